@@ -1,13 +1,13 @@
-//! The most memory held at once, beyond the input, for every column of the tasks that ask for it.
+//! The peak heap beyond the input, for every column of the tasks with `peak = true`.
 //!
 //! `cargo bench -p trommel-benches --bench peak` prints a table for inputs of 8 MB and of 64 MB. As
-//! a test, without `--bench`, only the smaller ones are tried. In both cases trommel's own columns
-//! must stay below a bound that does not depend on the input, and all columns must answer alike.
+//! a test, without `--bench`, it runs only the smaller inputs. In both cases trommel's columns must
+//! stay below a bound that does not depend on the input, and all columns must give the same answer.
 
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "measurements: they print what they found, and a panic is how they say that something is wrong"
+    reason = "measurements print their results, and panic if an answer is incorrect"
 )]
 
 #[path = "../peers/mod.rs"]
@@ -19,8 +19,8 @@ use trommel_testkit::alloc::CountingAllocator;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
-/// Bytes that trommel may hold: what it may keep of a stream to look back at and of matches in
-/// another order, and its own.
+/// The bytes that trommel may hold: bytes of a stream held for look-back, matches held for another
+/// order, and its own memory.
 const BOUND: usize = 40 << 20;
 
 fn main() {
@@ -39,14 +39,15 @@ fn main() {
     }
 }
 
-/// The name of each column, and its peak for each size.
+/// Returns the name of each column, and its peak for each size.
 fn rows(task: &Task, sizes: &[u64]) -> Vec<(&'static str, Vec<usize>)> {
     let mut rows: Vec<(&str, Vec<usize>)> = Vec::new();
     for &size in sizes {
         let bytes = task.input.make(size);
         let own = engine::columns(task, &bytes);
         let own_columns = own.len();
-        // Known beforehand for the usual size, else whatever the first column says.
+        // The correct answer is known for the usual size. For another size, all columns must agree
+        // with the first.
         let mut answer = (size == BYTES).then_some(task.answer);
         for (place, column) in own.into_iter().chain(peers::columns(task, &bytes)).enumerate() {
             let name = column.name;

@@ -1,12 +1,12 @@
 //! One peer's answer to a task as a whole program, for `goals`: `peer ENGINE TASK FILE` prints it.
 //!
-//! The file is mapped. An engine that uses its input up is given a copy.
-//! `peer ceiling reading FILE` and the like do what no engine can do without.
+//! The file is mapped. An engine that modifies its input gets a copy. `peer ceiling reading FILE`
+//! and the like measure the ceilings.
 
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "a program for measurements: a panic is how it says that something is wrong"
+    reason = "a program for measurements panics if an answer is incorrect"
 )]
 
 #[path = "../peers/mod.rs"]
@@ -18,8 +18,8 @@ use trommel_benches::{Run, Task, ceilings};
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [engine, task, file] = arguments.as_slice() else { panic!("peer ENGINE TASK FILE") };
-    #[expect(unsafe_code, reason = "peers take bytes, and a copy would be counted as theirs")]
-    // SAFETY: the file was made for measurements, and nobody writes to it meanwhile.
+    #[expect(unsafe_code, reason = "peers take bytes, and the memory of a copy would count as theirs")]
+    // SAFETY: the file was generated for measurements, and no process writes to it meanwhile.
     let policy = unsafe { MapPolicy::trusted() };
     let input = Input::open(file, policy).unwrap();
     let bytes = input.view().unwrap().bytes();

@@ -1,4 +1,4 @@
-//! Programs over trees in memory: parse everything, then walk.
+//! Programs over trees in memory, which parse everything and then walk the tree.
 
 use std::hint::black_box;
 
@@ -88,11 +88,11 @@ fn of_records(task: &str, records: &impl Node) -> u64 {
         }),
         "path/last" => texts(&[records.last().and_then(|record| record.member("id"))]) as u64,
         "path/length" => records.len() as u64,
-        name => panic!("there is no program for {name}"),
+        name => panic!("no program for {name}"),
     }
 }
 
-/// How many of these are there and are strings.
+/// Counts the values that exist and are strings.
 fn texts(found: &[Option<&impl Node>]) -> usize {
     found.iter().filter(|found| found.is_some_and(|found| black_box(found.text()).is_some())).count()
 }

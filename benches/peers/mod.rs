@@ -9,7 +9,7 @@
 //! | `query` | engines that take a query: rsonpath, `serde_json_path`, jaq |
 //! | `pull` | struson |
 //!
-//! Each has columns only for what it can do, or what somebody who uses it would write in a few
+//! A peer has columns only for the tasks that it supports, or that a user would write in a few
 //! lines. All start from bytes and end with an answer; queries are compiled beforehand.
 
 mod dom;
@@ -32,7 +32,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|&byte| byte == b'\n')
 }
 
-/// What a program's types say in the end.
+/// Returns the final figure of a program's types.
 trait Answer {
     fn answer(&self) -> u64;
 }

@@ -1,4 +1,4 @@
-//! struson: a reader that pulls from a stream in constant memory, as trommel does.
+//! struson: a pull reader over a stream in constant memory, like trommel.
 
 use std::hint::black_box;
 
@@ -29,7 +29,7 @@ pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
     }
 }
 
-/// The path in errors costs time that trommel does not spend.
+/// Without paths in errors, which cost time that trommel does not spend.
 fn settings() -> ReaderSettings {
     ReaderSettings { track_path: false, ..ReaderSettings::default() }
 }
@@ -75,7 +75,7 @@ fn source(mut reader: Reader<'_>) -> u64 {
     found
 }
 
-/// Adds up what is said of each value; of a number, with the number.
+/// Adds up the figure that `weigh` returns for each value. A number is passed to it as a double.
 fn walk(mut reader: Reader<'_>, mut weigh: impl FnMut(Option<f64>) -> u64) -> u64 {
     let mut sum = 0;
     let mut objects = Vec::new();

@@ -22,7 +22,7 @@ pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
     columns
 }
 
-/// Matches that were handed over.
+/// The number of matches received.
 #[derive(Default)]
 struct Taken(u64);
 
@@ -35,7 +35,8 @@ impl Sink<Match> for Taken {
     }
 }
 
-/// One run a query: it takes one at a time. Nothing if it does not support one of them.
+/// One run per query, because rsonpath takes one query at a time. `None` if it does not support one
+/// of them.
 fn rsonpath<'a>(task: &'a Task, bytes: &'a [u8]) -> Option<Column<'a>> {
     let compile = |query: &String| RsonpathEngine::compile_query(&rsonpath_syntax::parse(query).ok()?).ok();
     let engines = task.queries.iter().map(compile).collect::<Option<Vec<_>>>()?;

@@ -83,7 +83,7 @@ fn five(bytes: &[u8]) -> u64 {
     records(bytes).map(found).sum()
 }
 
-/// A hundred of them, evenly.
+/// Selects a hundred values at equal distances.
 fn some<T>(records: &[T]) -> u64 {
     let chosen: Vec<&T> = (0..100).map(|at| &records[at * records.len() / 100]).collect();
     black_box(&chosen).len() as u64

@@ -25,11 +25,11 @@ pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
 
 /// A parser that fills types.
 trait Parser {
-    /// What it reads from.
+    /// The type of its input.
     type Bytes<'b>;
     /// One document.
     fn read<'b, T: Deserialize<'b>>(bytes: Self::Bytes<'b>) -> T;
-    /// One document a line, added up.
+    /// One document per line; returns the sum.
     fn read_lines<'b, T: Deserialize<'b> + Answer>(bytes: Self::Bytes<'b>) -> u64;
 }
 
@@ -121,7 +121,7 @@ fn answer<P: Parser>(task: &str, bytes: P::Bytes<'_>) -> u64 {
         "stats/types" | "stats/numbers" => P::read::<Walked<Types>>(bytes).answer(),
         "facade/check" => P::read::<IgnoredAny>(bytes).answer(),
         "lines/extract" => P::read_lines::<Id<'_>>(bytes),
-        name => panic!("there is no program for {name}"),
+        name => panic!("no program for {name}"),
     }
 }
 
@@ -276,7 +276,7 @@ impl Answer for Large<'_> {
     }
 }
 
-/// The elements of an array, added up and not kept.
+/// The elements of an array, added up without being kept.
 struct Each<T>(u64, PhantomData<T>);
 
 /// The last element of an array.

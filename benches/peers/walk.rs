@@ -6,9 +6,9 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess
 
 use super::Answer;
 
-/// What is done with the parts of a document.
+/// A visitor's operations on the parts of a document.
 pub(super) trait Watch: Default {
-    /// The number in the end.
+    /// Returns the final number.
     fn answer(&self) -> u64;
     fn name(&mut self, _: &str) {}
     fn string(&mut self, _: &str) {}
@@ -18,7 +18,7 @@ pub(super) trait Watch: Default {
     fn end(&mut self) {}
 }
 
-/// All values.
+/// Counts all values.
 #[derive(Default)]
 pub(super) struct Values(u64);
 
@@ -40,7 +40,7 @@ impl Watch for Values {
     }
 }
 
-/// Bytes of strings and names.
+/// Counts the bytes of strings and names.
 #[derive(Default)]
 pub(super) struct TextBytes(u64);
 
@@ -56,7 +56,7 @@ impl Watch for TextBytes {
     }
 }
 
-/// Numbers above 0.
+/// Counts numbers above 0.
 #[derive(Default)]
 pub(super) struct Positive(u64);
 
@@ -69,7 +69,7 @@ impl Watch for Positive {
     }
 }
 
-/// Members called `login`.
+/// Counts members named `login`.
 #[derive(Default)]
 pub(super) struct Logins(u64);
 
@@ -82,7 +82,7 @@ impl Watch for Logins {
     }
 }
 
-/// What statistics without paths tell: values of each type, names, and the depth.
+/// The figures of statistics without paths: values of each type, names, and the depth.
 #[derive(Default)]
 pub(super) struct Types {
     strings: u64,
@@ -121,7 +121,7 @@ impl Watch for Types {
     }
 }
 
-/// What a watch has seen of a document.
+/// The state of a visitor within a document.
 pub(super) struct Walked<W>(W);
 
 impl<W: Watch> Answer for Walked<W> {

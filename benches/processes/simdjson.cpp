@@ -1,11 +1,11 @@
-// What a C++ programmer would write over simdjson's On-Demand interface for the questions of definitions/processes.toml:
+// The tasks of definitions/processes.toml, as a C++ programmer would write them with simdjson's On-Demand interface:
 //
 //     g++ -O3 -std=c++20 -march=native benches/processes/simdjson.cpp -lsimdjson -o FOLDER/simdjson
 //
 // with simdjson 3.3 or later; measured with 4.6.1.
 //
-// One program a question, chosen by the first argument; the second is the file. The document is loaded whole, which is how
-// simdjson works; lines are read in batches. Values are printed as they stand in the input.
+// The first argument selects the task, the second is the file. The document is loaded whole, as simdjson requires; lines are
+// read in batches. Values are printed verbatim.
 
 #include <cstdint>
 #include <cstdio>
@@ -56,7 +56,7 @@ struct Types {
   uint64_t array, object, number, string, boolean, null, names, depth;
 };
 
-// Looks at every value in full, as statistics must: strings are unescaped, numbers parsed.
+// Reads every value in full, as statistics must: strings are unescaped, and numbers are parsed.
 static void types(ondemand::value value, Types& found, uint64_t depth) {
   if (depth > found.depth) found.depth = depth;
   switch (value.type()) {
@@ -101,7 +101,7 @@ static void records(ondemand::document& document, string_view task) {
       print(raw(record["id"]));
       continue;
     }
-    // In the order of the input: the id stands before the type.
+    // In the order of the input: the ID precedes the type.
     string_view id = raw(record["id"]);
     if (record["type"] == "PushEvent") print(id);
   }

@@ -1,5 +1,5 @@
-//! A session sent into a storage and fetched from it, beside a copy of its log with a hash of it:
-//! the least that can be done, as every block carries a SHA-256 of what is in it.
+//! Pushing a session to a storage and pulling it, compared with copying and hashing its log. The
+//! copy is the minimum work, because every block carries a SHA-256 of its contents.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -19,7 +19,7 @@ use crate::sessions;
 /// Turns of the session, 150 KB each.
 const TURNS: u64 = 150;
 
-/// Where a machine keeps a session of this bench.
+/// Returns the folder in which a machine keeps the session of this benchmark.
 const FOLDER: &str = "projects/-p/sessions/s";
 
 pub(crate) fn bench(criterion: &mut Criterion) {
@@ -101,7 +101,7 @@ fn append(log: &Path) {
     log.write_all(b"{\"event\":\"prompt:submit\"}\n").unwrap();
 }
 
-/// Copies the log, with its hash, so that it stays whatever happens to the machine.
+/// Copies the log with its hash, and syncs it to the disk.
 fn copy(from: &Path, to: &Path) -> usize {
     let (mut from, mut out) =
         (File::open(from.join("events.jsonl")).unwrap(), File::create(to.join("copy")).unwrap());

@@ -10,18 +10,18 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     group.sampling_mode(SamplingMode::Flat).throughput(Throughput::Bytes(bytes.len() as u64));
     for (name, ceiling) in ALL {
         group.bench_function(name, |bencher| {
-            bencher.iter(|| assert!(ceiling(bytes, Input::Document.framing()), "{name} is not what it says"));
+            bencher.iter(|| assert!(ceiling(bytes, Input::Document.framing()), "{name} failed"));
         });
     }
     group.finish();
 }
 
-/// A column that answers nothing, but gets past the brackets of these bytes, which is the least
-/// that an answer takes.
+/// A column without an answer, which counts the brackets of these bytes: the minimum work of any
+/// answer.
 pub(crate) fn brackets<'a>(task: &'a Task, bytes: &'a [u8]) -> Column<'a> {
     let pass = named(BRACKETS).unwrap();
     Column::reads(BRACKETS, move || {
-        assert!(pass(bytes, task.input.framing()), "the brackets of {} are not in order", task.name);
+        assert!(pass(bytes, task.input.framing()), "the brackets of {} are unbalanced", task.name);
         task.answer
     })
 }

@@ -1,7 +1,7 @@
-//! The same questions about documents that others made: those of the conformance suites, where
-//! these are at hand, each repeated as the elements of one array.
+//! The same queries on the documents of the conformance suites, if these are available. Each
+//! document is repeated as the elements of one array.
 //!
-//! Nothing about them is written down here. An answer is right if it is what `serde_json` finds.
+//! Their answers are not recorded. An answer is correct if it equals that of `serde_json`.
 
 use criterion::Criterion;
 use trommel_benches::{BYTES, Column, Input, Run, Task};
@@ -9,11 +9,11 @@ use trommel_testkit::conformance;
 
 use super::{compare, peers};
 
-/// Smaller ones are mostly beginnings and ends.
+/// The minimum size. Shorter documents mostly measure the start and the end of a run.
 const LEAST: usize = 500_000;
 
-/// What can be asked about any document: names of tasks that others answer too, the query if there
-/// is one, and whether its matches are only counted.
+/// The tasks for any document: the name of a task that peers implement too, its query if any, and
+/// true if matches are only counted.
 const QUESTIONS: [(&str, Option<&str>, bool); 6] = [
     ("reader/values", None, false),
     ("stats/types", None, false),
@@ -35,7 +35,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     }
 }
 
-/// An array of a document as often as it takes to be as large as the other inputs.
+/// Returns an array that repeats a document until it is as large as the other inputs.
 fn repeated(document: &[u8]) -> Vec<u8> {
     let times = (BYTES as usize).div_ceil(document.len());
     let mut bytes = vec![b'['];

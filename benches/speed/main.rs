@@ -1,11 +1,10 @@
-//! Bytes a second for every task, trommel's columns beside its peers' and beside the ceilings of
-//! the machine.
+//! The throughput of every task, for trommel, its peers, and the ceilings of the machine.
 //!
-//! `cargo bench -p trommel-benches --bench speed -- path/` measures what begins so; without
-//! `--bench`, as a test, every column runs once. Either way a wrong answer is a panic that names
-//! the task and the column.
+//! `cargo bench -p trommel-benches --bench speed -- path/` measures the names with that prefix.
+//! Without `--bench`, as a test, every column runs once. In both cases an incorrect answer is a
+//! panic that names the task and the column.
 
-#![expect(clippy::unwrap_used, reason = "measurements: a panic is how they say that something is wrong")]
+#![expect(clippy::unwrap_used, reason = "measurements panic if an answer is incorrect")]
 
 mod blocks;
 mod ceilings;
@@ -22,8 +21,8 @@ use criterion::{BatchSize, BenchmarkGroup, Criterion, SamplingMode, Throughput, 
 use trommel_benches::{Column, Run, Task, engine};
 
 fn main() {
-    // Short, so that all of it takes minutes: the columns of a task are to be compared with each
-    // other, which differ by more than the noise.
+    // Short times, so that a full run takes minutes. The columns of a task differ by more than the
+    // noise.
     let mut criterion = Criterion::default()
         .sample_size(10)
         .warm_up_time(Duration::from_millis(200))
@@ -42,8 +41,8 @@ fn main() {
     criterion.final_summary();
 }
 
-/// Measures all columns of a task about these bytes in a group, brackets first: what is told as a
-/// part of them was measured within seconds of them.
+/// Measures all columns of a task over these bytes as a group, brackets first, so that both figures
+/// of a ratio are measured within seconds.
 fn compare(criterion: &mut Criterion, name: &str, task: &Task, bytes: &[u8]) {
     let mut group = criterion.benchmark_group(name);
     group.sampling_mode(SamplingMode::Flat).throughput(Throughput::Bytes(bytes.len() as u64));

@@ -1,4 +1,4 @@
-//! The sampler alone: a hundred of a million candidates, in candidates a second.
+//! The sampler alone: a hundred of a million candidates, in candidates per second.
 
 use std::hint::black_box;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -12,7 +12,7 @@ const SIZE: NonZeroUsize = NonZeroUsize::new(100).unwrap();
 /// Draws a sample, in the order of the stream.
 type Draw = fn() -> Vec<u64>;
 
-/// Whether a sample is what it must be.
+/// True if a sample is correct.
 type IsRight = fn(&[u64]) -> bool;
 
 pub(crate) fn bench(criterion: &mut Criterion) {
@@ -28,11 +28,11 @@ pub(crate) fn bench(criterion: &mut Criterion) {
             (0..10).all(|key| sample.iter().filter(|&n| n % 10 == key).count() == 10)
         }),
     ];
-    for (name, draw, is_right) in columns {
+    for (name, draw, is_correct) in columns {
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 let sample = draw();
-                assert!(sample.len() == SIZE.get() && is_right(&sample), "sampler by {name}: {sample:?}");
+                assert!(sample.len() == SIZE.get() && is_correct(&sample), "sampler by {name}: {sample:?}");
             });
         });
     }
@@ -53,15 +53,15 @@ fn skipping() -> Vec<u64> {
     part(Seed::new(1), CANDIDATES).into_sample().into_values().collect()
 }
 
-/// A reservoir over so many candidates, of which only those that are wanted are touched.
+/// Runs a reservoir over `candidates` candidates, and builds only the selected ones.
 fn part(seed: Seed, candidates: u64) -> Reservoir<u64> {
     let mut reservoir = Reservoir::new(SIZE, seed);
     while reservoir.to_skip() < candidates - reservoir.seen() {
-        reservoir.pass_over(reservoir.to_skip());
+        reservoir.skip(reservoir.to_skip());
         let candidate = reservoir.seen();
         reservoir.offer_with(|| black_box(candidate));
     }
-    reservoir.pass_over(candidates - reservoir.seen());
+    reservoir.skip(candidates - reservoir.seen());
     reservoir
 }
 

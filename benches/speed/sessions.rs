@@ -1,12 +1,12 @@
-//! Questions about a session's events beside `$.event` of the same file: what looking into every
-//! record may cost.
+//! Queries of a session's events, compared with `$.event` on the same file. The difference is the
+//! cost of reading every record to its end.
 
 use std::fmt::Write;
 use std::fs;
 
 use criterion::{Criterion, SamplingMode, Throughput};
 use trommel::reader::{Framing, Validation};
-use trommel::{Analysis, Document, Found};
+use trommel::{Analysis, Document, Match};
 use trommel_session::{EventQuery, Page, Session, Sessions, Watch};
 
 /// Events, of which every third carries a history.
@@ -53,7 +53,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A log of so many turns, three events each.
+/// Returns a log of `turns` turns, with three events each.
 pub(crate) fn log(turns: u64) -> String {
     let mut log = String::new();
     let message = r#"{"role":"assistant","content":"so it says: \"no\"\nand more of it, again and again"},"#;
@@ -74,12 +74,12 @@ fn events(session: &Session, fields: &[&str]) -> u64 {
     session.get_events(&query, &Watch::new()).unwrap().total_count
 }
 
-/// Leaves each record where the event is known, as no question about sessions may.
+/// Leaves each record once the event is known, which session queries must not do.
 fn extract(document: &mut Document) -> u64 {
     let mut count = 0;
     let analysis = Analysis::new().validation(Validation::Structural).extract("$.event".parse().unwrap());
     analysis
-        .run_with(document, &mut |_: &Found<'_>| {
+        .run_with(document, &mut |_: &Match<'_>| {
             count += 1;
             Ok(())
         })

@@ -1,25 +1,25 @@
-//! What no engine can do without, done as fast as this machine does it: the speeds that all others
-//! are held against.
+//! Ceilings: the work that no engine can avoid, at the highest speed of this machine. All other
+//! speeds are compared with them.
 
 use std::hint::black_box;
 
 use trommel::reader::{Config, Cursor, Framing, Result, Validation, View};
 
-/// What they are called together.
+/// The name of the group of ceilings.
 pub const GROUP: &str = "ceilings";
 
-/// The ceiling that speeds are told as parts of.
+/// The ceiling that ratios refer to.
 pub const BRACKETS: &str = "brackets";
 
-/// One thing done with all bytes of an input, and whether it was done.
+/// An operation on all bytes of an input. Returns true if it succeeded.
 pub type Ceiling = fn(&[u8], Framing) -> bool;
 
-/// Every ceiling by its name: all words added up, text sought that is not there, brackets outside
-/// of strings passed, and bytes found to be UTF-8.
+/// Every ceiling by name: adding up all words, searching for absent text, counting the brackets
+/// outside of strings, and validating UTF-8.
 pub const ALL: [(&str, Ceiling); 4] =
     [("reading", reading), ("search", search), (BRACKETS, brackets), ("UTF-8", utf8)];
 
-/// The ceiling of that name.
+/// Returns the ceiling of that name.
 pub fn named(name: &str) -> Option<Ceiling> {
     ALL.iter().find(|(known, _)| *known == name).map(|&(_, ceiling)| ceiling)
 }
@@ -34,7 +34,7 @@ fn search(bytes: &[u8], _: Framing) -> bool {
     memchr::memmem::find(bytes, b"\"no such member\"").is_none()
 }
 
-/// By trommel's own masks, which are as fast as anybody's.
+/// Uses trommel's own masks, which are as fast as any.
 fn brackets(bytes: &[u8], framing: Framing) -> bool {
     let config = Config::new().validation(Validation::Structural);
     passed(Cursor::from_view(View::new(bytes), framing, &config)).is_ok_and(|records| records > 0)

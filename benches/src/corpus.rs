@@ -1,4 +1,4 @@
-//! The large files that whole programs are asked about.
+//! The large input files of whole programs.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -9,15 +9,16 @@ use trommel_testkit::events::{self, Arrangement};
 
 use crate::Input;
 
-/// What the words in braces stand for in the definitions of questions: files, and what they hold.
+/// The values of the words in braces in the definitions: paths of files, and counts of their
+/// contents.
 pub type Names = BTreeMap<String, String>;
 
-/// Where it stands what the files of a folder hold.
+/// The file that records the contents of the files in a folder.
 const CONTENTS: &str = "corpus.json";
 
-/// Writes the files into a folder, unless they are there from another time, and says what they
-/// hold. Events take so many bytes as one document and as many as lines; laid out, and as numbers,
-/// a fifth and a tenth of it.
+/// Writes the files into a folder, unless they exist, and returns their contents. Events take
+/// `bytes` bytes as one document and the same as lines. The indented document has a fifth of that
+/// size, and the numbers have a tenth.
 pub fn make(folder: &Path, bytes: u64) -> io::Result<Names> {
     fs::create_dir_all(folder)?;
     let key = ("{bytes}".to_owned(), bytes.to_string());
@@ -47,7 +48,7 @@ pub fn make(folder: &Path, bytes: u64) -> io::Result<Names> {
         ("pretty", "pretty.json", Input::Pretty, bytes / 5),
         ("numbers", "numbers.json", Input::Numbers, bytes / 10),
     ] {
-        // In pieces: the peak of whoever starts a program counts as that program's.
+        // Written in pieces, because a started program inherits the peak memory of its parent.
         input.write(BufWriter::new(File::create(folder.join(file))?), bytes)?;
         note(name, file.to_owned());
     }
@@ -55,7 +56,7 @@ pub fn make(folder: &Path, bytes: u64) -> io::Result<Names> {
     Ok(placed(names, folder))
 }
 
-/// The same with the folder before the names of files.
+/// Returns the same names, with the folder prepended to the files.
 fn placed(mut names: Names, folder: &Path) -> Names {
     for file in ["{document}", "{lines}", "{pretty}", "{numbers}"] {
         if let Some(name) = names.get_mut(file) {

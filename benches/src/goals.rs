@@ -1,4 +1,4 @@
-//! What whole runs should reach, as it stands in its file.
+//! The goals of whole runs, as read from their file.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -8,27 +8,27 @@ use serde::Deserialize;
 use crate::corpus::Names;
 use crate::programs::Answer;
 
-/// A question, and how fast it should be answered.
+/// A query, and the speed that it should reach.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
-    /// What it is called in tables.
+    /// The name in tables.
     pub task: String,
-    /// The file that it is about.
+    /// The input file.
     pub file: String,
     /// trommel's arguments.
     pub ask: Vec<String>,
-    /// What trommel prints.
+    /// The expected output of trommel.
     pub answer: Answer,
-    /// Gigabytes a second of processor time on one core.
+    /// The goal in gigabytes per second of processor time, on one core.
     pub one: f64,
-    /// The same as a multiple of the best peer's.
+    /// The goal on one core, as a multiple of the best peer's speed.
     pub times: Option<f64>,
-    /// Gigabytes a second by the clock on two cores.
+    /// The goal in gigabytes per second of wall time, on two cores.
     pub two: f64,
-    /// Whether `pipes` asks it too.
+    /// The use of a pipe, if `pipes` runs this query too.
     pub piped: Option<Piped>,
-    /// What peers print.
+    /// The expected output of peers.
     #[serde(default)]
     pub peers_answer: Answer,
     /// Peers and their arguments.
@@ -36,42 +36,42 @@ pub struct Goal {
     pub peers: BTreeMap<String, Vec<String>>,
 }
 
-/// What trommel does with a pipe.
+/// The way in which trommel reads a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Piped {
-    /// It passes through a window.
+    /// Through a window.
     Streams,
-    /// The question looks back, for which the pipe goes to a temporary file.
+    /// Through a temporary file, because the query looks back.
     Spools,
 }
 
-/// All that is in the file.
+/// The contents of the file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goals {
-    /// The questions.
+    /// The queries.
     pub goal: Vec<Goal>,
-    /// The programs that reach the ceilings of the machine.
+    /// The programs that measure the ceilings of the machine.
     pub ceiling: BTreeMap<String, Vec<String>>,
 }
 
 impl Goals {
-    /// Reads what stands in the file.
+    /// Reads the file.
     pub fn read() -> Result<Self, Box<dyn Error>> {
         Ok(toml::from_str(include_str!("../definitions/goals.toml"))?)
     }
 }
 
 impl Goal {
-    /// How many bytes its file has.
+    /// Returns the size of its file in bytes.
     pub fn bytes(&self, names: &Names) -> Result<u64, Box<dyn Error>> {
         size_of(&self.file, names)
     }
 }
 
-/// How many bytes the file has that a word in braces stands for.
+/// Returns the size in bytes of the file that a word in braces names.
 pub fn size_of(file: &str, names: &Names) -> Result<u64, Box<dyn Error>> {
-    let path = names.get(file).ok_or_else(|| format!("there is no file {file}"))?;
+    let path = names.get(file).ok_or_else(|| format!("no file {file}"))?;
     Ok(std::fs::metadata(path)?.len())
 }

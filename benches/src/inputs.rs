@@ -1,4 +1,4 @@
-//! What the tasks are about, made in memory and the same every time.
+//! The inputs of the tasks, generated in memory and always identical.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use trommel::reader::Framing;
 use trommel_testkit::events::{self, Arrangement};
 use trommel_testkit::generate::Random;
 
-/// Bytes of an input, but for the record that reaches beyond.
+/// The usual size of an input in bytes, not counting the end of the last record.
 pub const BYTES: u64 = 8_000_000;
 
 /// An input.
@@ -18,9 +18,9 @@ pub const BYTES: u64 = 8_000_000;
 pub enum Input {
     /// Events of 3 KB in one document of one line: `{"data":{"records":[…]},"meta":…}`.
     Document,
-    /// The same events, one a line.
+    /// The same events as NDJSON.
     Lines,
-    /// The document with line breaks and indents of two.
+    /// The document with line breaks and indents of two spaces.
     Pretty,
     /// A collection of polygons: almost nothing but numbers with many digits.
     Numbers,
@@ -31,27 +31,28 @@ pub enum Input {
 impl Input {
     const ALL: [Self; 5] = [Self::Document, Self::Lines, Self::Pretty, Self::Numbers, Self::Strings];
 
-    /// The input at its usual size; made once.
+    /// Returns the input at its usual size. It is generated once.
     pub fn bytes(self) -> &'static [u8] {
-        static MADE: [OnceLock<Vec<u8>>; Input::ALL.len()] = [const { OnceLock::new() }; Input::ALL.len()];
-        let place = Self::ALL.iter().position(|&input| input == self);
-        let made = place.and_then(|place| MADE.get(place)).expect("the list of inputs is complete");
-        made.get_or_init(|| self.make(BYTES))
+        static GENERATED: [OnceLock<Vec<u8>>; Input::ALL.len()] =
+            [const { OnceLock::new() }; Input::ALL.len()];
+        let index = Self::ALL.iter().position(|&input| input == self);
+        let generated = index.and_then(|index| GENERATED.get(index)).expect("the list of inputs is complete");
+        generated.get_or_init(|| self.make(BYTES))
     }
 
-    /// How its records are divided.
+    /// Returns the framing of its records.
     pub fn framing(self) -> Framing {
         if self == Self::Lines { Framing::Lines } else { Framing::Single }
     }
 
-    /// The input with so many bytes at least.
+    /// Generates the input with at least `bytes` bytes.
     pub fn make(self, bytes: u64) -> Vec<u8> {
         let mut text = Vec::new();
         self.write(&mut text, bytes).expect("writing to memory does not fail");
         text
     }
 
-    /// Writes the input with so many bytes at least, in pieces.
+    /// Writes the input with at least `bytes` bytes, in pieces.
     pub fn write(self, out: impl Write, bytes: u64) -> io::Result<()> {
         match self {
             Self::Document => events::write(out, Arrangement::Document, bytes).map(drop),
@@ -63,7 +64,7 @@ impl Input {
     }
 }
 
-/// Lays out a document that has no white space outside of strings.
+/// Indents a document that has no white space outside of strings.
 struct Layout<W> {
     out: W,
     depth: usize,
@@ -117,16 +118,16 @@ impl<W: Write> Write for Layout<W> {
     }
 }
 
-/// Writes elements between a beginning and an end until there are so many bytes, one at least; each
-/// pushes its text.
+/// Writes a prefix, elements until there are at least `bytes` bytes, and a suffix. There is at
+/// least one element; `element` pushes the text of each.
 fn elements(
     mut out: impl Write,
     bytes: u64,
-    beginning: &str,
-    end: &str,
+    prefix: &str,
+    suffix: &str,
     mut element: impl FnMut(u64, &mut String),
 ) -> io::Result<()> {
-    let mut text = String::from(beginning);
+    let mut text = String::from(prefix);
     let mut written = 0;
     for number in 0_u64.. {
         if number > 0 && written + text.len() as u64 >= bytes {
@@ -140,7 +141,7 @@ fn elements(
         written += text.len() as u64;
         text.clear();
     }
-    out.write_all(end.as_bytes())?;
+    out.write_all(suffix.as_bytes())?;
     out.flush()
 }
 

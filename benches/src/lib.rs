@@ -1,25 +1,24 @@
-//! What the benches measure: inputs, tasks, and trommel's way to do each of them.
+//! Inputs, tasks, and trommel's implementations of them, for the benchmarks.
 //!
-//! Nothing depends on this crate and it is never published. A *task* is a question about an *input*
-//! with its right answer, and stands in `definitions/tasks.toml`. A *column* is one way to answer
-//! it: trommel's are here, those of its peers lie beside the benches, since only these may depend
-//! on the peers. The benches are
+//! No crate depends on this one, and it is never published. A *task* is a query on an *input* with
+//! its correct answer, defined in `definitions/tasks.toml`. A *column* is one implementation of a
+//! task. trommel's columns are in this crate. Those of its peers are beside the benchmarks, because
+//! only these may depend on the peers. The benchmarks are:
 //!
-//! | target | what it says |
+//! | target | result |
 //! | --- | --- |
-//! | `speed` | bytes a second, for every task and column |
-//! | `peak` | the most memory held at once, for some of them |
-//! | program `processes` | the same questions put to whole programs, on a large file |
-//! | program `goals` | whole runs of trommel beside the best peer and the machine's ceilings, on one core and on two |
-//! | program `pipes` | whole runs at the end of a pipe, beside `cat` there and beside the same file opened |
-//! | program `corpus` | nothing: it writes the large files |
-//! | example `peer` | nothing: one peer's answer as a whole program |
-//! | program `table` | what `speed` has measured, as tables |
+//! | `speed` | bytes per second, for every task and column |
+//! | `peak` | peak heap, for some of them |
+//! | program `processes` | whole programs on the same tasks, over a large file |
+//! | program `goals` | whole runs of trommel, the best peer, and the machine's ceilings, on one core and on two |
+//! | program `pipes` | whole runs over a pipe, `cat`, and the same file |
+//! | program `corpus` | none: it writes the large files |
+//! | example `peer` | one peer's answer, as a whole program |
+//! | program `table` | the results of `speed`, as tables |
 //! | program `loops` | one column, for `cargo xtask instructions` |
 //!
-//! Every column's answer is compared with the task's each time it runs, so a bench that runs is a
-//! test that passed. A column answers with one number: matches, records, or bytes of text, as the
-//! task says.
+//! Each run of a column compares its answer with the task's, so a benchmark is also a test. An
+//! answer is one number, which depends on the task: matches, records, or bytes of text.
 //!
 //! ```no_run
 //! use trommel_benches::{Input, Run, Task, engine};
@@ -32,14 +31,14 @@
 //! }
 //! ```
 //!
-//! Inputs are held in memory whole, 8 MB each: small enough that a run of everything takes minutes,
-//! larger than the caches of the processors this runs on.
+//! Inputs are held in memory, 8 MB each: small enough for a full run in minutes, and larger than
+//! processor caches.
 
 #![expect(
     clippy::exhaustive_enums,
     clippy::expect_used,
     clippy::missing_panics_doc,
-    reason = "measurements, never published: a panic is how they say that an answer is wrong"
+    reason = "unpublished measurements panic if an answer is incorrect"
 )]
 
 pub mod ceilings;
@@ -54,32 +53,32 @@ mod tasks;
 pub use inputs::{BYTES, Input};
 pub use tasks::Task;
 
-/// One way to answer a task.
+/// One implementation of a task.
 pub struct Column<'a> {
-    /// What it is called in tables.
+    /// The name in tables.
     pub name: &'static str,
-    /// The way.
+    /// The program.
     pub run: Run<'a>,
 }
 
 /// A program that gives a task's answer.
 pub enum Run<'a> {
-    /// It reads the bytes that it was made for.
+    /// Reads the bytes for which it was created.
     Reads(Box<dyn FnMut() -> u64 + 'a>),
-    /// It uses up a copy of them, which is made for it and is not part of what is measured.
+    /// Modifies a copy of the bytes. Copying is not measured.
     Consumes(Box<Consume<'a>>),
 }
 
-/// A program that uses its input up.
+/// A program that modifies its input.
 type Consume<'a> = dyn FnMut(&mut [u8]) -> u64 + 'a;
 
 impl<'a> Column<'a> {
-    /// A column that reads its input.
+    /// Creates a column that reads its input.
     pub fn reads(name: &'static str, run: impl FnMut() -> u64 + 'a) -> Self {
         Self { name, run: Run::Reads(Box::new(run)) }
     }
 
-    /// A column that uses its input up.
+    /// Creates a column that modifies its input.
     pub fn consumes(name: &'static str, run: impl FnMut(&mut [u8]) -> u64 + 'a) -> Self {
         Self { name, run: Run::Consumes(Box::new(run)) }
     }

@@ -1,4 +1,4 @@
-//! Whole programs, run and watched.
+//! Running whole programs, and measuring their costs.
 
 use std::error::Error;
 use std::io::{self, Read};
@@ -11,19 +11,19 @@ use wait4::Wait4;
 
 use crate::corpus::Names;
 
-/// What a comparison of programs is called with: `FOLDER [MEGABYTES [RUNS]]`.
+/// The arguments of a comparison of programs: `FOLDER [MEGABYTES [RUNS]]`.
 #[derive(Debug)]
 pub struct Arguments {
-    /// Where the files are, or are made.
+    /// The folder of the files, which are written if missing.
     pub folder: PathBuf,
-    /// How large the largest of them are.
+    /// The size of the largest files.
     pub bytes: u64,
-    /// How often each program runs.
+    /// The number of runs of each program.
     pub runs: usize,
 }
 
 impl Arguments {
-    /// Takes those of this process; five runs unless said otherwise.
+    /// Parses the arguments of this process. The default is five runs.
     pub fn take(usage: &str, megabytes: u64) -> Result<Self, Box<dyn Error>> {
         let mut arguments = std::env::args().skip(1);
         let folder = PathBuf::from(arguments.next().ok_or(usage)?);
@@ -33,43 +33,42 @@ impl Arguments {
     }
 }
 
-/// The path of a program that was built along with this one.
+/// Returns the path of a program that was built along with this one.
 pub fn beside(name: &str) -> io::Result<String> {
     Ok(std::env::current_exe()?.with_file_name(name).display().to_string())
 }
 
-/// What a program must print.
+/// The expected output of a program.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// How many lines.
+    /// The number of lines.
     pub lines: Option<String>,
-    /// A word that is among what it prints.
+    /// A word that must occur in the output.
     pub word: Option<String>,
 }
 
-/// What one run of a program took.
+/// The costs of one run of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
-    /// From its start to its end.
+    /// The wall time.
     pub wall: Duration,
-    /// On all processors.
+    /// The processor time, on all processors.
     pub processor: Duration,
-    /// The most memory that was resident.
+    /// The peak resident memory.
     pub bytes: u64,
 }
 
-/// Runs a program, `{name}` in whose arguments stands for what the names say, and checks what it
-/// prints.
+/// Runs a program and checks its output. In its arguments, `names` replaces each `{name}`.
 pub fn run(words: &[String], answer: &Answer, names: &Names) -> Result<Cost, Box<dyn Error>> {
     let fill =
         |text: &String| names.iter().fold(text.clone(), |text, (name, value)| text.replace(name, value));
     let words: Vec<_> = words.iter().map(fill).collect();
-    let (program, arguments) = words.split_first().ok_or("the question names no program")?;
+    let (program, arguments) = words.split_first().ok_or("the command names no program")?;
     let started = Instant::now();
     let mut child =
         Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-    let printed = drain(child.stdout.take().ok_or("the program's output is not there")?)?;
+    let printed = drain(child.stdout.take().ok_or("the program has no standard output")?)?;
     let used = child.wait4()?;
     let wall = started.elapsed();
     if !used.status.success() {
@@ -79,26 +78,26 @@ pub fn run(words: &[String], answer: &Answer, names: &Names) -> Result<Cost, Box
     Ok(Cost { wall, processor: used.rusage.utime + used.rusage.stime, bytes: used.rusage.maxrss })
 }
 
-/// What a program printed.
+/// The output of a program.
 struct Printed {
     lines: u64,
-    /// The beginning of it.
+    /// Its first bytes.
     text: String,
 }
 
-/// Counts as it reads, to be no brake.
+/// Reads and counts the output at once, so that the program does not wait.
 fn drain(mut output: impl Read) -> io::Result<Printed> {
-    let (mut lines, mut beginning) = (0, Vec::new());
+    let (mut lines, mut start) = (0, Vec::new());
     let mut buffer = vec![0; 1 << 16];
     loop {
         let read = output.read(&mut buffer)?;
         let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) else { break };
         lines += bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum::<u64>();
-        if beginning.len() < 1 << 16 {
-            beginning.extend_from_slice(bytes);
+        if start.len() < 1 << 16 {
+            start.extend_from_slice(bytes);
         }
     }
-    Ok(Printed { lines, text: String::from_utf8_lossy(&beginning).into_owned() })
+    Ok(Printed { lines, text: String::from_utf8_lossy(&start).into_owned() })
 }
 
 impl Printed {

@@ -1,4 +1,4 @@
-//! The tasks, as they stand in their file.
+//! The tasks, as read from their file.
 
 use std::sync::OnceLock;
 
@@ -6,26 +6,26 @@ use serde::Deserialize;
 
 use crate::Input;
 
-/// A question about an input, and its answer.
+/// A query on an input, and its answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
     /// `stage/name`.
     pub name: String,
-    /// What it is about.
+    /// The input.
     pub input: Input,
-    /// What it asks, as JSONPath, for those who take it.
+    /// The JSONPath queries, for engines that support them.
     #[serde(default)]
     pub queries: Vec<String>,
-    /// Whether only the number of matches is wanted, not the values.
+    /// True if only the number of matches is requested, not the values.
     #[serde(default)]
     pub count: bool,
-    /// What it asks, as a filter of the jq language.
+    /// The query as a jq filter.
     pub jq: Option<String>,
-    /// Whether `peak` measures it too.
+    /// True if `peak` measures it too.
     #[serde(default)]
     pub peak: bool,
-    /// The number that is right for the input at its usual size.
+    /// The correct answer for the input at its usual size.
     pub answer: u64,
 }
 
@@ -36,17 +36,17 @@ struct Definitions {
 }
 
 impl Task {
-    /// Every task, in the order of the file.
+    /// Returns every task, in the order of the file.
     pub fn all() -> &'static [Self] {
         static ALL: OnceLock<Vec<Task>> = OnceLock::new();
         ALL.get_or_init(|| {
             let definitions: Definitions = toml::from_str(include_str!("../definitions/tasks.toml"))
-                .expect("the definitions of the tasks are in order");
+                .expect("the definitions of the tasks are valid");
             definitions.task
         })
     }
 
-    /// The part of the name before the `/`.
+    /// Returns the part of the name before the `/`.
     pub fn stage(&self) -> &str {
         self.name.split_once('/').map_or(self.name.as_str(), |(stage, _)| stage)
     }

@@ -1,12 +1,12 @@
-//! Any JSON as arguments of a call: what fits its schema is not touched, what is healed follows
-//! from what was given, and the rest is refused in words.
+//! Calls a tool with any JSON as arguments. Valid arguments are not changed, healed arguments
+//! follow from the given ones, and all others are refused with a printable message.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value, json};
-use trommel_display::{Look, Problem, Show};
+use trommel_display::{DisplayOptions, Problem, Show};
 use trommel_tool::{Context, ErrorKind, Executor, Function, Metadata, Output, Registry, ToolExecution};
 
 static EXECUTOR: LazyLock<Executor> = LazyLock::new(|| {
@@ -53,7 +53,7 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(follows(&given, &got) || given.is_null() && got == json!({}), "{given} became {got}");
             assert_eq!(healed, !fits(&given));
             let again = call(&got);
-            assert!(again.result.success && again.parameters == done.parameters, "{got} is not settled");
+            assert!(again.result.success && again.parameters == done.parameters, "{got} was healed twice");
         }
         Some(ErrorKind::InvalidArguments) => {
             assert!(!fits(&given), "{given} was refused");
@@ -63,7 +63,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         Some(kind) => panic!("{kind:?}"),
     }
-    let shown = Problem::new(&done, None).text(&Look::new().utc());
+    let shown = Problem::new(&done, None).text(&DisplayOptions::new().utc());
     assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown:?}");
     let kept = serde_json::to_string(&done).unwrap();
     assert_eq!(serde_json::from_str::<ToolExecution>(&kept).unwrap(), done);
@@ -73,7 +73,7 @@ fn call(arguments: &Value) -> ToolExecution {
     EXECUTOR.call("echo", arguments.clone(), &Context::default())
 }
 
-/// The schema again, in code.
+/// True if the arguments conform to the schema: a second implementation, in code.
 fn fits(arguments: &Value) -> bool {
     let Value::Object(members) = arguments else { return false };
     members.contains_key("id") && members.iter().all(|(name, value)| is_argument(name, value))
@@ -104,18 +104,18 @@ fn is_count(value: &Value) -> bool {
         })
 }
 
-/// A number without a fraction, however it is written.
+/// True for a number without a fraction, in any notation.
 fn is_integer(value: &Value) -> bool {
     value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0)
 }
 
-/// Whether a value is the one given, or what its texts spell, without the nulls of its members.
+/// True if a value is the given one, after parsing its strings as values and removing null members.
 fn follows(given: &Value, got: &Value) -> bool {
     if given == got {
         return true;
     }
     match (given, got) {
-        // A text that does not look like an array becomes the only element of a list of texts.
+        // A text that does not look like an array becomes the only element of an array of texts.
         (Value::String(text), Value::Array(items)) if items.as_slice() == [given.clone()] => {
             !text.trim_start().starts_with(['[', '{'])
         }
@@ -144,7 +144,7 @@ fn members_follow(given: &Map<String, Value>, got: &Map<String, Value>) -> bool 
         })
 }
 
-/// What a text says in JSON; yes and no in any case of letters.
+/// Parses a text as JSON. Also accepts yes and no, in any case of letters.
 fn spells(text: &str) -> Option<Value> {
     let text = text.trim();
     serde_json::from_str(text).or_else(|_| serde_json::from_str(&text.to_ascii_lowercase())).ok()

@@ -1,5 +1,5 @@
-//! Any text as a step or a document: it is refused with a place inside of it, or what was read has
-//! a spelling that is read the same.
+//! Parses any text as a step and as a document. An error has a span within the text, and a
+//! directive has a canonical form that parses to the same directive.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -21,7 +21,7 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// The place of an error is in the text, and what is said has an end.
+/// Asserts that the span of an error is within the text, and that its message is bounded.
 fn check(text: &str, error: &DirectiveError) {
     assert!(text.get(error.span.clone()).is_some(), "{:?}", error.span);
     assert!(error.line >= 1 && error.line <= text.matches('\n').count() + 1);

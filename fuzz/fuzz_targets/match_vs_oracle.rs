@@ -1,12 +1,11 @@
-//! The matcher against the evaluator of the test kit: on a document of its own and a query of its
-//! own when the input holds both (parted by a zero byte), else on those that the input is the seed
-//! of; as a slice, as a stream, in every order, alone and beside another query, with the events of
-//! its regions. On a document that is none, it finds the error that reading finds, or is done
-//! before.
+//! Compares the matcher with the evaluator of the test kit. The input is a query and a document,
+//! separated by a zero byte, or a seed that generates both. Compares nodes and events of regions
+//! for slices and streams, in every order, alone and with another query. For a malformed document,
+//! the matcher finds the same error as a plain read, or finishes before it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use trommel_fuzz::matching::{Nodes, Question, counts, outcome, places, run, walk};
+use trommel_fuzz::matching::{MatchInput, Nodes, counts, outcome, run, spans, walk};
 use trommel_path::{Duplicates, Order, Plan, PlanOptions, Query};
 use trommel_reader::{Config, Cursor, Framing, Validation};
 use trommel_testkit::chunks::Chunks;
@@ -14,7 +13,7 @@ use trommel_testkit::evaluate::{self, evaluate, in_document_order};
 use trommel_testkit::naive::{self, Document};
 
 fuzz_target!(|input: &[u8]| {
-    let Some(Question { text, bytes, choice }) = Question::read(input) else { return };
+    let Some(MatchInput { text, bytes, choice }) = MatchInput::read(input) else { return };
     let Ok(query) = text.parse::<Query>() else { return };
     // The oracle lists every derivation.
     if query.segments().iter().filter(|segment| segment.descendant).count() > 3 {
@@ -41,7 +40,7 @@ fuzz_target!(|input: &[u8]| {
             for cursor in
                 [Cursor::new(&bytes, &config), Cursor::from_reader(chunks, Framing::Single, &config)]
             {
-                assert_eq!(places(&alone, cursor), stand, "{text}, {order:?}, {validation:?}, places alone");
+                assert_eq!(spans(&alone, cursor), stand, "{text}, {order:?}, {validation:?}, spans only");
             }
             let slice = run(&plan, Cursor::new(&bytes, &config), &bytes);
             assert_eq!(slice, expected, "{text}, {order:?}, {validation:?}");
@@ -52,7 +51,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// The nodes in the order of the RFC.
+/// Returns the nodes in the order of the RFC.
 fn select(tree: &Document, query: &Query, duplicates: Duplicates) -> Vec<evaluate::Node> {
     let policy = match duplicates {
         Duplicates::All => evaluate::Duplicates::All,
@@ -67,7 +66,7 @@ fn in_order(nodes: Vec<evaluate::Node>, order: Order) -> Nodes {
     nodes.into_iter().map(|node| (node.path, node.span.start, node.span.end)).collect()
 }
 
-/// In any order, each node comes once, with its number of times.
+/// Asserts that with `Order::Any` each node is reported once, with its multiplicity.
 fn check_any(query: &Query, nodes: &[evaluate::Node], bytes: &[u8], duplicates: Duplicates) {
     let options = PlanOptions::new().order(Order::Any).duplicates(duplicates);
     let found = counts(&Plan::new(std::slice::from_ref(query), options), Cursor::new(bytes, &Config::new()));
@@ -85,6 +84,7 @@ fn check_bad(query: &Query, bytes: &[u8]) {
         Some(error) => assert_eq!(error.to_string(), wanted.to_string(), "{query}"),
         None => assert!(reached <= wanted.offset(), "{query}: read to {reached}, {wanted}"),
     }
-    // What is skipped by masks may be bad; nothing else may happen.
+    // Values that masks skip may be malformed, so other validation may give another result, but
+    // must not panic.
     outcome(&plan, Cursor::new(bytes, &Config::new().validation(Validation::Structural)));
 }

@@ -1,5 +1,5 @@
-//! Any text is refused with a place inside of it, or has a canonical spelling that parses to the
-//! same query.
+//! Parses any text as a query. An error has a span within the text, and a query has a canonical
+//! form that parses to the same query.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

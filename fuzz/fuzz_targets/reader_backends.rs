@@ -1,21 +1,21 @@
-//! All backends say the same of any bytes, in any framing, whatever is skipped.
+//! All backends give the same results for any bytes, in any framing, with any skips.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use trommel_fuzz::{ends, framing, skips, tokens, trace};
 use trommel_reader::{
-    Backend, Config, Cursor, Error, Event, Kind, Names, Seek, SeekStep, Taken, Tally, Validation, View,
+    Backend, Config, Cursor, Error, Event, Kind, Names, PlainMembers, Seek, SeekStep, Tally, Validation, View,
 };
 
 fuzz_target!(|input: &[u8]| {
     let Some((&choice, bytes)) = input.split_first() else { return };
-    // What masks count is what tokens count, where there is nothing wrong.
+    // For valid input, masks and tokens give the same counts.
     let strict = tallies(choice, bytes, Config::new().validation(Validation::Strict));
     for backend in Backend::available() {
         let found = tallies(choice, bytes, Config::new().backend(backend).validation(Validation::Structural));
         assert!(strict.is_none() || strict == found, "{backend:?}: {strict:?} {found:?}");
     }
-    // A search finds the same, and the same wrong, whatever the bytes.
+    // A search finds the same members and the same error for any bytes.
     for search in [seek, count, keep, members] {
         let mut expected = None;
         for backend in Backend::available() {
@@ -31,7 +31,8 @@ fuzz_target!(|input: &[u8]| {
             }
         }
     }
-    // What masks have judged is what tokens are, and what is wrong is found where it stands.
+    // Validation by masks and reading token by token give the same tokens, and the same errors at
+    // the same offsets.
     let strict = |backend| Config::new().backend(backend).validation(Validation::Strict);
     let cursor = |backend| Cursor::from_view(View::new(bytes), framing(choice), &strict(backend));
     let (expected, values) = (tokens(cursor(Backend::Scalar)), ends(cursor(Backend::Scalar)));
@@ -54,7 +55,7 @@ fuzz_target!(|input: &[u8]| {
 
 const NAMES: [&str; 5] = ["a", "", "id", "\"", "\u{e9}"];
 
-/// Where the members of a short name stand, at whatever depth.
+/// Finds the offsets of the members with a short name, at any depth.
 fn seek(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) -> Result<(), Error> {
     let mut seek = Seek::new(NAMES[usize::from(choice) % NAMES.len()]);
     while cursor.next_record()? {
@@ -68,17 +69,17 @@ fn seek(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) ->
     Ok(())
 }
 
-/// How many members of a short name, or objects that have one, there are in each record, and where
-/// it ends.
+/// Counts the members with a short name, or the objects that have one, in each record, and finds
+/// the end of the record.
 fn count(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) -> Result<(), Error> {
     let mut seek = Seek::new(NAMES[usize::from(choice) % NAMES.len()]);
-    seek.take(Taken::Counted, choice >= 128);
+    seek.handle_plain(PlainMembers::Count, choice >= 128);
     while cursor.next_record()? {
         let mut told = 0_u64;
         if let Event::Begin(_) = cursor.begin_value()? {
             seek.begin(1, cursor.span().start);
             while cursor.seek_name(&mut seek, 0)? == SeekStep::Member {
-                told += u64::from(seek.note(cursor.depth()) || choice < 128);
+                told += u64::from(seek.record(cursor.depth()) || choice < 128);
             }
         }
         found.push((0, told + seek.take_counted(), cursor.offset()));
@@ -86,25 +87,25 @@ fn count(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) -
     Ok(())
 }
 
-/// Where the members of a short name stand, or the first of each object, those that are kept on the
-/// way and those that are not.
+/// Finds the offsets of the members with a short name, or of the first in each object. Some of them
+/// are recorded by the kernel, others are returned one by one.
 fn keep(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) -> Result<(), Error> {
     let mut seek = Seek::new(NAMES[usize::from(choice) % NAMES.len()]);
-    seek.take(Taken::Kept, choice >= 128);
-    seek.stop_at_ebb(u32::from(choice) % 4, choice % 2 == 0);
+    seek.handle_plain(PlainMembers::Collect, choice >= 128);
+    seek.flush_at(u32::from(choice) % 4, choice % 2 == 0);
     while cursor.next_record()? {
         if let Event::Begin(_) = cursor.begin_value()? {
             seek.begin(1, cursor.span().start);
             loop {
                 match cursor.seek_name(&mut seek, 0)? {
-                    SeekStep::Member if seek.note(cursor.depth()) || choice < 128 => {
-                        // Whether a member is kept depends on what is in sight.
+                    SeekStep::Member if seek.record(cursor.depth()) || choice < 128 => {
+                        // The kernel records only members that are complete in the window.
                         let depth = cursor.depth();
                         cursor.peek()?;
                         found.push((0, seek.start_of(depth), cursor.offset()));
                     }
-                    SeekStep::Kept => {
-                        let kept = (0..).map_while(|number| seek.kept(number));
+                    SeekStep::Collected => {
+                        let kept = (0..).map_while(|number| seek.collected(number));
                         found.extend(kept.map(|kept| (0, kept.object, kept.start)));
                     }
                     SeekStep::Member | SeekStep::Between => {}
@@ -116,7 +117,7 @@ fn keep(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) ->
     Ok(())
 }
 
-/// Which members of records have some names, and where their values stand.
+/// Finds the members of records that have some names, and the offsets of their values.
 fn members(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) -> Result<(), Error> {
     let names = Names::new(NAMES.into_iter().skip(usize::from(choice) % NAMES.len()));
     while cursor.next_record()? {
@@ -129,7 +130,7 @@ fn members(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>)
     Ok(())
 }
 
-/// The tallies of all records, if none is bad.
+/// Returns the tallies of all records, or `None` if a record is malformed.
 fn tallies(choice: u8, bytes: &[u8], config: Config) -> Option<Vec<Tally>> {
     let mut cursor = Cursor::from_view(View::new(bytes), framing(choice), &config);
     let mut tallies = Vec::new();

@@ -1,4 +1,5 @@
-//! The cursor against the naive parser: what is taken, what is refused, and every scalar in order.
+//! Compares the cursor with the naive parser: both accept or refuse the input, and find the same
+//! scalars in the same order.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -33,6 +34,6 @@ fuzz_target!(|bytes: &[u8]| {
                 .collect();
             assert_eq!(scalars, expected);
         }
-        Err(error) => assert!(outcome.is_err(), "taken, and the oracle says {error:?}"),
+        Err(error) => assert!(outcome.is_err(), "accepted, but the oracle reports {error:?}"),
     }
 });

@@ -1,4 +1,4 @@
-//! However the bytes arrive, they say the same.
+//! The results do not depend on the sizes in which the bytes arrive.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Every selection draws what arithmetic says, whoever offers and passes over; merged parts keep
-//! their promises.
+//! Each selection draws the candidates that arithmetic predicts, in any mix of offered and skipped
+//! candidates, and merged parts keep their guarantees.
 #![no_main]
 
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -23,7 +23,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// A sample of candidates that are their own indices.
+/// Checks a sample of candidates, each of which is its own index.
 fn check(sample: &Sample<u64>, size: NonZeroUsize, total: u64) {
     assert_eq!(sample.seen, total);
     assert_eq!(sample.items.len() as u64, total.min(size.get() as u64));
@@ -50,7 +50,8 @@ fn reservoirs(size: NonZeroUsize, seed: Seed, lengths: &[u64]) {
     }
 }
 
-/// Offers `count` candidates, passing over those that lose now by one, now by all.
+/// Offers `count` candidates. Skips those that will not be selected, some one by one and some all
+/// at once.
 fn offer(reservoir: &mut Reservoir<u64>, start: u64, count: u64) {
     let end = reservoir.seen() + count;
     while reservoir.seen() < end {
@@ -59,12 +60,12 @@ fn offer(reservoir: &mut Reservoir<u64>, start: u64, count: u64) {
         if skip == 0 {
             reservoir.offer_with(|| start + at);
         } else {
-            reservoir.pass_over(if at.is_multiple_of(2) { 1 } else { skip });
+            reservoir.skip(if at.is_multiple_of(2) { 1 } else { skip });
         }
     }
 }
 
-/// All parts merged from the left, and from the right.
+/// Returns all parts merged from the left, and all merged from the right.
 fn both_ways<T: Clone>(parts: Vec<T>, merge: impl Fn(T, T) -> T) -> impl Iterator<Item = T> {
     let left = parts.clone().into_iter().reduce(&merge);
     let right = parts.into_iter().rev().reduce(|later, first| merge(first, later));

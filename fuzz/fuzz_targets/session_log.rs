@@ -1,8 +1,8 @@
-//! Whatever stands in the files of a session, questions about it are answered or refused, no answer
-//! holds more than is promised, and a cut is taken back byte for byte.
+//! For any contents of a session's files, queries are answered or refused, no answer exceeds its
+//! bounds, and undoing a rewind restores every byte.
 //!
-//! The input is a row of files: a byte that says which, two bytes that say how long, and what it
-//! holds.
+//! The input is a sequence of files: a byte that selects the file, two bytes with its length, and
+//! its contents.
 #![no_main]
 
 use std::fs;
@@ -47,13 +47,13 @@ fuzz_target!(|input: &[u8]| {
         fs::write(home.folder.join(FILES[usize::from(which) % 3]), contents).unwrap();
     }
     let session = home.sessions.find("s").unwrap();
-    look(home, &session);
+    run_queries(home, &session);
     events(home, &session, choice);
     messages(&session, choice);
     change(home, &session, choice);
 });
 
-/// The next file of the input.
+/// Returns the next file of the input.
 fn next<'a>(rest: &mut &'a [u8]) -> Option<(u8, &'a [u8])> {
     let [which, low, high, after @ ..] = rest else { return None };
     let length = usize::from(u16::from_le_bytes([*low, *high])).min(after.len());
@@ -63,8 +63,8 @@ fn next<'a>(rest: &mut &'a [u8]) -> Option<(u8, &'a [u8])> {
     Some((which, contents))
 }
 
-/// Questions whose answers only have to be there.
-fn look(home: &Home, session: &Session) {
+/// Runs queries that must not panic, and checks their progress.
+fn run_queries(home: &Home, session: &Session) {
     let mut progress = Vec::new();
     let watch = Watch::new().progress(|report| progress.push((report.bytes, report.total.unwrap())));
     let mut list = ListQuery::default();
@@ -87,7 +87,7 @@ fn look(home: &Home, session: &Session) {
     assert!(progress.iter().all(|(done, total)| done <= total), "{progress:?}");
 }
 
-/// Pages of events, of bounded fields and lengths, that give every event once.
+/// Reads pages of events. Fields and lengths are bounded, and each event appears once.
 fn events(home: &Home, session: &Session, choice: u8) {
     let mut query = EventQuery::default();
     (query.max_chars, query.limit) = (MAX_CHARS, usize::from(choice) + 1);
@@ -117,7 +117,7 @@ fn events(home: &Home, session: &Session, choice: u8) {
     }
 }
 
-/// The lines that are objects, where all are values that anybody takes.
+/// Returns the number of lines that are objects, if all lines are values that every parser accepts.
 fn objects(bytes: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(bytes).ok().filter(|text| !text.is_empty())?;
     let mut count = 0;
@@ -128,7 +128,7 @@ fn objects(bytes: &[u8]) -> Option<u64> {
     Some(count)
 }
 
-/// The longest value in an answer, in characters of its JSON.
+/// Returns the length of the longest value in an answer, in characters of its JSON.
 fn longest(value: &Value) -> usize {
     match value {
         Value::Object(members) => members.values().map(longest).max().unwrap_or(0),
@@ -152,7 +152,7 @@ fn messages(session: &Session, choice: u8) {
     }
 }
 
-/// A cut that is shown, made and taken back; and a repair.
+/// Previews a rewind, makes it, and undoes it. Then makes a repair.
 fn change(home: &Home, session: &Session, choice: u8) {
     let before = bytes(home);
     let mut query = RewindQuery::default();
@@ -170,18 +170,18 @@ fn change(home: &Home, session: &Session, choice: u8) {
         assert_eq!(made.would_remove, shown.would_remove);
         assert_eq!((made.messages_left, made.events_left), (shown.messages_left, shown.events_left));
     }
-    take_back(home, session, made.is_ok_and(|made| made.backup_created), &before);
+    undo(home, session, made.is_ok_and(|made| made.backup_created), &before);
     let repaired = home.sessions.repair(session, false, &Watch::new());
     if repaired.as_ref().is_ok_and(|repaired| repaired.backup_created) {
-        // A repair keeps the records that cannot be read.
+        // A repair keeps unreadable records.
         let diagnosis = session.diagnose(&Watch::new()).unwrap();
         let expected = if diagnosis.damage.count > 0 { "damaged" } else { "healthy" };
         assert_eq!(diagnosis.status, expected);
     }
-    take_back(home, session, repaired.is_ok_and(|repaired| repaired.backup_created), &before);
+    undo(home, session, repaired.is_ok_and(|repaired| repaired.backup_created), &before);
 }
 
-fn take_back(home: &Home, session: &Session, is_changed: bool, before: &[Option<Vec<u8>>; 3]) {
+fn undo(home: &Home, session: &Session, is_changed: bool, before: &[Option<Vec<u8>>; 3]) {
     if is_changed {
         home.sessions.undo(session, &Watch::new()).unwrap();
     }

@@ -1,4 +1,4 @@
-//! However a stream of lines is divided, the merged profiles say the same.
+//! For any division of a stream of lines, the merged profiles are the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

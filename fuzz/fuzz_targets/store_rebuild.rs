@@ -1,9 +1,9 @@
-//! Whatever lies in a store's folders, an index is made of it, lists what a plain reading of the
-//! files finds, and nothing that is asked of the store then ends badly.
+//! For any contents of a store's folders, an index can be built. It lists the outputs that a plain
+//! reading of the files finds, and no query of the store then panics.
 //!
-//! The input is a row of files: a byte that says which, two bytes that say how long, and what it
-//! holds. A description may come without its seal, which is then put right, so that what stands
-//! behind the seal is reached too.
+//! The input is a sequence of files: a byte that selects the file, two bytes with its length, and
+//! its contents. The digest in a description may be filled in, so that the code after the check of
+//! the digest is reached too.
 #![no_main]
 
 use std::fs;
@@ -17,9 +17,9 @@ use trommel_store::{Filter, GcOptions, Kind, Row, Store, StoreOptions, Stored};
 
 const IDS: [&str; 4] = ["output-1", "output-2", "01hzzzzzzzzzzzzzzzzzzzzzzz", "x"];
 const META: &str = ".meta.json";
-const ENDINGS: [&str; 3] = [META, ".json", ".json.zst"];
-/// Bytes of a payload that are read, whatever its description says.
-const MOST: u64 = 1 << 20;
+const EXTENSIONS: [&str; 3] = [META, ".json", ".json.zst"];
+/// The maximum number of bytes to read of a payload, for any length in its description.
+const MAX_READ: u64 = 1 << 20;
 
 struct Home {
     store: Store,
@@ -46,20 +46,20 @@ fuzz_target!(|input: &[u8]| {
     while let Some((which, contents)) = next(&mut rest) {
         match which {
             0xF0.. => index = Some(contents),
-            which => lay(store.root(), which, contents),
+            which => write_file(store.root(), which, contents),
         }
     }
     check(store);
     if let Some(index) = index {
-        for ending in ["", "-wal", "-shm"] {
-            let _ = fs::remove_file(store.root().join(format!("index.sqlite{ending}")));
+        for extension in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(store.root().join(format!("index.sqlite{extension}")));
         }
         fs::write(store.root().join("index.sqlite"), index).unwrap();
         check(&Store::open(store.root(), StoreOptions::default()).unwrap());
     }
 });
 
-/// The next file of the input.
+/// Returns the next file of the input.
 fn next<'a>(rest: &mut &'a [u8]) -> Option<(u8, &'a [u8])> {
     let [which, low, high, after @ ..] = rest else { return None };
     let length = usize::from(u16::from_le_bytes([*low, *high])).min(after.len());
@@ -74,16 +74,16 @@ fn make_folder(path: &Path) {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path).unwrap();
 }
 
-/// The folder that the files of an output belong to.
+/// Returns the folder for the files of an output.
 fn folder(root: &Path, id: &str) -> PathBuf {
     root.join("payload").join(&blake3::hash(id.as_bytes()).to_hex()[..2])
 }
 
-fn lay(root: &Path, which: u8, contents: &[u8]) {
-    let (id, ending) = (IDS[usize::from(which) % 4], ENDINGS[usize::from(which / 4) % 3]);
+fn write_file(root: &Path, which: u8, contents: &[u8]) {
+    let (id, extension) = (IDS[usize::from(which) % 4], EXTENSIONS[usize::from(which / 4) % 3]);
     let (misplaced, seal) = (which / 12 % 8 == 7, which / 12 % 2 == 0);
     let mut contents = contents.to_vec();
-    if ending == META && seal && contents.pop() == Some(b'}') {
+    if extension == META && seal && contents.pop() == Some(b'}') {
         contents.push(b'}');
         let digits = blake3::hash(&contents).to_hex();
         contents.pop();
@@ -91,10 +91,10 @@ fn lay(root: &Path, which: u8, contents: &[u8]) {
     }
     let folder = folder(root, if misplaced { "another" } else { id });
     make_folder(&folder);
-    fs::write(folder.join(format!("{id}{ending}")), contents).unwrap();
+    fs::write(folder.join(format!("{id}{extension}")), contents).unwrap();
 }
 
-/// The description of an output by the letter, where it is good and has its payload.
+/// Parses the description of an output strictly. Returns it if it is valid and the payload exists.
 fn read(root: &Path, id: &str, bytes: &[u8]) -> Option<Stored> {
     let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let (object, seal) = text.split_at_checked(text.len().checked_sub(43)?)?;
@@ -131,7 +131,7 @@ fn check(store: &Store) {
         check_row(row, stored.as_ref());
         if let Some(stored) = stored {
             assert_eq!(store.get(id).unwrap(), stored);
-            ask(store, &stored);
+            read_payload(store, &stored);
         }
     }
     assert_eq!((found, corrupted), (rebuilt.outputs, rebuilt.corrupted));
@@ -149,12 +149,12 @@ fn check_row(row: &Row, stored: Option<&Stored>) {
     }
 }
 
-/// Reads a payload, and questions it as what its description says it is.
-fn ask(store: &Store, stored: &Stored) {
+/// Reads a payload, and queries it with the kind and framing of its description.
+fn read_payload(store: &Store, stored: &Stored) {
     if let Ok(payload) = store.payload(stored) {
         let mut bytes = Vec::new();
-        if payload.take(MOST).read_to_end(&mut bytes).is_ok() {
-            assert_eq!(bytes.len() as u64, stored.size_bytes.min(MOST));
+        if payload.take(MAX_READ).read_to_end(&mut bytes).is_ok() {
+            assert_eq!(bytes.len() as u64, stored.size_bytes.min(MAX_READ));
         }
     }
     if let Ok(mut document) = store.document(stored) {

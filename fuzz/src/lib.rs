@@ -1,13 +1,13 @@
-//! What the fuzz targets share: the trace of a cursor and the answers of a matcher, to be compared.
+//! Code shared by the fuzz targets: traces of a cursor and answers of a matcher, for comparison.
 
 pub mod matching;
 
 use trommel_reader::{Cursor, Event, Framing, Kind, Payload, Scalar};
 
-/// An event, its text and its place; or the error that ended the reading.
+/// One line per event, with its span and text. An error that ended a record is a line too.
 pub type Trace = Vec<String>;
 
-/// The framing that a byte stands for.
+/// Returns the framing that a byte selects.
 pub fn framing(byte: u8) -> Framing {
     match byte % 5 {
         0 => Framing::Single,
@@ -18,18 +18,19 @@ pub fn framing(byte: u8) -> Framing {
     }
 }
 
-/// Everything a cursor says about its input. With `skip`, some values are skipped and some
-/// containers left.
+/// Returns all records, events, and errors of a cursor. With `skip`, skips some values and leaves
+/// some containers early.
 pub fn trace(cursor: Cursor<'_>, skip: bool) -> Trace {
     records(cursor, |cursor, trace| record(cursor, skip, trace))
 }
 
-/// The same without skips by moves from token to token, so that nothing is read ahead.
+/// Like [`trace`] without skips, but moves from token to token, so that the cursor does not batch
+/// tokens.
 pub fn tokens(cursor: Cursor<'_>) -> Trace {
     records(cursor, one_by_one)
 }
 
-/// Where each record's value ends, and what is wrong with it, by skipping it.
+/// Returns the end of each record's value, or its error, found by skipping the value.
 pub fn skips(cursor: Cursor<'_>) -> Trace {
     records(cursor, |cursor, trace| {
         cursor.skip_value()?;
@@ -38,7 +39,7 @@ pub fn skips(cursor: Cursor<'_>) -> Trace {
     })
 }
 
-/// The same by moves from token to token.
+/// Like [`skips`], but moves from token to token.
 pub fn ends(cursor: Cursor<'_>) -> Trace {
     records(cursor, |cursor, trace| {
         let mut events = Trace::new();

@@ -1,17 +1,17 @@
-//! What is asked of a matcher, and what it says.
+//! Inputs for a matcher, and functions that collect its answers.
 
 use std::io;
 
-use trommel_path::{Held, Plan, QueryId, Scratch, Step, Wants};
+use trommel_path::{HeldRows, Plan, QueryId, Scratch, Step, Wants};
 use trommel_reader::{Config, Cursor, Error, Event, Span};
-use trommel_testkit::generate::{Shape, Wishes, document, query};
+use trommel_testkit::generate::{QueryOptions, Shape, document, query};
 use trommel_testkit::naive;
 
-/// A normalized path, and where the value begins and ends.
+/// For each node, its normalized path, and the start and end offsets of its value.
 pub type Nodes = Vec<(String, u64, u64)>;
 
-/// A query, a document, and a number that chooses between ways to ask.
-pub struct Question {
+/// A query, a document, and a number that selects options.
+pub struct MatchInput {
     /// The query.
     pub text: String,
     /// The document.
@@ -20,8 +20,9 @@ pub struct Question {
     pub choice: u64,
 }
 
-impl Question {
-    /// Reads an input: a query, a zero byte and a document, or else eight bytes of a seed for both.
+impl MatchInput {
+    /// Parses an input. It is a query, a zero byte, and a document; without a zero byte it is an
+    /// 8-byte seed that generates both.
     pub fn read(input: &[u8]) -> Option<Self> {
         let choice = input.iter().map(|&byte| u64::from(byte)).sum();
         if let Some(at) = input.iter().position(|&byte| byte == 0) {
@@ -34,7 +35,7 @@ impl Question {
         }
         let seed = u64::from_le_bytes(*input.first_chunk::<8>()?);
         let bytes = document(seed, &Shape { duplicates: seed % 2 == 0, ..Shape::default() });
-        let text = query(seed, &naive::parse(&bytes).ok()?, &Wishes::default());
+        let text = query(seed, &naive::parse(&bytes).ok()?, &QueryOptions::default());
         Some(Self { text, bytes, choice })
     }
 }
@@ -42,8 +43,8 @@ impl Question {
 /// A region that is open: its query, its start, and the events in it.
 struct Open(QueryId, u64, Vec<(Event, String)>);
 
-/// The nodes of each query of the only document, put in order as they settle. Asserts that each
-/// region has the events of its bytes.
+/// Returns the nodes of each query for the only document, in the order of the plan. Asserts that
+/// the events of each region are those of its bytes.
 pub fn run(plan: &Plan, mut cursor: Cursor<'_>, document: &[u8]) -> Vec<Nodes> {
     let count = plan.ids().len();
     let mut wants = Wants::default();
@@ -52,7 +53,7 @@ pub fn run(plan: &Plan, mut cursor: Cursor<'_>, document: &[u8]) -> Vec<Nodes> {
     wants.location = true;
     let mut scratch = Scratch::new();
     let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
-    let mut held: Vec<_> = (0..count).map(|_| Held::new(1 << 20)).collect();
+    let mut held: Vec<_> = (0..count).map(|_| HeldRows::new(1 << 20)).collect();
     let (mut paths, mut nodes, mut open) = (Vec::new(), vec![Nodes::new(); count], Vec::<Open>::new());
     assert!(matcher.next_record().unwrap());
     while let Some(step) = matcher.advance().unwrap() {
@@ -75,23 +76,23 @@ pub fn run(plan: &Plan, mut cursor: Cursor<'_>, document: &[u8]) -> Vec<Nodes> {
                     paths.push(matcher.location().to_string());
                 }
             }
-            Step::Settled(query) => settle(&mut held[query.index()], &paths, &mut nodes[query.index()]),
+            Step::Settled(query) => drain(&mut held[query.index()], &paths, &mut nodes[query.index()]),
         }
     }
-    held.iter_mut().zip(&mut nodes).for_each(|(held, nodes)| settle(held, &paths, nodes));
+    held.iter_mut().zip(&mut nodes).for_each(|(held, nodes)| drain(held, &paths, nodes));
     nodes
 }
 
-/// Where the nodes of the only query stand, put in order as they settle, by a matcher that is asked
-/// for nothing else.
-pub fn places(plan: &Plan, mut cursor: Cursor<'_>) -> Vec<(u64, u64)> {
+/// Returns the spans of the only query's nodes, in the order of the plan, from a matcher that
+/// reports nothing else.
+pub fn spans(plan: &Plan, mut cursor: Cursor<'_>) -> Vec<(u64, u64)> {
     let (mut scratch, mut wants) = (Scratch::new(), Wants::default());
     wants.bytes = vec![true];
     let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
-    let (mut held, mut places) = (Held::new(1 << 20), Vec::new());
-    let mut give = |held: &mut Held| {
-        let give = |row: trommel_path::HeldMatch| io::Result::Ok(places.push((row.span.start, row.span.end)));
-        held.drain(give).unwrap();
+    let (mut held, mut spans) = (HeldRows::new(1 << 20), Vec::new());
+    let mut push = |held: &mut HeldRows| {
+        let push = |row: trommel_path::HeldMatch| io::Result::Ok(spans.push((row.span.start, row.span.end)));
+        held.drain(push).unwrap();
     };
     assert!(matcher.next_record().unwrap());
     while let Some(step) = matcher.advance().unwrap() {
@@ -101,23 +102,23 @@ pub fn places(plan: &Plan, mut cursor: Cursor<'_>) -> Vec<(u64, u64)> {
                 let in_place = matcher.is_settled(query) && held.is_empty();
                 (0..times).for_each(|_| held.push(matcher.key(), span, 0).unwrap());
                 if in_place {
-                    give(&mut held);
+                    push(&mut held);
                 }
             }
-            Step::Settled(_) => give(&mut held),
+            Step::Settled(_) => push(&mut held),
             Step::Enter { .. } | Step::Event(_) => {}
         }
     }
-    give(&mut held);
-    places
+    push(&mut held);
+    spans
 }
 
-fn settle(held: &mut Held, paths: &[String], nodes: &mut Nodes) {
-    let give = |row: trommel_path::HeldMatch| {
+fn drain(held: &mut HeldRows, paths: &[String], nodes: &mut Nodes) {
+    let push = |row: trommel_path::HeldMatch| {
         nodes.push((paths[row.tag as usize].clone(), row.span.start, row.span.end));
         io::Result::Ok(())
     };
-    held.drain(give).unwrap();
+    held.drain(push).unwrap();
 }
 
 fn events(document: &[u8], span: Span) -> Vec<(Event, String)> {
@@ -129,7 +130,8 @@ fn events(document: &[u8], span: Span) -> Vec<(Event, String)> {
     events
 }
 
-/// How many nodes the only query has, and how many of them were entered.
+/// Returns the number of nodes of the only query, with multiplicity, and the number of `Enter`
+/// steps.
 pub fn counts(plan: &Plan, mut cursor: Cursor<'_>) -> (u64, usize) {
     let (mut scratch, wants) = (Scratch::new(), Wants::default());
     let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
@@ -143,7 +145,7 @@ pub fn counts(plan: &Plan, mut cursor: Cursor<'_>) -> (u64, usize) {
     counts
 }
 
-/// The error that a query meets, if any, and how far it was read for it.
+/// Returns the error that a query meets, if any, and the offset that the matcher reached.
 pub fn outcome(plan: &Plan, mut cursor: Cursor<'_>) -> (Option<Error>, u64) {
     let (mut scratch, wants) = (Scratch::new(), Wants::default());
     let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
@@ -161,7 +163,7 @@ pub fn outcome(plan: &Plan, mut cursor: Cursor<'_>) -> (Option<Error>, u64) {
     (error, matcher.cursor().offset())
 }
 
-/// The first error of a document that is read without a query.
+/// Returns the first error of a document that is read without a query.
 pub fn walk(bytes: &[u8]) -> Option<Error> {
     let mut cursor = Cursor::new(bytes, &Config::new());
     loop {

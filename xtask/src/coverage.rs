@@ -1,9 +1,9 @@
-//! `cargo xtask coverage`: the lines that the tests run, crate by crate.
+//! `cargo xtask coverage`: the percentage of lines that the tests run, for each crate.
 //!
-//! Promise R44: nine of ten lines of all published crates, and nineteen of twenty of the tokenizer,
-//! the matcher and the store. Built with the compiler's own instrumentation, and read with LLVM's
-//! tools: those that come with the compiler, which are installed if need be, or others of a version
-//! that knows its format (19 or later).
+//! Promise R44: 90 % of the lines of all published crates, and 95 % of the tokenizer, the matcher,
+//! and the store. The crates are built with the compiler's own instrumentation. LLVM's tools read
+//! the profiles: the tools of the compiler, which are installed if necessary, or others of a
+//! version that supports the format (19 or later).
 
 use std::collections::BTreeMap;
 use std::env;
@@ -17,28 +17,28 @@ use serde::Deserialize;
 use crate::process::{cargo, must_run, output, works};
 use crate::workspace::Workspace;
 
-/// Percent of the lines of all crates together.
-const LEAST: f64 = 90.0;
+/// Percentage of lines required for all crates together.
+const MIN_PERCENT: f64 = 90.0;
 
-/// Percent of the lines of each crate that answers stand on.
-const LEAST_OF_CORE: f64 = 95.0;
+/// Percentage of lines required for each core crate.
+const CORE_MIN_PERCENT: f64 = 95.0;
 
-/// Crates that tokenize, match and store.
+/// Crates that tokenize, match, and store.
 const CORE: &[&str] = &["scan", "reader", "query", "path", "store"];
 
-/// Versions of LLVM's tools that are looked for, besides those without a number.
+/// Versions of LLVM's tools to search for, after those without a version in their names.
 const VERSIONS: std::ops::RangeInclusive<u32> = 19..=30;
 
 #[derive(clap::Args, Default)]
 #[group(skip)]
 pub(crate) struct Options {
-    /// Only what the tests of this package run, of itself; may be given several times
+    /// Test and measure only this package (repeatable)
     #[arg(long, short, value_name = "NAME")]
     package: Vec<String>,
 }
 
 impl Options {
-    /// Which packages cargo is to test.
+    /// Cargo's options for the packages to test.
     fn packages(&self) -> String {
         if self.package.is_empty() {
             return "--workspace --exclude xtask --exclude trommel-benches".to_owned();
@@ -46,19 +46,19 @@ impl Options {
         self.package.iter().map(|name| format!("--package {name}")).collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether a crate is measured, by its folder.
+    /// True if the crate in this folder is measured.
     fn has(&self, folder: &str) -> bool {
         let is_of = |name: &String| name.strip_prefix("trommel-").unwrap_or(name) == folder;
         self.package.is_empty() || self.package.iter().any(is_of)
     }
 }
 
-/// What became of measuring.
+/// The result of a measurement.
 pub(crate) enum Measured {
     Enough,
     TooLittle,
-    /// Why it could not be done.
-    Not(String),
+    /// The reason for a failure.
+    NotRun(String),
 }
 
 /// LLVM's tools for profiles.
@@ -88,7 +88,7 @@ struct Summary {
     lines: Lines,
 }
 
-/// Lines of code, and those that were run.
+/// Lines of code, and the lines that were run.
 #[derive(Clone, Copy, Default, Deserialize)]
 struct Lines {
     count: u64,
@@ -100,12 +100,11 @@ struct Message {
     executable: Option<PathBuf>,
 }
 
-/// Set where this program stands in for the compiler.
+/// Set if this program replaces the compiler.
 const WRAPS: &str = "TROMMEL_XTASK_WRAPS_RUSTC";
 
-/// Instruments the workspace's crates, if cargo has started this program to compile one. The crates
-/// they depend on are left alone: counting their every step, a test of uniformity takes a hundred
-/// times as long.
+/// Instruments a crate of the workspace, if cargo has started this program to compile one. External
+/// crates are not instrumented: with them, a test of uniformity takes a hundred times as long.
 pub(crate) fn compile() -> Option<Result<bool, Box<dyn Error>>> {
     env::var_os(WRAPS)?;
     let mut arguments = env::args_os().skip(1);
@@ -116,7 +115,9 @@ pub(crate) fn compile() -> Option<Result<bool, Box<dyn Error>>> {
 
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Measured, Box<dyn Error>> {
     let Some(tools) = Tools::find(workspace) else {
-        return Ok(Measured::Not("LLVM's tools are not here: `rustup component add llvm-tools`".to_owned()));
+        return Ok(Measured::NotRun(
+            "LLVM's tools are missing; run `rustup component add llvm-tools`".to_owned(),
+        ));
     };
     let folder = workspace.target.join("coverage");
     let profiles = folder.join("profiles");
@@ -133,7 +134,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Measured, 
         command
     };
     let programs = programs(&output(&mut test("--no-run --message-format=json"))?);
-    // A test that fails is told at the end: what the others run is measured all the same.
+    // A failed test is reported at the end; the lines that the others run are still measured.
     let tested = must_run(&mut test("--no-fail-fast"));
     let merged = folder.join("merged.profdata");
     let mut merge = Command::new(&tools.merge);
@@ -155,18 +156,18 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Measured, 
 }
 
 impl Tools {
-    /// Those of the compiler; if they cannot be had, the newest of the system.
+    /// Returns the compiler's tools. If they cannot be installed, returns the newest of the system.
     fn find(workspace: &Workspace) -> Option<Self> {
         let install = || {
             let mut rustup = Command::new("rustup");
             must_run(rustup.args(["component", "add", "llvm-tools"]).current_dir(&workspace.root)).ok()?;
-            Self::of_compiler(workspace)
+            Self::from_compiler(workspace)
         };
-        Self::of_compiler(workspace).or_else(install).or_else(Self::of_system)
+        Self::from_compiler(workspace).or_else(install).or_else(Self::from_system)
     }
 
-    /// The component `llvm-tools` of the toolchain that builds the workspace.
-    fn of_compiler(workspace: &Workspace) -> Option<Self> {
+    /// Returns the component `llvm-tools` of the toolchain that builds the workspace.
+    fn from_compiler(workspace: &Workspace) -> Option<Self> {
         let mut compiler = Command::new("rustc");
         let libraries =
             output(compiler.args(["--print", "target-libdir"]).current_dir(&workspace.root)).ok()?;
@@ -175,7 +176,7 @@ impl Tools {
         (tools.merge.is_file() && tools.report.is_file()).then_some(tools)
     }
 
-    fn of_system() -> Option<Self> {
+    fn from_system() -> Option<Self> {
         let numbered = VERSIONS.rev().map(|version| format!("-{version}"));
         let knows = |tool: &String| {
             let version = output(Command::new(tool).arg("--version")).unwrap_or_default();
@@ -191,12 +192,12 @@ impl Tools {
     }
 }
 
-/// The programs that cargo says it has built.
+/// Returns the programs that cargo reports as built.
 fn programs(messages: &str) -> Vec<PathBuf> {
     messages.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok()?.executable).collect()
 }
 
-/// Lines of the code of each crate; that of its tests in files of their own is none.
+/// Returns the lines of each crate, without separate test files.
 fn by_crate(root: &Path, exported: &Exported) -> BTreeMap<String, Lines> {
     let mut crates: BTreeMap<String, Lines> = BTreeMap::new();
     for File { filename, summary } in exported.data.iter().flat_map(|data| &data.files) {
@@ -220,12 +221,12 @@ fn judge(crates: &BTreeMap<String, Lines>) -> Measured {
     println!("{:<10} {:>7} {:>7}", "crate", "lines", "run");
     for (name, lines) in crates {
         println!("{name:<10} {:>7} {:>6.1}%", lines.count, lines.percent());
-        enough &= !CORE.contains(&&**name) || lines.percent() >= LEAST_OF_CORE;
+        enough &= !CORE.contains(&&**name) || lines.percent() >= CORE_MIN_PERCENT;
         all.count += lines.count;
         all.covered += lines.covered;
     }
     println!("{:<10} {:>7} {:>6.1}%", "all", all.count, all.percent());
-    if enough && all.percent() >= LEAST { Measured::Enough } else { Measured::TooLittle }
+    if enough && all.percent() >= MIN_PERCENT { Measured::Enough } else { Measured::TooLittle }
 }
 
 impl Lines {
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_those_of_published_code() {
+    fn counts_only_lines_of_published_code() {
         let exported = exported(&[
             ("/w/crates/reader/src/a.rs", 100, 96),
             ("/w/crates/scan/src/tests.rs", 100, 0),
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_may_be_chosen() {
+    fn selects_packages() {
         let all = Options::default();
         assert!(all.packages().starts_with("--workspace") && all.has("store"));
         let some = Options { package: vec!["trommel-store".to_owned(), "trommel".to_owned()] };
@@ -273,13 +274,13 @@ mod tests {
     }
 
     #[test]
-    fn the_core_must_have_more() {
+    fn core_crates_require_higher_coverage() {
         let exported = exported(&[("/w/crates/path/src/a.rs", 100, 94), ("/w/crates/cli/src/e.rs", 100, 99)]);
         assert!(matches!(judge(&by_crate(Path::new("/w"), &exported)), Measured::TooLittle));
     }
 
     #[test]
-    fn programs_are_named_by_cargo() {
+    fn reads_programs_from_cargo_messages() {
         let messages =
             "{\"reason\":\"compiler-artifact\",\"executable\":null}\n{\"executable\":\"/t/a\"}\nnoise\n";
         assert_eq!(programs(messages), [PathBuf::from("/t/a")]);

@@ -1,8 +1,8 @@
-//! `cargo xtask deep`: what is too long for every change, step by step.
+//! `cargo xtask deep`: checks that take too long for every change, step by step.
 //!
-//! A step that fails does not stop the others. The end is a table of all steps with their times; a
-//! step that could not be run here, for want of a tool or of a processor's feature, is named with
-//! the reason and is not counted as passed.
+//! A failed step does not stop the others. At the end, a table lists all steps with their times. A
+//! step that cannot run here, because a tool or a processor feature is missing, is listed with the
+//! reason, and does not count as passed.
 
 mod cloud;
 
@@ -15,30 +15,31 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 
-use crate::process::{cargo, is_there, must_run, output, release_tests};
+use crate::process::{cargo, is_installed, must_run, output, release_tests};
 use crate::workspace::{Package, Workspace};
 use crate::{coverage, instructions, rss};
 
-/// The platform that sanitizers are run for; naming it keeps build scripts and macros free of them.
+/// The target platform of sanitizer builds. Naming it keeps build scripts and macros
+/// uninstrumented.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
 /// The crates whose answers could depend on the backend.
 const READING: &str =
     "-p trommel-scan -p trommel-reader -p trommel-path -p trommel-stats -p trommel -p trommel-cli";
 
-/// The fuzz targets that compare two ways to the same answer: they get the full time, the others a
+/// The fuzz targets that compare two implementations. They run for the full time, the others for a
 /// fifth.
 const COMPARING: &[&str] = &["match_vs_oracle", "reader_backends", "reader_chunks"];
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Leave a step out; may be given several times
+    /// Skip this step (repeatable)
     #[arg(long, value_name = "STEP", conflicts_with = "only")]
     skip: Vec<Step>,
-    /// Run this step alone; may be given several times
+    /// Run only this step (repeatable)
     #[arg(long, value_name = "STEP")]
     only: Vec<Step>,
-    /// Minutes for each fuzz target that compares; each other one gets a fifth of it
+    /// Minutes for each comparing fuzz target; the others get a fifth
     #[arg(long, value_name = "X", default_value_t = 10.0)]
     fuzz_minutes: f64,
     #[command(flatten)]
@@ -47,13 +48,13 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Step {
-    /// Every combination of features of every library that is published, under clippy
+    /// Clippy with every combination of features of every published library
     Features,
-    /// All tests in release mode with debug assertions, and `TROMMEL_DEEP=1`, at their full numbers
+    /// All tests in release mode with debug assertions, at full size (`TROMMEL_DEEP=1`)
     Tests,
-    /// Storages in the cloud, with every feature, against emulators
+    /// Cloud storages with every feature, against emulators
     Cloud,
-    /// The README's first command, built as its reader builds it
+    /// The README's first command, in a release build
     Readme,
     /// The tests of the engine under each backend
     Backends,
@@ -61,9 +62,9 @@ enum Step {
     Asan,
     /// The unit tests of scan and reader under valgrind
     Valgrind,
-    /// Instructions a byte of the core loops: `cargo xtask instructions`
+    /// Instructions per byte of the core loops: `cargo xtask instructions`
     Instructions,
-    /// The lines that the tests run: `cargo xtask coverage`
+    /// Lines that the tests run: `cargo xtask coverage`
     Coverage,
     /// Every fuzz target
     Fuzz,
@@ -157,7 +158,8 @@ fn features(workspace: &Workspace) -> Ran {
     Ok(Outcome::Passed)
 }
 
-/// Every set of a package's features, the empty one first; `default` is such a set already.
+/// Returns every set of a package's features, the empty set first. Omits `default`, which is such a
+/// set.
 fn powerset(package: &Package) -> Vec<Vec<&str>> {
     let mut sets = vec![Vec::new()];
     for feature in package.features.keys().filter(|feature| *feature != "default") {
@@ -175,14 +177,15 @@ fn tests(workspace: &Workspace) -> Ran {
     Ok(Outcome::Passed)
 }
 
-/// On what every Rust machine has.
+/// Runs the README's first command, whose input any Rust installation can produce.
 fn readme(workspace: &Workspace) -> Ran {
-    let mut told = cargo(&workspace.root, "metadata --format-version 1").stdout(Stdio::piped()).spawn()?;
-    let mut asked = cargo(&workspace.root, "run --quiet --release --bin trommel -- stats -");
-    let answered = must_run(asked.stdin(told.stdout.take().ok_or("cargo has no output")?));
-    let is_told = told.wait()?.success();
-    answered?;
-    Ok(if is_told { Outcome::Passed } else { Outcome::Failed("cargo tells no metadata".to_owned()) })
+    let mut metadata =
+        cargo(&workspace.root, "metadata --format-version 1").stdout(Stdio::piped()).spawn()?;
+    let mut stats = cargo(&workspace.root, "run --quiet --release --bin trommel -- stats -");
+    let result = must_run(stats.stdin(metadata.stdout.take().ok_or("cargo has no output")?));
+    let has_metadata = metadata.wait()?.success();
+    result?;
+    Ok(if has_metadata { Outcome::Passed } else { Outcome::Failed("cargo metadata failed".to_owned()) })
 }
 
 fn counts(workspace: &Workspace) -> Ran {
@@ -193,7 +196,7 @@ fn counts(workspace: &Workspace) -> Ran {
     Ok(if are_good {
         Outcome::Passed
     } else {
-        Outcome::Failed("a loop takes more than is written down".to_owned())
+        Outcome::Failed("a loop takes more instructions than recorded".to_owned())
     })
 }
 
@@ -229,18 +232,18 @@ fn has_backend(backend: &str) -> bool {
 fn has_nightly(workspace: &Workspace) -> bool {
     let mut install = Command::new("rustup");
     install.args(["toolchain", "install", "nightly", "--profile", "minimal"]);
-    is_there(&mut cargo(&workspace.root, "+nightly --version"), &mut install)
+    is_installed(&mut cargo(&workspace.root, "+nightly --version"), &mut install)
 }
 
 fn asan(workspace: &Workspace) -> Ran {
     if !has_nightly(workspace) {
-        return Ok(Outcome::NotRun("there is no nightly toolchain".to_owned()));
+        return Ok(Outcome::NotRun("no nightly toolchain is installed".to_owned()));
     }
     let arguments = format!(
         "+nightly test --target {PLATFORM} --tests -p trommel-scan -p trommel-reader -p trommel-path -p trommel"
     );
     let mut command = cargo(&workspace.root, &arguments);
-    // A folder of its own: other flags would otherwise rebuild everything there and back.
+    // A separate folder, because other flags would rebuild the usual one now and again afterwards.
     command.env("RUSTFLAGS", "-Zsanitizer=address").env("TROMMEL_SANITIZED", "1");
     command.env("CARGO_TARGET_DIR", workspace.target.join("asan"));
     must_run(&mut command)?;
@@ -250,8 +253,8 @@ fn asan(workspace: &Workspace) -> Ran {
 fn valgrind(workspace: &Workspace) -> Ran {
     let mut install = Command::new("apt-get");
     install.args(["install", "--yes", "--quiet", "valgrind"]);
-    if !is_there(Command::new("valgrind").arg("--version"), &mut install) {
-        return Ok(Outcome::NotRun("valgrind is not here, and could not be installed".to_owned()));
+    if !is_installed(Command::new("valgrind").arg("--version"), &mut install) {
+        return Ok(Outcome::NotRun("valgrind is not installed, and installing it failed".to_owned()));
     }
     let mut command = cargo(&workspace.root, "test -p trommel-scan -p trommel-reader --lib");
     command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", "valgrind --quiet --error-exitcode=9");
@@ -262,17 +265,19 @@ fn valgrind(workspace: &Workspace) -> Ran {
 fn coverage(workspace: &Workspace) -> Ran {
     Ok(match coverage::run(workspace, &coverage::Options::default())? {
         coverage::Measured::Enough => Outcome::Passed,
-        coverage::Measured::TooLittle => Outcome::Failed("fewer lines are run than promised".to_owned()),
-        coverage::Measured::Not(reason) => Outcome::NotRun(reason),
+        coverage::Measured::TooLittle => {
+            Outcome::Failed("the tests run fewer lines than promised".to_owned())
+        }
+        coverage::Measured::NotRun(reason) => Outcome::NotRun(reason),
     })
 }
 
 fn fuzz(workspace: &Workspace, most: f64) -> Ran {
     if !has_nightly(workspace) {
-        return Ok(Outcome::NotRun("there is no nightly toolchain".to_owned()));
+        return Ok(Outcome::NotRun("no nightly toolchain is installed".to_owned()));
     }
     let mut install = cargo(&workspace.root, "install --locked cargo-fuzz");
-    if !is_there(&mut cargo(&workspace.root, "+nightly fuzz --version"), &mut install) {
+    if !is_installed(&mut cargo(&workspace.root, "+nightly fuzz --version"), &mut install) {
         return Ok(Outcome::NotRun("cargo-fuzz could not be installed".to_owned()));
     }
     let list = output(&mut cargo(&workspace.root, "+nightly fuzz list"))?;
@@ -295,7 +300,7 @@ fn fuzz(workspace: &Workspace, most: f64) -> Ran {
     })
 }
 
-/// The folder where a target's finds grow, and the one with its seeds, if it has any.
+/// Returns the folder of a target's corpus, and the folder of its seeds if it has any.
 fn corpora(workspace: &Workspace, target: &str) -> std::io::Result<String> {
     let (grown, seeds) = (format!("fuzz/corpus/{target}"), format!("fuzz/seeds/{target}"));
     fs::create_dir_all(workspace.root.join(&grown))?;
@@ -305,13 +310,13 @@ fn corpora(workspace: &Workspace, target: &str) -> std::io::Result<String> {
 
 fn package(workspace: &Workspace) -> Ran {
     forget_unpacked()?;
-    // What was compiled of packages from a registry goes by versions, too: a folder of its own,
-    // begun anew.
+    // Cargo caches compiled registry packages by version, so packaging builds in a separate folder,
+    // from scratch.
     let target = workspace.target.join("packaging");
     if target.is_dir() {
         fs::remove_dir_all(&target)?;
     }
-    // Uncommitted work is packaged as it is: the question is whether it could go out.
+    // Uncommitted changes are packaged too, to find out whether the working tree can be published.
     let mut command = cargo(&workspace.root, "package --workspace --allow-dirty");
     command.env("CARGO_TARGET_DIR", &target);
     let private = workspace.packages.iter().filter(|package| !package.is_published());
@@ -319,9 +324,8 @@ fn package(workspace: &Workspace) -> Ran {
     Ok(Outcome::Passed)
 }
 
-/// Takes away what cargo has unpacked of packages from registries on this machine, as that of
-/// `cargo package` is: it goes by versions, and would take the crates of the last time for those of
-/// today.
+/// Removes packages that cargo has unpacked from local registries, such as that of `cargo package`.
+/// Cargo caches them by version, and would use the crates of the previous run.
 fn forget_unpacked() -> std::io::Result<()> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
     let Some(unpacked) = home.map(|home| home.join("registry/src")).filter(|folder| folder.is_dir()) else {
@@ -329,7 +333,7 @@ fn forget_unpacked() -> std::io::Result<()> {
     };
     for registry in fs::read_dir(unpacked)? {
         let registry = registry?;
-        // The name begins with the host, which these have none of.
+        // The folder's name begins with the host, which is empty for a local registry.
         if registry.file_name().as_encoded_bytes().starts_with(b"-") {
             fs::remove_dir_all(registry.path())?;
         }
@@ -347,7 +351,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_powerset_has_every_set_once() {
+    fn powerset_has_every_set_once() {
         let package = serde_json::from_str(
             r#"{"name": "x", "manifest_path": "x/Cargo.toml", "dependencies": [], "targets": [],
                 "features": {"default": ["a"], "a": [], "b": []}}"#,
@@ -356,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_shown_in_minutes() {
+    fn shows_times_in_minutes() {
         assert_eq!(minutes(Duration::from_secs(605)), "10:05");
     }
 }

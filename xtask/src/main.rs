@@ -1,15 +1,16 @@
 //! The chores of the workspace, run as `cargo xtask NAME`.
 //!
-//! - `tidy` checks the rules that a compiler does not know: which crate may use which, where
-//!   `unsafe` may stand, how long a file or a function may get, what every manifest and every
-//!   promise must carry.
-//! - `deep` runs what is too long for every change: features in all combinations, sanitizers, every
-//!   backend, fuzzing by the hour, packaging, and the memory of every command on gigabytes.
-//! - `corpus` writes the large files that measurements are about.
-//! - `rss` measures that memory alone, `coverage` the lines that the tests run, `instructions` what
-//!   the core loops take.
+//! - `tidy` checks rules that the compiler does not check: dependencies between crates, files that
+//!   may contain `unsafe`, lengths of files and functions, and required entries of manifests and
+//!   promises.
+//! - `deep` runs checks that take too long for every change: all combinations of features,
+//!   sanitizers, every backend, hours of fuzzing, packaging, and the memory of every command on
+//!   gigabytes.
+//! - `corpus` writes the large files for measurements.
+//! - `rss` measures only that memory, `coverage` the lines that the tests run, and `instructions`
+//!   the instructions of the core loops.
 //!
-//! Nothing here is part of the published crates.
+//! This program is not part of the published crates.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore reports to the terminal")]
 
 mod coverage;
@@ -28,7 +29,7 @@ use clap::{Parser, Subcommand};
 use process::{cargo, must_run};
 use workspace::Workspace;
 
-/// What a chore ends with: whether all was well, or why it could not be done.
+/// The result of a chore: true if all checks passed, or the error that stopped it.
 type Verdict = Result<bool, Box<dyn Error>>;
 
 #[derive(Parser)]
@@ -40,21 +41,21 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Check layers, unsafe code, sizes, docs, wording, promises and manifests
+    /// Check layers, unsafe code, sizes, docs, wording, promises, and manifests
     Tidy,
-    /// Run everything that is too long for every change, and say what could not be run
+    /// Run the checks that take too long for every change
     Deep(deep::Options),
     /// Measure the lines that the tests run
     Coverage(coverage::Options),
-    /// Write the large files that measurements are about into a folder
+    /// Write the large files for measurements into a folder
     Corpus {
         folder: std::path::PathBuf,
-        /// Millions of bytes of the events as one document, and as lines; other files are a fifth
-        /// and a tenth of it
+        /// Size in MB of the events, as one document and as lines; other files are a fifth and a
+        /// tenth
         #[arg(default_value_t = 1000)]
         megabytes: u64,
     },
-    /// Count the instructions of the core loops, and compare them with those written down
+    /// Count the instructions of the core loops, and compare them with the recorded counts
     Instructions(instructions::Options),
     /// Measure the peak resident memory of every command on large generated files
     Rss(rss::Options),
@@ -80,7 +81,7 @@ fn run(chore: &Chore) -> Verdict {
         Chore::Coverage(options) => match coverage::run(&workspace, options)? {
             coverage::Measured::Enough => Ok(true),
             coverage::Measured::TooLittle => Ok(false),
-            coverage::Measured::Not(reason) => Err(reason.into()),
+            coverage::Measured::NotRun(reason) => Err(reason.into()),
         },
         Chore::Corpus { folder, megabytes } => {
             let program = "run --release -p trommel-benches --bin corpus --";
@@ -98,7 +99,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_arguments_fit_together() {
+    fn arguments_are_consistent() {
         super::Arguments::command().debug_assert();
     }
 }

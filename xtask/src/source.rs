@@ -1,5 +1,5 @@
-//! A Rust file as the rules see it: its tokens with their lines, its functions, its test-only
-//! parts.
+//! A parsed Rust file, as input of the rules: its tokens with their lines, its functions, its
+//! test-only parts.
 
 mod imports;
 
@@ -12,8 +12,8 @@ use syn::visit::{self, Visit};
 
 pub(crate) use imports::{Import, Imports};
 
-/// One token; the inside of a group stands between its `Open` and `Close`. Doc comments are left
-/// out, as other comments are: they are for people.
+/// One token. The contents of a group are between its `Open` and `Close`. Doc comments are omitted
+/// like other comments, because they are written for people.
 pub(crate) struct Token {
     pub(crate) kind: Kind,
     /// The first and the last line, counted from 1.
@@ -30,7 +30,7 @@ pub(crate) enum Kind {
     Close(char),
 }
 
-/// A function with a body, wherever it stands.
+/// A function with a body, in any item.
 pub(crate) struct Function {
     pub(crate) name: String,
     /// The line of its `fn`.
@@ -38,11 +38,11 @@ pub(crate) struct Function {
     /// Lines from its `fn` to its closing brace, comments included.
     pub(crate) lines: usize,
     pub(crate) parameters: usize,
-    /// Parameters, of which those that are tuples count as many as their elements.
+    /// The number of parameters, counting each element of a tuple.
     pub(crate) real_parameters: usize,
     /// True if a parameter's pattern is a tuple.
     pub(crate) takes_tuple: bool,
-    /// Whether it is compiled for tests alone.
+    /// True if it is compiled only for tests.
     pub(crate) test: bool,
 }
 
@@ -51,14 +51,14 @@ pub(crate) struct Source {
     pub(crate) path: String,
     pub(crate) text: String,
     pub(crate) tokens: Vec<Token>,
-    /// Doc comments and others, line by line, each with its line's number.
+    /// Doc comments and other comments, by line, with line numbers.
     pub(crate) comments: Vec<(usize, String)>,
     pub(crate) functions: Vec<Function>,
-    /// What it takes from other modules, test-only parts left out.
+    /// Imports from other modules, without those of test-only parts.
     pub(crate) imports: Imports,
-    /// Lines of `//!` text before the first item, empty ones left out.
+    /// The number of nonempty `//!` lines before the first item.
     pub(crate) front_lines: usize,
-    /// Files that this one includes for tests alone: `#[cfg(test)] mod NAME;`.
+    /// Files that this one includes only for tests: `#[cfg(test)] mod NAME;`.
     pub(crate) test_modules: Vec<String>,
     test_lines: Vec<RangeInclusive<usize>>,
 }
@@ -67,7 +67,7 @@ impl Source {
     /// Reads a file's text.
     ///
     /// # Errors
-    /// The line and the reason, when the text is not Rust.
+    /// Returns the line and the reason if the text is not valid Rust.
     pub(crate) fn parse(path: &str, text: &str) -> Result<Self, (usize, String)> {
         let stream: TokenStream = text
             .parse()
@@ -91,18 +91,18 @@ impl Source {
         })
     }
 
-    /// Lines that hold code, without comments, blank lines and what is compiled for tests alone.
+    /// Returns the number of lines with code, without comments, blank lines, and test-only items.
     pub(crate) fn net_lines(&self) -> usize {
         let code = self.tokens.iter().flat_map(|token| token.lines.clone()).collect::<BTreeSet<_>>();
         code.into_iter().filter(|&line| !self.is_test_line(line)).count()
     }
 
-    /// Whether the line is part of an item under `#[cfg(test)]`.
+    /// True if the line is part of an item under `#[cfg(test)]`.
     pub(crate) fn is_test_line(&self, line: usize) -> bool {
         self.test_lines.iter().any(|lines| lines.contains(&line))
     }
 
-    /// The lines where these tokens stand in a row.
+    /// Returns the lines where these tokens appear in sequence.
     pub(crate) fn find(&self, pattern: &[Kind]) -> Vec<usize> {
         let rows = self.tokens.windows(pattern.len());
         rows.filter(|tokens| tokens.iter().map(|token| &token.kind).eq(pattern))
@@ -111,7 +111,7 @@ impl Source {
             .collect()
     }
 
-    /// Whether a function of that name is written here, inside a macro call or outside.
+    /// True if the source has a function of that name, inside a macro call or outside.
     pub(crate) fn has_function(&self, name: &str) -> bool {
         !self.find(&[word("fn"), word(name)]).is_empty()
     }
@@ -140,7 +140,7 @@ fn first_line(span: Span) -> usize {
     span.start().line
 }
 
-/// What stands between the tokens, without the white space.
+/// Returns the text between the tokens, without the white space.
 fn comments(text: &str, tokens: &[Token]) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let (mut start, mut line) = (0, 1);
@@ -162,8 +162,8 @@ fn flatten(stream: TokenStream, tokens: &mut Vec<Token>) {
         let span = tree.span();
         match tree {
             TokenTree::Punct(mark) if mark.as_char() == '#' => {
-                // A doc comment is lexed into an attribute all of whose tokens have the comment's
-                // own place.
+                // A doc comment is lexed into an attribute. All tokens of that attribute have the
+                // comment's span.
                 let here = |next: &TokenTree| next.span().start() == span.start();
                 if trees.peek().is_none_or(|next| !here(next)) {
                     tokens.push(Token::new(Kind::Mark('#'), span));
@@ -192,7 +192,7 @@ fn brackets(delimiter: Delimiter) -> (char, char) {
     }
 }
 
-/// What a walk over the items finds.
+/// The results of a visit of all items.
 #[derive(Default)]
 struct Items {
     functions: Vec<Function>,
@@ -256,7 +256,7 @@ impl<'ast> Visit<'ast> for Items {
     }
 }
 
-/// How many parameters one is, if the elements of a tuple count.
+/// Returns the number of parameters, counting the elements of a tuple.
 fn real_parameters(parameter: &syn::FnArg) -> usize {
     let syn::FnArg::Typed(parameter) = parameter else { return 1 };
     let mut kind = &*parameter.ty;
@@ -274,7 +274,7 @@ fn takes_tuple(parameter: &syn::FnArg) -> bool {
     matches!(&*parameter.pat, syn::Pat::Tuple(tuple) if !tuple.elems.is_empty())
 }
 
-/// The attributes of the kinds of item that stand under `#[cfg(test)]` in practice.
+/// Returns the attributes of an item, for the kinds that occur under `#[cfg(test)]` in practice.
 fn attributes(item: &syn::Item) -> &[syn::Attribute] {
     match item {
         syn::Item::Mod(item) => &item.attrs,
@@ -290,26 +290,26 @@ fn attributes(item: &syn::Item) -> &[syn::Attribute] {
     }
 }
 
-/// True if an item is compiled for tests alone.
+/// True if an item is compiled only for tests.
 fn is_test_only(item: &syn::Item) -> bool {
     attributes(item).iter().any(is_cfg_test)
 }
 
-/// `#[cfg(test)]`, also as a part of `all(…)`.
+/// True for `#[cfg(test)]`, also as a part of `all(…)`.
 fn is_cfg_test(attribute: &syn::Attribute) -> bool {
     let syn::Meta::List(list) = &attribute.meta else { return false };
     let text = list.tokens.to_string();
     attribute.path().is_ident("cfg") && (text == "test" || text.starts_with("all") && text.contains("test"))
 }
 
-/// A line of `//!` with text on it.
+/// True for a line of `//!` with text.
 fn is_front_line(attribute: &syn::Attribute) -> bool {
     let syn::Meta::NameValue(pair) = &attribute.meta else { return false };
     let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { return false };
     attribute.path().is_ident("doc") && !text.value().trim().is_empty()
 }
 
-/// The file that holds module `name` of the file at `path`, in its `NAME.rs` form.
+/// Returns the path of the module `name` of the file at `path`, in the `NAME.rs` form.
 fn module_path(path: &str, name: &str) -> String {
     let (folder, file) = path.rsplit_once('/').unwrap_or((".", path));
     match file {
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn net_lines_leave_out_comments_blanks_and_the_test_tail() {
+    fn net_lines_exclude_comments_blanks_and_tests() {
         let source = parsed(concat!(
             "//! Front.\n//!\n//! More.\n\n",
             "/// About a.\n#[inline]\nfn a() {\n    // why\n    b(\"one\n\ntwo\"); /* x */\n}\n\n",
@@ -339,14 +339,14 @@ mod tests {
     }
 
     #[test]
-    fn comments_are_what_is_no_token() {
+    fn finds_comments_between_tokens() {
         let source = parsed("//! Front.\nfn a() { \"// é\n//\" } // b é\n\n/* c\n   d */ fn e() {}\n");
         let found: Vec<_> = source.comments.iter().map(|(line, text)| (*line, text.trim())).collect();
         assert_eq!(found, [(1, "//! Front."), (3, "// b é"), (5, "/* c"), (6, "d */")]);
     }
 
     #[test]
-    fn functions_are_measured_with_their_comments() {
+    fn measures_functions_with_their_comments() {
         let source = parsed(
             "impl X {\n    fn f(&self, a: u8) {\n        // one\n        // two\n    }\n}\n#[cfg(test)]\nfn t() {}",
         );
@@ -356,21 +356,21 @@ mod tests {
     }
 
     #[test]
-    fn a_test_module_in_its_own_file_is_named() {
+    fn names_test_modules_in_separate_files() {
         assert_eq!(parsed("#[cfg(test)]\nmod tests;\nmod scan;").test_modules, ["crates/x/src/tests.rs"]);
         let nested = Source::parse("crates/x/src/scan.rs", "#[cfg(all(test, unix))] mod tests;").unwrap();
         assert_eq!(nested.test_modules, ["crates/x/src/scan/tests.rs"]);
     }
 
     #[test]
-    fn functions_inside_macro_calls_are_found_by_name() {
+    fn finds_functions_inside_macro_calls() {
         let source = parsed("proptest! {\n    #[test]\n    fn holds(x in 0..9) {}\n}\n// fn gone() {}\n");
         assert!(source.has_function("holds"));
         assert!(!source.has_function("gone"));
     }
 
     #[test]
-    fn text_that_is_not_rust_is_refused_with_its_line() {
+    fn reports_the_line_of_invalid_rust() {
         assert_eq!(Source::parse("x.rs", "fn a() {}\nfn {").map(drop).unwrap_err().0, 2);
     }
 }

@@ -1,11 +1,11 @@
 //! `cargo xtask tidy`: the rules that neither the compiler nor clippy checks.
 //!
-//! Every rule runs and every fault is shown: where, what, which rule, and how to mend it.
+//! All rules run, and all faults are reported, with location, description, rule, and fix.
 
 /// Declares rules as constants: the name, the rule, and the way to satisfy it.
 macro_rules! rules {
-    ($($NAME:ident: $rule:literal => $mend:literal;)+) => {
-        $(const $NAME: Rule = Rule { rule: $rule, mend: $mend };)+
+    ($($NAME:ident: $rule:literal => $fix:literal;)+) => {
+        $(const $NAME: Rule = Rule { rule: $rule, fix: $fix };)+
     };
 }
 
@@ -14,7 +14,9 @@ mod cycles;
 mod density;
 mod layers;
 mod manifests;
+mod paths;
 mod promises;
+mod prose;
 mod sizes;
 mod unsafety;
 mod wording;
@@ -28,21 +30,21 @@ use crate::Verdict;
 use crate::source::Source;
 use crate::workspace::{Package, Workspace};
 
-/// One breach of one rule; in the order of the rules, then of the places.
+/// One violation of one rule. Sorted by rule, then by location.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Fault {
     rule: Rule,
     path: String,
-    /// 0 when the fault is the file's as a whole.
+    /// One-based, or 0 if the fault concerns the whole file.
     line: usize,
     what: String,
 }
 
-/// A rule with the way to satisfy it.
+/// A rule, and the way to satisfy it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rule {
     rule: &'static str,
-    mend: &'static str,
+    fix: &'static str,
 }
 
 impl Rule {
@@ -61,15 +63,15 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What the rules look at.
+/// The input of the rules.
 struct Tree<'a> {
     workspace: &'a Workspace,
     sources: Vec<Source>,
-    /// Manifests, prose, scripts and sources: path and text.
+    /// Paths and texts of manifests, prose, scripts, and sources.
     texts: Vec<(String, String)>,
-    /// Every file's path.
+    /// The paths of all files.
     files: BTreeSet<String>,
-    /// Files that are compiled for tests alone although they lie under `src`.
+    /// Files under `src` that are compiled only for tests.
     test_files: BTreeSet<String>,
 }
 
@@ -82,14 +84,14 @@ impl Tree<'_> {
         self.texts.iter().find(|(name, _)| name == path).map(|(_, text)| text.as_str())
     }
 
-    /// The sources of a package's own code: what lies in `src` and is not for tests alone.
+    /// Returns the sources of a package's own code: the files in `src` that are not only for tests.
     fn code_of(&self, package: &Package) -> impl Iterator<Item = &Source> {
         let folder = format!("{}/src/", self.workspace.relative(package.folder()));
         let sources = self.sources.iter();
         sources.filter(move |source| source.path.starts_with(&folder) && !self.is_for_tests(&source.path))
     }
 
-    /// Whether a file is a module for tests alone, or is below one.
+    /// True if a file is a test-only module, or is below one.
     fn is_for_tests(&self, path: &str) -> bool {
         self.test_files.iter().any(|file| {
             let module = file.strip_suffix(".rs").unwrap_or(file);
@@ -98,7 +100,7 @@ impl Tree<'_> {
     }
 }
 
-const RUST: Rule = Rule { rule: "every .rs file parses", mend: "make it compile" };
+const RUST: Rule = Rule { rule: "every .rs file parses", fix: "make it compile" };
 
 pub(crate) fn run(workspace: &Workspace) -> Verdict {
     let (tree, mut faults) = read(workspace)?;
@@ -107,17 +109,20 @@ pub(crate) fn run(workspace: &Workspace) -> Verdict {
     faults.extend(crates::check(&tree));
     faults.extend(wording::check(&tree));
     faults.extend(promises::check(&tree));
+    faults.extend(paths::check(&tree));
     faults.extend(manifests::check(&tree)?);
     let (figures, oversize) = sizes::check(&tree);
     faults.extend(oversize);
     faults.extend(cycles::check(&tree));
     let (defaults, dense) = density::check(&tree);
     faults.extend(dense);
+    let (rates, unclear) = prose::check(&tree);
+    faults.extend(unclear);
     faults.sort();
-    print!("{figures}{defaults}");
+    print!("{figures}{defaults}{rates}");
     for group in faults.chunk_by(|a, b| a.rule == b.rule) {
-        let Some(Fault { rule: Rule { rule, mend }, .. }) = group.first() else { continue };
-        println!("\nrule: {rule}\nmend: {mend}");
+        let Some(Fault { rule: Rule { rule, fix }, .. }) = group.first() else { continue };
+        println!("\nrule: {rule}\nfix: {fix}");
         for fault in group {
             println!("  {fault}");
         }
@@ -149,7 +154,7 @@ fn read(workspace: &Workspace) -> Result<(Tree<'_>, Vec<Fault>), Box<dyn Error>>
     Ok((Tree { workspace, sources, texts, files: files.into_iter().collect(), test_files }, faults))
 }
 
-/// Whether a file holds words for people or for a tool that people maintain.
+/// True if a file is a text that people write.
 fn is_text(path: &str) -> bool {
     ["rs", "toml", "md", "sh", "yml"].iter().any(|extension| has_extension(path, extension))
         || path == ".ci/run"
@@ -159,7 +164,8 @@ fn has_extension(path: &str, extension: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, found)| found == extension)
 }
 
-/// The words of a line, with the byte offset of each: runs of letters, digits and `_`.
+/// Returns the words of a line with their byte offsets. A word is a run of letters, digits, and
+/// `_`.
 fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut rest = 0;
     line.split(|c: char| !c.is_alphanumeric() && c != '_').filter_map(move |word| {
@@ -175,14 +181,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stand_at_their_offsets() {
+    fn words_have_their_offsets() {
         let found: Vec<_> = words("// é: R1, r2_x!").collect();
         assert_eq!(found, [(3, "é"), (7, "R1"), (11, "r2_x")]);
     }
 
     #[test]
-    fn a_fault_names_its_place() {
-        let rule = Rule { rule: "a rule", mend: "a cure" };
+    fn fault_names_its_location() {
+        let rule = Rule { rule: "a rule", fix: "a cure" };
         assert_eq!(rule.fault("a.rs", 3, "wrong").to_string(), "a.rs:3: wrong");
         assert_eq!(rule.fault("a.rs", 0, "wrong").to_string(), "a.rs: wrong");
     }

@@ -1,4 +1,4 @@
-//! What cargo knows of the workspace, and the files that belong to it.
+//! The workspace as described by cargo, and the files that belong to it.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::process;
 
-/// Folders that hold what is made or measured, not what is written.
+/// Folders of generated or measured files, which people do not write.
 const NOT_WRITTEN: &[&str] = &[
     ".git",
     "target",
@@ -44,14 +44,14 @@ pub(crate) struct Package {
     pub(crate) repository: Option<String>,
     pub(crate) rust_version: Option<String>,
     pub(crate) metadata: Option<serde_json::Value>,
-    /// The registries it may go to: none named means all, an empty list means none.
+    /// The registries it may be published to: `None` means all, an empty list means none.
     publish: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
 pub(crate) struct Dependency {
     pub(crate) name: String,
-    /// None for `[dependencies]`, else `dev` or `build`.
+    /// `None` for `[dependencies]`, otherwise `dev` or `build`.
     pub(crate) kind: Option<String>,
     pub(crate) path: Option<PathBuf>,
 }
@@ -68,13 +68,13 @@ impl Workspace {
         Ok(serde_json::from_str(&process::output(&mut command)?)?)
     }
 
-    /// A path as it is written in messages: from the root, with `/`.
+    /// Returns a path as shown in messages: relative to the root, with `/`.
     pub(crate) fn relative(&self, path: &Path) -> String {
         let inner = path.strip_prefix(&self.root).unwrap_or(path);
         inner.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
     }
 
-    /// Every file written by people, as relative paths in the order of their names.
+    /// Returns every file written by people, as sorted relative paths.
     pub(crate) fn files(&self) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
         let mut folders = vec![self.root.clone()];
@@ -109,8 +109,8 @@ impl Package {
 }
 
 impl Target {
-    /// Whether it is one of these kinds, as cargo names them: `lib`, `bin`, `example`, `test`,
-    /// `bench`.
+    /// True if the target has one of these kinds, in cargo's terms: `lib`, `bin`, `example`,
+    /// `test`, `bench`.
     pub(crate) fn is(&self, kinds: &[&str]) -> bool {
         self.kind.iter().any(|kind| kinds.contains(&kind.as_str()))
     }

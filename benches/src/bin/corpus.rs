@@ -1,9 +1,8 @@
-//! Writes the large files that measurements are about: `corpus FOLDER [MEGABYTES]`, 1000 unless
-//! said otherwise.
+//! Writes the large files for measurements: `corpus FOLDER [MEGABYTES]`, by default 1000.
 //!
-//! Events of 3 KB as one document and as lines, a fifth of that laid out over lines, and a tenth of
-//! numbers. They are the same on every machine; what is there from another time stays. Prints what
-//! they hold.
+//! The files are events of 3 KB as one document and as lines, a fifth of that size as an indented
+//! document, and a tenth as numbers. They are identical on every machine, and existing files are
+//! kept. Prints the contents of each file.
 
 #![expect(clippy::print_stdout, reason = "a program for a terminal")]
 

@@ -1,11 +1,11 @@
-//! Whole runs of trommel beside the best peer, on one core and on two:
-//! `goals FOLDER [MEGABYTES [RUNS]]`.
+//! Whole runs of trommel, compared with the best peer, on one core and on two: `goals FOLDER
+//! [MEGABYTES [RUNS]]`.
 //!
-//! Asks the questions of `definitions/goals.toml` about the files of `corpus` (1000 MB unless said
-//! otherwise), trommel first with one thread and then with two, then each peer and the machine's
-//! ceilings, in turns, each several times (5). Prints gigabytes of input a second of processor
-//! time, and for two threads a second by the clock, with the slowest and the fastest turn; and
-//! ratios of medians. Peers that are not installed are named and left out.
+//! Runs the queries of `definitions/goals.toml` on the files of `corpus` (by default 1000 MB):
+//! trommel with one thread, trommel with two, then each peer and the machine's ceilings. All take
+//! turns, by default five. Prints gigabytes of input per second of processor time, and for two
+//! threads per second of wall time, with the slowest and the fastest turn, and the ratios of
+//! medians. Lists and skips peers that are not installed.
 
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "a program for a terminal")]
 
@@ -35,11 +35,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints them, and says how fast brackets are.
+/// Prints the ceilings, and returns the speed of brackets.
 fn ceilings(goals: &Goals, names: &Names, runs: usize) -> Result<Spread, Box<dyn Error>> {
     let anything = Answer::default();
-    let asked: Vec<_> = goals.ceiling.values().map(|words| (words.clone(), &anything)).collect();
-    let reached = in_turns(&asked, names, size_of("{document}", names)?, runs);
+    let invocations: Vec<_> = goals.ceiling.values().map(|words| (words.clone(), &anything)).collect();
+    let reached = in_turns(&invocations, names, size_of("{document}", names)?, runs);
     let mut brackets = None;
     for (name, speeds) in goals.ceiling.keys().zip(reached) {
         let speed = speeds?.processor;
@@ -48,18 +48,18 @@ fn ceilings(goals: &Goals, names: &Names, runs: usize) -> Result<Spread, Box<dyn
             brackets = Some(speed);
         }
     }
-    Ok(brackets.ok_or("brackets are not among the ceilings")?)
+    Ok(brackets.ok_or("the ceilings lack brackets")?)
 }
 
 fn row(goal: &Goal, names: &Names, runs: usize, brackets: &Spread) -> Result<(), Box<dyn Error>> {
     let with = |threads: &str| {
-        let asked = ["{trommel}"].into_iter().chain(goal.ask.iter().map(String::as_str));
-        let words = asked.chain(["--threads", threads]).map(str::to_owned).collect();
+        let arguments = ["{trommel}"].into_iter().chain(goal.ask.iter().map(String::as_str));
+        let words = arguments.chain(["--threads", threads]).map(str::to_owned).collect();
         (words, &goal.answer)
     };
     let peers = goal.peers.values().map(|words| (words.clone(), &goal.peers_answer));
-    let asked: Vec<_> = [with("1"), with("2")].into_iter().chain(peers).collect();
-    let mut answered = in_turns(&asked, names, goal.bytes(names)?, runs).into_iter();
+    let invocations: Vec<_> = [with("1"), with("2")].into_iter().chain(peers).collect();
+    let mut answered = in_turns(&invocations, names, goal.bytes(names)?, runs).into_iter();
     let (Some(one), Some(two)) = (answered.next(), answered.next()) else { return Ok(()) };
     let (one, two) = (one?, two?);
     let peers = goal.peers.keys().zip(answered).filter_map(|(name, speeds)| match speeds {

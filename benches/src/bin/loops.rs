@@ -1,8 +1,8 @@
 //! Runs one column of one task once: `loops TASK COLUMN`, for a tool that counts instructions.
 //!
-//! What is to be counted happens in [`counted`]; making the input does not, and neither does a
-//! first run, in which things are set up that last. Prints how many bytes the input has.
-//! `cargo xtask instructions` asks for the core loops.
+//! The counted code runs in [`counted`]. Generating the input is not counted, nor is a first run,
+//! which initializes state that later runs share. Prints the size of the input in bytes. `cargo
+//! xtask instructions` runs the core loops.
 
 #![expect(clippy::print_stdout, reason = "a program for a terminal")]
 
@@ -15,18 +15,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (Some(task), Some(column)) = (arguments.next(), arguments.next()) else {
         return Err("usage: loops TASK COLUMN".into());
     };
-    let task = Task::all().iter().find(|known| known.name == task).ok_or("there is no such task")?;
+    let task = Task::all().iter().find(|known| known.name == task).ok_or("no such task")?;
     let bytes = task.input.bytes();
     let columns = engine::columns(task, bytes);
-    let column = columns.into_iter().find(|known| known.name == column).ok_or("there is no such column")?;
-    let Run::Reads(mut run) = column.run else { return Err("a column that uses its input up".into()) };
+    let column = columns.into_iter().find(|known| known.name == column).ok_or("no such column")?;
+    let Run::Reads(mut run) = column.run else { return Err("the column modifies its input".into()) };
     run();
     let answer = counted(&mut run);
     println!("{}", bytes.len());
-    if answer == task.answer { Ok(()) } else { Err("the answer is wrong".into()) }
+    if answer == task.answer { Ok(()) } else { Err("incorrect answer".into()) }
 }
 
-/// What is counted. Never inlined, so that it can be found by its name.
+/// Runs the counted code. Never inlined, so that the tool finds it by name.
 #[inline(never)]
 fn counted(run: &mut dyn FnMut() -> u64) -> u64 {
     std::hint::black_box(run())

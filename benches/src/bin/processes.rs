@@ -1,10 +1,9 @@
 //! Whole programs on a large file: `processes FOLDER [MEGABYTES [RUNS]]`.
 //!
-//! Writes the file into the folder, as one document and as lines (200 MB each unless said
-//! otherwise), puts the questions of `definitions/processes.toml` to every program that is
-//! installed, and prints for each the medians of time, processor time and peak memory of five runs.
-//! The programs take turns, so that what else the machine does in the meantime hits all of them.
-//! What they print goes through a pipe, and is checked.
+//! Writes the file into the folder, as one document and as lines (by default 200 MB each). Runs the
+//! commands of `definitions/processes.toml` for every installed program, and prints the medians of
+//! time, processor time, and peak memory of five runs. The programs take turns, so that other load
+//! on the machine affects all of them. Their output goes through a pipe, and is checked.
 
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "a program for a terminal")]
 
@@ -14,13 +13,13 @@ use serde::Deserialize;
 use trommel_benches::corpus::{self, Names};
 use trommel_benches::programs::{Answer, Arguments, Cost, beside, run};
 
-/// A question put to a program.
+/// One program's command for a task.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Question {
+struct ProgramCommand {
     task: String,
     engine: String,
-    /// The program and its arguments; `{name}` stands for what the [`Names`] say.
+    /// The program and its arguments; [`Names`] replaces each `{name}`.
     run: Vec<String>,
     #[serde(default)]
     answer: Answer,
@@ -28,7 +27,7 @@ struct Question {
 
 #[derive(Deserialize)]
 struct Definitions {
-    question: Vec<Question>,
+    command: Vec<ProgramCommand>,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -37,9 +36,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut names = corpus::make(&folder, bytes)?;
     names.insert("{simdjson}".into(), folder.join("simdjson").display().to_string());
     names.insert("{trommel}".into(), beside("trommel")?);
-    let costs = take_turns(&definitions.question, &names, runs)?;
+    let costs = take_turns(&definitions.command, &names, runs)?;
     println!("| task | program | s | s of processor | peak MB |\n| --- | --- | ---: | ---: | ---: |");
-    for (Question { task, engine, .. }, costs) in definitions.question.iter().zip(costs) {
+    for (ProgramCommand { task, engine, .. }, costs) in definitions.command.iter().zip(costs) {
         let Some(Cost { wall, processor, bytes }) = median(costs) else { continue };
         let (wall, processor) = (wall.as_secs_f64(), processor.as_secs_f64());
         println!("| {task} | {engine} | {wall:.2} | {processor:.2} | {:.0} |", bytes as f64 / 1e6);
@@ -47,15 +46,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The costs of all runs of each question; none for programs that are not installed.
-fn take_turns(questions: &[Question], names: &Names, runs: usize) -> Result<Vec<Vec<Cost>>, Box<dyn Error>> {
-    let mut costs: Vec<Vec<Cost>> = questions.iter().map(|_| Vec::new()).collect();
+/// Returns the costs of all runs of each command; none for programs that are not installed.
+fn take_turns(
+    commands: &[ProgramCommand],
+    names: &Names,
+    runs: usize,
+) -> Result<Vec<Vec<Cost>>, Box<dyn Error>> {
+    let mut costs: Vec<Vec<Cost>> = commands.iter().map(|_| Vec::new()).collect();
     for turn in 0..runs {
-        for (question, costs) in questions.iter().zip(&mut costs) {
-            match run(&question.run, &question.answer, names) {
+        for (command, costs) in commands.iter().zip(&mut costs) {
+            match run(&command.run, &command.answer, names) {
                 Ok(cost) => costs.push(cost),
-                Err(error) if turn == 0 => eprintln!("{}, {}: {error}", question.task, question.engine),
-                // Told in the first turn.
+                Err(error) if turn == 0 => eprintln!("{}, {}: {error}", command.task, command.engine),
+                // Reported in the first turn only.
                 Err(_) if costs.is_empty() => {}
                 Err(error) => return Err(error),
             }
@@ -64,7 +67,7 @@ fn take_turns(questions: &[Question], names: &Names, runs: usize) -> Result<Vec<
     Ok(costs)
 }
 
-/// Each figure's own median.
+/// Returns the median of each figure.
 fn median(costs: Vec<Cost>) -> Option<Cost> {
     fn middle<T: Copy + Ord>(mut values: Vec<T>) -> Option<T> {
         values.sort_unstable();

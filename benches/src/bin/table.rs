@@ -1,16 +1,15 @@
-//! What `speed` has measured, as Markdown: `table [--write] [FOLDER]`, the folder being
-//! criterion's, `target/criterion` unless said otherwise. With `--write` it goes into
-//! `benches/README.md`, between two marks, else to the terminal.
+//! Prints the results of `speed` as Markdown: `table [--write] [FOLDER]`. FOLDER is criterion's, by
+//! default `target/criterion`. With `--write` the table goes into `benches/README.md`, between two
+//! marker lines, instead of the terminal.
 //!
-//! First the ceilings of the machine. Then for each task trommel's columns in GB/s; of one of them,
-//! that of a whole analysis on one thread if there is one, which part it is of the speed at which
-//! the brackets of the same input are passed, and how many times as fast as the best peer's; and
-//! each peer by how many times as long it takes. There, peers that validate are compared with
-//! trommel's strict column. Those that do not are compared with its structural one, where there is
-//! one, and marked with `*`. Medians, with the bounds that criterion gives them.
+//! The ceilings of the machine come first. Each task then has trommel's columns in GB/s. For one of
+//! them, preferably the whole analysis on one thread, it has the ratios to the speed of counting
+//! the brackets of the same input and to the best peer. Each peer has its time as a multiple of
+//! trommel's. There, peers that validate are compared with trommel's strict column. Peers that do
+//! not are compared with its structural column, if there is one, and marked with `*`. All figures
+//! are medians, with criterion's bounds.
 //!
-//! Figures of different runs cannot be compared, so what was measured before the ceilings is left
-//! out.
+//! Figures of different runs cannot be compared, so results older than the ceilings are omitted.
 
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "a program for a terminal")]
 
@@ -27,7 +26,7 @@ use trommel_benches::ceilings::{BRACKETS, GROUP};
 use trommel_benches::engine::{ANALYSIS, STRICT, STRUCTURAL};
 use trommel_benches::speeds::Spread;
 
-/// Peers that pass over what they do not want without checking it.
+/// Peers that skip unrequested values without checking them.
 const UNCHECKED: &[&str] = &["rsonpath"];
 
 const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
@@ -39,7 +38,7 @@ const HEAD: &str = "\
 | --- | --- | ---: | --- | --- |
 ";
 
-/// The part of criterion's files that is needed here.
+/// The part of criterion's files that the table needs.
 #[derive(Deserialize)]
 struct Benchmark {
     group_id: String,
@@ -50,7 +49,7 @@ struct Benchmark {
 #[derive(Deserialize)]
 enum Throughput {
     Bytes(f64),
-    /// Of the sampler, which has no bytes.
+    /// The throughput of the sampler, which has no bytes.
     Elements(f64),
 }
 
@@ -71,11 +70,11 @@ struct Interval {
     upper_bound: f64,
 }
 
-/// What was measured of a task.
+/// The results of a task.
 struct Group {
     /// GB/s by column.
     columns: BTreeMap<String, Spread>,
-    /// When the first column was.
+    /// The time at which the first column was measured.
     at: SystemTime,
 }
 
@@ -83,9 +82,9 @@ type Groups = BTreeMap<String, Group>;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let asked = arguments.len();
+    let count = arguments.len();
     arguments.retain(|argument| argument != "--write");
-    let write = arguments.len() < asked;
+    let write = arguments.len() < count;
     let folder = arguments.pop().unwrap_or_else(|| "target/criterion".to_owned());
     let table = table(&of_one_run(read(Path::new(&folder))?)?)?;
     if write {
@@ -97,7 +96,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The document with the table between its marks.
+/// Returns the document with the table between its marker lines.
 fn with_table(readme: &str, table: &str) -> Result<String, String> {
     let missing = || format!("{README} lacks the lines {} and {}", BEGIN.trim_end(), END.trim_end());
     let (before, rest) = readme.split_once(BEGIN).ok_or_else(missing)?;
@@ -125,22 +124,22 @@ fn read(folder: &Path) -> Result<Groups, Box<dyn Error>> {
     Ok(groups)
 }
 
-/// Folders in a folder.
+/// Returns the subfolders of a folder.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     Ok(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect())
 }
 
-/// The groups that were measured after the ceilings.
+/// Returns the groups that were measured after the ceilings.
 fn of_one_run(mut groups: Groups) -> Result<Groups, String> {
     let ceilings = groups
         .get(GROUP)
-        .ok_or("no ceilings were measured: run `speed` without a filter, or with one like 'ceilings|path/'")?
+        .ok_or("no ceilings were measured; run `speed` without a filter, or with one like 'ceilings|path/'")?
         .at;
     groups.retain(|name, group| {
         let keep = group.at >= ceilings;
         if !keep {
-            eprintln!("{name}: measured before the ceilings, so in another run; left out");
+            eprintln!("{name}: older than the ceilings, so omitted");
         }
         keep
     });
@@ -165,7 +164,7 @@ fn table(groups: &Groups) -> Result<String, std::fmt::Error> {
 
 type Columns = BTreeMap<String, Spread>;
 
-/// Columns that `engine` makes: trommel's, and the backends.
+/// True for the columns of `engine`: trommel's, and the backends.
 fn is_own(column: &str) -> bool {
     column.starts_with(STRICT) || ["scalar", "sse2", "avx2"].contains(&column)
 }
@@ -183,7 +182,7 @@ fn own(columns: &Columns) -> String {
     columns.iter().filter(|(name, _)| is_own(name)).map(cell).collect::<Vec<_>>().join(", ")
 }
 
-/// What stands for trommel beside the ceiling and the best peer.
+/// Returns the column that represents trommel in the ratios to the ceiling and to the best peer.
 fn chief(columns: &Columns) -> Option<&Spread> {
     [ANALYSIS, STRUCTURAL, STRICT].iter().find_map(|name| columns.get(*name))
 }

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use trommel::path::Order;
 use trommel::reader::{Framing, Validation};
-use trommel::{Analysis, Answer, Document, Found, Measure, Report, Sample, Stats};
+use trommel::{Analysis, Answer, Document, Match, Measure, Report, Sample, Stats};
 
 use crate::engine::{ANALYSIS, STRICT, STRUCTURAL};
 use crate::{Column, Input, Task};
 
-/// A task of whole analyses.
+/// Returns the columns of a task of whole analyses.
 pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
     let strict = Whole::new(task, Validation::Strict);
     let mut columns = vec![strict.on(1).over_bytes(STRICT, bytes)];
@@ -24,7 +24,7 @@ pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
     columns
 }
 
-/// Whole analyses for a task of another stage, checked as the command line does it.
+/// Returns whole analyses for a task of another stage, with the validation of the command line.
 pub(super) fn analyses<'a>(task: &'a Task, bytes: &'a [u8]) -> [Column<'a>; 3] {
     let reads_all = matches!(task.name.as_str(), "stats/full" | "stats/schema" | "stats/values");
     let whole = Whole::new(task, if reads_all { Validation::Strict } else { Validation::Structural });
@@ -35,20 +35,20 @@ pub(super) fn analyses<'a>(task: &'a Task, bytes: &'a [u8]) -> [Column<'a>; 3] {
     ]
 }
 
-/// Whether a task passes over something, so that it matters how that is checked.
+/// True if a task skips values, so that the validation setting matters.
 fn skips(task: &Task) -> bool {
     !task.queries.is_empty() && task.name != "facade/mixed"
 }
 
-/// What a task asks; the answers of several measures are added up.
+/// Returns the analysis of a task. The answers of several measures are added up.
 fn analysis(task: &Task) -> Analysis {
-    let (stage, name) = task.name.split_once('/').expect("a task is named STAGE/NAME");
+    let (stage, name) = task.name.split_once('/').expect("a task's name is STAGE/NAME");
     let queries = || task.queries.iter().map(|query| query.parse().expect("the query is in order"));
     let extracts = || queries().fold(Analysis::new(), Analysis::extract);
     let counts = || queries().fold(Analysis::new(), Analysis::count);
-    let samples = |asked: Analysis| {
+    let samples = |analysis: Analysis| {
         let hundred = NonZeroUsize::MIN.saturating_add(99);
-        queries().fold(asked, |asked, query| asked.sample(Sample::new(query, hundred)))
+        queries().fold(analysis, |analysis, query| analysis.sample(Sample::new(query, hundred)))
     };
     match (stage, name) {
         ("path", _) if task.count => counts(),
@@ -61,18 +61,18 @@ fn analysis(task: &Task) -> Analysis {
     }
 }
 
-/// What is told about everything.
+/// The options of statistics.
 fn described(name: &str) -> Stats {
     let mut stats = Stats::new();
     match name {
         "stats" | "full" => {}
-        // What the command does for `--only structure,types`.
+        // As the command does for `--only structure,types`.
         "types" | "numbers" => (stats.per_path, stats.duplicate_names) = (false, false),
         "schema" => stats.schema = true,
         "values" => stats.values = true,
-        // What the command does: everything is read and checked, and nothing is looked at by path.
+        // As the command does: everything is read and validated, and nothing is recorded by path.
         "check" => (stats.per_path, stats.counts) = (false, false),
-        name => panic!("no analysis is called {name}"),
+        name => panic!("no analysis named {name}"),
     }
     stats
 }
@@ -100,7 +100,7 @@ impl<'a> Whole<'a> {
         Column::reads(name, move || self.answer(&mut document))
     }
 
-    /// Over a reader, which here must own its bytes, and shares them.
+    /// Adds a column over a reader, which must own its bytes and therefore shares them.
     fn over_stream(self, name: &'static str, bytes: &[u8]) -> Column<'a> {
         let bytes: Arc<[u8]> = bytes.into();
         Column::reads(name, move || {
@@ -110,7 +110,7 @@ impl<'a> Whole<'a> {
     }
 
     fn answer(&self, document: &mut Document) -> u64 {
-        let mut take = |found: &Found<'_>| {
+        let mut take = |found: &Match<'_>| {
             black_box(found.value);
             Ok(())
         };
@@ -124,7 +124,7 @@ fn sum(report: &Report) -> u64 {
         Answer::Extracted(count) | Answer::Count(count) => *count,
         Answer::Sample(sample) => sample.items.len() as u64,
         Answer::Stats(stats) => stats.summary.structure.total_values,
-        _ => panic!("an answer of an unknown kind"),
+        _ => panic!("unknown kind of answer"),
     };
     report.answers.iter().map(number).sum()
 }

@@ -16,7 +16,7 @@ pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
         .collect()
 }
 
-/// Nodes in the order of the document, their bytes looked up; or, for a count, nodes alone.
+/// Reads the nodes in document order, with their bytes, or only the nodes for a count.
 fn column<'a>(name: &'static str, task: &Task, bytes: &'a [u8], config: Config) -> Column<'a> {
     let queries: Vec<Query> =
         task.queries.iter().map(|query| query.parse().expect("the query is in order")).collect();

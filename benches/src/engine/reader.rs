@@ -24,7 +24,7 @@ pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
         "backends/structural-skip" => {
             backends(|name, backend| skip(name, bytes, structural.backend(backend)))
         }
-        name => panic!("the reader has no column for {name}"),
+        name => panic!("no column of the reader for {name}"),
     }
 }
 
@@ -46,7 +46,7 @@ fn skip<'a>(name: &'static str, bytes: &'a [u8], config: Config) -> Column<'a> {
     })
 }
 
-/// All values.
+/// Counts all values.
 fn values(mut cursor: Cursor<'_>) -> Result<u64> {
     let mut values = 0;
     cursor.next_record()?;
@@ -56,7 +56,7 @@ fn values(mut cursor: Cursor<'_>) -> Result<u64> {
     Ok(values)
 }
 
-/// Bytes of all strings and names, escapes undone.
+/// Counts the bytes of all decoded strings and names.
 fn text_bytes(mut cursor: Cursor<'_>) -> Result<u64> {
     let mut bytes = 0;
     cursor.next_record()?;
@@ -68,7 +68,7 @@ fn text_bytes(mut cursor: Cursor<'_>) -> Result<u64> {
     Ok(bytes)
 }
 
-/// Numbers above 0, read as doubles.
+/// Counts the numbers above 0, parsed as doubles.
 fn positive(mut cursor: Cursor<'_>) -> Result<u64> {
     let mut positive = 0;
     cursor.next_record()?;
@@ -80,7 +80,7 @@ fn positive(mut cursor: Cursor<'_>) -> Result<u64> {
     Ok(positive)
 }
 
-/// Records, each of them passed over.
+/// Counts the records, and skips each of them.
 fn records_skipped(mut cursor: Cursor<'_>) -> Result<u64> {
     let mut records = 0;
     while cursor.next_record()? {

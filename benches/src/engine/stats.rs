@@ -11,9 +11,9 @@ pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
     vec![Column::reads(STRICT, move || {
         let summary =
             profile(options.clone(), Cursor::new(bytes, &Config::new())).expect("the input is valid");
-        assert_eq!(summary.arrays.is_some(), options.per_path, "rows are there if asked for");
-        assert_eq!(summary.schema.is_some(), options.schema, "a schema is there if asked for");
-        assert_eq!(summary.values.is_some(), options.values, "figures are there if asked for");
+        assert_eq!(summary.arrays.is_some(), options.per_path, "rows are present only if requested");
+        assert_eq!(summary.schema.is_some(), options.schema, "a schema is present only if requested");
+        assert_eq!(summary.values.is_some(), options.values, "figures are present only if requested");
         summary.structure.total_values
     })]
 }
@@ -25,7 +25,7 @@ fn options(task: &str) -> ProfileOptions {
         "stats/full" => {}
         "stats/schema" => options.schema = true,
         "stats/values" => options.values = true,
-        name => panic!("there are no statistics called {name}"),
+        name => panic!("no statistics named {name}"),
     }
     options
 }
@@ -39,6 +39,6 @@ fn profile(options: ProfileOptions, mut cursor: Cursor<'_>) -> Result<Summary> {
         cursor.listen(0, u64::MAX, &mut profile)?;
         profile.end();
     }
-    profile.settle();
+    profile.normalize();
     Ok(profile.summary())
 }

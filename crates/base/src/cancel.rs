@@ -37,7 +37,7 @@ struct Deadline {
     passed: AtomicBool,
 }
 
-/// Why a token is cancelled.
+/// The reason why a token is cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -55,6 +55,8 @@ impl Cancel {
 
     /// Cancels the token and all its children. It stays cancelled.
     pub fn cancel(&self) {
+        // Relaxed suffices: the flag guards no data, and a check some iterations later is soon
+        // enough.
         self.flag.store(true, Ordering::Relaxed);
     }
 
@@ -66,8 +68,8 @@ impl Cancel {
             || self.parent.as_deref().is_some_and(Self::is_cancelled)
     }
 
-    /// Why the token is cancelled. A deadline counts once a check has noticed it: work that ended
-    /// in time was not cut short.
+    /// Returns the reason why the token is cancelled. A deadline counts only once a check has
+    /// noticed it: work that ended in time was not cut short.
     pub fn reason(&self) -> Option<Reason> {
         if self.deadline.as_deref().is_some_and(|deadline| deadline.passed.load(Ordering::Relaxed)) {
             return Some(Reason::Deadline);
@@ -108,8 +110,8 @@ impl Cancel {
         }
     }
 
-    /// The time until the earliest armed deadline of the token and its parents; zero if it has
-    /// passed.
+    /// Returns the time until the earliest armed deadline of the token and its parents; zero if it
+    /// has passed.
     pub fn remaining(&self) -> Option<Duration> {
         let own = self.deadline.as_deref().filter(|deadline| deadline.armed.load(Ordering::Relaxed));
         let own = own.map(|deadline| deadline.at.saturating_duration_since(Instant::now()));
@@ -117,7 +119,7 @@ impl Cancel {
         own.into_iter().chain(inherited).min()
     }
 
-    /// The token's own flag, for code that takes an atomic. Deadlines and parents do not raise it.
+    /// The token's own flag, for code that takes an atomic. Deadlines and parents do not set it.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.flag)
     }
@@ -135,7 +137,7 @@ impl Deadline {
         if !self.armed.load(Ordering::Relaxed) {
             return false;
         }
-        // Once passed, always passed: the clock is not read again.
+        // A deadline that has passed stays passed, so the clock is not read again.
         if self.passed.load(Ordering::Relaxed) {
             return true;
         }
@@ -167,7 +169,7 @@ mod tests {
         assert!(!token.is_cancelled());
         assert_eq!(token.remaining(), None);
         token.arm();
-        assert_eq!(token.reason(), None, "no check has noticed it");
+        assert_eq!(token.reason(), None, "no check has run yet");
         assert!(token.clone().is_cancelled());
         assert_eq!((token.reason(), token.remaining()), (Some(Reason::Deadline), Some(Duration::ZERO)));
         let child = token.child();

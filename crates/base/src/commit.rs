@@ -1,20 +1,20 @@
-//! Several files of a folder changed as one: whatever fails, afterwards all have their old contents
-//! or all their new ones.
+//! Atomic commits: several files of a folder change as one. Whatever fails, all files have either
+//! their old contents or their new ones afterwards.
 //!
 //! A commit has three steps. The new contents are *staged* in files of their own, beside the
-//! targets. Then the commit is *decided*: a plan gets its name. From then on it is *applied*: the
-//! staged files take the targets' names.
+//! targets. Then the commit is *decided*: its plan is renamed to its final name. From then on it is
+//! *applied*: the staged files are renamed to the targets.
 //!
-//! | interrupted after | what is there | who continues |
+//! | interrupted after | on disk | recovery |
 //! | --- | --- | --- |
-//! | staging, and linking backups | the old files, and staged files | the next commit [sweeps](Site::sweep) |
+//! | staging or linking backups | old and staged files | the next commit [sweeps](Site::sweep) |
 //! | the decision | the old files, and a plan | the next reader [applies](Site::apply) the plan |
 //! | some targets | old and new files, and a plan | the same |
-//! | the [seal](Seal) | the new files | nothing is left to do |
+//! | the [seal](Seal) | the new files | none is needed |
 //!
 //! The caller holds a lock on the folder from before the decision to the seal, and applies a
 //! decided plan before it reads the files. So no reader sees a mixture. Every step can be repeated:
-//! what is done already is skipped.
+//! completed work is skipped.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@
 //!
 //! const FORM: Form = Form { prefix: ".new-", names: &["a.txt", "b.txt"], version: 1 };
 //!
-//! /// What the caller wants to know of a commit later.
+//! /// The caller's record of a commit.
 //! #[derive(Serialize, Deserialize)]
 //! struct Note {
 //!     reason: String,
@@ -46,13 +46,13 @@
 //!
 //! # Files that other programs have open
 //!
-//! A target may be replaced in two ways. [`Mode::Replace`] puts the staged file there whatever is
-//! there by then; a file that another program put there meanwhile is set aside beside the backup.
-//! [`Mode::ReplaceSeen`] puts it there only if the target is still the file that the caller saw;
-//! else the target stays, the staged file is dropped, and [`Site::apply`] returns false. A backup
-//! is the replaced file itself under a second name, so that lines which another program appends to
-//! the open file are in the backup. A disk without hard links, or one that cannot exchange names,
-//! renames instead.
+//! A target can be replaced in two modes. [`Mode::Replace`] replaces the target unconditionally; a
+//! file that another program created there meanwhile is set aside beside the backup.
+//! [`Mode::ReplaceSeen`] replaces the target only if it is still the file that the caller saw.
+//! Otherwise the target stays, the staged file is removed, and [`Site::apply`] returns false. A
+//! backup is the replaced file itself under a second name, so lines that another program appends to
+//! the open file are in the backup. On a disk without hard links, or without the exchange of names,
+//! files are renamed instead.
 
 mod append;
 mod digest;
@@ -76,14 +76,14 @@ pub use stage::{Draft, Staged, StagedFile};
 /// Bytes read and written at a time.
 const BLOCK: usize = 256 << 10;
 
-/// The longest plan, in bytes.
+/// Maximum size of a plan, in bytes.
 const MAX_PLAN: u64 = 1 << 20;
 
-/// What the commits of one kind have in common.
+/// The constants that commits of one kind share.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "a caller declares it as a constant")]
 pub struct Form {
-    /// The beginning of the names of staged files.
+    /// The prefix of the names of staged files.
     pub prefix: &'static str,
     /// The targets' names. A plan that names another file is refused.
     pub names: &'static [&'static str],
@@ -99,7 +99,7 @@ pub struct Site {
     plan: PathBuf,
 }
 
-/// A commit that is decided: the files, and what the caller notes about it.
+/// A decided commit: its files, and the caller's note.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Plan<D> {
@@ -126,46 +126,47 @@ pub struct PlannedFile {
     /// The target's content before the commit, for callers that compare it later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Digest>,
-    /// The staged content. It identifies the staged file where its number does not: in a copy of
-    /// the folder.
+    /// The staged content. It identifies the staged file in a copy of the folder, where the inode
+    /// number differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Digest>,
     /// The inode number of the staged file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     number: Option<u64>,
-    /// The name that the replaced file gets. Without one it is removed.
+    /// The name under which the replaced file is kept. Without one it is removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backup: Option<String>,
-    /// How the target changes.
+    /// The way the target changes.
     #[serde(default, skip_serializing_if = "Mode::is_replace")]
     pub mode: Mode,
 }
 
-/// How a target changes.
+/// The way a target changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Mode {
-    /// The staged file replaces the target, whatever is there by then.
+    /// The staged file replaces the target unconditionally.
     #[default]
     Replace,
-    /// The staged file replaces the target if that is still the file that was seen.
+    /// The staged file replaces the target if the target is still the file that the caller saw.
     ReplaceSeen {
-        /// The target as it was seen; none if there was none.
+        /// The target as the caller saw it; `None` if it did not exist.
         had: Option<Stamp>,
         /// The staged file.
         ours: Stamp,
-        /// True if bytes that were appended to the replaced file since are appended to the new one.
+        /// True if bytes that were appended to the replaced file meanwhile are appended to the new
+        /// one.
         carries_late: bool,
     },
     /// The staged content is appended at this offset, if nothing else follows it.
     Append {
-        /// The length of the target as it was seen.
+        /// The length of the target as the caller saw it.
         at: u64,
     },
-    /// The target is removed if it is still the file that was seen. The staged file is empty.
+    /// The target is removed if it is still the file that the caller saw. The staged file is empty.
     Remove {
-        /// The target as it was seen.
+        /// The target as the caller saw it.
         had: Option<Stamp>,
     },
 }
@@ -182,34 +183,34 @@ impl PlannedFile {
         Self { name: name.to_owned(), before: None, after: staged.keep(), number, backup: None, mode }
     }
 
-    /// A target that is replaced by a staged file, whatever is there by then.
+    /// A target that a staged file replaces unconditionally.
     pub fn replace(name: &str, staged: StagedFile) -> Self {
         Self::new(name, staged, Mode::Replace)
     }
 
-    /// A target that changes as `mode` says.
+    /// A target that changes in the given mode.
     pub fn with_mode(name: &str, staged: StagedFile, mode: Mode) -> Self {
         Self::new(name, staged, mode)
     }
 
-    /// The same with the content before the commit.
+    /// Sets the content before the commit.
     #[must_use]
     pub fn instead_of(self, before: Digest) -> Self {
         Self { before: Some(before), ..self }
     }
 
-    /// The same with a name for the replaced file.
+    /// Sets the name under which the replaced file is kept.
     #[must_use]
     pub fn backed_up_as(self, backup: impl Into<String>) -> Self {
         Self { backup: Some(backup.into()), ..self }
     }
 }
 
-/// What becomes of a plan that is applied.
+/// The fate of an applied plan.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a caller decides on one of the two")]
 pub enum Seal<'a> {
-    /// It is renamed to this path: a record of the commit.
+    /// It is renamed to this path, as a record of the commit.
     Record(&'a Path),
     /// It is removed. If all files were changed, the first path is renamed to the second before
     /// that.
@@ -217,10 +218,10 @@ pub enum Seal<'a> {
 }
 
 impl Form {
-    /// Reads a plan, or a record of one. None if there is none.
+    /// Reads a plan, or the record of one. Returns `None` if the file does not exist.
     ///
     /// # Errors
-    /// A plan that is damaged, has another version, or names another file than a target.
+    /// If the plan is damaged, has another version, or names a file that is not a target.
     pub fn read<D: DeserializeOwned>(&self, path: &Path) -> Result<Option<Plan<D>>> {
         let file = match files::open(path) {
             Err(error) if error.is_missing() => return Ok(None),
@@ -230,13 +231,13 @@ impl Form {
         let read = file.take(MAX_PLAN).read_to_end(&mut text);
         read.map_err(|cause| files::Error::new(files::Op::Read, path, cause))?;
         let damaged = |cause| Error::Damaged { path: path.to_owned(), cause };
-        // The version first: a later one may have other members.
+        // The version is read first: other members may differ in a later version.
         let Versioned { version } = serde_json::from_slice(&text).map_err(damaged)?;
         if version != self.version {
             return Err(Error::Version { path: path.to_owned(), found: version, known: self.version });
         }
         let plan: Plan<D> = serde_json::from_slice(&text).map_err(damaged)?;
-        // The file may have been written by any program: its names must not lead out of the folder.
+        // Any program may have written the file: its names must not leave the folder.
         let is_known = |file: &PlannedFile| {
             self.names.contains(&&*file.name) && file.backup.as_deref().is_none_or(is_bare)
         };
@@ -254,7 +255,7 @@ pub fn is_bare(name: &str) -> bool {
 }
 
 impl Site {
-    /// A folder, and the path of its plan, which may be in another folder.
+    /// Creates a site from a folder and the path of its plan, which may be in another folder.
     pub fn new(form: &'static Form, folder: impl Into<PathBuf>, plan: impl Into<PathBuf>) -> Self {
         Self { form, folder: folder.into(), plan: plan.into() }
     }
@@ -274,7 +275,7 @@ impl Site {
         self.folder.join(format!("{}{name}", self.form.prefix))
     }
 
-    /// Reads the plan that is decided and not sealed. None if there is none.
+    /// Reads the plan that is decided but not sealed. Returns `None` if there is none.
     pub fn decided<D: DeserializeOwned>(&self) -> Result<Option<Plan<D>>> {
         self.form.read(&self.plan)
     }
@@ -295,7 +296,7 @@ impl Site {
         Staged::create(self.staged_path(name), like)
     }
 
-    /// Stages an existing file under a second name. None where the disk has no hard links.
+    /// Stages an existing file under a second name. Returns `None` if the disk has no hard links.
     pub fn stage_link(&self, name: &str, from: &Path, content: Digest) -> Result<Option<StagedFile>> {
         StagedFile::link(&self.staged_path(name), from, content)
     }
@@ -305,20 +306,22 @@ impl Site {
         Draft::new(self.clone())
     }
 
-    /// Changes the files of a decided plan, then seals it. What is done already is skipped. Returns
-    /// true if every target has its new content; false if one was changed by another program, and
-    /// stays.
+    /// Changes the files of a decided plan, then seals it. Completed changes are skipped. Returns
+    /// true if every target has its new content, false if another program changed a target, which
+    /// then stays.
     pub fn apply<D>(&self, plan: &Plan<D>, seal: Seal<'_>) -> Result<bool> {
         self.sync_folders()?;
-        // Before any target changes, so that none gets its part where another cannot.
+        // All appends are checked before any target changes: they apply together or not at all.
         let mut is_whole = true;
         for file in &plan.files {
             is_whole &= self.is_applicable(file)?;
         }
         let applicable = if is_whole { &*plan.files } else { &[] };
         for file in applicable {
-            is_whole &= self.place(file)?;
+            is_whole &= self.apply_file(file)?;
         }
+        // The names must be on the disk before the plan goes: without it nothing repeats the
+        // changes.
         files::sync_folder(&self.folder)?;
         if let Seal::Remove(Some((from, to))) = seal
             && is_whole
@@ -327,7 +330,7 @@ impl Site {
             files::rename(from, to)?;
         }
         for file in &plan.files {
-            self.tidy(file)?;
+            self.clean_up(file)?;
         }
         match seal {
             Seal::Record(path) => files::rename(&self.plan, path)?,
@@ -337,17 +340,19 @@ impl Site {
         Ok(is_whole)
     }
 
-    /// False for an append to a target that another program changed.
+    /// Returns false for an append to a target that another program has changed.
     fn is_applicable(&self, file: &PlannedFile) -> Result<bool> {
         let staged = self.staged_path(&file.name);
         match file.mode {
-            Mode::Append { at } if exists(&staged)? => append::fits(&staged, &self.path(&file.name), at),
+            Mode::Append { at } if exists(&staged)? => {
+                append::is_appendable(&staged, &self.path(&file.name), at)
+            }
             _ => Ok(true),
         }
     }
 
-    /// Changes a target, unless that is done. Returns false if another program changed it.
-    fn place(&self, file: &PlannedFile) -> Result<bool> {
+    /// Changes a target, unless it was changed before. Returns false if another program changed it.
+    fn apply_file(&self, file: &PlannedFile) -> Result<bool> {
         let (staged, target) = (self.staged_path(&file.name), self.path(&file.name));
         if !exists(&staged)? {
             return Ok(true);
@@ -368,22 +373,22 @@ impl Site {
                 if Stamp::of(&target).is_some_and(|found| Some(found) == had) {
                     files::remove(&target)?;
                 }
-                // Last, as it says that there is something left to do.
+                // The staged file is removed last: its existence marks an unfinished removal.
                 files::remove(&staged)?;
                 Ok(true)
             }
         }
     }
 
-    /// Gives a replaced file that is under the staged name its backup's name, or removes what is
-    /// there.
-    fn tidy(&self, file: &PlannedFile) -> Result<()> {
+    /// Cleans up the staged name. A replaced file that is still there becomes the backup; anything
+    /// else is removed.
+    fn clean_up(&self, file: &PlannedFile) -> Result<()> {
         let staged = self.staged_path(&file.name);
         if let (Mode::ReplaceSeen { had, .. }, Some(backup)) = (&file.mode, &file.backup)
             && let Some(found) = Stamp::of(&staged)
             && had.is_some_and(|had| had.number() == found.number())
         {
-            return Ok(files::rename(&staged, &exchange::free(&self.path(backup)))?);
+            return Ok(files::rename(&staged, &exchange::unused_name(&self.path(backup)))?);
         }
         files::remove(&staged)?;
         Ok(())
@@ -398,12 +403,12 @@ impl Site {
     }
 }
 
-/// True if there is a file, or a link, at a path.
+/// True if a file or a link exists at a path.
 fn exists(path: &Path) -> Result<bool> {
     Ok(files::inspect(path)?.is_some())
 }
 
-/// The length of the file at a path; 0 if there is none.
+/// The length of the file at a path; 0 if it does not exist.
 fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |found| found.len())
 }

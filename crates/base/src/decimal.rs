@@ -1,32 +1,34 @@
-//! Decimal numbers as text: exact comparison, and one canonical spelling per value.
+//! Decimal numbers as text: exact comparison, and one canonical notation per value.
 //!
-//! Nothing is rounded, and no number is built: all of it works on the digits as they are written.
-//! The texts are numbers of the JSON grammar (RFC 8259, section 6), of any length and magnitude.
-//! For other texts the results are unspecified.
+//! Nothing is rounded, and no number is computed: all functions work on the digits as written. The
+//! texts are numbers of the JSON grammar (RFC 8259, section 6), of any length and magnitude. For
+//! other texts the results are unspecified.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// The power of ten of the first digit saturates here, so that a hostile exponent cannot overflow.
-/// [`Decimal::compare`] distinguishes numbers beyond it by their digits alone. The power is cut,
-/// not the exponent as written: so the spelling of a number that was cut spells the same number
-/// again, however many digits it has.
+/// [`Decimal::compare`] distinguishes numbers beyond it by their digits alone. The power of the
+/// digit saturates, not the exponent as written: so the canonical notation of a saturated number
+/// parses to the same number, however many digits it has.
 const MAX_LEAD: i64 = 100_000_000_000_000_000;
 
-/// Written exponents saturate well past it, and far enough from overflow for any number of digits.
+/// Written exponents saturate well beyond it, but far enough from overflow for any number of
+/// digits.
 const MAX_EXPONENT: i64 = 500_000_000_000_000_000;
 
-/// Exponents of up to this number of digits are calculated with, in i128 as digits shift them.
+/// Maximum digits of an exponent that is computed in `i128`, including the shift by the number's
+/// own digits.
 const EXPONENT_DIGITS: usize = 36;
 
-/// Numbers whose first digit has a power of ten in this range are spelled without an exponent.
+/// Numbers whose first digit has a power of ten in this range are written without an exponent.
 const PLAIN: std::ops::Range<i64> = -7..21;
 
-/// An integer of this many digits fits into 64 bits, however it is signed.
+/// Maximum digits of an integer that fits into 64 bits with any sign.
 const SMALL_DIGITS: usize = 18;
 
-/// A number taken apart: its significant digits, borrowed from the text, and the power of ten of
-/// the first.
+/// A parsed number: its significant digits, borrowed from the text, and the power of ten of the
+/// first digit.
 #[derive(Clone, Copy, Debug)]
 pub struct Decimal<'a> {
     negative: bool,
@@ -36,10 +38,10 @@ pub struct Decimal<'a> {
     /// digits is a zero; zero has none.
     fraction: &'a [u8],
     /// The power of ten of the first digit, without the written exponent.
-    place: i64,
+    base_lead: i64,
     /// The exponent as written, with its sign.
     exponent: &'a [u8],
-    /// The power of ten of the first digit, cut to [`MAX_LEAD`].
+    /// The power of ten of the first digit, saturated at [`MAX_LEAD`].
     lead: i64,
 }
 
@@ -62,16 +64,17 @@ pub fn compare_numbers(left: &str, right: &str) -> Ordering {
     let (left, right) = (Decimal::new(left), Decimal::new(right));
     left.compare_by(&right, |left, right| {
         let leads = left.lead.cmp(&right.lead);
-        // Leads that were cut are equal, whatever they were.
+        // Saturated leads are equal, so the exponents as written must be compared.
         leads
             .then_with(|| if left.lead.abs() < MAX_LEAD { Ordering::Equal } else { left.compare_lead(right) })
     })
 }
 
-/// The canonical spelling of a number, borrowed when it is already spelled so. Equal values have
-/// the same one: the shortest digits, and an exponent only for very large and very small numbers.
+/// Returns the canonical notation of a number, borrowed if the number is already written that way.
+/// Equal values have the same notation: the shortest digits, and an exponent only for very large
+/// and very small numbers.
 ///
-/// Powers of ten of the first digit are cut to 10^17, in either direction.
+/// Powers of ten of the first digit saturate at 10^17, in either direction.
 ///
 /// ```
 /// use trommel_base::decimal::canonical;
@@ -88,25 +91,25 @@ pub fn canonical(number: &str) -> Cow<'_, str> {
 }
 
 impl<'a> Decimal<'a> {
-    /// Takes a number apart. Unlike in JSON, it may begin with zeros. Linear in its length.
+    /// Parses a number. Unlike in JSON, it may begin with zeros. Linear in its length.
     pub fn new(number: &'a str) -> Self {
         let (negative, unsigned) = signed(number.as_bytes());
         let (whole, fraction, exponent) = parts(unsigned);
         let (before, after) = (without_leading_zeros(whole), without_trailing_zeros(fraction));
-        let (whole, fraction, place) = if !before.is_empty() {
+        let (whole, fraction, base_lead) = if !before.is_empty() {
             let whole = if after.is_empty() { without_trailing_zeros(before) } else { before };
             (whole, after, before.len() as i64 - 1)
         } else if !after.is_empty() {
             let significant = without_leading_zeros(after);
             (before, significant, -1 - (after.len() - significant.len()) as i64)
         } else {
-            return Self { negative: false, whole: &[], fraction: &[], place: 0, exponent: &[], lead: 0 };
+            return Self { negative: false, whole: &[], fraction: &[], base_lead: 0, exponent: &[], lead: 0 };
         };
-        let lead = if exponent.is_empty() { place } else { place + saturated(exponent) };
-        Self { negative, whole, fraction, place, exponent, lead: lead.clamp(-MAX_LEAD, MAX_LEAD) }
+        let lead = if exponent.is_empty() { base_lead } else { base_lead + saturated(exponent) };
+        Self { negative, whole, fraction, base_lead, exponent, lead: lead.clamp(-MAX_LEAD, MAX_LEAD) }
     }
 
-    /// True for zero, however it is signed.
+    /// True for zero, with any sign.
     pub const fn is_zero(&self) -> bool {
         self.whole.is_empty() && self.fraction.is_empty()
     }
@@ -116,19 +119,19 @@ impl<'a> Decimal<'a> {
         self.negative
     }
 
-    /// The power of ten of the first significant digit, cut to 10^17 in either direction; 0 for
-    /// zero.
+    /// The power of ten of the first significant digit, saturated at 10^17 in either direction; 0
+    /// for zero.
     pub const fn lead(&self) -> i64 {
         self.lead
     }
 
-    /// The significant digits from 0 to 9, neither beginning nor ending with a zero.
+    /// The significant digits from 0 to 9. Neither the first nor the last is a zero.
     pub fn digits(&self) -> impl Iterator<Item = u8> + Clone + use<'a> {
         self.whole.iter().chain(self.fraction).map(|digit| digit.wrapping_sub(b'0'))
     }
 
-    /// Compares the values, as their canonical spellings have them: of numbers whose power of ten
-    /// was cut, by sign and digits alone.
+    /// Compares the values of the canonical notations: saturated numbers are compared by sign and
+    /// digits alone.
     pub fn compare(&self, other: &Self) -> Ordering {
         self.compare_by(other, |left, right| left.lead.cmp(&right.lead))
     }
@@ -143,7 +146,7 @@ impl<'a> Decimal<'a> {
         }
     }
 
-    /// -1, 0 or 1.
+    /// Returns -1, 0, or 1.
     const fn sign(&self) -> i8 {
         if self.is_zero() {
             0
@@ -154,7 +157,7 @@ impl<'a> Decimal<'a> {
         }
     }
 
-    /// Compares the digits after the same point: there are no zeros at their ends.
+    /// Compares two fractions `0.d1d2…`: the digits have no zeros at their ends.
     fn compare_digits(&self, other: &Self) -> Ordering {
         if self.whole.len() == other.whole.len() {
             self.whole.cmp(other.whole).then_with(|| self.fraction.cmp(other.fraction))
@@ -163,7 +166,7 @@ impl<'a> Decimal<'a> {
         }
     }
 
-    /// Compares the powers of ten of the first digits, however large they are.
+    /// Compares the powers of ten of the first digits, of any magnitude.
     #[cold]
     fn compare_lead(&self, other: &Self) -> Ordering {
         let (left, right) = (Exponent::new(self), Exponent::new(other));
@@ -174,8 +177,8 @@ impl<'a> Decimal<'a> {
         if longer <= EXPONENT_DIGITS {
             return left.small_sum().cmp(&right.small_sum());
         }
-        // The places of the digits shift an exponent by less than 2^64, which neither changes the
-        // sign of a huge one nor makes up for more than one digit.
+        // The numbers' own digits shift an exponent by less than 2^64. That neither changes the
+        // sign of a huge exponent nor makes up for more than one digit.
         let order = match (left.negative, right.negative) {
             (true, false) => return Ordering::Less,
             (false, true) => return Ordering::Greater,
@@ -185,7 +188,8 @@ impl<'a> Decimal<'a> {
         if left.negative { order.reverse() } else { order }
     }
 
-    /// The one spelling that stands for the value. [`canonical`] is cheaper for most numbers.
+    /// Returns the canonical notation of the value. The function [`canonical`] is cheaper for most
+    /// numbers.
     pub fn canonical(&self) -> String {
         let mut text = String::from(if self.negative { "-" } else { "" });
         let mut digits = self.digits().map(|digit| char::from(b'0' + digit));
@@ -216,35 +220,36 @@ impl<'a> Decimal<'a> {
     }
 }
 
-/// The exponent of a number, of any size, and the place of its first digit.
+/// A number's exponent, of any magnitude, and the power of ten of its first digit without it.
 struct Exponent<'a> {
     negative: bool,
     /// The digits as written, without leading zeros.
     digits: &'a [u8],
-    place: i128,
+    base_lead: i128,
 }
 
 impl<'a> Exponent<'a> {
     fn new(number: &Decimal<'a>) -> Self {
         let (negative, digits) = signed(number.exponent);
-        Self { negative, digits: without_leading_zeros(digits), place: i128::from(number.place) }
+        Self { negative, digits: without_leading_zeros(digits), base_lead: i128::from(number.base_lead) }
     }
 
-    /// The sum of exponent and place, if the exponent has at most [`EXPONENT_DIGITS`] digits.
+    /// The sum of exponent and `base_lead`, if the exponent has at most [`EXPONENT_DIGITS`] digits.
     fn small_sum(&self) -> i128 {
         let value = self.digits.iter().fold(0, |value, &byte| value * 10 + digit(byte));
-        self.place + if self.negative { -value } else { value }
+        self.base_lead + if self.negative { -value } else { value }
     }
 
-    /// The digits of the sum of exponent and place, without its sign, leading zeros allowed.
+    /// The digits of the sum of exponent and `base_lead`, without the sign, possibly with leading
+    /// zeros.
     fn huge_sum(&self) -> Vec<u8> {
-        let mut carry = if self.negative { -self.place } else { self.place };
+        let mut carry = if self.negative { -self.base_lead } else { self.base_lead };
         let mut sum = Vec::with_capacity(self.digits.len() + 1);
         for &byte in self.digits.iter().rev() {
-            let place = digit(byte) + carry;
-            // The remainder of a division by ten is a digit.
-            sum.push(place.rem_euclid(10) as u8);
-            carry = place.div_euclid(10);
+            let sum_digit = digit(byte) + carry;
+            // The Euclidean remainder of a division by ten is a digit, also for a negative carry.
+            sum.push(sum_digit.rem_euclid(10) as u8);
+            carry = sum_digit.div_euclid(10);
         }
         sum.push(carry.rem_euclid(10) as u8);
         sum.reverse();
@@ -264,14 +269,14 @@ fn small_integer(number: &str) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// Compares two numbers given by their digits, leading zeros allowed.
+/// Compares two numbers by their digits, possibly with leading zeros.
 fn by_value(left: &[u8], right: &[u8]) -> Ordering {
     let significant = |digits: &[u8]| digits.iter().position(|&digit| digit != 0).unwrap_or(digits.len());
     let (left, right) = (&left[significant(left)..], &right[significant(right)..]);
     left.len().cmp(&right.len()).then_with(|| left.cmp(right))
 }
 
-/// The value of a written exponent, cut to [`MAX_EXPONENT`] in either direction.
+/// The value of a written exponent, saturated at [`MAX_EXPONENT`] in either direction.
 fn saturated(exponent: &[u8]) -> i64 {
     let (negative, digits) = signed(exponent);
     let digits = digits.iter().filter(|byte| byte.is_ascii_digit());
@@ -283,7 +288,7 @@ fn digit(byte: u8) -> i128 {
     i128::from(byte.wrapping_sub(b'0') % 10)
 }
 
-/// Returns true for a minus, and the bytes after the sign.
+/// Splits off the sign. Returns true for a minus.
 fn signed(bytes: &[u8]) -> (bool, &[u8]) {
     match bytes {
         [b'-', rest @ ..] => (true, rest),
@@ -292,7 +297,7 @@ fn signed(bytes: &[u8]) -> (bool, &[u8]) {
     }
 }
 
-/// The digits before the point, those after it, and the exponent of a number without a sign.
+/// Splits an unsigned number into the digits before the point, those after it, and the exponent.
 fn parts(number: &[u8]) -> (&[u8], &[u8], &[u8]) {
     let is_exponent = |byte: &u8| matches!(byte, b'e' | b'E');
     let Some(end) = number.iter().position(|byte| *byte == b'.' || is_exponent(byte)) else {

@@ -1,8 +1,8 @@
 //! Error types whose kinds carry data.
 //!
-//! A crate declares an enum of [kinds](Kind), one variant for each fault, and makes its error type
-//! with [`error_type!`](crate::error_type). Programs match on the kind. For people the error shows
-//! one line: the fact, then the advice.
+//! A crate declares an enum of [kinds](Kind), one variant per fault, and declares its error type
+//! with [`error_type!`](crate::error_type). Programs match on the kind. For people, the error
+//! displays one line: the fact, then the advice.
 //!
 //! ```
 //! use std::borrow::Cow;
@@ -50,10 +50,10 @@ use crate::text;
 /// A kind of error, with its data. [`Display`](fmt::Display) is the fact: lower case, one sentence,
 /// no full stop.
 pub trait Kind: fmt::Display + fmt::Debug + Send + Sync + 'static {
-    /// The most characters of a fact that are shown, so that no input makes a message long.
+    /// Maximum characters of a displayed fact, so that no input makes a message long.
     const MAX_CHARS: usize = 1_000;
 
-    /// A short name that never changes, for programs that read text.
+    /// A short code that never changes, for programs that read text.
     fn code(&self) -> &'static str;
 
     /// The advice: what to do next, as an imperative.
@@ -65,12 +65,13 @@ pub trait Kind: fmt::Display + fmt::Debug + Send + Sync + 'static {
     }
 }
 
-/// A kind with its cause: the contents of an error type made by [`error_type!`](crate::error_type).
+/// A kind with its cause: the contents of an error type declared with
+/// [`error_type!`](crate::error_type).
 #[derive(Debug)]
 pub struct Report<K> {
-    /// What went wrong.
+    /// The kind of error.
     pub kind: K,
-    /// The error that caused it, unless the kind holds it.
+    /// The error that caused this one, unless the kind holds it.
     pub cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -106,12 +107,12 @@ macro_rules! error_type {
 
         #[allow(dead_code, unreachable_pub, reason = "not every crate uses or exports every part")]
         impl $Error {
-            /// What went wrong, for programs.
+            /// The kind of error, for programs that match on it.
             pub fn kind(&self) -> &$Kind {
                 &self.0.kind
             }
 
-            /// A short name of the kind that never changes, for programs that read text.
+            /// A short code of the kind that never changes, for programs that read text.
             pub fn code(&self) -> &'static str {
                 $crate::error::Kind::code(&self.0.kind)
             }
@@ -121,12 +122,12 @@ macro_rules! error_type {
                 $crate::text::safe(&::std::string::ToString::to_string(&self.0.kind)).into_owned()
             }
 
-            /// The advice: what to do next, where there is something to do.
+            /// The advice: what to do next, if there is anything to do.
             pub fn help(&self) -> ::std::option::Option<::std::borrow::Cow<'_, str>> {
                 $crate::error::Kind::help(&self.0.kind)
             }
 
-            /// The same error with the error that caused it.
+            /// Returns the error with its cause.
             #[must_use]
             pub(crate) fn because(
                 mut self,
@@ -169,7 +170,7 @@ macro_rules! error_type {
 /// trommel_base::error_class! {
 ///     /// The class of an error.
 ///     pub enum ErrorClass {
-///         /// There is no such output.
+///         /// The output does not exist.
 ///         NotFound = "not_found",
 ///         /// Reading failed.
 ///         Io = "io",
@@ -194,7 +195,7 @@ macro_rules! error_class {
         }
 
         impl $Class {
-            /// A name that never changes, for programs that read text.
+            /// A code that never changes, for programs that read text.
             pub const fn code(self) -> &'static str {
                 match self {
                     $(Self::$Variant => $code,)+

@@ -1,9 +1,9 @@
-//! Operations on files. Each succeeds or fails as a whole, and its error names the operation and
-//! the path.
+//! File operations. Each succeeds or fails as a whole, and its error names the operation and the
+//! path.
 //!
-//! Files are created with mode 0600 and folders with 0700, under any umask. A symbolic link at the
-//! end of a path is never followed to write; [`Folder`] also refuses one at the folder. Opening a
-//! pipe or a device never waits.
+//! Files are created with mode 0600 and folders with 0700, under any umask. Writes never follow a
+//! symbolic link at the end of a path; [`Folder`] also refuses one at the folder. Opening a pipe or
+//! a device never blocks.
 //!
 //! With the feature `faults`, tests can make any operation fail.
 
@@ -24,31 +24,32 @@ pub use error::{Error, Result};
 pub use folder::Folder;
 pub use lock::{lock, lock_shared, lock_while, try_lock};
 
-/// Asks whether a test wants this operation to fail. Does nothing without the feature `faults`.
+/// Returns the fault that a test injects into this operation. Does nothing without the feature
+/// `faults`.
 #[inline]
 #[cfg_attr(not(feature = "faults"), expect(clippy::unnecessary_wraps, reason = "a test can make it fail"))]
-pub fn pass(op: Op, path: &Path) -> io::Result<()> {
+pub fn inject_fault(op: Op, path: &Path) -> io::Result<()> {
     #[cfg(feature = "faults")]
-    crate::faults::pass(op, path)?;
+    crate::faults::inject_fault(op, path)?;
     let _ = (op, path);
     Ok(())
 }
 
-/// Runs an operation, unless a test makes it fail, and names it in the error.
+/// Runs an operation, unless a test injects a fault. An error names the operation and the path.
 pub fn attempt<T>(op: Op, path: &Path, work: impl FnOnce() -> io::Result<T>) -> Result<T> {
-    pass(op, path).and_then(|()| work()).map_err(|cause| Error::new(op, path, cause))
+    inject_fault(op, path).and_then(|()| work()).map_err(|cause| Error::new(op, path, cause))
 }
 
-/// Opens a regular file to read, following links. A pipe, a socket, a device, or a folder is an
-/// error, and never waited for.
+/// Opens a regular file for reading, following links. A pipe, a socket, a device, or a folder is an
+/// error, and never blocks.
 ///
-/// The cause has the kind [`Unsupported`](io::ErrorKind::Unsupported) or
-/// [`IsADirectory`](io::ErrorKind::IsADirectory) for what is not a regular file.
+/// If the path is not a regular file, the cause has the kind
+/// [`Unsupported`](io::ErrorKind::Unsupported) or [`IsADirectory`](io::ErrorKind::IsADirectory).
 pub fn open(path: &Path) -> Result<File> {
     attempt(Op::Open, path, || {
-        // Checked before, as opening a device may act on it, and afterwards, as another file may
-        // have taken its place. Only opening a pipe waits, which the flag prevents; it changes
-        // nothing about regular files.
+        // Checked before, since opening a device may have effects, and afterwards, since another
+        // file may have replaced it. Only opening a pipe blocks, which `NONBLOCK` prevents; the
+        // flag does not affect regular files.
         regular(&fs::metadata(path)?)?;
         let flags = OFlags::NONBLOCK.bits().cast_signed();
         let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -57,12 +58,12 @@ pub fn open(path: &Path) -> Result<File> {
     })
 }
 
-/// Fails for what is not a regular file.
+/// Returns an error if the file is not regular.
 pub fn regular(found: &Metadata) -> io::Result<()> {
     match found.file_type() {
         kind if kind.is_file() => Ok(()),
-        kind if kind.is_dir() => Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")),
-        _ => Err(io::Error::new(io::ErrorKind::Unsupported, "it is not a regular file")),
+        kind if kind.is_dir() => Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder")),
+        _ => Err(io::Error::new(io::ErrorKind::Unsupported, "is not a regular file")),
     }
 }
 
@@ -70,42 +71,42 @@ pub fn regular(found: &Metadata) -> io::Result<()> {
 pub fn create(path: &Path) -> Result<File> {
     attempt(Op::Create, path, || {
         let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
-        own_mode(&file)?;
+        set_private_mode(&file)?;
         Ok(file)
     })
 }
 
-/// Sets mode 0600. A umask takes modes away, from the owner as well.
-fn own_mode(file: &File) -> io::Result<()> {
+/// Sets mode 0600: a umask can remove even the owner's permissions.
+fn set_private_mode(file: &File) -> io::Result<()> {
     if file.metadata()?.mode() & 0o7777 == 0o600 {
         return Ok(());
     }
     file.set_permissions(Permissions::from_mode(0o600))
 }
 
-/// Gives a file the permissions of another.
+/// Copies the permissions of another file.
 pub fn copy_mode(file: &File, path: &Path, of: &Path) -> Result<()> {
     let mode = attempt(Op::Inspect, of, || fs::metadata(of))?.permissions().mode();
     attempt(Op::SetMode, path, || file.set_permissions(Permissions::from_mode(mode & 0o777)))
 }
 
-/// Writes all bytes, or fails with some of them written.
+/// Writes all bytes. A failed write may leave a part of them.
 pub fn write(to: &mut dyn Write, path: &Path, bytes: &[u8]) -> Result<()> {
-    let written = match pass(Op::Write, path) {
+    let written = match inject_fault(Op::Write, path) {
         Ok(()) => to.write_all(bytes),
-        // A disk that fills up takes a part.
+        // An injected fault writes half of the bytes, like a disk that fills up.
         Err(refused) => to.write_all(&bytes[..bytes.len() / 2]).and(Err(refused)),
     };
     written.map_err(|cause| Error::new(Op::Write, path, cause))
 }
 
-/// Brings a file's bytes to the disk. After a failure the bytes may be lost: it must not be tried
-/// again.
+/// Flushes a file's bytes to the disk. Never retry a failure: the system may have dropped the
+/// bytes, and a second call would succeed.
 pub fn sync(file: &File, path: &Path) -> Result<()> {
     attempt(Op::Sync, path, || file.sync_all())
 }
 
-/// Brings the names in a folder to the disk.
+/// Flushes the names in a folder to the disk.
 pub fn sync_folder(path: &Path) -> Result<()> {
     attempt(Op::SyncFolder, path, || File::open(path)?.sync_all())
 }
@@ -115,25 +116,25 @@ pub fn truncate(file: &File, path: &Path, bytes: u64) -> Result<()> {
     attempt(Op::Truncate, path, || file.set_len(bytes))
 }
 
-/// Renames a file, replacing any existing one. Nothing exists in between.
+/// Atomically renames a file, replacing any existing one.
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
     attempt(Op::Rename, to, || fs::rename(from, to))
 }
 
-/// Gives a file a second name. Returns false where the disk has no hard links, or the system
-/// refuses one to this file.
+/// Creates a hard link. Returns false if the disk has no hard links, or the system refuses one to
+/// this file.
 pub fn link(from: &Path, to: &Path) -> Result<bool> {
     let linked = attempt(Op::Link, to, || fs::hard_link(from, to));
     supported(linked, &[Errno::PERM, Errno::NOTSUP, Errno::NOSYS, Errno::MLINK])
 }
 
-/// Exchanges the names of two files in one step. Returns false where the disk cannot.
+/// Atomically exchanges the names of two files. Returns false if the disk cannot.
 pub fn exchange(from: &Path, to: &Path) -> Result<bool> {
     let exchange = || Ok(renameat_with(CWD, from, CWD, to, RenameFlags::EXCHANGE)?);
     supported(attempt(Op::Exchange, to, exchange), &[Errno::INVAL, Errno::NOTSUP, Errno::NOSYS])
 }
 
-/// Turns the errors with which a system refuses an operation for good into false.
+/// Converts the errors of an unsupported operation to false.
 fn supported(done: Result<()>, refusals: &[Errno]) -> Result<bool> {
     match done {
         Ok(()) => Ok(true),
@@ -144,19 +145,19 @@ fn supported(done: Result<()>, refusals: &[Errno]) -> Result<bool> {
     }
 }
 
-/// True if both paths name one file.
+/// True if both paths are names of one file.
 pub fn is_same(one: &Path, other: &Path) -> bool {
     let id = |path: &Path| path.metadata().ok().map(|found| (found.dev(), found.ino()));
     id(one).is_some_and(|id_of_one| Some(id_of_one) == id(other))
 }
 
-/// Removes a file. Returns false if there is none.
+/// Removes a file. Returns false if it does not exist.
 pub fn remove(path: &Path) -> Result<bool> {
-    found(attempt(Op::Remove, path, || fs::remove_file(path)))
+    existed(attempt(Op::Remove, path, || fs::remove_file(path)))
 }
 
-/// Turns the error about a missing file into false.
-fn found(done: Result<()>) -> Result<bool> {
+/// Converts the error for a missing file to false.
+fn existed(done: Result<()>) -> Result<bool> {
     match done {
         Ok(()) => Ok(true),
         Err(error) if error.is_missing() => Ok(false),
@@ -164,7 +165,7 @@ fn found(done: Result<()>) -> Result<bool> {
     }
 }
 
-/// Creates a folder and its parents. Returns false if it exists; a link to a folder is one.
+/// Creates a folder and its parents. Returns false if it exists, or is a link to a folder.
 pub fn make_folder(path: &Path) -> Result<bool> {
     if path.is_dir() {
         return Ok(false);
@@ -180,15 +181,15 @@ fn create_folder(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => return Ok(()),
         created => created?,
     }
-    // A umask takes modes away, from the owner as well. Where it does not, nothing is changed by a
-    // path.
+    // A umask can remove even the owner's permissions. Changing them by path is a race, so it is
+    // done only then.
     if fs::symlink_metadata(path)?.mode() & 0o777 != 0o700 {
         fs::set_permissions(path, Permissions::from_mode(0o700))?;
     }
     Ok(())
 }
 
-/// Returns the metadata of a file, without following a link. None if there is no such file.
+/// Returns the metadata of a file, without following a link. `None` if it does not exist.
 pub fn inspect(path: &Path) -> Result<Option<Metadata>> {
     match fs::symlink_metadata(path) {
         Ok(metadata) => Ok(Some(metadata)),
@@ -197,8 +198,8 @@ pub fn inspect(path: &Path) -> Result<Option<Metadata>> {
     }
 }
 
-/// Returns the names in a folder, sorted; none if there is no folder. Names that are not UTF-8 are
-/// left out.
+/// Returns the names in a folder, sorted; none if the folder does not exist. Names that are not
+/// UTF-8 are left out.
 pub fn names(path: &Path) -> Result<Vec<String>> {
     let list = || -> io::Result<Vec<String>> {
         let mut names = Vec::new();
@@ -216,8 +217,8 @@ pub fn names(path: &Path) -> Result<Vec<String>> {
     }
 }
 
-/// Reads in blocks of up to `block` bytes until the end, and passes each block on. A read that a
-/// signal interrupts is repeated.
+/// Reads to the end in blocks of up to `block` bytes, and passes each to `take`. Retries a read
+/// that a signal interrupts.
 pub fn each_block<E: From<Error>>(
     from: &mut dyn Read,
     path: &Path,
@@ -235,7 +236,7 @@ pub fn each_block<E: From<Error>>(
     }
 }
 
-/// True if the disk of a path has hardly any free space, for errors that do not say so themselves.
+/// True if the disk of a path is nearly full, for errors that do not report it themselves.
 pub fn is_disk_full(path: &Path) -> bool {
     const LITTLE: u64 = 64 << 10;
     let folder = path.parent().unwrap_or(path);

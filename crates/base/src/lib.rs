@@ -3,24 +3,24 @@
 //!
 //! # Should I use this crate?
 //!
-//! Only to extend trommel. It has no subject of its own: it holds the code that several crates need
-//! and none is about. It knows nothing of JSON, of the engine, or of agents.
+//! Only to extend trommel. The crate has no domain of its own: it holds code that several crates
+//! need and that belongs to none of them. It does not know JSON, the engine, or agents.
 //!
 //! # Contents
 //!
-//! - [`files`]: operations on files. Each succeeds or fails as a whole, and reports what it did to
-//!   which path.
+//! - [`files`]: file operations. Each succeeds or fails as a whole, and its error names the
+//!   operation and the path.
 //! - `faults` (feature `faults`): makes any of these operations fail, for tests.
-//! - `commit` (feature `commit`): several files of a folder changed as one.
-//! - [`Cancel`] and [`Progress`]: what accompanies long work.
-//! - [`text`]: text that is safe to show on a terminal, clipping, and character counts.
-//! - [`nearest`]: the known names that resemble an unknown one.
-//! - [`decimal`]: exact comparison and canonical spelling of decimal numbers.
+//! - `commit` (feature `commit`): atomic changes of several files of a folder.
+//! - [`Cancel`] and [`Progress`]: cancellation and progress of long work.
+//! - [`text`]: safe text for terminals, clipping, and character counts.
+//! - [`nearest`]: suggestions for an unknown name.
+//! - [`decimal`]: exact comparison and canonical notation of decimal numbers.
 //! - [`error`]: error types whose kinds carry data.
 //!
 //! # Limits
 //!
-//! The file operations need a Unix system. Nothing here allocates by the size of an input.
+//! The file operations need a Unix system. No allocation grows with the size of an input.
 
 mod cancel;
 #[cfg(feature = "commit")]

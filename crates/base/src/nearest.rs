@@ -1,22 +1,23 @@
-//! The known names that resemble an unknown one.
+//! Suggestions: the known names that resemble an unknown one.
 
 use std::collections::BTreeSet;
 
-/// The least similarity at which one name is suggested for another.
-const LEAST: f64 = 0.72;
+/// Minimum similarity of a suggestion.
+const MIN_SIMILARITY: f64 = 0.72;
 
-/// Characters of the shortest word that may be the start or the end of another.
-const WORD: usize = 3;
+/// Minimum length of a word that counts as a prefix or suffix of another, in characters.
+const MIN_AFFIX: usize = 3;
 
-/// Returns the names most similar to a word, the most similar first, at most `max`; equally similar
-/// ones by name. Returns none rather than a far-fetched one.
+/// Returns at most `max` names that resemble a word, the most similar first; equally similar ones
+/// in alphabetical order. Returns none rather than a far-fetched one.
 ///
-/// Case does not matter, nor do the marks between the words of a name. A name with dots is as
+/// Case and the separators between the words of a name do not matter. For a name with dots, the
+/// last part may match on its own, with or without the parts before it.
 /// similar to a word as its last part is, with or without the parts before it.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, max: usize) -> Vec<&'a str> {
-    let word = Word { raw: word, plain: plain(word) };
+    let word = Word { raw: word, normalized: normalized(word) };
     let scored = known.into_iter().map(|name| (word.similarity(name), name));
-    let mut near = scored.filter(|(score, _)| *score >= LEAST).collect::<Vec<_>>();
+    let mut near = scored.filter(|(score, _)| *score >= MIN_SIMILARITY).collect::<Vec<_>>();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     near.into_iter().take(max).map(|(_, name)| name).collect()
 }
@@ -26,9 +27,8 @@ pub fn nearest_one<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> 
     nearest(word, known, 1).into_iter().next()
 }
 
-/// A name in lower case, without the marks between its words. Characters after the 128th do not
-/// count.
-fn plain(name: &str) -> String {
+/// A name in lower case, without separators. Characters after the 128th are ignored.
+fn normalized(name: &str) -> String {
     let letters = name.chars().filter(|c| c.is_alphanumeric()).take(128);
     letters.flat_map(char::to_lowercase).collect()
 }
@@ -36,29 +36,29 @@ fn plain(name: &str) -> String {
 /// An unknown word.
 struct Word<'a> {
     raw: &'a str,
-    plain: String,
+    normalized: String,
 }
 
 impl Word<'_> {
     /// The similarity to a name.
     fn similarity(&self, name: &str) -> f64 {
-        let whole = plain(name);
-        let Some((front, last)) = name.rsplit_once('.') else { return similarity(&self.plain, &whole) };
-        let (front, last) = (plain(front), plain(last));
+        let whole = normalized(name);
+        let Some((front, last)) = name.rsplit_once('.') else { return similarity(&self.normalized, &whole) };
+        let (front, last) = (normalized(front), normalized(last));
         if let Some(rest) = self.after(&front) {
-            return similarity(&plain(rest), &last);
+            return similarity(&normalized(rest), &last);
         }
-        // A word with a dot has a front of its own, and the last part of a file name is only its
+        // A word with a dot has a prefix of its own; and the last part of a file name is only its
         // type.
-        let alone = if self.raw.contains('.') || last.len() < self.plain.len() {
-            edits(&self.plain, &last)
+        let alone = if self.raw.contains('.') || last.len() < self.normalized.len() {
+            edits(&self.normalized, &last)
         } else {
-            similarity(&self.plain, &last)
+            similarity(&self.normalized, &last)
         };
-        similarity(&self.plain, &whole).max(alone)
+        similarity(&self.normalized, &whole).max(alone)
     }
 
-    /// The rest of the word after the parts of `front` and a mark.
+    /// Returns the rest of the word after the parts of `front` and a separator.
     fn after(&self, front: &str) -> Option<&str> {
         let mut front = front.chars().peekable();
         front.peek()?;
@@ -77,15 +77,17 @@ impl Word<'_> {
     }
 }
 
-/// From 0 for nothing in common to 1 for equal.
+/// The similarity of two normalized names: from 0 for nothing in common to 1 for equal.
 fn similarity(a: &str, b: &str) -> f64 {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let is_inside = short.chars().count() >= WORD && (long.ends_with(short) || long.starts_with(short));
+    // A prefix or suffix scores at least 0.75, whatever the edit distance: `user` suggests `users`,
+    // `extract` suggests `extract_all`.
+    let is_inside = short.chars().count() >= MIN_AFFIX && (long.ends_with(short) || long.starts_with(short));
     let inside = if is_inside { 0.75 + 0.25 * short.len() as f64 / long.len() as f64 } else { 0.0 };
     inside.max(edits(a, b))
 }
 
-/// The similarity by the number of edits: 0 if they are too many for similar words.
+/// The similarity by edit distance; 0 if the words differ too much.
 fn edits(a: &str, b: &str) -> f64 {
     if a.is_empty() || b.is_empty() {
         return 0.0;
@@ -96,18 +98,18 @@ fn edits(a: &str, b: &str) -> f64 {
     let (count_a, count_b) = (a.chars().count(), b.chars().count());
     let (least, most) = (count_a.min(count_b), count_a.max(count_b));
     match most {
-        // In a short word another letter makes another word: `get` and `set`, `id` and `idx`. What
-        // remains is a letter typed twice or once instead of twice, or two letters swapped.
-        3 if letters(a) == letters(b) && strsim::damerau_levenshtein(a, b) == 1 => LEAST,
+        // In a short word another letter makes another word: `get` and `set`, `id` and `idx`. Only
+        // a doubled letter, a missing double, or two swapped letters count.
+        3 if letters(a) == letters(b) && strsim::damerau_levenshtein(a, b) == 1 => MIN_SIMILARITY,
         0..=3 => 0.0,
         4 if a.chars().next() != b.chars().next() => 0.0,
-        // The lengths alone make too many edits to count.
-        _ if (least as f64) < LEAST * most as f64 => 0.0,
+        // The difference in length alone exceeds the allowed edits.
+        _ if (least as f64) < MIN_SIMILARITY * most as f64 => 0.0,
         _ => strsim::normalized_damerau_levenshtein(a, b),
     }
 }
 
-/// The different letters of a word.
+/// The set of letters of a word.
 fn letters(word: &str) -> BTreeSet<char> {
     word.chars().collect()
 }
@@ -120,7 +122,7 @@ mod tests {
         ["Bash", "Read", "Task", "WebSearch", "tool_outputs.extract", "tool_outputs.list"];
 
     #[test]
-    fn slips_are_understood() {
+    fn suggests_the_intended_name() {
         assert_eq!(nearest_one("Raed", TOOLS), Some("Read"));
         assert_eq!(nearest_one("bash", TOOLS), Some("Bash"));
         assert_eq!(nearest_one("web_search", TOOLS), Some("WebSearch"));
@@ -132,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_common_front_makes_no_likeness() {
+    fn a_common_prefix_is_not_a_similarity() {
         let tools = ["tool_outputs.stats", "tool_outputs.extract", "tool_outputs.list", "buffer_ops"];
         for word in ["extarct", "tool_outputs.extarct", "tool_outputs_extarct"] {
             assert_eq!(nearest(word, tools, 3), ["tool_outputs.extract"], "{word}");
@@ -141,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn silly_ones_are_not_suggested() {
+    fn rejects_far_fetched_suggestions() {
         assert_eq!(nearest_one("UnknownTool", TOOLS), None);
         assert_eq!(nearest_one("x", TOOLS), None);
         assert_eq!(nearest_one("", TOOLS), None);
@@ -151,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_similar_come_first_and_equals_by_name() {
+    fn sorts_by_similarity_then_by_name() {
         assert_eq!(nearest("path", ["paths", "pat", "path_b", "path_a"], 3), ["path_a", "path_b", "paths"]);
     }
 
@@ -200,7 +202,11 @@ mod tests {
         let notes = ["notes/1.md", "notes/2.md", "notes/nite1.md"];
         assert_eq!(nearest_one("notes/11.md", notes), Some("notes/1.md"));
         assert_eq!(nearest_one("notes/nite2.md", notes), Some("notes/nite1.md"));
-        assert_eq!(nearest_one("report.json", ["zzz.json", "b.json"]), None, "the type alone is no name");
+        assert_eq!(
+            nearest_one("report.json", ["zzz.json", "b.json"]),
+            None,
+            "a file type alone is not a name"
+        );
         assert_eq!(nearest_one("reportjson", ["b.json"]), None);
         let parameters = ["output", "write-mode", "required", "today", "found"];
         for (word, name) in

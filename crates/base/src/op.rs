@@ -12,15 +12,15 @@ pub enum Op {
     Read,
     /// Write bytes.
     Write,
-    /// Bring bytes to the disk.
+    /// Flush a file's bytes to the disk.
     Sync,
-    /// Bring the names in a folder to the disk.
+    /// Flush the names in a folder to the disk.
     SyncFolder,
-    /// Give a file a second name.
+    /// Create a hard link.
     Link,
     /// Exchange the names of two files.
     Exchange,
-    /// Give a file another name.
+    /// Rename a file.
     Rename,
     /// Remove a file.
     Remove,

@@ -1,6 +1,6 @@
-//! How far long work has come.
+//! Progress of long work.
 
-/// How far long work has come: bytes, and items where the work consists of some.
+/// The progress of long work in bytes, and in items if the work has some.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {

@@ -1,11 +1,11 @@
-//! Text from outside: made safe for terminals and messages, clipped, and counted.
+//! Untrusted text: escaped for terminals and messages, clipped, and counted.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
-/// True for a character that could control a terminal, hide text, or show another text than there
-/// is: control characters, direction marks, invisible characters that join nothing, and tags.
+/// True for a character that can control a terminal, hide text, or make text look different:
+/// control characters, direction marks, invisible characters that join nothing, and tags.
 pub fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -32,7 +32,7 @@ pub fn safe(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Appends the `\u` escapes that JSON has for a character: two for one beyond U+FFFF.
+/// Appends a character's JSON escapes: two for a character beyond U+FFFF.
 pub fn push_escape(c: char, out: &mut String) {
     for unit in c.encode_utf16(&mut [0; 2]) {
         // Writing to a string cannot fail.
@@ -40,20 +40,21 @@ pub fn push_escape(c: char, out: &mut String) {
     }
 }
 
-/// Returns the text for a message: [`safe`], and at most `max` characters, followed by an ellipsis
-/// if it was longer. Reads no more of the text than it returns.
+/// Returns an excerpt for a message: [`safe`], and clipped to `max` characters. Reads no more of
+/// the text than it returns.
 ///
 /// ```
-/// use trommel_base::text::shown;
+/// use trommel_base::text::excerpt;
 ///
-/// assert_eq!(shown("a\nb", 9), "a\\u000ab");
-/// assert_eq!(shown("abcdef", 3), "abc…");
+/// assert_eq!(excerpt("a\nb", 9), "a\\u000ab");
+/// assert_eq!(excerpt("abcdef", 3), "abc…");
 /// ```
-pub fn shown(text: &str, max: usize) -> String {
+pub fn excerpt(text: &str, max: usize) -> String {
     let mut out = String::new();
     let mut count = 0;
     for c in text.chars() {
         let before = out.len();
+        // The limit counts characters after escaping, and an escape is never split.
         if is_unsafe(c) {
             push_escape(c, &mut out);
         } else {
@@ -69,14 +70,14 @@ pub fn shown(text: &str, max: usize) -> String {
     out
 }
 
-/// Returns a path for a message, as [`shown`]: at most 300 characters.
-pub fn shown_path(path: &Path) -> String {
-    shown(&path.to_string_lossy(), 300)
+/// Returns a path for a message: an [`excerpt`] of at most 300 characters.
+pub fn display_path(path: &Path) -> String {
+    excerpt(&path.to_string_lossy(), 300)
 }
 
-/// Returns a name for a message, as [`shown`]: at most 200 characters.
-pub fn shown_name(name: &str) -> String {
-    shown(name, 200)
+/// Returns a name for a message: an [`excerpt`] of at most 200 characters.
+pub fn display_name(name: &str) -> String {
+    excerpt(name, 200)
 }
 
 /// Returns a number with commas between thousands.
@@ -96,7 +97,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// Returns the first `max` characters; the whole text if it has no more.
+/// Returns the first `max` characters, or the whole text if it is shorter.
 pub fn first(text: &str, max: usize) -> &str {
     let end = text.char_indices().nth(max).map_or(text.len(), |(end, _)| end);
     &text[..end]
@@ -108,16 +109,16 @@ pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
     if kept.len() == text.len() { Cow::Borrowed(text) } else { Cow::Owned(format!("{kept}…")) }
 }
 
-/// Counts the characters (Unicode scalar values) of UTF-8 bytes. Bytes that continue no character
-/// count as if they did. Linear in the bytes.
+/// Counts the characters (Unicode scalar values) of UTF-8 bytes. Stray continuation bytes are not
+/// counted. Linear in the bytes.
 pub fn count_chars(bytes: &[u8]) -> u64 {
-    // Compilers make vector code of sums of bytes that cannot overflow.
+    // At most 255 bytes per sum: a sum of bytes that cannot overflow compiles to vector code.
     let starts = |part: &[u8]| part.iter().map(|byte| u8::from(!is_continuation(*byte))).sum::<u8>();
     bytes.chunks(255).map(|part| u64::from(starts(part))).sum()
 }
 
-/// Returns the byte at which a character begins, counted from 0 as [`count_chars`] counts; none
-/// where there are fewer.
+/// Returns the offset of a character, numbered from 0 as [`count_chars`] counts. `None` if there
+/// are fewer.
 ///
 /// ```
 /// assert_eq!(trommel_base::text::nth_char("añb".as_bytes(), 2), Some(3));
@@ -128,7 +129,7 @@ pub fn nth_char(bytes: &[u8], number: u64) -> Option<usize> {
     starts.nth(usize::try_from(number).ok()?).map(|(at, _)| at)
 }
 
-/// True for a byte that continues a character of UTF-8.
+/// True for a UTF-8 continuation byte.
 pub const fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
@@ -138,16 +139,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_dangerous_is_left() {
+    fn escapes_every_unsafe_character() {
         let text: String = (0..0x11_0000).filter_map(char::from_u32).filter(|&c| is_unsafe(c)).collect();
         let escaped = safe(&text);
         assert!(escaped.is_ascii() && !escaped.contains(char::is_control));
-        // The escapes are those of JSON, so that nothing is lost.
+        // The escapes are those of JSON, so the text can be restored.
         assert_eq!(serde_json::from_str::<String>(&format!("\"{escaped}\"")).unwrap(), text);
     }
 
     #[test]
-    fn joined_and_combining_characters_stay() {
+    fn keeps_joined_and_combining_characters() {
         for text in ["e\u{301}", "👨\u{200d}👩\u{200d}👧", "☺\u{fe0f}", "日本語", "a\u{a0}b"] {
             assert_eq!(safe(text), text);
         }
@@ -167,8 +168,8 @@ mod tests {
     fn clips_between_characters() {
         assert_eq!((first("añb", 2), first("añb", 9), first("", 0)), ("añ", "añb", ""));
         assert_eq!((&*clip("añb", 2), &*clip("añb", 3)), ("añ…", "añb"));
-        assert_eq!(shown("\u{1b}x", 5), "…", "an escape is not cut");
-        assert_eq!(shown("\u{1b}x", 7), "\\u001bx");
+        assert_eq!(excerpt("\u{1b}x", 5), "…", "an escape is not split");
+        assert_eq!(excerpt("\u{1b}x", 7), "\\u001bx");
     }
 
     #[test]

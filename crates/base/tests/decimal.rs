@@ -96,7 +96,7 @@ fn order_is_by_value() {
     }
 }
 
-/// Exponents around the number of digits at which another way of calculating begins.
+/// Exponents around the number of digits at which the algorithm changes.
 #[test]
 fn exponents_of_any_length() {
     for digits in [17, 18, 19, 35, 36, 37, 38, 39, 40, 100] {
@@ -114,7 +114,7 @@ fn exponents_of_any_length() {
     }
 }
 
-/// A million digits take linear time.
+/// A million digits are compared in linear time.
 #[test]
 fn long_numbers_are_compared_in_linear_time() {
     let start = Instant::now();
@@ -132,7 +132,7 @@ fn long_numbers_are_compared_in_linear_time() {
     assert!(start.elapsed() < Duration::from_secs(5));
 }
 
-/// A number of at most 15 digits and a small exponent, in one of its spellings, with its value
+/// A number of at most 15 digits and a small exponent, in one of its notations, with its value
 /// times 10^20.
 fn medium() -> impl Strategy<Value = (String, i128)> {
     (-999_999_999_i64..=999_999_999, 0_u32..=8, -8_i32..=8, 0_usize..4, 0_usize..4).prop_map(
@@ -162,13 +162,13 @@ fn medium() -> impl Strategy<Value = (String, i128)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(20_000, 1_000_000) as u32, ..ProptestConfig::default() })]
 
-    /// Against fixed-point arithmetic.
+    /// Compares against fixed-point arithmetic.
     #[test]
     fn agrees_with_integers((left, x) in medium(), (right, y) in medium()) {
         prop_assert_eq!(compare_numbers(&left, &right), x.cmp(&y), "{} {}", left, right);
     }
 
-    /// Values that lie near each other, against the same.
+    /// The same for values that are close to each other.
     #[test]
     fn agrees_on_neighbours((left, x) in medium(), step in -2_i128..=2, shift in 0_u32..12) {
         let y = x + step * 10_i128.pow(shift);
@@ -176,7 +176,7 @@ proptest! {
         prop_assert_eq!(compare_numbers(&left, &right), x.cmp(&y), "{} {}", left, right);
     }
 
-    /// Doubles print to texts that compare as they do.
+    /// Doubles print as texts that compare like the doubles.
     #[test]
     fn agrees_with_doubles(x in prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::SUBNORMAL,
                            y in prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::SUBNORMAL) {
@@ -192,7 +192,7 @@ proptest! {
         prop_assert_eq!(compare_numbers(&format!("{x}.0"), &format!("{y}e0")), x.cmp(&y));
     }
 
-    /// Whatever the texts, the comparison returns, and swapping the sides reverses it.
+    /// For any texts, the comparison returns, and swapping the sides reverses it.
     #[test]
     fn never_panics(left in "[-+.eE0-9x]{0,12}", right in any::<String>()) {
         prop_assert_eq!(compare_numbers(&left, &right), compare_numbers(&right, &left).reverse());

@@ -1,4 +1,4 @@
-//! Blocks made into the lines of files again.
+//! Assembles the lines of a session's files from blocks.
 
 use serde_json::value::RawValue;
 use trommel_session::Watch;
@@ -13,51 +13,51 @@ use crate::pieces::decoded;
 use crate::rows::{Hidden, Kind, Row};
 use crate::storage::PayloadStorage;
 
-/// Where lines go. A record that is begun ends, or is taken back.
+/// Receives the assembled lines. Each line that is started is either finished or discarded.
 pub(crate) trait Lines {
-    /// A line begins.
+    /// Starts a line.
     fn begin(&mut self, kind: Kind) -> Result<()>;
-    /// It goes on.
+    /// Appends to it.
     fn add(&mut self, part: &[u8]) -> Result<()>;
-    /// It was a whole one.
+    /// Finishes it.
     fn end(&mut self, row: &Row) -> Result<()>;
-    /// It was none: as if it had not begun.
-    fn take_back(&mut self) -> Result<()>;
+    /// Discards it, as if it had not been started.
+    fn discard(&mut self) -> Result<()>;
 }
 
-/// How much of each event is written.
+/// The parts of events that are assembled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// Everything.
+    /// Whole events.
     Whole,
-    /// Of events their small fields.
+    /// Only the small fields of events.
     Outline,
-    /// Nothing: rows are found, and no lines.
+    /// No lines: only rows.
     Rows,
 }
 
-/// Blocks on their way to lines.
+/// Assembles the lines of a session from its blocks.
 pub(crate) struct Assembler<'a, 'w> {
     pub(crate) hidden: &'a Hidden,
     pub(crate) depth: Depth,
     pub(crate) payloads: Option<&'a dyn PayloadStorage>,
     pub(crate) watch: &'a Watch<'w>,
-    /// What was found, in order. Records that never ended are [`Kind::Nothing`].
+    /// The rows so far, in order. Records without all their pieces are [`Kind::None`].
     pub(crate) rows: Vec<Row>,
-    /// What was said of the session last.
+    /// The description so far.
     pub(crate) description: Option<Description>,
     open: Option<Open>,
 }
 
-/// A record whose pieces are on their way.
+/// A record whose pieces are still arriving.
 struct Open {
     row: Row,
     id: String,
-    /// The piece that comes next, and how many there are.
+    /// The index of the next piece, and the number of pieces.
     next: u64,
     total: u64,
     encoding: Option<String>,
-    behind: String,
+    suffix: String,
     printer: Printer,
     is_written: bool,
 }
@@ -72,9 +72,11 @@ impl<'a, 'w> Assembler<'a, 'w> {
         Self { hidden, depth, payloads, watch, rows: Vec::new(), description: None, open: None }
     }
 
-    /// The next block, which is given in the order of numbers.
+    /// Adds the next block. Blocks must come in the order of their numbers.
     pub(crate) fn take(&mut self, block: &Block, lines: &mut dyn Lines) -> Result<()> {
         block.check_version()?;
+        // Pieces of messages and descriptions have the type of their record, so the parent
+        // identifies them.
         if block.parent_block_id.is_some() || block.block_type == BlockType::EventData {
             return self.piece(block, lines);
         }
@@ -93,29 +95,30 @@ impl<'a, 'w> Assembler<'a, 'w> {
                 Ok(())
             }
             BlockType::SessionDeleted | BlockType::EventData => {
-                self.note(block, Kind::Nothing);
+                self.note(block, Kind::None);
                 Ok(())
             }
         }
     }
 
-    /// What was found when the last block was given. A record that waits for pieces is taken back,
-    /// and is where to go on.
-    pub(crate) fn finish(mut self, head: u64, lines: &mut dyn Lines) -> Result<Found> {
+    /// Returns the result after the last block. A record that still lacks pieces is discarded, and
+    /// the result says to resume before it.
+    pub(crate) fn finish(mut self, head: u64, lines: &mut dyn Lines) -> Result<Assembled> {
         let mut through = head;
         if let Some(open) = self.open.take() {
             if open.is_written {
-                lines.take_back()?;
+                lines.discard()?;
             }
             through = open.row.sequence - 1;
         } else if let Some(last) = self.rows.last().filter(|last| last.until > head) {
+            // Without pieces, a record is incomplete if those that it declares exceed the head.
             through = last.sequence - 1;
             self.rows.pop();
         }
-        Ok(Found { rows: self.rows, description: self.description, through, others: 0, own: Vec::new() })
+        Ok(Assembled { rows: self.rows, description: self.description, through, others: 0, own: Vec::new() })
     }
 
-    /// Up to where all blocks belong to records, behind a number.
+    /// The last block that belongs to a known record, at least `after`.
     pub(crate) fn known_until(&self, after: u64) -> u64 {
         self.rows.last().map_or(after, |row| row.until)
     }
@@ -126,51 +129,55 @@ impl<'a, 'w> Assembler<'a, 'w> {
         self.rows.push(Row { sequence, until: sequence, kind, print: Print::default(), turn });
     }
 
-    /// A record that waits for pieces and gets something else is none.
+    /// Discards an open record that is interrupted by another block: it counts as no record.
     fn abandon(&mut self, next: u64, lines: &mut dyn Lines) -> Result<()> {
         if let Some(open) = self.open.take() {
             if open.is_written {
-                lines.take_back()?;
+                lines.discard()?;
             }
-            self.rows.push(Row { kind: Kind::Nothing, until: next - 1, ..open.row });
+            self.rows.push(Row { kind: Kind::None, until: next - 1, ..open.row });
         }
+        // A declared piece would have the number of this block, so it never arrived.
         if let Some(last) = self.rows.last_mut().filter(|last| last.until >= next) {
-            (last.kind, last.until) = (Kind::Nothing, next - 1);
+            (last.kind, last.until) = (Kind::None, next - 1);
         }
         Ok(())
     }
 
     fn described(&mut self, block: &Block, lines: &mut dyn Lines) -> Result<()> {
-        let mut told: Description = block.data()?;
+        let mut description: Description = block.data()?;
+        // Other programs keep the time of creation only in the block.
         if block.version == 0 && block.block_type == BlockType::SessionCreated {
-            told.created.get_or_insert_with(|| block.timestamp.clone());
+            description.created.get_or_insert_with(|| block.timestamp.clone());
         }
         if !self.hidden.hides(block.sequence) {
             let known = self.description.take().unwrap_or_default();
-            self.description = Some(known.then(told));
+            self.description = Some(known.then(description));
         }
         self.record(block, Kind::Metadata, lines)
     }
 
     fn record(&mut self, block: &Block, kind: Kind, lines: &mut dyn Lines) -> Result<()> {
         let body: Body = block.data()?;
-        let told: Foreign<'_> = block.data()?;
-        let turn = told.turn.unwrap_or_else(|| self.rows.last().map_or(0, |row| row.turn));
-        let told_print =
+        let foreign: Foreign<'_> = block.data()?;
+        let turn = foreign.turn.unwrap_or_else(|| self.rows.last().map_or(0, |row| row.turn));
+        let declared =
             body.bytes.zip(body.blake3.as_deref()).and_then(|(bytes, hex)| Print::from_hex(bytes, hex));
         let mut row = Row {
             sequence: block.sequence,
             until: block.sequence,
             kind,
-            print: told_print.unwrap_or(Print::NONE),
+            print: declared.unwrap_or(Print::NONE),
             turn,
         };
         let is_seen = !self.hidden.hides(block.sequence);
+        // Other programs count inline data as one piece. Only a continuation has further blocks.
         let chunks = if body.has_continuation { body.total_chunks } else { 0 };
         if self.depth == Depth::Rows || self.depth == Depth::Outline && kind == Kind::Event {
+            // The count comes from the storage, and may be any number.
             row.until = row.until.saturating_add(chunks);
             if self.depth == Depth::Outline && is_seen {
-                row.print = outline(block, &told, row, lines)?;
+                row.print = outline(block, &foreign, row, lines)?;
             }
             self.rows.push(row);
             return Ok(());
@@ -180,7 +187,7 @@ impl<'a, 'w> Assembler<'a, 'w> {
             lines.begin(kind)?;
         }
         if kind == Kind::Metadata && block.version > 0 && body.bytes.is_none() {
-            // The session says nothing of itself: there is no such file.
+            // The session has no description: its file does not exist.
             if is_written {
                 lines.end(&row)?;
             }
@@ -193,37 +200,37 @@ impl<'a, 'w> Assembler<'a, 'w> {
             next: 0,
             total: chunks,
             encoding: body.encoding.clone(),
-            behind: String::new(),
+            suffix: String::new(),
             printer: Printer::default(),
             is_written,
         };
         self.begin(block, &body, &mut open, lines)?;
         if open.total == 0 {
-            return self.close(open, told_print, lines);
+            return self.close(open, declared, lines);
         }
-        open.row.print = told_print.unwrap_or(Print::NONE);
+        open.row.print = declared.unwrap_or(Print::NONE);
         self.open = Some(open);
         Ok(())
     }
 
-    /// What of a record stands in its first block, or lies with the payloads.
+    /// Adds the part of a record that is in its first block, or the payload.
     fn begin(&mut self, block: &Block, body: &Body, open: &mut Open, lines: &mut dyn Lines) -> Result<()> {
         if let Some(payload) = &body.payload {
             return if open.is_written { self.payload(block, &payload.name, open, lines) } else { Ok(()) };
         }
         match &body.line {
             Some(Line::Whole(text)) => open.add(&decoded(text, body.encoding.as_deref())?, lines),
-            Some(Line::Around([before, behind])) => {
-                open.behind.clone_from(behind);
+            Some(Line::Around([before, suffix])) => {
+                open.suffix.clone_from(suffix);
                 open.add(before.as_bytes(), lines)
             }
             None if block.version == 0 && open.row.kind == Kind::Metadata => {
-                let told = self.description.clone().unwrap_or_default();
-                open.add(foreign::description(block, &told).as_bytes(), lines)
+                let known = self.description.clone().unwrap_or_default();
+                open.add(foreign::description(block, &known).as_bytes(), lines)
             }
             None if block.version == 0 => {
-                let (text, behind) = foreign::line(block, body.has_continuation)?;
-                open.behind = behind;
+                let (text, suffix) = foreign::line(block, body.has_continuation)?;
+                open.suffix = suffix;
                 open.add(text.as_bytes(), lines)
             }
             None => Ok(()),
@@ -246,6 +253,7 @@ impl<'a, 'w> Assembler<'a, 'w> {
         let piece: Piece = block.data()?;
         let is_next = block.chunk_index.is_none_or(|index| index == open.next)
             && block.parent_block_id.as_ref().is_none_or(|parent| *parent == open.id);
+        // Blocks are created in order, so a skipped piece cannot arrive later.
         if !is_next {
             self.open = Some(open);
             return self.abandon(block.sequence + 1, lines);
@@ -256,21 +264,22 @@ impl<'a, 'w> Assembler<'a, 'w> {
             self.open = Some(open);
             return Ok(());
         }
-        let told = Some(open.row.print).filter(|print| *print != Print::default());
-        self.close(open, told, lines)
+        let declared = Some(open.row.print).filter(|print| *print != Print::default());
+        self.close(open, declared, lines)
     }
 
-    /// A record is whole: an error unless it is what was written.
-    fn close(&mut self, mut open: Open, told: Option<Print>, lines: &mut dyn Lines) -> Result<()> {
-        let behind = std::mem::take(&mut open.behind);
-        open.add(behind.as_bytes(), lines)?;
+    /// Finishes a record. Fails unless it matches the length and hash that its block declares.
+    fn close(&mut self, mut open: Open, declared: Option<Print>, lines: &mut dyn Lines) -> Result<()> {
+        let suffix = std::mem::take(&mut open.suffix);
+        open.add(suffix.as_bytes(), lines)?;
         let found = open.printer.print();
+        // The payload of a hidden record is not downloaded, so its text cannot be compared.
         let is_known = open.is_written || self.depth == Depth::Whole && open.printer.print().bytes > 0;
-        if let Some(told) = told.filter(|told| is_known && *told != found) {
-            let (sequence, found, written) = (open.row.sequence, found.bytes, told.bytes);
+        if let Some(declared) = declared.filter(|print| is_known && *print != found) {
+            let (sequence, found, written) = (open.row.sequence, found.bytes, declared.bytes);
             return Err(ErrorKind::Record { sequence, found, written }.into());
         }
-        open.row.print = told.unwrap_or(found);
+        open.row.print = declared.unwrap_or(found);
         if open.is_written {
             lines.end(&open.row)?;
         }
@@ -279,11 +288,11 @@ impl<'a, 'w> Assembler<'a, 'w> {
     }
 }
 
-/// Writes an event's small fields for the event; what tells that line from every other.
-fn outline(block: &Block, told: &Foreign<'_>, row: Row, lines: &mut dyn Lines) -> Result<Print> {
-    let mut text = match told.outline.as_deref() {
+/// Writes the small fields of an event as its line, and returns the line's print.
+fn outline(block: &Block, foreign: &Foreign<'_>, row: Row, lines: &mut dyn Lines) -> Result<Print> {
+    let mut text = match foreign.outline.as_deref() {
         Some(outline) => outline.to_owned(),
-        None => foreign::outline(block, told.summary.map(RawValue::get))?,
+        None => foreign::outline(block, foreign.summary.map(RawValue::get))?,
     };
     text.push_str(if text == UNFINISHED { "" } else { "\n" });
     lines.begin(Kind::Event)?;
@@ -300,19 +309,19 @@ impl Open {
     }
 }
 
-/// What blocks told.
-pub(crate) struct Found {
+/// The rows and the description assembled from blocks.
+pub(crate) struct Assembled {
     pub(crate) rows: Vec<Row>,
     pub(crate) description: Option<Description>,
-    /// The last block that belongs to a record that is whole.
+    /// The last block of the last complete record.
     pub(crate) through: u64,
-    /// The last block of another device, where that was looked at.
+    /// The last block of another device, if that was determined.
     pub(crate) others: u64,
-    /// The records of this device, where that was looked at.
+    /// The records of this device, if that was determined.
     pub(crate) own: Vec<u64>,
 }
 
-/// For whom only rows matter.
+/// Ignores lines, for callers that only need rows.
 pub(crate) struct NoLines;
 
 impl Lines for NoLines {
@@ -328,7 +337,7 @@ impl Lines for NoLines {
         Ok(())
     }
 
-    fn take_back(&mut self) -> Result<()> {
+    fn discard(&mut self) -> Result<()> {
         Ok(())
     }
 }

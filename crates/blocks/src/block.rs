@@ -1,4 +1,4 @@
-//! A block: one change of a session, numbered, and told apart from every other.
+//! A block: one numbered change of a session.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use serde_json::value::RawValue;
 use crate::checksum;
 use crate::error::{ErrorKind, Result};
 
-/// The version of blocks that is written. Those without a number are of the first one, which is the
-/// same but for the number.
+/// The version of the format that is written. Blocks without a version number are of the version
+/// before it, which differs only in that.
 pub const VERSION: u32 = 1;
 
-/// Whose session it is, and which.
+/// The identity of a session: its owner and its ID.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct Key {
@@ -20,16 +20,17 @@ pub struct Key {
     session: String,
 }
 
-/// Characters of a user or a session at most.
-const LONGEST: usize = 200;
+/// Maximum length of a user or session name, in characters.
+const MAX_NAME: usize = 200;
 
 impl Key {
-    /// An error unless both are names: letters, digits, `.`, `_`, `-` and `@`, not beginning with a
-    /// dot, so that they can be parts of ids and of paths everywhere.
+    /// Creates a key from two names of letters, digits, `.`, `_`, `-`, and `@` that do not start
+    /// with a dot, so that they can be parts of IDs and paths on every system. Other names are an
+    /// error.
     pub fn new(user: &str, session: &str) -> Result<Self> {
         for (role, name) in [("user", user), ("session", session)] {
             let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@".contains(&byte);
-            let fits = !name.is_empty() && name.len() <= LONGEST && !name.starts_with('.');
+            let fits = !name.is_empty() && name.len() <= MAX_NAME && !name.starts_with('.');
             if !fits || !name.bytes().all(is_plain) {
                 return Err(ErrorKind::InvalidName { role, name: name.to_owned() }.into());
             }
@@ -37,23 +38,23 @@ impl Key {
         Ok(Self { user: user.to_owned(), session: session.to_owned() })
     }
 
-    /// Whose it is.
+    /// The owner.
     pub fn user(&self) -> &str {
         &self.user
     }
 
-    /// The session.
+    /// The ID of the session.
     pub fn session(&self) -> &str {
         &self.session
     }
 
-    /// The value that keeps a session's blocks together: `<user>_<session>`.
+    /// The partition key of the session's blocks: `<user>_<session>`.
     pub fn partition(&self) -> String {
         format!("{}_{}", self.user, self.session)
     }
 
-    /// A block's name in a storage: `<session>_<20 digits>`, so that two writers of one number
-    /// collide.
+    /// The name of a block in a storage, `<session>_<20 digits>`. Two writers of the same number
+    /// collide on it.
     pub fn document(&self, sequence: u64) -> String {
         format!("{}_{sequence:020}", self.session)
     }
@@ -67,32 +68,32 @@ pub struct Block {
     pub block_id: String,
     /// The session it belongs to.
     pub session_id: String,
-    /// Whose session it is.
+    /// The owner of the session.
     pub user_id: String,
-    /// Its place in the session, from 1.
+    /// Its position in the session, from 1.
     pub sequence: u64,
-    /// When what it tells happened, RFC 3339.
+    /// The time of the change, RFC 3339.
     pub timestamp: String,
     /// The device that wrote it.
     pub device_id: String,
-    /// What kind of change it is.
+    /// The kind of change.
     pub block_type: BlockType,
-    /// What changed; see the types of [`data`](crate::data).
+    /// The change; see the types of [`data`](crate::data).
     #[serde(default = "nothing")]
     pub data: Box<RawValue>,
-    /// The block it continues, for a piece of a long one.
+    /// For a piece of a long record: the block it continues.
     #[serde(default)]
     pub parent_block_id: Option<String>,
-    /// Which piece, from 0.
+    /// The index of the piece, from 0.
     #[serde(default)]
     pub chunk_index: Option<u64>,
-    /// Whether it is the last piece; `true` for what is in one piece.
+    /// True for the last piece, and for a record in one piece.
     #[serde(default = "yes")]
     pub is_final_chunk: bool,
-    /// SHA-256 of the data, see [`checksum`](crate::checksum), in hexadecimal digits.
+    /// SHA-256 of the data in hexadecimal digits, see [`checksum`](crate::checksum).
     #[serde(default)]
     pub checksum: String,
-    /// Length of the text that the checksum was taken of, in bytes.
+    /// Length in bytes of the text that the checksum covers.
     #[serde(default)]
     pub size_bytes: u64,
     /// The version of the format.
@@ -100,7 +101,7 @@ pub struct Block {
     pub version: u32,
 }
 
-/// A block as other programs look for it, with what tells it from others beside it.
+/// A block with the members that storages index it by.
 #[derive(Serialize)]
 pub struct BlockDocument<'a> {
     id: &'a str,
@@ -110,13 +111,14 @@ pub struct BlockDocument<'a> {
 }
 
 impl<'a> BlockDocument<'a> {
-    /// In a storage where its id is that of the block.
+    /// The document of a block in a storage that names documents by block ID.
     pub fn new(key: &Key, block: &'a Block) -> Self {
         Self { id: &block.block_id, user_id_session_id: key.partition(), block }
     }
 }
 
 fn nothing() -> Box<RawValue> {
+    // A storage may return the head of a session without its data.
     RawValue::NULL.to_owned()
 }
 
@@ -133,31 +135,31 @@ fn is_unnumbered(version: &u32) -> bool {
     *version == 0
 }
 
-/// What kind of change a block tells.
+/// The kind of change that a block describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BlockType {
-    /// The session was begun, with its description.
+    /// The session was created, with its description.
     SessionCreated,
     /// Its description changed.
     SessionUpdated,
-    /// It is gone.
+    /// It was deleted.
     SessionDeleted,
-    /// Something was said.
+    /// A message was added.
     Message,
-    /// Something happened.
+    /// An event was added.
     Event,
     /// A piece of a long event or message.
     EventData,
-    /// What was told since some block is hidden.
+    /// Hides the blocks after its target.
     Rewind,
-    /// It goes on where another session was.
+    /// The session continues a copy of another session.
     Fork,
 }
 
 impl BlockType {
-    /// All of them.
+    /// All types.
     pub const ALL: [Self; 8] = [
         Self::SessionCreated,
         Self::SessionUpdated,
@@ -169,7 +171,7 @@ impl BlockType {
         Self::Fork,
     ];
 
-    /// Its name in blocks.
+    /// Its name in the format.
     pub const fn name(self) -> &'static str {
         match self {
             Self::SessionCreated => "session_created",
@@ -183,7 +185,7 @@ impl BlockType {
         }
     }
 
-    /// Whether it tells of the session as a whole: what a list of sessions needs.
+    /// True if it describes the session as a whole; lists of sessions need only these.
     pub const fn describes(self) -> bool {
         matches!(self, Self::SessionCreated | Self::SessionUpdated | Self::SessionDeleted | Self::Fork)
     }
@@ -196,16 +198,16 @@ impl fmt::Display for BlockType {
 }
 
 impl Block {
-    /// Whether it is the block that another one is: two writers who meet at one number wrote two
-    /// different ones.
+    /// True if both are the same block. Two writers that collide at one number wrote different
+    /// blocks.
     pub fn is_same_as(&self, other: &Self) -> bool {
+        // The timestamp is not compared: a block that is made again after an interruption may have
+        // a later one.
         self.block_id == other.block_id && self.checksum == other.checksum && self.sequence == other.sequence
     }
 
-    /// An error unless it is of a version that is known, and its data is what its checksum was
-    /// taken of.
-    ///
-    /// A block without a checksum is taken as it is. Linear in its length.
+    /// Checks that the version is known and that the data matches its checksum. A block without a
+    /// checksum is accepted. Linear in its length.
     pub fn verify(&self) -> Result<()> {
         self.check_version()?;
         if self.checksum.is_empty() {
@@ -219,7 +221,7 @@ impl Block {
         Err(ErrorKind::Checksum { sequence, session }.into())
     }
 
-    /// An error when it is of a version that is not known.
+    /// Checks that the version is known.
     pub fn check_version(&self) -> Result<()> {
         if self.version <= VERSION {
             return Ok(());

@@ -1,9 +1,9 @@
 //! The checksum of a block's data: SHA-256 of its JSON as Python's `json.dumps(data,
 //! sort_keys=True)` writes it.
 //!
-//! Keys in the order of their code points, `", "` and `": "` between, everything outside of ASCII
-//! as escapes, floating-point numbers as their shortest digits that read back the same. So the same
-//! data has the same checksum however its storage keeps it.
+//! Keys are sorted by code point, separators are `", "` and `": "`, all characters outside ASCII
+//! are escaped, and floating-point numbers have the shortest digits that read back the same. So
+//! equal data has one checksum, however its storage formats it.
 
 use std::fmt::Write as _;
 
@@ -14,20 +14,20 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{ErrorKind, Result};
 
-/// What was taken of some data.
+/// A checksum with the length of the text that it covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checksum {
     /// SHA-256, in 64 hexadecimal digits.
     pub hex: String,
-    /// Bytes of the text that it was taken of.
+    /// Length of that text in bytes.
     pub bytes: u64,
 }
 
-/// Containers one inside the other at most.
+/// Maximum nesting of containers.
 pub(crate) const DEPTH: usize = 500;
 
-/// The checksum of some JSON. Linear in its length, times its depth; holds its text once more.
+/// Computes the checksum of JSON. Linear in its length, times its depth; holds a copy of its text.
 ///
 /// ```
 /// let one = trommel_blocks::checksum::of(r#"{"b": 1.0, "a": "é"}"#)?;
@@ -38,29 +38,29 @@ pub(crate) const DEPTH: usize = 500;
 /// ```
 ///
 /// # Errors
-/// When it is no JSON, holds half of a surrogate pair, or is nested deeper than 500 containers.
+/// Fails for malformed JSON, a lone surrogate, and nesting deeper than 500 containers.
 pub fn of(json: &str) -> Result<Checksum> {
     let text = canonical(json)?;
     let digest = Sha256::digest(text.as_bytes());
     let mut hex = String::with_capacity(64);
     for byte in digest {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(hex, "{byte:02x}");
     }
     Ok(Checksum { hex, bytes: text.len() as u64 })
 }
 
-/// The text that a checksum is taken of.
+/// Writes the canonical text that a checksum covers.
 pub fn canonical(json: &str) -> Result<String> {
     let mut text = String::with_capacity(json.len() + json.len() / 8);
     write(json, &mut text, DEPTH).map_err(|cause| ErrorKind::NotCanonical { cause })?;
     Ok(text)
 }
 
-/// An error of the parser; none where containers are nested too deep.
-type Written = std::result::Result<(), Option<serde_json::Error>>;
+/// An error of the parser; `None` if containers are nested too deep.
+type WriteResult = std::result::Result<(), Option<serde_json::Error>>;
 
-fn write(json: &str, text: &mut String, depth: usize) -> Written {
+fn write(json: &str, text: &mut String, depth: usize) -> WriteResult {
     let json = json.trim_ascii();
     let left = || depth.checked_sub(1).ok_or(None);
     let parsed = Some::<serde_json::Error>;
@@ -68,7 +68,8 @@ fn write(json: &str, text: &mut String, depth: usize) -> Written {
         Some(b'{') => {
             let mut members: Members<'_> = serde_json::from_str(json).map_err(parsed)?;
             let depth = left()?;
-            // Of members of one name the last one counts.
+            // Of members with one name, the last one counts: the sort is stable, and `dedup_by`
+            // keeps the first of equals. UTF-8 sorts by code point, like Python.
             members.0.reverse();
             members.0.sort_by(|(one, _), (other, _)| one.cmp(other));
             members.0.dedup_by(|(one, _), (other, _)| one == other);
@@ -104,7 +105,7 @@ fn write(json: &str, text: &mut String, depth: usize) -> Written {
     Ok(())
 }
 
-/// The members of an object as they stand in the input.
+/// The members of an object in the order of the input.
 pub(crate) struct Members<'a>(pub(crate) Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -133,7 +134,7 @@ fn quote(value: &str, text: &mut String) {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
     text.push('"');
     let mut rest = value;
-    // What stands for itself is copied at once.
+    // Copy runs of characters that need no escape at once.
     while let Some((plain, other)) =
         rest.bytes().position(|byte| !is_plain(byte)).and_then(|at| rest.split_at_checked(at))
     {
@@ -157,21 +158,23 @@ fn escape(character: char, text: &mut String) {
         '\u{c}' => text.push_str("\\f"),
         _ => {
             for unit in character.encode_utf16(&mut [0; 2]) {
-                // Writing to a text cannot fail.
+                // Writing to a string cannot fail.
                 let _ = write!(text, "\\u{unit:04x}");
             }
         }
     }
 }
 
-/// A number as Python writes it: an integer stays one, of any length.
+/// Writes a number as Python does: an integer of any length stays an integer.
 #[expect(clippy::expect_used, reason = "the parser of JSON accepted the number")]
 fn number(lexeme: &str, text: &mut String) {
     if !lexeme.contains(['.', 'e', 'E']) {
+        // Python's integers have no negative zero.
         text.push_str(if lexeme == "-0" { "0" } else { lexeme });
         return;
     }
     let value: f64 = lexeme.parse().expect("a number of JSON is one of Rust");
+    // Python reads a number out of range as infinity, and writes it in this form.
     if value.is_infinite() {
         text.push_str(if value < 0.0 { "-Infinity" } else { "Infinity" });
         return;
@@ -179,26 +182,28 @@ fn number(lexeme: &str, text: &mut String) {
     let shortest = shortest(value);
     let (digits, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
     let exponent: i32 = exponent.parse().expect("an exponent has three digits at most");
+    // The bounds at which Python switches to an exponent.
     if (-4..16).contains(&exponent) {
         let fraction = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
         let places = fraction as i32 - exponent;
-        // Fewer than none where zeros are written before the point.
+        // `places` is negative if zeros precede the point.
         let plain = format!("{value:.*}", usize::try_from(places).unwrap_or(0));
         text.push_str(&plain);
         text.push_str(if plain.contains('.') { "" } else { ".0" });
     } else {
         let sign = if exponent < 0 { '-' } else { '+' };
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{digits}e{sign}{:02}", exponent.abs());
     }
 }
 
-/// The shortest digits that read back the same; of several the nearest, and of two as near the even
-/// one.
+/// Returns the shortest digits that read back the same; among several the nearest, and between two
+/// equally near the even one.
 fn shortest(value: f64) -> String {
     let shortest = format!("{value:e}");
     let digits = shortest.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
-    // As many digits, rounded exactly. Beside a power of two that may be another number.
+    // The same number of digits, rounded exactly. Next to a power of two, they may read back as
+    // another number.
     let nearest = format!("{value:.*e}", digits.saturating_sub(1));
     if nearest.parse() == Ok(value) { nearest } else { shortest }
 }
@@ -208,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_written_as_python_does() {
+    fn writes_what_python_writes() {
         // Each of these was printed by `json.dumps(json.loads(…), sort_keys=True)` of Python 3.
         let cases = [
             (r#"{"b":[1,2.50,-0,-0.0,1e5],"a":{}}"#, r#"{"a": {}, "b": [1, 2.5, 0, -0.0, 100000.0]}"#),
@@ -237,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_has_none() {
+    fn malformed_json_has_no_checksum() {
         let deep = format!("{}{}", "[".repeat(600), "]".repeat(600));
         for json in ["", "{", "[1,]", "nul", "01", r#""\ud800""#, r#"{"a":1}{"#, &deep] {
             assert_eq!(of(json).unwrap_err().class(), crate::error::ErrorClass::Corrupt, "{json}");

@@ -9,35 +9,37 @@ use serde_json::value::RawValue;
 
 use crate::checksum;
 
-/// Bytes of a record that stand in its block; a longer one follows in pieces.
+/// Maximum length of a record that is kept in its own block, in bytes; a longer one follows in
+/// pieces.
 pub const INLINE: u64 = 50_000;
 
-/// Characters of a piece.
+/// Length of a piece in characters. Even if each character is escaped in six bytes, a piece fits
+/// into a document of two megabytes, the limit of Cosmos DB.
 pub const PIECE: usize = 300_000;
 
-/// The text of a record, and what tells it from every other.
+/// The text of a record, with its length and hash.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Body {
-    /// The text, with its line's end; of a long one, what stands before the pieces and behind them.
+    /// The text with its line end; of a long text, the parts before and after the pieces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<Line>,
-    /// `base64` for what is no UTF-8, in the line and in the pieces.
+    /// `base64` if the bytes are not UTF-8, for the line and the pieces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
-    /// Whether pieces follow.
+    /// True if pieces follow.
     #[serde(default)]
     pub has_continuation: bool,
-    /// How many.
+    /// The number of pieces.
     #[serde(default)]
     pub total_chunks: u64,
-    /// Bytes of what is in the pieces, or of the data that stands inline.
+    /// Length in bytes of the text in the pieces, or of the inline data.
     #[serde(default)]
     pub total_size_bytes: u64,
-    /// Where the text lies, when it lies with the payloads.
+    /// The location of the text if it is stored with the payloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Payload>,
-    /// Bytes of the whole text.
+    /// Length of the whole text in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// The first half of the text's BLAKE3, in hexadecimal digits.
@@ -45,49 +47,49 @@ pub struct Body {
     pub blake3: Option<String>,
 }
 
-/// The text of a record, or what stands around its pieces.
+/// The text of a record, or the parts around its pieces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Line {
-    /// All of it.
+    /// The whole text.
     Whole(String),
-    /// What stands before the pieces, and behind them.
+    /// The parts before and after the pieces.
     Around([String; 2]),
 }
 
-/// A text that lies with the payloads.
+/// A text that is stored with the payloads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Payload {
-    /// By this name.
+    /// Its name.
     pub name: String,
-    /// Bytes.
+    /// Its length in bytes.
     pub size: u64,
-    /// BLAKE3 of it.
+    /// Its BLAKE3 hash.
     pub blake3: String,
 }
 
-/// A description: of `session_created` all that is known, of `session_updated` what changed.
+/// A description: of `session_created` all fields, of `session_updated` the changed ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Description {
-    /// The folder of the project, as a name.
+    /// The name of the project's folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_slug: Option<String>,
     /// The session's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it is about.
+    /// The subject of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What it was configured with.
+    /// The configuration it was started with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bundle: Option<String>,
     /// The model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Who may see it.
+    /// The users who may see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visibility: Option<String>,
     /// The organization it belongs to.
@@ -96,56 +98,58 @@ pub struct Description {
     /// The teams.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team_ids: Option<Vec<String>>,
-    /// Words it was marked with.
+    /// Its tags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
     /// The session that spawned it, or that it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_session_id: Option<String>,
-    /// Where in that one it was forked.
+    /// The block of the source session at which it was forked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from_sequence: Option<u64>,
-    /// When it was begun.
+    /// The time when it was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created: Option<String>,
-    /// When it was changed last.
+    /// The time when it was last changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated: Option<String>,
-    /// Its turns.
+    /// The number of turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_count: Option<u64>,
 }
 
 impl Description {
-    /// What is other than it was before.
+    /// Returns the fields that differ from `before`.
     pub(crate) fn since(&self, before: Option<&Self>) -> Self {
         let Some(before) = before else { return self.clone() };
-        let mut told = self.clone();
-        forget(&mut told.project_slug, before.project_slug.as_ref());
-        forget(&mut told.name, before.name.as_ref());
-        forget(&mut told.description, before.description.as_ref());
-        forget(&mut told.bundle, before.bundle.as_ref());
-        forget(&mut told.model, before.model.as_ref());
-        forget(&mut told.visibility, before.visibility.as_ref());
-        forget(&mut told.org_id, before.org_id.as_ref());
-        forget(&mut told.team_ids, before.team_ids.as_ref());
-        forget(&mut told.tags, before.tags.as_ref());
-        forget(&mut told.parent_session_id, before.parent_session_id.as_ref());
-        forget(&mut told.forked_from_sequence, before.forked_from_sequence.as_ref());
-        forget(&mut told.created, before.created.as_ref());
-        forget(&mut told.updated, before.updated.as_ref());
-        forget(&mut told.turn_count, before.turn_count.as_ref());
-        told
+        let mut changed = self.clone();
+        forget(&mut changed.project_slug, before.project_slug.as_ref());
+        forget(&mut changed.name, before.name.as_ref());
+        forget(&mut changed.description, before.description.as_ref());
+        forget(&mut changed.bundle, before.bundle.as_ref());
+        forget(&mut changed.model, before.model.as_ref());
+        forget(&mut changed.visibility, before.visibility.as_ref());
+        forget(&mut changed.org_id, before.org_id.as_ref());
+        forget(&mut changed.team_ids, before.team_ids.as_ref());
+        forget(&mut changed.tags, before.tags.as_ref());
+        forget(&mut changed.parent_session_id, before.parent_session_id.as_ref());
+        forget(&mut changed.forked_from_sequence, before.forked_from_sequence.as_ref());
+        forget(&mut changed.created, before.created.as_ref());
+        forget(&mut changed.updated, before.updated.as_ref());
+        forget(&mut changed.turn_count, before.turn_count.as_ref());
+        changed
     }
 
-    /// The name of the project's folder: its slug where that can be a folder's name.
+    /// The name of the project's folder: its slug if that is a valid folder name, else `default`.
     pub fn project_folder(&self) -> &str {
         self.project_slug.as_deref().filter(|slug| is_folder_name(slug)).unwrap_or("default")
     }
 
-    /// The same, with what is told later.
+    /// Merges a later description into this one.
     #[must_use]
     pub fn then(self, later: Self) -> Self {
+        // A missing field is unchanged, so a removed one keeps its last value here. The restored
+        // file is exact: its text is in the block.
         Self {
             project_slug: later.project_slug.or(self.project_slug),
             name: later.name.or(self.name),
@@ -169,13 +173,13 @@ fn is_folder_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= 255 && !text.starts_with('.') && !text.contains(['/', '\\', '\0'])
 }
 
-fn forget<T: PartialEq>(told: &mut Option<T>, before: Option<&T>) {
-    if told.as_ref() == before {
-        *told = None;
+fn forget<T: PartialEq>(changed: &mut Option<T>, before: Option<&T>) {
+    if changed.as_ref() == before {
+        *changed = None;
     }
 }
 
-/// Something that was said.
+/// A message of the transcript.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Message<'a> {
     pub(crate) role: Option<String>,
@@ -192,7 +196,7 @@ pub(crate) struct Message<'a> {
     pub(crate) body: Body,
 }
 
-/// Something that happened.
+/// An event of the log.
 #[derive(Debug, Serialize)]
 pub(crate) struct Event<'a> {
     #[serde(rename = "event_id")]
@@ -201,7 +205,7 @@ pub(crate) struct Event<'a> {
     pub(crate) kind: &'a str,
     pub(crate) turn: u64,
     pub(crate) summary: serde_json::Map<String, serde_json::Value>,
-    /// The small fields of the record as JSON, from which questions are answered without its body.
+    /// The small fields of the record as JSON, from which queries are answered without its body.
     pub(crate) outline: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) inline_data: Option<&'a RawValue>,
@@ -222,34 +226,34 @@ pub(crate) struct Described<'a> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Piece {
-    /// The event, or the block, that it is a piece of.
+    /// The event or block that it belongs to.
     pub event_id: String,
-    /// The piece.
+    /// Its text.
     pub chunk_data: String,
 }
 
-/// All blocks between the target and the block itself are hidden.
+/// Hides all blocks between its target and itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Rewind {
-    /// The last block that stays.
+    /// The last block that stays visible.
     pub target_sequence: u64,
-    /// Why.
+    /// The reason for the rewind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// The session begins as another one was.
+/// The session starts as a copy of another session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Fork {
     /// The other session.
     pub source_session_id: String,
-    /// Its last block that counts.
+    /// The last visible block of that session.
     pub source_sequence: u64,
 }
 
-/// What a reader needs of events and messages that others wrote, who kept no text.
+/// The fields read from events and messages of other writers, which keep no verbatim text.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Foreign<'a> {
     #[serde(default)]
@@ -260,13 +264,13 @@ pub(crate) struct Foreign<'a> {
     pub(crate) summary: Option<&'a RawValue>,
 }
 
-/// Whether a value comes back from any storage as the same JSON: all names different, no half of a
-/// surrogate pair, and only numbers that every reader takes for the same.
+/// True if every storage and reader returns a value as the same JSON: member names are distinct,
+/// strings have no lone surrogates, and numbers are exact in every reader.
 pub(crate) fn is_portable(json: &RawValue) -> bool {
     is_portable_within(json.get(), checksum::DEPTH)
 }
 
-/// What every reader knows exactly.
+/// The largest integer that is exact as a double.
 const EXACT: i64 = 1 << 53;
 
 fn is_portable_within(json: &str, depth: usize) -> bool {
@@ -278,7 +282,7 @@ fn is_portable_within(json: &str, depth: usize) -> bool {
             names.sort_unstable();
             let all = names.len();
             names.dedup();
-            // Names that JavaScript puts first, or takes for something else.
+            // JavaScript moves integer names to the front, and gives `__proto__` a special meaning.
             let is_odd = |name: &&str| *name == "__proto__" || name.bytes().all(|byte| byte.is_ascii_digit());
             all == names.len()
                 && !names.iter().any(is_odd)
@@ -289,6 +293,7 @@ fn is_portable_within(json: &str, depth: usize) -> bool {
         Some(b'"') => serde_json::from_str::<String>(json).is_ok(),
         Some(b't' | b'f' | b'n') => true,
         _ if json.contains(['.', 'e', 'E']) => {
+            // A reader may turn 1.0 into 1, which has another checksum.
             json.parse::<f64>().is_ok_and(|number| number.is_finite() && number.fract() != 0.0)
         }
         _ => json != "-0" && json.parse::<i64>().is_ok_and(|number| number.abs() <= EXACT),
@@ -300,7 +305,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_every_reader_takes_for_the_same_is_portable() {
+    fn values_that_readers_change_are_not_portable() {
         let portable = |json: &str| is_portable(&RawValue::from_string(json.to_owned()).unwrap());
         for json in [r#"{"a":[1,-2,0.5,true,null,"\u00e9"],"b":{}}"#, "9007199254740992", "1.5e-7"] {
             assert!(portable(json), "{json}");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trommel_base::error::Kind;
-use trommel_base::text::{shown, shown_path};
+use trommel_base::text::{display_path, excerpt};
 use trommel_base::{commit, files};
 use trommel_session::ErrorClass as SessionClass;
 
@@ -22,7 +22,7 @@ trommel_base::error_type! {
 /// The result of an operation on blocks.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong, with the data that says where.
+/// The kinds of errors, each with its data.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -33,30 +33,30 @@ pub enum ErrorKind {
         /// The name.
         name: String,
     },
-    /// No settlement of conflicts has this name.
-    UnknownSettlement {
+    /// No resolution of conflicts has this name.
+    UnknownResolution {
         /// The name.
         name: String,
     },
-    /// A folder that sessions were to be written to has one already.
+    /// The target folder already contains a session.
     HoldsSession {
         /// The folder.
         folder: PathBuf,
     },
-    /// A block's text is among the payloads, and no storage of payloads is configured.
+    /// A block's text is stored as a payload, and no payload storage is configured.
     NoPayloadStorage {
         /// The block.
         sequence: u64,
         /// Its session.
         session: String,
     },
-    /// The sessions of this machine refused the request, or could not answer it.
+    /// The library of local sessions returned an error.
     Session(trommel_session::Error),
-    /// No session is found on this machine, and the storage could not be asked.
+    /// The session was not found on this machine, and the storage could not be queried.
     NotFoundOffline {
-        /// What this machine answered.
+        /// The error of the local search.
         error: trommel_session::Error,
-        /// Why the storage could not be asked.
+        /// The reason why the storage could not be queried.
         problem: Arc<Error>,
     },
     /// A block has a later version than this release knows.
@@ -82,31 +82,31 @@ pub enum ErrorKind {
         /// The encoding.
         encoding: String,
     },
-    /// The place of a storage is not a folder, so that it cannot be created here.
+    /// The storage is not a folder, so this program cannot create its root.
     NotAFolder {
         /// The storage.
         storage: String,
     },
-    /// The storage has a layout that is only read.
+    /// The storage has a read-only layout.
     ReadOnlyStorage {
         /// The storage.
         storage: String,
     },
-    /// The session belongs to another program, and is not sent.
+    /// The session belongs to another program, and is not synced.
     ForeignSession {
         /// The session.
         session: String,
     },
-    /// A session is a fork of too many forks.
+    /// The chain of forks is too long.
     TooManyForks {
         /// The session.
         session: String,
         /// The limit.
         limit: u32,
     },
-    /// No number is left for a block.
+    /// All block numbers are used.
     NoNumbers,
-    /// The data of a block has another checksum than it had when it was written.
+    /// The data of a block does not match its checksum.
     Checksum {
         /// The block.
         sequence: u64,
@@ -121,26 +121,26 @@ pub enum ErrorKind {
         session: String,
         /// Its type.
         block_type: &'static str,
-        /// What the parser says.
+        /// The error of the parser.
         cause: serde_json::Error,
     },
-    /// The record of a block has other bytes than were written.
+    /// The record of a block does not match the length and hash that its block declares.
     Record {
         /// The block.
         sequence: u64,
-        /// The bytes that were found.
+        /// Its length in bytes.
         found: u64,
-        /// The bytes that were written.
+        /// The declared length in bytes.
         written: u64,
     },
     /// A piece of a record is not Base64.
     Piece(base64::DecodeError),
-    /// Data that a checksum cannot be taken of.
+    /// The data has no canonical form.
     NotCanonical {
-        /// What the parser says; `None` where the data is nested too deep.
+        /// The error of the parser; `None` if the data is nested too deep.
         cause: Option<serde_json::Error>,
     },
-    /// A block has a number that no session reaches.
+    /// The number of a block is too large.
     NumberTooLarge {
         /// The session.
         session: String,
@@ -153,32 +153,32 @@ pub enum ErrorKind {
     Journal {
         /// The journal.
         path: PathBuf,
-        /// What the parser says; `None` for a hash that is malformed.
+        /// The error of the parser; `None` for a malformed hash.
         cause: Option<serde_json::Error>,
     },
-    /// Several files could not be changed as one.
+    /// Several files could not be committed together.
     Commit(commit::Error),
     /// A block cannot be written as JSON.
     Unwritable(serde_json::Error),
-    /// The storage was not asked yet.
-    NotAsked,
-    /// A session is stored only in the cloud, which cannot be reached.
+    /// The storage has not been queried yet.
+    NotQueried,
+    /// A session is only in the cloud, which cannot be reached.
     OnlyInCloud {
         /// The session.
         session: String,
-        /// Why the storage cannot be reached.
+        /// The reason why the storage cannot be reached.
         problem: Arc<Error>,
     },
     /// The thread that probes the storage ended without an answer.
     ProbeEnded,
-    /// A storage gave no list of sessions in time.
+    /// The storage did not list its sessions in time.
     ListTooLate {
         /// The storage.
         storage: String,
         /// The time that passed.
         after: Duration,
     },
-    /// The last line of a file has no end yet.
+    /// The last line of a file is unfinished.
     HalfLine {
         /// The folder of the session.
         folder: PathBuf,
@@ -198,36 +198,36 @@ pub enum ErrorKind {
         /// The session.
         session: String,
     },
-    /// Several machines write to a session.
-    Restless {
+    /// Several machines keep writing to a session.
+    Contended {
         /// The session.
         session: String,
     },
-    /// The storage has fewer blocks than were known.
+    /// The storage has fewer blocks than the journal.
     BlocksLost {
         /// The storage.
         storage: String,
         /// The session.
         session: String,
-        /// The last block that it has,
+        /// The last block in the storage,
         head: u64,
-        /// and the last one that was known.
+        /// and the last block in the journal.
         known: u64,
-        /// The journal that knows it.
+        /// The journal.
         journal: PathBuf,
     },
-    /// The storage shows a block, and not yet all before it.
+    /// The storage returns a block, but not yet all blocks before it.
     BlocksLate {
         /// The storage.
         storage: String,
         /// The session.
         session: String,
     },
-    /// Another process kept a lock for too long.
+    /// Another process held a lock for too long.
     Locked {
         /// The locked file or folder.
         path: PathBuf,
-        /// How long it was waited for.
+        /// The time that was spent waiting.
         waited: Duration,
     },
     /// An operation on a file failed.
@@ -240,8 +240,8 @@ pub enum ErrorKind {
     Storage(Box<dyn StorageFault>),
 }
 
-/// A fault of a storage: its own kind of error, with its own data. [`Display`](fmt::Display) is the
-/// fact, without a secret.
+/// A fault of a storage: an error type of its own. [`Display`](fmt::Display) is the fact, without
+/// secrets.
 pub trait StorageFault: fmt::Display + fmt::Debug + Send + Sync + 'static {
     /// The class, by which callers decide what to do.
     fn class(&self) -> ErrorClass;
@@ -255,15 +255,15 @@ trommel_base::error_class! {
     pub enum ErrorClass {
         /// The request or a setting is invalid.
         Request = "request",
-        /// There is no such session, block, or payload.
+        /// The session, block, or payload does not exist.
         NotFound = "not_found",
-        /// Several sessions begin like that.
+        /// Several sessions match the prefix.
         Ambiguous = "ambiguous",
-        /// The storage is only read, or a block is of a later version.
+        /// The storage is read-only, or a block has a later version.
         Unsupported = "unsupported",
         /// A limit is exceeded.
         Limit = "limit",
-        /// Stored data is not what was written.
+        /// Stored data differs from the data that was written.
         Corrupt = "corrupt",
         /// The storage cannot be reached.
         Offline = "offline",
@@ -292,7 +292,7 @@ impl ErrorKind {
     pub fn class(&self) -> ErrorClass {
         match self {
             Self::InvalidName { .. }
-            | Self::UnknownSettlement { .. }
+            | Self::UnknownResolution { .. }
             | Self::HoldsSession { .. }
             | Self::NoPayloadStorage { .. } => ErrorClass::Request,
             Self::Session(error) => class_of(error),
@@ -317,14 +317,14 @@ impl ErrorKind {
                 _ => ErrorClass::Busy,
             },
             Self::Unwritable(_) => ErrorClass::Storage,
-            Self::NotAsked | Self::OnlyInCloud { .. } | Self::ProbeEnded | Self::ListTooLate { .. } => {
+            Self::NotQueried | Self::OnlyInCloud { .. } | Self::ProbeEnded | Self::ListTooLate { .. } => {
                 ErrorClass::Offline
             }
             Self::HalfLine { .. }
             | Self::BeingWritten { .. }
             | Self::ChangedFile { .. }
             | Self::ChangedSession { .. }
-            | Self::Restless { .. }
+            | Self::Contended { .. }
             | Self::BlocksLost { .. }
             | Self::BlocksLate { .. }
             | Self::Locked { .. } => ErrorClass::Busy,
@@ -343,32 +343,34 @@ impl Kind for ErrorKind {
     fn help(&self) -> Option<Cow<'_, str>> {
         Some(match self {
             Self::InvalidName { .. } => {
-                "use at most 200 letters, digits, and `._-@`, and begin with no dot".into()
+                "use at most 200 letters, digits, and `._-@`, and do not start with a dot".into()
             }
-            Self::UnknownSettlement { .. } => "pass `local`, `remote`, `merge`, or `manual`".into(),
-            Self::HoldsSession { .. } => "name another folder".into(),
+            Self::UnknownResolution { .. } => "pass `local`, `remote`, `merge`, or `manual`".into(),
+            Self::HoldsSession { .. } => "choose another folder".into(),
             Self::NoPayloadStorage { .. } => "set `objects.url`".into(),
             // Each of these texts ends with its own advice.
-            Self::Session(_) | Self::NotFoundOffline { .. } | Self::OnlyInCloud { .. } | Self::NotAsked => {
+            Self::Session(_) | Self::NotFoundOffline { .. } | Self::OnlyInCloud { .. } | Self::NotQueried => {
                 return None;
             }
             Self::BlockVersion { .. } | Self::JournalVersion { .. } | Self::UnknownEncoding { .. } => {
                 "update trommel".into()
             }
-            Self::NotAFolder { .. } => "let its service create the place for blocks".into(),
-            Self::ReadOnlyStorage { .. } => "list and query them only: they cannot be sent or fetched".into(),
+            Self::NotAFolder { .. } => "create its container with the tools of its service".into(),
+            Self::ReadOnlyStorage { .. } => {
+                "list and query its sessions; they cannot be pushed or pulled".into()
+            }
             Self::ForeignSession { .. } => "choose a session of Amplifier".into(),
             Self::TooManyForks { .. } => "sync its source to this machine first".into(),
-            Self::NoNumbers => "begin a new session".into(),
+            Self::NoNumbers => "start a new session".into(),
             Self::Checksum { .. } | Self::Record { .. } => {
-                "fetch it again, or settle from another device".into()
+                "pull it again, or resolve the conflict from another device".into()
             }
             Self::Journal { .. }
             | Self::Commit(
                 commit::Error::Damaged { .. } | commit::Error::Version { .. } | commit::Error::Foreign { .. },
-            ) => "remove it, and the session is compared afresh".into(),
-            Self::Commit(_) => "try again when the session rests".into(),
-            Self::Thread(_) => "end other programs".into(),
+            ) => "remove it; the next sync compares the session from its start".into(),
+            Self::Commit(_) => "retry when the session is idle".into(),
+            Self::Thread(_) => "stop other programs".into(),
             Self::File(error) => error.help().into(),
             Self::Storage(fault) => return fault.help(),
             _ => return self.help_later(),
@@ -392,79 +394,77 @@ impl Kind for ErrorKind {
 }
 
 impl ErrorKind {
-    /// The advice for what another program or another machine causes, and for what passes by
-    /// itself.
+    /// The advice for faults that other programs or machines cause, and that pass by themselves.
     fn help_later(&self) -> Option<Cow<'_, str>> {
         Some(match self {
             Self::BlockData { .. } | Self::Piece(_) | Self::NotCanonical { .. } | Self::Unwritable(_) => {
                 return None;
             }
-            Self::NumberTooLarge { storage, .. } => format!("another program wrote it into {storage}").into(),
-            Self::ProbeEnded => "try again".into(),
+            Self::NumberTooLarge { storage, .. } => {
+                format!("check the program that wrote it to {storage}").into()
+            }
             Self::ListTooLate { .. } => {
-                "look at the network, or allow more time (`first_answer_timeout_ms`, `answer_timeout_ms`)"
+                "check the network, or raise the timeouts (`first_answer_timeout_ms`, `answer_timeout_ms`)"
                     .into()
             }
             Self::HalfLine { .. } | Self::BeingWritten { .. } | Self::ChangedFile { .. } => {
-                "try again when the session rests".into()
+                "retry when the session is idle".into()
             }
-            Self::ChangedSession { .. } => "ask again".into(),
-            Self::Restless { .. } => "try again later".into(),
+            Self::ProbeEnded | Self::ChangedSession { .. } => "retry".into(),
+            Self::Contended { .. } => "retry later".into(),
             Self::BlocksLost { journal, .. } => format!(
-                "it may be behind, so try again later; if it was replaced by another one, remove {}",
-                shown_path(journal)
+                "retry later, as the storage may lag; if it was replaced, remove {}",
+                display_path(journal)
             )
             .into(),
-            Self::BlocksLate { .. } => "try again in a moment".into(),
-            Self::Locked { .. } => "see what it is doing, and try again".into(),
-            _ => "go on later: it resumes where it stopped".into(),
+            Self::BlocksLate { .. } => "retry in a moment".into(),
+            Self::Locked { .. } => "check that process, then retry".into(),
+            _ => "run it again; it resumes where it stopped".into(),
         })
     }
 
-    /// The fact about what another program or another machine causes, and about what passes by
-    /// itself.
+    /// The fact about faults that other programs or machines cause, and that pass by themselves.
     fn fact_later(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAsked => f.write_str("it was not asked"),
+            Self::NotQueried => f.write_str("it has not been queried"),
             Self::OnlyInCloud { session, problem } => {
-                write!(f, "session {session} lies in the cloud only: {problem}")
+                write!(f, "session {session} is only in the cloud: {problem}")
             }
-            Self::ProbeEnded => f.write_str("what looks for the storage ended by itself"),
+            Self::ProbeEnded => f.write_str("the probe of the storage ended without a result"),
             Self::ListTooLate { storage, after } => {
-                write!(f, "{storage} gave no list of sessions within {:.1} s", after.as_secs_f32())
+                write!(f, "{storage} did not list its sessions within {:.1} s", after.as_secs_f32())
             }
             Self::HalfLine { folder } => {
-                write!(f, "{} ends in half a line: it is being written to", shown_path(folder))
-            }
-            Self::BeingWritten { folder } => write!(f, "{} is being written to", shown_path(folder)),
-            Self::ChangedFile { path } => {
-                write!(f, "{} is being changed while it is read", shown_path(path))
-            }
-            Self::ChangedSession { session } => write!(f, "session {session} was changed while it was read"),
-            Self::Restless { session } => {
-                write!(f, "session {session} is being written to from several sides")
-            }
-            Self::BlocksLost { storage, session, head, known, .. } => {
-                write!(f, "{storage} has {head} blocks of session {session}, where it had {known}")
-            }
-            Self::BlocksLate { storage, session } => {
                 write!(
                     f,
-                    "{storage} does not show all blocks of session {session} yet, though it has later ones"
+                    "the last line of {} is unfinished: a program is writing to it",
+                    display_path(folder)
                 )
+            }
+            Self::BeingWritten { folder } => {
+                write!(f, "another program is writing to {}", display_path(folder))
+            }
+            Self::ChangedFile { path } => {
+                write!(f, "{} changed while it was read", display_path(path))
+            }
+            Self::ChangedSession { session } => write!(f, "session {session} changed while it was read"),
+            Self::Contended { session } => {
+                write!(f, "session {session} is being written to by several machines")
+            }
+            Self::BlocksLost { storage, session, head, known, .. } => {
+                write!(f, "{storage} has {head} blocks of session {session}, but the journal has {known}")
+            }
+            Self::BlocksLate { storage, session } => {
+                write!(f, "{storage} does not return all blocks of session {session} yet, but later ones")
             }
             Self::Locked { path, waited } => {
                 let seconds = waited.as_secs();
-                write!(
-                    f,
-                    "{} has been kept locked by another process for {seconds} seconds",
-                    shown_path(path)
-                )
+                write!(f, "{} has been locked by another process for {seconds} seconds", display_path(path))
             }
             Self::File(error) => write!(f, "{error}"),
             Self::Thread(cause) => write!(f, "cannot start a thread: {cause}"),
             Self::Storage(fault) => write!(f, "{fault}"),
-            _ => f.write_str("cancelled before it was done"),
+            _ => f.write_str("cancelled"),
         }
     }
 }
@@ -473,60 +473,63 @@ impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::InvalidName { role, name } => {
-                write!(f, "`{}` cannot be a {role} in a storage", shown(name, 60))
+                write!(f, "`{}` cannot be a {role} in a storage", excerpt(name, 60))
             }
-            Self::UnknownSettlement { name } => write!(f, "`{}` settles nothing", shown(name, 40)),
-            Self::HoldsSession { folder } => write!(f, "{} holds a session already", shown_path(folder)),
+            Self::UnknownResolution { name } => {
+                write!(f, "unknown conflict resolution `{}`", excerpt(name, 40))
+            }
+            Self::HoldsSession { folder } => write!(f, "{} already contains a session", display_path(folder)),
             Self::NoPayloadStorage { sequence, session } => write!(
                 f,
-                "block {sequence} of session {session} keeps its text among the payloads, and no storage of payloads is configured"
+                "block {sequence} of session {session} has its text in a payload, but no payload storage is configured"
             ),
             Self::Session(error) => write!(f, "{error}"),
             Self::NotFoundOffline { error, problem } => {
-                write!(f, "{error}. In the cloud it could not be looked for: {problem}")
+                write!(f, "{error}; the cloud could not be searched: {problem}")
             }
             Self::BlockVersion { sequence, session, version, known } => {
                 write!(
                     f,
-                    "block {sequence} of session {session} has version {version}, and this release knows {known}"
+                    "block {sequence} of session {session} has version {version}, but this release knows versions up to {known}"
                 )
             }
             Self::JournalVersion { path, version } => {
-                write!(f, "{} has version {version}, which this release does not know", shown_path(path))
+                write!(f, "{} has version {version}, which this release does not know", display_path(path))
             }
             Self::UnknownEncoding { encoding } => {
                 write!(
                     f,
                     "a record is encoded as `{}`, which this release does not know",
-                    shown(encoding, 20)
+                    excerpt(encoding, 20)
                 )
             }
             Self::NotAFolder { storage } => write!(f, "{storage} is not a folder"),
-            Self::ReadOnlyStorage { storage } => {
-                write!(f, "{storage} keeps sessions in a layout that is only read")
-            }
+            Self::ReadOnlyStorage { storage } => write!(f, "{storage} has a read-only layout"),
             Self::ForeignSession { session } => {
                 write!(
                     f,
-                    "session {session} is another program's, and is not sent: only sessions of Amplifier are"
+                    "session {session} belongs to another program; only sessions of Amplifier are synced"
                 )
             }
             Self::TooManyForks { session, limit } => {
-                write!(f, "session {session} is a fork of forks, {limit} deep or in a circle")
+                write!(f, "session {session} is a chain of more than {limit} forks, or a cycle")
             }
-            Self::NoNumbers => f.write_str("no numbers are left for blocks"),
+            Self::NoNumbers => f.write_str("all block numbers are used"),
             Self::Checksum { sequence, session } => write!(
                 f,
-                "block {sequence} of session {session} is not what was written: its data has another checksum"
+                "block {sequence} of session {session} is corrupt: its data does not match its checksum"
             ),
             Self::BlockData { sequence, session, block_type, cause } => {
-                write!(f, "the data of block {sequence} of session {session} is no {block_type}: {cause}")
+                write!(
+                    f,
+                    "the data of block {sequence} of session {session} is not valid for `{block_type}`: {cause}"
+                )
             }
             Self::Record { sequence, found, written } => write!(
                 f,
-                "the record of block {sequence} has {found} bytes and not the {written} that were written, or others"
+                "the record of block {sequence} is corrupt: {found} bytes were read, {written} bytes were written"
             ),
-            Self::Piece(cause) => write!(f, "a piece of a record is no base64: {cause}"),
+            Self::Piece(cause) => write!(f, "a piece of a record is not base64: {cause}"),
             Self::NotCanonical { cause: Some(cause) } => {
                 write!(f, "no checksum can be taken of this data: {cause}")
             }
@@ -534,16 +537,13 @@ impl fmt::Display for ErrorKind {
                 f.write_str("no checksum can be taken of this data: it is nested deeper than 500")
             }
             Self::NumberTooLarge { session, sequence, .. } => {
-                write!(
-                    f,
-                    "session {session} has a block with the number {sequence}, which no session reaches"
-                )
+                write!(f, "session {session} has a block with the number {sequence}, which is too large")
             }
             Self::Journal { path, cause } => {
-                let path = shown_path(path);
+                let path = display_path(path);
                 match cause {
-                    Some(cause) => write!(f, "{path} is no journal of a session ({cause})"),
-                    None => write!(f, "{path} is no journal of a session (a hash is malformed)"),
+                    Some(cause) => write!(f, "{path} is not a valid session journal ({cause})"),
+                    None => write!(f, "{path} is not a valid session journal (a hash is malformed)"),
                 }
             }
             Self::Commit(error) => write!(f, "{error}"),
@@ -568,7 +568,7 @@ fn class_of(error: &trommel_session::Error) -> ErrorClass {
     }
 }
 
-/// Marks the error of a read that ended because it was cancelled.
+/// Marks the error of a read that was cancelled.
 #[derive(Debug)]
 struct Ended;
 
@@ -586,7 +586,7 @@ impl Error {
         self.kind().class()
     }
 
-    /// The same error about a session that was not found, where the storage could not be asked.
+    /// The same error for a session that was not found while the storage could not be queried.
     pub(crate) fn offline(self, problem: Arc<Self>) -> Self {
         match self.0.kind {
             ErrorKind::Session(error) => ErrorKind::NotFoundOffline { error, problem }.into(),
@@ -602,6 +602,7 @@ impl Error {
 
 impl From<files::Error> for Error {
     fn from(error: files::Error) -> Self {
+        // A `Read` can only fail with an `io::Error`, so a cancellation is wrapped in one.
         let is_cancelled =
             error.cause().get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Ended>);
         if is_cancelled { ErrorKind::Cancelled.into() } else { ErrorKind::File(error).into() }

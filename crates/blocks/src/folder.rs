@@ -1,5 +1,4 @@
-//! The folder of a session: the names of its files, and a mark that shows whether they were
-//! touched.
+//! The folder of a session: the names of its files, and a mark that detects changes of them.
 
 use std::path::{Path, PathBuf};
 
@@ -21,12 +20,12 @@ impl Folder {
         &self.0
     }
 
-    /// The file of one kind of records.
+    /// The path of the file of one kind of records.
     pub(crate) fn file(&self, kind: Kind) -> PathBuf {
         self.0.join(name(kind))
     }
 
-    /// Whether no file of a session is here.
+    /// True if the folder has none of a session's files.
     pub(crate) fn is_empty(&self) -> bool {
         FILES.iter().all(|kind| !self.file(*kind).exists())
     }
@@ -44,17 +43,17 @@ pub(crate) fn name(kind: Kind) -> &'static str {
     }
 }
 
-/// The files of a session as they were seen: equal if none was touched since.
+/// The state of a session's files; equal states mean that no file was changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mark([Option<Stamp>; FILES.len()]);
 
 impl Mark {
-    /// Of the files of a session as they are now.
+    /// The current state of the files.
     fn of(folder: &Folder) -> Self {
         Self(FILES.map(|kind| Stamp::of(&folder.file(kind))))
     }
 
-    /// The file of the kind at this place of [`FILES`].
+    /// The state of the file at an index of [`FILES`].
     pub(crate) fn seen(&self, at: usize) -> Option<Stamp> {
         self.0[at]
     }

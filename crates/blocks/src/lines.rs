@@ -11,10 +11,10 @@ use trommel_session::Cancel;
 
 use crate::error::{Error, Result};
 
-/// Bytes that are read at a time.
+/// Bytes read at a time.
 pub(crate) const BLOCK: usize = 256 << 10;
 
-/// What tells a text from every other: its length, and half of its BLAKE3.
+/// The fingerprint of a text: its length and the first half of its BLAKE3 hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Print {
     pub(crate) bytes: u64,
@@ -22,13 +22,13 @@ pub(crate) struct Print {
 }
 
 impl Print {
-    /// The print of a record of which none is known, and of a file that does not exist.
+    /// The print of an unknown record and of a missing file.
     pub(crate) const NONE: Self = Self { bytes: 0, hash: 0 };
 
     pub(crate) fn of(bytes: &[u8]) -> Self {
-        let mut made = Printer::default();
-        made.add(bytes);
-        made.print()
+        let mut printer = Printer::default();
+        printer.add(bytes);
+        printer.print()
     }
 
     pub(crate) fn hex(self) -> String {
@@ -43,7 +43,7 @@ impl Print {
     }
 }
 
-/// Makes a [`Print`] of what comes in parts.
+/// Computes the [`Print`] of a text that comes in parts.
 #[derive(Default)]
 pub(crate) struct Printer {
     hash: blake3::Hasher,
@@ -68,12 +68,12 @@ impl Printer {
     }
 }
 
-/// A line as it lies in its file, its end included.
+/// The position of a line in its file, with its line end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LineAt {
     pub(crate) start: u64,
     pub(crate) print: Print,
-    /// Whether it has an end.
+    /// True if the line end is there.
     pub(crate) is_finished: bool,
 }
 
@@ -83,13 +83,13 @@ impl LineAt {
     }
 }
 
-/// A file as long as it was when it was opened; an empty one where there is none.
+/// A file, at its length when it was opened; empty if it does not exist.
 #[derive(Debug)]
 pub(crate) struct Text {
     path: PathBuf,
     file: Option<File>,
     len: u64,
-    /// Ends whatever reads it.
+    /// Cancels reading.
     cancel: Cancel,
 }
 
@@ -120,18 +120,18 @@ impl Text {
 
     /// The bytes between two offsets.
     pub(crate) fn part(&self, start: u64, end: u64) -> Part<'_> {
+        // Bytes that were appended since the file was opened belong to the next sync.
         Part { text: self, at: start, end: end.min(self.len) }
     }
 
-    /// The bytes between two offsets, held.
+    /// Reads the bytes between two offsets.
     pub(crate) fn bytes(&self, start: u64, end: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         files::attempt(Op::Read, &self.path, || self.part(start, end).read_to_end(&mut bytes))?;
         Ok(bytes)
     }
 
-    /// Where the last line begins that has no end; the file's end where it has one. Looks at
-    /// nothing but that line.
+    /// The start of an unfinished last line, or the end of the file. Reads only that line.
     pub(crate) fn end_of_lines(&self) -> Result<u64> {
         let (mut end, mut block) = (self.len, Vec::new());
         while end > 0 {
@@ -146,18 +146,18 @@ impl Text {
         Ok(0)
     }
 
-    /// The lines from an offset on, which is the beginning of one.
+    /// The lines from an offset, which must be the start of a line.
     pub(crate) fn lines(&self, from: u64) -> Lines<'_> {
         Lines { text: self, block: Vec::new(), at: 0, next: from, is_whole: false }
     }
 
-    /// All of it as one line, whatever ends are in it.
+    /// The whole file as one line, regardless of line ends.
     pub(crate) fn whole(&self) -> Lines<'_> {
         Lines { is_whole: true, ..self.lines(0) }
     }
 }
 
-/// Some bytes of a file, to be read once.
+/// A range of a file, for reading once.
 pub(crate) struct Part<'a> {
     text: &'a Text,
     at: u64,
@@ -172,25 +172,26 @@ impl Read for Part<'_> {
         }
         let most = usize::try_from(self.end.saturating_sub(self.at))
             .map_or(bytes.len(), |left| left.min(bytes.len()));
+        // `read_at` has no cursor, so parts of one file can be read in turn.
         let count = file.read_at(&mut bytes[..most], self.at)?;
         self.at += count as u64;
         Ok(count)
     }
 }
 
-/// Lines of a file, one after the other.
+/// Iterates over the lines of a file.
 pub(crate) struct Lines<'a> {
     text: &'a Text,
     block: Vec<u8>,
-    /// Where in the block the next line begins.
+    /// The start of the next line in the block.
     at: usize,
-    /// Where in the file it does.
+    /// The start of the next line in the file.
     next: u64,
     is_whole: bool,
 }
 
 impl Lines<'_> {
-    /// The next one; none at the end.
+    /// The next line; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<LineAt>> {
         let (start, mut printer) = (self.next, Printer::default());
         loop {

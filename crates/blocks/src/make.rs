@@ -1,4 +1,4 @@
-//! Records of a session's files made into blocks.
+//! Makes blocks from the records of a session's files.
 
 mod cut;
 mod describe;
@@ -24,13 +24,13 @@ use cut::{Record, changed, cut};
 use describe::description;
 pub(crate) use describe::description_fault;
 
-/// Bytes above which a record lies with the payloads, where there is a place for them.
+/// Length in bytes above which a record is stored as a payload, if there is a payload storage.
 const LARGE: u64 = 1 << 20;
 
-/// Where blocks go that are made.
+/// Receives the blocks.
 pub(crate) type Take<'t> = dyn FnMut(Block) -> Result<()> + 't;
 
-/// Makes blocks, one number after the other.
+/// Makes consecutively numbered blocks.
 pub(crate) struct Maker<'a, 'w> {
     pub(crate) key: &'a Key,
     pub(crate) device: &'a str,
@@ -41,23 +41,23 @@ pub(crate) struct Maker<'a, 'w> {
     pub(crate) next: u64,
     /// The turns that the next message and the next event belong to.
     pub(crate) turns: Turns,
-    /// What was said of the session before, of which only changes are told.
+    /// The previous description. Only changes from it are sent.
     pub(crate) described: Option<Description>,
-    /// Whether what is made are copies behind what another device wrote.
+    /// True if the blocks are copies that follow another device's blocks in a merge.
     pub(crate) is_merged: bool,
 }
 
-/// Turns so far, as messages count them and as events do.
+/// The number of turns so far, counted by messages and by events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Turns {
     pub(crate) message: u64,
     pub(crate) event: u64,
 }
 
-/// The event that begins a turn.
-const PROMPT: &str = "prompt:submit";
+/// The event that starts a turn.
+const TURN_START: &str = "prompt:submit";
 
-/// A block before it has its number.
+/// A block without its number.
 struct Draft<'d> {
     kind: BlockType,
     data: Box<RawValue>,
@@ -67,28 +67,28 @@ struct Draft<'d> {
     is_final: bool,
 }
 
-/// The block that pieces continue.
+/// The block that the pieces continue.
 struct Head<'h> {
     kind: Kind,
-    /// The block's id.
+    /// The ID of the block.
     parent: &'h str,
-    /// The id that the pieces name.
+    /// The ID that the pieces refer to.
     event_id: &'h str,
     /// The number of pieces.
     pieces: u64,
 }
 
-/// The parts of an event that its block keeps apart.
-struct Happening<'e> {
+/// The parts of an event that its block stores separately.
+struct EventParts<'e> {
     outline: &'e outline::EventOutline,
-    /// The event's data, where it is short and comes back from any storage as it is.
+    /// The event's data, if it is short and every storage returns it unchanged.
     inline: Option<&'e RawValue>,
     /// The print of the event's line.
     print: Print,
 }
 
 impl Maker<'_, '_> {
-    /// A line of a file, or a whole file, as blocks.
+    /// Makes the blocks of a line, or of a whole file.
     pub(crate) fn record(&mut self, text: &Text, at: LineAt, kind: Kind, take: &mut Take<'_>) -> Result<Row> {
         let record = Record { text, at };
         let sequence = self.next;
@@ -101,7 +101,7 @@ impl Maker<'_, '_> {
         Ok(Row { sequence, until: self.next - 1, kind, print: at.print, turn })
     }
 
-    /// A session that says nothing of itself, or no more.
+    /// Makes the block of a session without a description file.
     pub(crate) fn undescribed(&mut self, take: &mut Take<'_>) -> Result<Row> {
         let sequence = self.next;
         let description =
@@ -116,7 +116,7 @@ impl Maker<'_, '_> {
         })
     }
 
-    /// A rewind.
+    /// Makes the block of a rewind.
     pub(crate) fn rewind(&mut self, target: u64, reason: &str, take: &mut Take<'_>) -> Result<Row> {
         let sequence = self.next;
         let data = data::Rewind { target_sequence: target, reason: Some(reason.to_owned()) };
@@ -127,6 +127,8 @@ impl Maker<'_, '_> {
 
     fn short(&mut self, record: &Record<'_>, kind: Kind, take: &mut Take<'_>) -> Result<()> {
         let bytes = record.text.bytes(record.at.start, record.at.end())?;
+        // The print was computed when the file was scanned. If an agent has changed the file since,
+        // the block must not declare the print of another text.
         if Print::of(&bytes) != record.at.print {
             return Err(changed(record.text.path()));
         }
@@ -139,17 +141,18 @@ impl Maker<'_, '_> {
         }
         match kind {
             Kind::Message => {
-                let said = serde_json::from_slice::<Said<'_>>(&bytes).unwrap_or_default();
+                // A malformed record is stored as well: the block has its text, but no members.
+                let members = serde_json::from_slice::<MessageMembers<'_>>(&bytes).unwrap_or_default();
                 let outline = outline::message(&bytes[..]);
-                self.message(outline, &said, body, take).map(drop)
+                self.message(outline, &members, body, take).map(drop)
             }
             Kind::Event => {
-                let happened = serde_json::from_slice::<Happened<'_>>(&bytes).unwrap_or_default();
-                let inline = happened.data.filter(|data| is_portable(data));
+                let members = serde_json::from_slice::<EventMembers<'_>>(&bytes).unwrap_or_default();
+                let inline = members.data.filter(|data| is_portable(data));
                 body.total_size_bytes = inline.map_or(0, |data| data.get().len() as u64);
                 let outline = outline::event(&bytes[..], record.at.is_finished);
-                let happening = Happening { outline: &outline, inline, print: record.at.print };
-                self.event(&happening, body, take).map(drop)
+                let parts = EventParts { outline: &outline, inline, print: record.at.print };
+                self.event(&parts, body, take).map(drop)
             }
             _ => {
                 // The blocks of a description that cannot be parsed keep its bytes and have no
@@ -165,7 +168,9 @@ impl Maker<'_, '_> {
         if let Some(payloads) = self.payloads
             && record.at.print.bytes > LARGE
         {
-            let (name, size) = (cut::named(record)?, record.at.print.bytes);
+            // The payload is stored before the block that names it, so no block names a missing
+            // one. A repeated push finds it by its name.
+            let (name, size) = (cut::payload_name(record)?, record.at.print.bytes);
             let mut from = record.text.part(record.at.start, record.at.end());
             payloads.put(&name, size, &mut from, self.watch)?;
             body.payload = Some(Payload { blake3: name.clone(), name, size });
@@ -176,6 +181,8 @@ impl Maker<'_, '_> {
         body.has_continuation = true;
         (body.total_chunks, body.total_size_bytes) = (cut.pieces, cut.body.end - cut.body.start);
         if cut.form == Form::Utf8 {
+            // `from_utf8_lossy` replaces nothing: the record is UTF-8, and is cut at the ends of a
+            // JSON value or of the record.
             let part = |from, to| {
                 record.text.bytes(from, to).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             };
@@ -189,7 +196,8 @@ impl Maker<'_, '_> {
         self.pieces(pieces, &head, take)
     }
 
-    /// The block that goes before pieces: its id, and the id that the pieces name.
+    /// Makes the block that precedes the pieces. Returns its ID, and the ID that the pieces refer
+    /// to.
     fn long_head(
         &mut self,
         record: &Record<'_>,
@@ -200,13 +208,13 @@ impl Maker<'_, '_> {
         let part = || record.text.part(record.at.start, record.at.end());
         match kind {
             Kind::Message => {
-                let id = self.message(outline::message(part()), &Said::default(), body, take)?;
+                let id = self.message(outline::message(part()), &MessageMembers::default(), body, take)?;
                 Ok((id.clone(), id))
             }
             Kind::Event => {
                 let outline = outline::event(part(), record.at.is_finished);
-                let happening = Happening { outline: &outline, inline: None, print: record.at.print };
-                self.event(&happening, body, take)
+                let parts = EventParts { outline: &outline, inline: None, print: record.at.print };
+                self.event(&parts, body, take)
             }
             _ => {
                 let id = self.describe(Description::default(), body, take)?;
@@ -228,6 +236,8 @@ impl Maker<'_, '_> {
         };
         for index in 0..head.pieces {
             self.watch.check()?;
+            // The pieces were counted in an earlier pass. If some are missing now, the file has
+            // changed.
             let piece =
                 pieces.next()?.ok().flatten().ok_or_else(|| changed(Path::new("a session's file")))?;
             let data = raw(&Piece { event_id: head.event_id.to_owned(), chunk_data: piece })?;
@@ -241,17 +251,17 @@ impl Maker<'_, '_> {
     fn message(
         &mut self,
         outline: outline::MessageOutline,
-        said: &Said<'_>,
+        members: &MessageMembers<'_>,
         body: Body,
         take: &mut Take<'_>,
     ) -> Result<String> {
         self.turns.message += u64::from(outline.begins_turn);
         let data = data::Message {
             role: outline.role,
-            content: said.content.filter(|content| is_portable(content)),
+            content: members.content.filter(|content| is_portable(content)),
             turn: self.turns.message,
-            tool_calls: said.tool_calls.filter(|calls| is_portable(calls)),
-            tool_call_id: said.tool_call_id.as_deref().map(str::to_owned),
+            tool_calls: members.tool_calls.filter(|calls| is_portable(calls)),
+            tool_call_id: members.tool_call_id.as_deref().map(str::to_owned),
             timestamp: outline.timestamp.clone(),
             body,
         };
@@ -259,14 +269,10 @@ impl Maker<'_, '_> {
         self.put(Draft { timestamp, ..Draft::of(BlockType::Message, raw(&data)?) }, take)
     }
 
-    fn event(
-        &mut self,
-        happening: &Happening<'_>,
-        body: Body,
-        take: &mut Take<'_>,
-    ) -> Result<(String, String)> {
-        let Happening { outline, inline, print } = *happening;
-        self.turns.event += u64::from(outline.event == PROMPT);
+    fn event(&mut self, parts: &EventParts<'_>, body: Body, take: &mut Take<'_>) -> Result<(String, String)> {
+        let EventParts { outline, inline, print } = *parts;
+        self.turns.event += u64::from(outline.event == TURN_START);
+        // Derived from the record, because a repeated push must create the same block.
         let event_id = format!("evt_{}_{:016x}", self.next, (print.hash >> 64) as u64);
         let mut summary = outline.summary.clone();
         summary.insert("data_size_bytes".to_owned(), print.bytes.into());
@@ -284,28 +290,30 @@ impl Maker<'_, '_> {
         Ok((id, event_id))
     }
 
-    /// What is told of a session: everything at first, then what changed.
+    /// Makes the block of a description: with all fields first, later with the changes.
     fn describe(&mut self, mut description: Description, body: Body, take: &mut Take<'_>) -> Result<String> {
         description.project_slug = Some(self.project.to_owned());
-        let (kind, told) = if self.next == 1 {
+        let (kind, fields) = if self.next == 1 {
             (BlockType::SessionCreated, description.clone())
         } else {
             (BlockType::SessionUpdated, description.since(self.described.as_ref()))
         };
-        let data = raw(&data::Described { description: &told, body })?;
+        let data = raw(&data::Described { description: &fields, body })?;
         let timestamp = description.updated.clone().or_else(|| description.created.clone());
         self.described = Some(description);
         self.put(Draft { timestamp, ..Draft::of(kind, data) }, take)
     }
 
-    /// Gives a block its number and its id, and gives it away.
+    /// Numbers a block, derives its ID, and passes it on.
     fn put(&mut self, draft: Draft<'_>, take: &mut Take<'_>) -> Result<String> {
-        // What was read meanwhile may be cut off.
+        // Checked here, as everything read before may have been truncated by cancellation.
         self.watch.check()?;
         let sum = checksum::of(draft.data.get())?;
         let (session, sequence) = (self.key.session(), self.next);
-        let told = format!("{}\0{session}\0{sequence}\0{}", self.device, sum.hex);
-        let mut block_id = format!("{session}_blk_{:.12}", blake3::hash(told.as_bytes()).to_hex());
+        // The ID depends on the device, the number, and the data: the same record becomes the same
+        // block again after an interrupted sync.
+        let identity = format!("{}\0{session}\0{sequence}\0{}", self.device, sum.hex);
+        let mut block_id = format!("{session}_blk_{:.12}", blake3::hash(identity.as_bytes()).to_hex());
         if self.is_merged {
             block_id = format!("{block_id}-merged-{sequence}");
         }
@@ -330,9 +338,9 @@ impl Maker<'_, '_> {
     }
 }
 
-/// The members of a message that are told apart.
+/// The members of a message that its block stores separately.
 #[derive(Default, Deserialize)]
-struct Said<'a> {
+struct MessageMembers<'a> {
     #[serde(default, borrow)]
     content: Option<&'a RawValue>,
     #[serde(default, borrow)]
@@ -341,9 +349,9 @@ struct Said<'a> {
     tool_call_id: Option<Cow<'a, str>>,
 }
 
-/// The member of an event that stands inline.
+/// The member of an event that its block stores separately.
 #[derive(Default, Deserialize)]
-struct Happened<'a> {
+struct EventMembers<'a> {
     #[serde(default, borrow)]
     data: Option<&'a RawValue>,
 }

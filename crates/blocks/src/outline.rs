@@ -1,4 +1,4 @@
-//! What a record tells without its body.
+//! Outlines of records: their small fields, without the body.
 
 use std::io::Read;
 
@@ -9,17 +9,17 @@ use trommel_session::{Outliner, message_outline};
 
 use crate::data::is_portable;
 
-/// What an event tells without its body.
+/// The outline of an event.
 #[derive(Debug, Default)]
 pub(crate) struct EventOutline {
-    /// Its small fields as JSON, from which questions are answered, or what stands for them.
+    /// The small fields as JSON, from which queries are answered, or a placeholder.
     pub(crate) json: String,
     pub(crate) event: String,
     pub(crate) ts: Option<String>,
     pub(crate) summary: Map<String, Value>,
 }
 
-/// What a message tells without its content.
+/// The outline of a message.
 #[derive(Debug, Default)]
 pub(crate) struct MessageOutline {
     pub(crate) role: Option<String>,
@@ -27,9 +27,9 @@ pub(crate) struct MessageOutline {
     pub(crate) timestamp: Option<String>,
 }
 
-/// The members of an outline that stand in a block for queries.
+/// The members of an outline that a block stores for queries.
 #[derive(Default, Deserialize)]
-struct Small<'a> {
+struct IndexedMembers<'a> {
     #[serde(default)]
     ts: Value,
     #[serde(default)]
@@ -38,23 +38,24 @@ struct Small<'a> {
     data: Option<&'a RawValue>,
 }
 
-/// Small fields of an event that anybody may see.
+/// Small fields of an event that contain no secrets.
 const SUMMARY: [&str; 6] = ["status", "model", "provider", "tool_name", "duration_ms", "token_count"];
 
-/// What stands in an outline for a record that is no event, so that a log of outlines has as many
-/// records, and as many damaged ones: for another value, for what is no JSON, and for the last line
-/// of a log where it has no end yet.
+/// Placeholders in outlines for records that are not events, so that a log of outlines has the same
+/// number of records and of malformed ones: for another JSON value, for malformed JSON, and for an
+/// unfinished last line.
 const OTHER: &str = "[]";
 const DAMAGED: &str = "!";
 pub(crate) const UNFINISHED: &str = "{";
 
-/// Of an event; nothing but what stands for it of what is none.
+/// The outline of an event; a placeholder for other records.
 pub(crate) fn event(from: impl Read + Send, is_finished: bool) -> EventOutline {
-    let mut from = Seen { from, is_blank: true };
+    let mut from = BlankDetector { from, is_blank: true };
     let json = match Outliner::new().event(&mut from) {
         Ok(Some(json)) => json,
-        none => {
-            let json = match none {
+        failure => {
+            // A log of outlines has the same records as the log of events, blank lines included.
+            let json = match failure {
                 Ok(_) => OTHER,
                 Err(_) if from.is_blank => "",
                 Err(_) if is_finished => DAMAGED,
@@ -63,7 +64,7 @@ pub(crate) fn event(from: impl Read + Send, is_finished: bool) -> EventOutline {
             return EventOutline { json: json.to_owned(), ..EventOutline::default() };
         }
     };
-    let small: Small<'_> = serde_json::from_str(&json).unwrap_or_default();
+    let small: IndexedMembers<'_> = serde_json::from_str(&json).unwrap_or_default();
     let text = |value: &Value| value.as_str().map(|text| text.chars().take(200).collect::<String>());
     let (event, ts) = (text(&small.event).unwrap_or_default(), text(&small.ts));
     let mut summary = Map::new();
@@ -76,13 +77,13 @@ pub(crate) fn event(from: impl Read + Send, is_finished: bool) -> EventOutline {
     EventOutline { json, event, ts, summary }
 }
 
-/// Reads, and sees whether there is anything but space.
-struct Seen<R> {
+/// A reader that detects if there is anything but white space.
+struct BlankDetector<R> {
     from: R,
     is_blank: bool,
 }
 
-impl<R: Read> Read for Seen<R> {
+impl<R: Read> Read for BlankDetector<R> {
     fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
         let count = self.from.read(bytes)?;
         self.is_blank &= bytes[..count].trim_ascii().is_empty();
@@ -90,12 +91,12 @@ impl<R: Read> Read for Seen<R> {
     }
 }
 
-/// Of a message; nothing of what is none.
+/// The outline of a message; empty for other records.
 pub(crate) fn message(from: impl Read + Send) -> MessageOutline {
-    let Ok(Some(told)) = message_outline(from) else { return MessageOutline::default() };
+    let Ok(Some(found)) = message_outline(from) else { return MessageOutline::default() };
     MessageOutline {
-        role: Some(told.role),
-        begins_turn: told.is_user_prompt,
-        timestamp: told.timestamp.map(|time| time.to_string()),
+        role: Some(found.role),
+        begins_turn: found.is_user_prompt,
+        timestamp: found.timestamp.map(|time| time.to_string()),
     }
 }

@@ -1,4 +1,5 @@
-//! A long text in pieces of so many characters; bytes that are no text, as base64.
+//! Splits long texts into pieces of a fixed number of characters; bytes that are not UTF-8 become
+//! base64.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -11,61 +12,61 @@ use crate::data::PIECE;
 use crate::error::{ErrorKind, Result};
 use crate::lines::BLOCK;
 
-/// How a text stands in pieces.
+/// The encoding of a text in pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Utf8,
     Base64,
 }
 
-/// The pieces of what is read.
+/// Iterates over the pieces of a reader's text.
 pub(crate) struct Pieces<'a, R> {
     from: R,
     path: &'a Path,
     form: Form,
     held: Vec<u8>,
-    is_over: bool,
+    is_at_end: bool,
 }
 
-/// What ends the pieces of a text: it was none.
-pub(crate) struct NoText;
+/// The bytes are not UTF-8.
+pub(crate) struct NotUtf8;
 
 impl<'a, R: Read> Pieces<'a, R> {
     pub(crate) fn new(from: R, path: &'a Path, form: Form) -> Self {
-        Self { from, path, form, held: Vec::new(), is_over: false }
+        Self { from, path, form, held: Vec::new(), is_at_end: false }
     }
 
-    /// What was read from.
+    /// The underlying reader.
     pub(crate) fn into_inner(self) -> R {
         self.from
     }
 
-    /// The next piece; none at the end.
-    pub(crate) fn next(&mut self) -> Result<std::result::Result<Option<String>, NoText>> {
+    /// The next piece; `None` at the end.
+    pub(crate) fn next(&mut self) -> Result<std::result::Result<Option<String>, NotUtf8>> {
         match self.form {
             Form::Utf8 => self.text(),
             Form::Base64 => self.base64().map(Ok),
         }
     }
 
-    fn text(&mut self) -> Result<std::result::Result<Option<String>, NoText>> {
+    fn text(&mut self) -> Result<std::result::Result<Option<String>, NotUtf8>> {
         loop {
             let (valid, is_broken) = match std::str::from_utf8(&self.held) {
                 Ok(text) => (text, false),
-                // What is cut within a character goes on with the next bytes.
-                Err(error) if error.error_len().is_none() && !self.is_over => {
+                // A character that is cut here continues in the next bytes.
+                Err(error) if error.error_len().is_none() && !self.is_at_end => {
                     let valid = self.held.utf8_chunks().next().map_or("", |chunk| chunk.valid());
                     (valid, false)
                 }
                 Err(_) => ("", true),
             };
             if is_broken {
-                return Ok(Err(NoText));
+                return Ok(Err(NotUtf8));
             }
-            // No text has more characters than bytes.
+            // A text never has more characters than bytes.
             let nth = (valid.len() > PIECE).then(|| valid.char_indices().nth(PIECE)).flatten();
             let end = nth.map(|(end, _)| end);
-            if let Some(end) = end.or_else(|| self.is_over.then_some(valid.len())) {
+            if let Some(end) = end.or_else(|| self.is_at_end.then_some(valid.len())) {
                 let piece = valid[..end].to_owned();
                 self.held.drain(..end);
                 return Ok(Ok((!piece.is_empty()).then_some(piece)));
@@ -75,8 +76,9 @@ impl<'a, R: Read> Pieces<'a, R> {
     }
 
     fn base64(&mut self) -> Result<Option<String>> {
+        // Three bytes become four characters, so a full piece has exactly `PIECE` characters.
         let most = PIECE / 4 * 3;
-        while self.held.len() < most && !self.is_over {
+        while self.held.len() < most && !self.is_at_end {
             self.more()?;
         }
         let end = self.held.len().min(most);
@@ -95,12 +97,12 @@ impl<'a, R: Read> Pieces<'a, R> {
             }
         };
         self.held.truncate(before + count);
-        self.is_over = count == 0;
+        self.is_at_end = count == 0;
         Ok(())
     }
 }
 
-/// A piece as bytes again.
+/// Decodes a piece.
 pub(crate) fn decoded(piece: &str, encoding: Option<&str>) -> Result<Vec<u8>> {
     match encoding {
         None => Ok(piece.as_bytes().to_vec()),
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_have_so_many_characters_and_lose_none() {
+    fn pieces_have_a_fixed_length_and_lose_nothing() {
         let text = "aé😀\"".repeat(PIECE / 2 + 3);
         let found = pieces(text.as_bytes(), Form::Utf8).unwrap();
         assert_eq!(found.concat(), text);
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_comes_back_from_base64() {
+    fn bytes_that_are_not_utf8_survive_base64() {
         let mut bytes = vec![b'x'; PIECE];
         bytes.extend([0xff, 0xc3]);
         assert!(pieces(&bytes, Form::Utf8).is_none());

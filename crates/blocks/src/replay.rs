@@ -1,4 +1,4 @@
-//! A session's blocks read in their order, forks included, and made into lines.
+//! Reads the blocks of a session in order, follows forks, and assembles lines.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crate::retry::sleep;
 use crate::rows::{Hidden, Kind, Row};
 use crate::storage::{BlockStorage, Selection, Want};
 
-/// Forks one behind the other at most.
-const FORKS: u32 = 16;
+/// Maximum length of a chain of forks.
+const MAX_FORKS: u32 = 16;
 
-/// Reads blocks and makes them into lines.
+/// Reads blocks and assembles lines from them.
 pub(crate) fn read_into(
     storage: &dyn BlockStorage,
     key: &Key,
@@ -24,14 +24,14 @@ pub(crate) fn read_into(
     assembler: &mut Assembler<'_, '_>,
     lines: &mut dyn Lines,
 ) -> Result<()> {
-    Replay { storage, left: FORKS }.read(key, selection.clone(), assembler, lines)
+    Replay { storage, left: MAX_FORKS }.read(key, selection.clone(), assembler, lines)
 }
 
-/// A storage on whose blocks forks are followed.
+/// Reads blocks of a storage, and follows their forks.
 #[derive(Clone, Copy)]
 struct Replay<'a> {
     storage: &'a dyn BlockStorage,
-    /// Forks that may stand one behind the other yet.
+    /// Forks that may still follow each other.
     left: u32,
 }
 
@@ -46,7 +46,8 @@ impl Replay<'_> {
         let is_all = selection.want == Want::Whole && selection.types.is_empty();
         loop {
             let mut fork: Option<Block> = None;
-            // Other programs may leave numbers out; their blocks have no version.
+            // Other programs may skip numbers; their blocks have no version. After a block of this
+            // program, a gap means that the storage does not return a block yet.
             let (watch, mut last, mut is_ours) = (assembler.watch, selection.after, true);
             self.storage.read(key, &selection, watch, &mut |block| {
                 watch.check()?;
@@ -58,6 +59,7 @@ impl Replay<'_> {
                     block.verify()?;
                 }
                 assembler.take(&block, lines)?;
+                // The records of the source precede those after the fork, so reading pauses here.
                 if block.block_type == BlockType::Fork && !assembler.hidden.hides(block.sequence) {
                     fork = Some(block);
                     return Ok(ControlFlow::Break(()));
@@ -73,8 +75,7 @@ impl Replay<'_> {
         }
     }
 
-    /// What another session was up to where one was forked from it: all of it has the fork's
-    /// number.
+    /// Assembles the source session up to the fork. All its records get the fork's number.
     fn follow(
         self,
         key: &Key,
@@ -82,19 +83,22 @@ impl Replay<'_> {
         assembler: &mut Assembler<'_, '_>,
         lines: &mut dyn Lines,
     ) -> Result<()> {
-        let told: Fork = fork.data()?;
+        let data: Fork = fork.data()?;
+        // The limit also ends a cycle of forks.
         let Some(left) = self.left.checked_sub(1) else {
             let session = key.session().to_owned();
-            return Err(ErrorKind::TooManyForks { session, limit: FORKS }.into());
+            return Err(ErrorKind::TooManyForks { session, limit: MAX_FORKS }.into());
         };
-        let (source, watch) = (Key::new(key.user(), &told.source_session_id)?, assembler.watch);
-        let until = self.shown(&source, told.source_sequence, watch)?;
+        // `Key::new` validates the ID, which comes from the storage.
+        let (source, watch) = (Key::new(key.user(), &data.source_session_id)?, assembler.watch);
+        let until = self.available(&source, data.source_sequence, watch)?;
         let hidden = hidden_until(self.storage, &source, until, watch)?;
         let mut inner = Assembler::new(&hidden, assembler.depth, assembler.payloads, watch);
         let selection = Selection { until: Some(until), ..Selection::default() };
         let mut only = WithoutDescription { lines, is_open: false };
         Self { left, ..self }.read(&source, selection, &mut inner, &mut only)?;
         let found = inner.finish(until, &mut only)?;
+        // The rewinds were read before the records. If the two reads disagree, the storage lagged.
         if Hidden::by(&found.rows) != hidden {
             return Err(late(self.storage, &source));
         }
@@ -108,12 +112,12 @@ impl Replay<'_> {
 }
 
 impl Replay<'_> {
-    /// Up to where a session's blocks are there. Other programs may name a block that never was; a
-    /// storage may not show it yet.
-    fn shown(self, key: &Key, until: u64, watch: &Watch<'_>) -> Result<u64> {
+    /// The last available block of a session, at most `until`. Other programs may name a block that
+    /// never existed, and a storage may not return it yet.
+    fn available(self, key: &Key, until: u64, watch: &Watch<'_>) -> Result<u64> {
         let mut head = 0;
         for pause in [0, 1, 2, 4] {
-            sleep(pause * TICK, watch)?;
+            sleep(pause * FIRST_PAUSE, watch)?;
             head = self.storage.head(key, watch)?.map_or(0, |block| block.sequence);
             if head >= until {
                 return Ok(until);
@@ -123,15 +127,15 @@ impl Replay<'_> {
     }
 }
 
-/// How long it is waited first for a block that a storage does not show.
-const TICK: Duration = Duration::from_millis(100);
+/// The first pause before reading again a block that a storage does not return yet.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
-/// A storage shows a block and not yet all before it.
+/// The error for a storage that returns a block before all of its predecessors.
 pub(crate) fn late(storage: &dyn BlockStorage, key: &Key) -> Error {
     ErrorKind::BlocksLate { storage: storage.name(), session: key.session().to_owned() }.into()
 }
 
-/// What the rewinds of a session hide, up to a block.
+/// The blocks that the rewinds of a session hide, up to a block.
 pub(crate) fn hidden_until(
     storage: &dyn BlockStorage,
     key: &Key,
@@ -148,7 +152,7 @@ pub(crate) fn hidden_until(
     Ok(Hidden::by(&rows.finish(until, &mut crate::assemble::NoLines)?.rows))
 }
 
-/// Lines but for descriptions: a fork has its own.
+/// Drops descriptions: a fork has its own.
 struct WithoutDescription<'a> {
     lines: &'a mut dyn Lines,
     is_open: bool,
@@ -168,7 +172,7 @@ impl Lines for WithoutDescription<'_> {
         if self.is_open { self.lines.end(row) } else { Ok(()) }
     }
 
-    fn take_back(&mut self) -> Result<()> {
-        if self.is_open { self.lines.take_back() } else { Ok(()) }
+    fn discard(&mut self) -> Result<()> {
+        if self.is_open { self.lines.discard() } else { Ok(()) }
     }
 }

@@ -1,4 +1,4 @@
-//! Trying again, later each time, and not for ever.
+//! Retries with increasing pauses and a limit.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -7,61 +7,61 @@ use trommel_session::Watch;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// How often, and for how long, something is tried that may succeed later.
+/// Limits of retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Retry {
-    /// Tries at most, the first one included.
-    pub tries: u32,
-    /// No try takes longer than until this after the first began.
+    /// Maximum attempts, including the first.
+    pub attempts: u32,
+    /// Time after which no attempt may still run.
     pub within: Duration,
-    /// The wait before the second try; each later one is twice as long.
+    /// The pause before the second attempt; each later one is twice as long.
     pub first: Duration,
-    /// No wait is longer.
-    pub longest: Duration,
+    /// Maximum pause.
+    pub max_pause: Duration,
 }
 
 impl Default for Retry {
-    /// At most 9 tries within 60 seconds.
+    /// At most 9 attempts within 60 seconds.
     fn default() -> Self {
         Self {
-            tries: 9,
+            attempts: 9,
             within: Duration::from_mins(1),
             first: Duration::from_millis(200),
-            longest: Duration::from_secs(15),
+            max_pause: Duration::from_secs(15),
         }
     }
 }
 
-/// How a try failed.
+/// The failure of an attempt.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Failed {
-    /// Trying again cannot help.
-    Finally(Error),
-    /// It may succeed later; not before this time, where the storage said so.
-    ForNow(Error, Option<Duration>),
+pub enum AttemptError {
+    /// A retry cannot help.
+    Permanent(Error),
+    /// A retry may succeed, but not before this time if the storage declared one.
+    Transient(Error, Option<Duration>),
 }
 
-impl Failed {
-    /// The error, for a caller that does not try again.
+impl AttemptError {
+    /// The error, for callers that do not retry.
     pub fn into_error(self) -> Error {
         match self {
-            Self::Finally(error) | Self::ForNow(error, _) => error,
+            Self::Permanent(error) | Self::Transient(error, _) => error,
         }
     }
 }
 
-/// How long a sleep lasts before it is looked whether to end.
-const NAP: Duration = Duration::from_millis(20);
+/// The interval at which sleeping checks for cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 impl Retry {
-    /// Tries until it succeeds, fails finally, or the tries or the time are used up; the last
-    /// failure then. Each try is told how much time is left, which it is to keep to.
+    /// Runs `attempt` until it succeeds, fails for good, or the limits are reached; then returns
+    /// the last error. Each attempt gets the remaining time, which it must not exceed.
     pub fn run<T>(
         &self,
         watch: &Watch<'_>,
-        mut attempt: impl FnMut(Duration) -> std::result::Result<T, Failed>,
+        mut attempt: impl FnMut(Duration) -> std::result::Result<T, AttemptError>,
     ) -> Result<T> {
         let since = Instant::now();
         let mut wait = self.first;
@@ -69,11 +69,12 @@ impl Retry {
             watch.check()?;
             let (error, at_least) = match attempt(self.within.saturating_sub(since.elapsed())) {
                 Ok(done) => return Ok(done),
-                Err(Failed::Finally(error)) => return Err(error),
-                Err(Failed::ForNow(error, at_least)) => (error, at_least),
+                Err(AttemptError::Permanent(error)) => return Err(error),
+                Err(AttemptError::Transient(error, at_least)) => (error, at_least),
             };
-            let pause = spread(wait.min(self.longest), count).max(at_least.unwrap_or(Duration::ZERO));
-            if count >= self.tries || since.elapsed() + pause >= self.within {
+            let pause = spread(wait.min(self.max_pause), count).max(at_least.unwrap_or(Duration::ZERO));
+            // Waiting is pointless if no time is left for another attempt.
+            if count >= self.attempts || since.elapsed() + pause >= self.within {
                 return Err(error);
             }
             sleep(pause, watch)?;
@@ -83,9 +84,11 @@ impl Retry {
     }
 }
 
-/// Between half of a wait and all of it, so that writers who failed together do not try again
+/// Returns between half and all of a pause, so that writers that failed together do not retry
 /// together.
 pub(crate) fn spread(wait: Duration, count: u32) -> Duration {
+    // The process, thread, and attempt of two writers are rarely equal, so no random source is
+    // needed.
     let mut hash = blake3::Hasher::new();
     hash.update(&std::process::id().to_le_bytes());
     hash.update(&count.to_le_bytes());
@@ -95,7 +98,7 @@ pub(crate) fn spread(wait: Duration, count: u32) -> Duration {
     wait / 2 + wait * part / (2 * 255)
 }
 
-/// Waits, unless it is to end.
+/// Sleeps, unless cancelled.
 pub(crate) fn sleep(pause: Duration, watch: &Watch<'_>) -> Result<()> {
     let end = Instant::now() + pause;
     loop {
@@ -104,6 +107,6 @@ pub(crate) fn sleep(pause: Duration, watch: &Watch<'_>) -> Result<()> {
         if left.is_zero() {
             return Ok(());
         }
-        thread::sleep(left.min(NAP));
+        thread::sleep(left.min(POLL_INTERVAL));
     }
 }

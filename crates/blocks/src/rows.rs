@@ -1,34 +1,33 @@
-//! What is known of each block without its data, and which of them count: the rule of rewinds.
+//! Blocks without their data, and the rule that rewinds hide blocks.
 
 use crate::lines::Print;
 
-/// What a block is to the files of a session.
+/// The role of a block in the files of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The description, whole.
+    /// A whole description.
     Metadata,
     /// A line of the transcript.
     Message,
-    /// A line of the events.
+    /// A line of the event log.
     Event,
-    /// All between this one and itself is hidden.
+    /// Hides the blocks between its target and itself.
     Rewind { target: u64 },
-    /// What another session was up to some block stands here, each record of it with this one's
-    /// number.
+    /// Stands for the records of another session up to some block; each has this block's number.
     Fork,
-    /// Nothing: a record whose pieces never came, or the session's end.
-    Nothing,
+    /// No record: the pieces never arrived, or the session was deleted.
+    None,
 }
 
-/// A file of a session.
+/// The files of a session.
 pub(crate) const FILES: [Kind; 3] = [Kind::Metadata, Kind::Message, Kind::Event];
 
-/// A record of a session, in its place among the blocks.
+/// A record of a session with its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// Its block.
+    /// The number of its block.
     pub(crate) sequence: u64,
-    /// The last of its pieces, or its block.
+    /// The number of its last piece, or of its block.
     pub(crate) until: u64,
     pub(crate) kind: Kind,
     pub(crate) print: Print,
@@ -37,24 +36,23 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Blocks that are no record.
-    pub(crate) fn nothing(sequence: u64, until: u64) -> Self {
-        Self { sequence, until, kind: Kind::Nothing, print: Print::default(), turn: 0 }
+    /// A row for blocks that belong to no record.
+    pub(crate) fn none(sequence: u64, until: u64) -> Self {
+        Self { sequence, until, kind: Kind::None, print: Print::default(), turn: 0 }
     }
 
-    /// Whether it is a record, or nothing, rather than something about others; and it is known what
-    /// it is.
+    /// True if the block is a record with a known print, or no record at all: it says nothing about
+    /// other blocks.
     pub(crate) fn is_plain(&self) -> bool {
         match self.kind {
             Kind::Rewind { .. } | Kind::Fork => false,
             Kind::Message | Kind::Event => self.print != Print::default(),
-            Kind::Metadata | Kind::Nothing => true,
+            Kind::Metadata | Kind::None => true,
         }
     }
 }
 
-/// The ranges of numbers that are hidden, what is between two numbers each. They stand in order,
-/// and none reaches into the next.
+/// Ranges of hidden numbers, each strictly between two numbers, in order and without overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hidden(Vec<(u64, u64)>);
 
@@ -63,11 +61,11 @@ impl Hidden {
     ///
     /// A rewind at *r* to *t* hides the rows between, including other rewinds; a hidden rewind
     /// hides nothing. So rewinds are applied from the last one back, and rows after the last one
-    /// stay.
+    /// stay visible.
     pub(crate) fn by(rows: &[Row]) -> Self {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for row in rows.iter().rev() {
-            // Only the range that was found last can reach down to here.
+            // Only the range that was found last can reach down to this row.
             if let Kind::Rewind { target } = row.kind
                 && target < row.sequence
                 && ranges.last().is_none_or(|(target, _)| row.sequence <= *target)
@@ -79,10 +77,11 @@ impl Hidden {
         Self(ranges)
     }
 
-    /// And what became nothing.
-    pub(crate) fn and_nothing(mut self, rows: &[Row]) -> Self {
-        let nothing = rows.iter().filter(|row| row.kind == Kind::Nothing);
-        self.0.extend(nothing.map(|row| (row.sequence.saturating_sub(1), row.until.saturating_add(1))));
+    /// Adds the rows of [`Kind::None`].
+    pub(crate) fn and_empty(mut self, rows: &[Row]) -> Self {
+        let empty = rows.iter().filter(|row| row.kind == Kind::None);
+        self.0.extend(empty.map(|row| (row.sequence.saturating_sub(1), row.until.saturating_add(1))));
+        // `hides` searches by bisection, which requires ranges without overlap.
         self.0.sort_unstable();
         self.0.dedup_by(|next, before| {
             let is_joined = next.0.saturating_add(1) < before.1;
@@ -100,7 +99,7 @@ impl Hidden {
     }
 }
 
-/// The rows that count, of one file.
+/// The visible rows of one file.
 pub(crate) fn visible(rows: &[Row], kind: Kind) -> impl Iterator<Item = &Row> {
     let hidden = Hidden::by(rows);
     rows.iter().filter(move |row| row.kind == kind && !hidden.hides(row.sequence))
@@ -114,7 +113,7 @@ mod tests {
         Row { sequence, until: sequence, kind, print: Print::default(), turn: 0 }
     }
 
-    fn seen(rewinds: &[(u64, u64)], last: u64) -> Vec<u64> {
+    fn visible_after(rewinds: &[(u64, u64)], last: u64) -> Vec<u64> {
         let kind = |at| {
             rewinds
                 .iter()
@@ -126,33 +125,33 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_a_rewind_stays() {
-        assert_eq!(seen(&[(5, 2)], 7), [1, 2, 6, 7]);
-        assert_eq!(seen(&[(5, 2), (8, 1)], 9), [1, 9]);
-        assert_eq!(seen(&[(5, 2), (8, 6)], 9), [1, 2, 6, 9]);
-        // A rewind that is itself taken back hides nothing.
-        assert_eq!(seen(&[(5, 2), (6, 4)], 7), [1, 2, 3, 4, 7]);
-        assert_eq!(seen(&[(5, 2), (6, 4), (7, 5)], 8), [1, 2, 8]);
-        assert_eq!(seen(&[(3, 0)], 4), [4]);
-        assert_eq!(seen(&[], 2), [1, 2]);
-        // A target behind itself hides nothing.
-        assert_eq!(seen(&[(3, 9)], 4), [1, 2, 4]);
-        assert_eq!(seen(&[(3, u64::MAX)], 4), [1, 2, 4]);
+    fn records_after_a_rewind_stay() {
+        assert_eq!(visible_after(&[(5, 2)], 7), [1, 2, 6, 7]);
+        assert_eq!(visible_after(&[(5, 2), (8, 1)], 9), [1, 9]);
+        assert_eq!(visible_after(&[(5, 2), (8, 6)], 9), [1, 2, 6, 9]);
+        // A rewind that is hidden by another one hides nothing.
+        assert_eq!(visible_after(&[(5, 2), (6, 4)], 7), [1, 2, 3, 4, 7]);
+        assert_eq!(visible_after(&[(5, 2), (6, 4), (7, 5)], 8), [1, 2, 8]);
+        assert_eq!(visible_after(&[(3, 0)], 4), [4]);
+        assert_eq!(visible_after(&[], 2), [1, 2]);
+        // A target after the rewind hides nothing.
+        assert_eq!(visible_after(&[(3, 9)], 4), [1, 2, 4]);
+        assert_eq!(visible_after(&[(3, u64::MAX)], 4), [1, 2, 4]);
     }
 
-    /// The rule as it is told, range by range.
+    /// The rule as the format defines it, range by range.
     fn is_hidden(rows: &[Row], sequence: u64) -> bool {
         rows.iter().any(|row| match row.kind {
             Kind::Rewind { target } => {
                 target < sequence && sequence < row.sequence && !is_hidden(rows, row.sequence)
             }
-            Kind::Nothing => (row.sequence..=row.until).contains(&sequence),
+            Kind::None => (row.sequence..=row.until).contains(&sequence),
             _ => false,
         })
     }
 
     #[test]
-    fn ranges_hide_what_their_rewinds_do() {
+    fn ranges_agree_with_the_rule() {
         let mut seed = 7_u64;
         let mut below = |end: u64| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -161,25 +160,25 @@ mod tests {
         for _ in 0..500 {
             let kinds = (1..=20).map(|at| match below(4) {
                 0 => Kind::Rewind { target: below(22) },
-                1 if at < 20 => Kind::Nothing,
+                1 if at < 20 => Kind::None,
                 _ => Kind::Event,
             });
             let rows = kinds.zip(1..).map(|(kind, at)| row(at, kind)).collect::<Vec<_>>();
-            let rewinds = rows.iter().filter(|row| row.kind != Kind::Nothing).copied().collect::<Vec<_>>();
-            let (plain, all) = (Hidden::by(&rows), Hidden::by(&rows).and_nothing(&rows));
+            let rewinds = rows.iter().filter(|row| row.kind != Kind::None).copied().collect::<Vec<_>>();
+            let (plain, all) = (Hidden::by(&rows), Hidden::by(&rows).and_empty(&rows));
             for at in 1..=21 {
                 assert_eq!(plain.hides(at), is_hidden(&rewinds, at), "{at} of {rows:?}");
-                let is_nothing = rows.iter().any(|row| row.kind == Kind::Nothing && row.sequence == at);
-                assert_eq!(all.hides(at), is_hidden(&rewinds, at) || is_nothing, "{at} of {rows:?}");
+                let is_empty = rows.iter().any(|row| row.kind == Kind::None && row.sequence == at);
+                assert_eq!(all.hides(at), is_hidden(&rewinds, at) || is_empty, "{at} of {rows:?}");
             }
         }
     }
 
     #[test]
-    fn a_fork_is_something() {
-        let rows = [row(1, Kind::Metadata), row(2, Kind::Fork), Row::nothing(3, 5), row(6, Kind::Event)];
-        let hidden = Hidden::by(&rows).and_nothing(&rows);
-        let seen = (1..=6).filter(|at| !hidden.hides(*at)).collect::<Vec<_>>();
-        assert_eq!(seen, [1, 2, 6]);
+    fn forks_are_visible() {
+        let rows = [row(1, Kind::Metadata), row(2, Kind::Fork), Row::none(3, 5), row(6, Kind::Event)];
+        let hidden = Hidden::by(&rows).and_empty(&rows);
+        let visible = (1..=6).filter(|at| !hidden.hides(*at)).collect::<Vec<_>>();
+        assert_eq!(visible, [1, 2, 6]);
     }
 }

@@ -1,4 +1,4 @@
-//! Blocks on their way to a storage, some at a time.
+//! Batches blocks on their way to a storage.
 
 use std::fmt::Write;
 
@@ -9,13 +9,13 @@ use crate::block::{Block, Key};
 use crate::error::Result;
 use crate::storage::BlockStorage;
 
-/// Blocks that go together at most.
+/// Maximum blocks of one batch. Cosmos DB creates at most 100 blocks in one transaction.
 const BLOCKS: usize = 64;
 
-/// Bytes of data that go together, but for the last block.
+/// Bytes of data that complete a batch. Cosmos DB takes two megabytes in one transaction.
 const BYTES: usize = 1 << 20;
 
-/// Blocks on their way, in order.
+/// Collects blocks in order and creates them in batches.
 pub(crate) struct Sender<'a, 'w> {
     storage: &'a dyn BlockStorage,
     key: &'a Key,
@@ -31,14 +31,15 @@ impl<'a, 'w> Sender<'a, 'w> {
         Self { storage, key, watch, waiting: Vec::new(), bytes: 0, through: 0, is_refused: false }
     }
 
-    /// Sends a block soon.
+    /// Queues a block, and flushes a full batch.
     pub(crate) fn take(&mut self, block: Block) -> Result<()> {
         self.bytes += block.data.get().len();
         self.waiting.push(block);
         if self.waiting.len() >= BLOCKS || self.bytes >= BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Sends all that waits. Once another block stands where one should, nothing more is sent.
+    /// Creates all queued blocks. After a collision with another writer's block, nothing more is
+    /// sent.
     pub(crate) fn flush(&mut self) -> Result<()> {
         let waiting = std::mem::take(&mut self.waiting);
         self.bytes = 0;
@@ -47,27 +48,29 @@ impl<'a, 'w> Sender<'a, 'w> {
         }
         let count = self.storage.create_all(self.key, &waiting, self.watch)?;
         self.is_refused = count < waiting.len();
+        // The storage stops at the first refused block, so the last stored one confirms those
+        // before it.
         if let Some(last) = waiting[..count].last() {
             self.through = last.sequence;
         }
         Ok(())
     }
 
-    /// The last block that was stored.
+    /// The number of the last block that was stored.
     pub(crate) fn through(&self) -> u64 {
         self.through
     }
 
-    /// Whether somebody else had written in between.
+    /// True if another writer has created a block in between.
     pub(crate) fn is_refused(&self) -> bool {
         self.is_refused
     }
 }
 
-/// Members of data that are a record's body.
+/// Members of block data that contain the body of a record.
 const BODIES: [&str; 5] = ["content", "tool_calls", "line", "inline_data", "chunk_data"];
 
-/// Leaves out of a block's data what is its record's body, where a storage gave it all.
+/// Removes the body of the record from a block's data. For storages that return whole blocks.
 #[expect(clippy::expect_used, reason = "the text is made of values that were parsed")]
 pub(crate) fn strip(block: &mut Block) -> Result<()> {
     let crate::checksum::Members(members) = block.data()?;

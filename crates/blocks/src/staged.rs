@@ -1,10 +1,10 @@
-//! New contents of a session's files, which replace the old ones all or none.
+//! New contents of a session's files, which replace the old ones together or not at all.
 //!
 //! The protocol is [`trommel_base::commit`]'s: the contents are staged beside the files, a plan
-//! beside the journal decides that they count, and whoever comes next applies a plan that was
-//! decided and not applied. Lines are appended, so that those of an agent that writes meanwhile are
-//! never written over; a file is replaced by exchanging it, and what another program put there
-//! stays.
+//! beside the journal decides the commit, and the next process to open the journal applies a plan
+//! that was decided but not applied. Lines are appended, so lines that an agent writes meanwhile
+//! are never overwritten. A file is replaced by exchanging it, and content that another program put
+//! there stays.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,28 +23,28 @@ use crate::lines::{BLOCK, Print, Text};
 use crate::lock::lock_folder;
 use crate::rows::{FILES, Kind, Row};
 
-/// The commits of sessions' files.
+/// The form of commits of session files.
 const FORM: Form = Form {
     prefix: ".trommel-sync-",
     names: &["metadata.json", "transcript.jsonl", "events.jsonl"],
     version: 2,
 };
 
-/// What a plan notes: it is not in the folder that it changes.
+/// The note in a plan: the plan is not in the folder that it changes.
 #[derive(Serialize, Deserialize)]
-struct Note {
+struct PlanNote {
     folder: PathBuf,
 }
 
-/// New contents of a session's files. Dropping them removes what was staged.
+/// New contents of a session's files. Dropping them removes the staged files.
 pub(crate) struct StagedFiles<'a> {
     folder: &'a Folder,
     site: Site,
     cancel: Cancel,
-    /// Of the transcript and the events, the number of bytes that stay.
+    /// For the transcript and the events: the length in bytes of the part that stays.
     keep: [u64; 2],
     files: [Option<StagedContent>; FILES.len()],
-    /// The place in [`FILES`] of the line that is being written, and its offset.
+    /// The index in [`FILES`] of the line that is being written, and its offset.
     open: Option<(usize, u64)>,
     /// True if logs that are replaced are kept as backups.
     has_backups: bool,
@@ -53,14 +53,14 @@ pub(crate) struct StagedFiles<'a> {
 /// The new content of a file.
 struct StagedContent {
     staged: Staged,
-    /// It is appended after this number of bytes, or replaces the file.
+    /// The offset at which the content is appended; `None` if it replaces the file.
     after: Option<u64>,
-    /// True if there is to be no such file.
+    /// True if the file is to be removed.
     is_gone: bool,
 }
 
-/// The place of a kind in [`FILES`].
-fn place(kind: Kind) -> usize {
+/// The index of a kind in [`FILES`].
+fn index_of(kind: Kind) -> usize {
     match kind {
         Kind::Message => 1,
         Kind::Event => 2,
@@ -86,7 +86,8 @@ fn beside(journal: &Path, ending: &str) -> PathBuf {
 }
 
 impl<'a> StagedFiles<'a> {
-    /// Of a folder, with the journal at this path, whose transcript and events keep so many bytes.
+    /// Starts a commit to a folder with the journal at this path. The transcript and the events
+    /// keep `keep` bytes.
     pub(crate) fn new(folder: &'a Folder, journal: &Path, keep: [u64; 2], watch: &Watch<'_>) -> Result<Self> {
         files::make_folder(folder.path())?;
         let site = Site::new(&FORM, folder.path(), plan_of(journal));
@@ -95,27 +96,30 @@ impl<'a> StagedFiles<'a> {
         Ok(Self { folder, site, cancel, keep, files, open: None, has_backups: false })
     }
 
-    /// Logs that are replaced are kept as backups, as programs may still write to them.
+    /// Keeps backups of replaced logs, as programs may still write to them.
     pub(crate) fn with_backups(self) -> Self {
         Self { has_backups: true, ..self }
     }
 
-    /// The new content at a place of [`FILES`], which begins with the part that stays of the old
-    /// one unless it is appended to that.
+    /// The new content of the file at an index of [`FILES`]. It starts with the part of the old
+    /// content that stays, unless it is appended to that.
     fn content(&mut self, at: usize) -> Result<&mut StagedContent> {
-        let begun = match self.files[at].take() {
+        let started = match self.files[at].take() {
             Some(content) => content,
             None => self.start(at)?,
         };
-        Ok(self.files[at].insert(begun))
+        Ok(self.files[at].insert(started))
     }
 
     fn start(&self, at: usize) -> Result<StagedContent> {
         let old = self.folder.file(FILES[at]);
+        // The description, at index 0, has no part that stays.
         let keep = at.checked_sub(1).map(|at| self.keep[at]);
         let there = fs::metadata(&old).ok();
         let len = there.as_ref().map_or(0, fs::Metadata::len);
         let mut staged = self.site.stage(name(FILES[at]), there.is_some().then_some(&*old))?;
+        // An append copies nothing, and keeps lines that an agent adds meanwhile. A file with
+        // another length is rewritten.
         let after = keep.filter(|keep| *keep == len);
         if let Some(keep) = keep
             && after.is_none()
@@ -126,32 +130,35 @@ impl<'a> StagedFiles<'a> {
         Ok(StagedContent { staged, after, is_gone: false })
     }
 
-    /// Truncates a file to the part that stays, though nothing is added to it.
+    /// Truncates a file to the part that stays, without adding content.
     pub(crate) fn cut(&mut self, kind: Kind) -> Result<()> {
-        self.content(place(kind)).map(drop)
+        self.content(index_of(kind)).map(drop)
     }
 
-    /// Puts everything in its place, with the journal that belongs to it. The folder must be what
-    /// it was by this mark.
+    /// Commits the contents together with the journal. Fails if the folder has changed since `was`.
     pub(crate) fn commit(mut self, journal: &Journal, was: &Mark, watch: &Watch<'_>) -> Result<()> {
         let mut draft = self.site.draft();
         for file in self.planned(was)? {
             draft.add(file);
         }
+        // The new journal is on the disk before the decision, because recovery renames it.
         let new = new_of(journal.path());
         journal.write_to(&new)?;
+        // Locked only now: a download may take minutes, and a rewind needs the same lock.
         let _lock = lock_folder(self.folder.path(), watch)?;
         if self.folder.mark() != *was {
             return Err(ErrorKind::BeingWritten { folder: self.folder.path().to_owned() }.into());
         }
-        let plan = draft.decide(Note { folder: self.folder.path().to_owned() })?;
-        // False where another program changed a file: the next comparison finds out what became of
-        // it.
+        // The plan is the point of no return: a crash before it leaves the old files, and a crash
+        // after it leaves a plan that `recover` applies.
+        let plan = draft.decide(PlanNote { folder: self.folder.path().to_owned() })?;
+        // `apply` returns false if another program changed a file. That file and the old journal
+        // stay, so the next comparison finds the difference.
         self.site.apply(&plan, Seal::Remove(Some((&new, journal.path()))))?;
         Ok(())
     }
 
-    /// The new contents, on the disk, each with its mode.
+    /// Syncs the new contents to disk and plans the mode of each.
     fn planned(&mut self, was: &Mark) -> Result<Vec<PlannedFile>> {
         let stamp = Timestamp::now().strftime("%Y%m%d%H%M%S").to_string();
         let mut planned = Vec::new();
@@ -160,8 +167,9 @@ impl<'a> StagedFiles<'a> {
             let (kind, had) = (FILES[at], was.seen(at));
             let path = staged.path().to_owned();
             let staged = staged.finish()?;
-            // A description is not a log: another one is told later, as one that was written after
-            // this one, and every sync that changes it replaces it.
+            // Lines that an agent appends to a log before the exchange are carried over. A
+            // description has no lines: if another program replaced it, the next sync sends it as a
+            // newer one.
             let is_log = kind != Kind::Metadata;
             let mode = match after {
                 _ if is_gone => Mode::Remove { had },
@@ -185,14 +193,14 @@ impl<'a> StagedFiles<'a> {
 
 impl Lines for StagedFiles<'_> {
     fn begin(&mut self, kind: Kind) -> Result<()> {
-        let at = place(kind);
+        let at = index_of(kind);
         let content = self.content(at)?;
         if kind == Kind::Metadata {
-            // Of descriptions the last one counts.
+            // Only the last description counts.
             content.staged.truncate(0)?;
         }
-        let begun = content.staged.bytes();
-        self.open = Some((at, begun));
+        let started = content.staged.bytes();
+        self.open = Some((at, started));
         Ok(())
     }
 
@@ -204,24 +212,25 @@ impl Lines for StagedFiles<'_> {
     fn end(&mut self, row: &Row) -> Result<()> {
         self.open = None;
         if row.kind == Kind::Metadata {
-            self.content(place(row.kind))?.is_gone = row.print == Print::default();
+            self.content(index_of(row.kind))?.is_gone = row.print == Print::default();
         }
         Ok(())
     }
 
-    fn take_back(&mut self) -> Result<()> {
+    fn discard(&mut self) -> Result<()> {
         match self.open.take() {
-            Some((at, begun)) => Ok(self.content(at)?.staged.truncate(begun)?),
+            Some((at, started)) => Ok(self.content(at)?.staged.truncate(started)?),
             None => Ok(()),
         }
     }
 }
 
-/// Applies a plan that was decided and not applied.
+/// Applies a plan that was decided but not applied.
 pub(crate) fn recover(journal: &Path, watch: &Watch<'_>) -> Result<()> {
     let path = plan_of(journal);
-    let Some(plan): Option<Plan<Note>> = FORM.read(&path)? else { return Ok(()) };
+    let Some(plan): Option<Plan<PlanNote>> = FORM.read(&path)? else { return Ok(()) };
     let folder = &plan.note.folder;
+    // The files matched when the plan was decided. `apply` checks each target again.
     let _lock = lock_folder(folder, watch)?;
     Site::new(&FORM, folder, &path).apply(&plan, Seal::Remove(Some((&new_of(journal), journal))))?;
     Ok(())

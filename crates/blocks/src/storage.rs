@@ -1,4 +1,4 @@
-//! What a storage of blocks can do, whatever it is made of.
+//! The interface of storages of blocks.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -9,34 +9,34 @@ use trommel_session::Watch;
 use crate::block::{Block, BlockType, Key};
 use crate::error::{Error, ErrorKind, Result};
 
-/// What became of a block that was to be created.
+/// The result of creating a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Created {
-    /// It is there now.
+    /// The block was created.
     New,
-    /// It was there already, the same: an answer to an earlier try was lost.
+    /// The same block exists: the response to an earlier attempt was lost.
     Same,
-    /// Another block has its number. Nothing was changed.
+    /// Another block has this number. Nothing was changed.
     Taken,
 }
 
-/// Which blocks of a session to read.
+/// Selects blocks of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Selection {
-    /// Those behind this number; 0 for all.
+    /// Blocks after this number; 0 for all.
     pub after: u64,
-    /// Those up to this number.
+    /// Blocks up to this number.
     pub until: Option<u64>,
-    /// Of these types; without any, of all.
+    /// Blocks of these types; all types if empty.
     pub types: Vec<BlockType>,
-    /// How much of each.
+    /// The parts of each block to read.
     pub want: Want,
 }
 
 impl Selection {
-    /// All of the blocks after one number up to another.
+    /// The blocks after `after`, up to `until`.
     pub fn range(after: u64, until: u64) -> Self {
         Self { after, until: Some(until), ..Self::default() }
     }
@@ -46,7 +46,7 @@ impl Selection {
         Self { types, ..Self::default() }
     }
 
-    /// Whether a block is one of these.
+    /// True if the block is selected.
     pub fn takes(&self, block: &Block) -> bool {
         block.sequence > self.after
             && self.until.is_none_or(|until| block.sequence <= until)
@@ -54,28 +54,28 @@ impl Selection {
     }
 }
 
-/// How much of each block is wanted. A storage that cannot tell parts apart gives all of it.
+/// The parts of blocks to read. A storage that cannot read parts returns whole blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Want {
-    /// All of it.
+    /// The whole block.
     #[default]
     Whole,
-    /// Of events and messages everything but their bodies: `inline_data`, `line`, `chunk_data` and
-    /// the `content` of messages are left out of the data, and pieces (`event_data`) altogether.
+    /// Events and messages without their bodies: `inline_data`, `line`, `chunk_data`, and the
+    /// `content` of messages are omitted from the data, and pieces (`event_data`) are skipped.
     Outline,
 }
 
-/// A session as a storage knows it.
+/// A session as a storage lists it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Stored {
-    /// Whose, and which.
+    /// The session.
     pub key: Key,
     /// The blocks that [describe](BlockType::describes) it, in order. Empty where the storage keeps
     /// no such blocks.
     pub described: Vec<Block>,
-    /// Why they cannot be read. It keeps no other session back.
+    /// The reason why these blocks cannot be read. Other sessions are listed all the same.
     pub problem: Option<Arc<Error>>,
 }
 
@@ -91,36 +91,35 @@ impl Stored {
     }
 }
 
-/// Where blocks are kept: a folder, Cosmos DB, an object store. Blocks are created and read, never
-/// changed and never removed.
+/// A place that keeps blocks: a folder, Cosmos DB, an object store. Blocks are created and read,
+/// never changed or removed.
 ///
-/// Each call tries again by itself where trying again can help, and gives up within a declared
-/// time.
+/// Each call retries by itself where a retry can help, and gives up within a declared time.
 pub trait BlockStorage: Send + Sync {
-    /// What it is called in messages: its kind and its place, and no secret.
+    /// The name of the storage in messages: its kind and location, without secrets.
     fn name(&self) -> String;
 
-    /// Whether blocks can be created in it. One that keeps sessions in a layout that is only read
-    /// cannot.
+    /// True if blocks can be created. Storages with a read-only layout return false.
     fn is_writable(&self) -> bool {
         true
     }
 
-    /// An error unless it can be reached within this time. Costs one round trip at most, and starts
-    /// nothing.
-    fn reach(&self, patience: Duration) -> Result<()>;
+    /// Fails unless the storage can be reached within this time. Costs at most one round trip, and
+    /// starts no work.
+    fn reach(&self, timeout: Duration) -> Result<()>;
 
-    /// Makes the place that blocks are kept in, where that is a folder. Nothing else ever makes it:
-    /// a folder that is not there may be one of a disk that is not mounted.
-    fn make_place(&self) -> Result<()> {
+    /// Creates the root folder of a storage that is a folder. No other call creates it, because a
+    /// missing folder may be on a disk that is not mounted.
+    fn create_root(&self) -> Result<()> {
         Err(ErrorKind::NotAFolder { storage: self.name() }.into())
     }
 
-    /// Creates a block, unless there is one of its number already.
+    /// Creates a block unless its number is taken.
     fn create(&self, key: &Key, block: &Block, watch: &Watch<'_>) -> Result<Created>;
 
-    /// Creates blocks in their order, and ends at the first that is [`Taken`](Created::Taken). How
-    /// many are there now: all, or those before it. No block is ever there without those before it.
+    /// Creates blocks in order, and stops at the first that is [`Taken`](Created::Taken). Returns
+    /// the number of blocks that exist now: all, or those before it. A block never exists without
+    /// its predecessors.
     fn create_all(&self, key: &Key, blocks: &[Block], watch: &Watch<'_>) -> Result<usize> {
         for (count, block) in blocks.iter().enumerate() {
             if self.create(key, block, watch)? == Created::Taken {
@@ -130,8 +129,8 @@ pub trait BlockStorage: Send + Sync {
         Ok(blocks.len())
     }
 
-    /// Gives away blocks of a session in order of their numbers, until `take` breaks. Memory is
-    /// bounded by a page of them.
+    /// Passes the selected blocks to `take` in order of their numbers, until it breaks. Memory is
+    /// bounded by one page of blocks.
     fn read(
         &self,
         key: &Key,
@@ -140,11 +139,10 @@ pub trait BlockStorage: Send + Sync {
         take: &mut dyn FnMut(Block) -> Result<ControlFlow<()>>,
     ) -> Result<()>;
 
-    /// The last block of a session, whose data may be left out; none where there is no such
-    /// session.
+    /// The last block of a session, possibly without its data; `None` for an unknown session.
     fn head(&self, key: &Key, watch: &Watch<'_>) -> Result<Option<Block>>;
 
-    /// Every session of a user, with the blocks that describe it.
+    /// Passes every session of a user to `take`, with the blocks that describe it.
     fn sessions(
         &self,
         user: &str,
@@ -153,13 +151,13 @@ pub trait BlockStorage: Send + Sync {
     ) -> Result<()>;
 }
 
-/// Where what is too large for a block is kept whole, under a name that tells its contents.
+/// A place that keeps content too large for a block, under a name derived from the content.
 pub trait PayloadStorage: Send + Sync {
-    /// What it is called in messages.
+    /// The name of the storage in messages.
     fn name(&self) -> String;
 
-    /// Stores so many bytes under a name, unless something is there by that name already, which is
-    /// then the same.
+    /// Stores `bytes` bytes under a name. If the name exists, its content is the same, and nothing
+    /// is written.
     fn put(
         &self,
         name: &str,
@@ -168,6 +166,6 @@ pub trait PayloadStorage: Send + Sync {
         watch: &Watch<'_>,
     ) -> Result<()>;
 
-    /// Gives a payload away in pieces, from its beginning.
+    /// Passes a payload to `take` in pieces, from its start.
     fn get(&self, name: &str, watch: &Watch<'_>, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
 }

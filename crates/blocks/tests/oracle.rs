@@ -1,4 +1,4 @@
-//! Checksums beside those of another program: Python's.
+//! Compares checksums with Python's.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -9,10 +9,11 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use trommel_blocks::checksum;
 
-/// Texts that are compared.
+/// The number of compared texts.
 const CASES: usize = 2_000;
 
-/// What is asked of it: a line of JSON each, and the canonical text's digest and length.
+/// A Python program that reads a line of JSON each, and prints the digest and the length of its
+/// canonical text.
 const PROGRAM: &str = "
 import hashlib, json, sys
 for line in sys.stdin.buffer:
@@ -45,7 +46,7 @@ fn json() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn checksums_are_those_of_python() {
+fn checksums_match_python() {
     let python =
         Command::new("python3").args(["-c", PROGRAM]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let Ok(mut python) = python else {

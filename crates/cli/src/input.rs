@@ -1,4 +1,4 @@
-//! The input of a run: a file, standard input, or a stored output, and how it is opened.
+//! The input of a run: a file, standard input, or a stored output.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,32 +6,32 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use trommel::path::Duplicates;
-use trommel::reader::{Framing, Input, Limits, MapPolicy, Place, Validation};
+use trommel::reader::{Framing, Input, Limits, LineColumn, MapPolicy, Validation};
 use trommel::{Document, Error, OnBadRecord, framing_of};
 use trommel_store::Stored;
 
-use crate::ahead::Ahead;
 use crate::args::{BadRecords, Engine, Source};
-use crate::errors::{BadWork, Failure};
+use crate::errors::{EngineError, Failure};
 use crate::prefix::Prefix;
+use crate::read_ahead::ReadAhead;
 use crate::{home, sigbus, stdio};
 
 /// The name of standard input in messages.
 const STDIN: &str = "<stdin>";
 
-/// What is read, and how closely.
+/// The input and the options for reading it.
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) file: PathBuf,
-    /// The id of the stored output that is meant, or its beginning.
+    /// The ID or ID prefix of a stored output, if the input is one.
     pub(crate) output: Option<String>,
-    /// How the input is divided into records, unless its name tells.
+    /// The framing, unless the file name decides it.
     pub(crate) framing: Option<Framing>,
     pub(crate) is_mapped: bool,
-    /// Threads to work on, if not all cores.
+    /// The number of threads, unless all cores are used.
     pub(crate) threads: Option<usize>,
     pub(crate) limits: Limits,
-    /// Decompressed bytes for each compressed one.
+    /// The maximum number of decompressed bytes for each compressed one.
     pub(crate) limit_ratio: u64,
     pub(crate) validation: Validation,
     pub(crate) duplicates: Duplicates,
@@ -39,8 +39,8 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// The options of the command line.
-    pub(crate) fn of(source: &Source, engine: &Engine, validation: Validation, bad: BadRecords) -> Self {
+    /// Builds the options from the command line.
+    pub(crate) fn new(source: &Source, engine: &Engine, validation: Validation, bad: BadRecords) -> Self {
         Self {
             file: source.file.clone(),
             output: source.output().map(str::to_owned),
@@ -64,7 +64,7 @@ impl Options {
         if self.is_stdin() { STDIN.into() } else { self.file.to_string_lossy().into_owned() }
     }
 
-    /// Opens the input. Regular files are mapped unless that is not wanted.
+    /// Opens the input. Regular files are mapped unless `--no-mmap` is given.
     pub(crate) fn open(&self, prefix: &Prefix) -> Result<(Document, Option<Stored>), Failure> {
         let (mut document, stored) = match &self.output {
             Some(id) => self.open_output(id).map(|(document, stored)| (document, Some(stored)))?,
@@ -85,21 +85,22 @@ impl Options {
         stdio::check_stdin().map_err(cause)?;
         match redirected().map_err(cause)? {
             Some(file) => Input::from_file(file, self.mapping()).and_then(Document::from_input),
-            None => Ahead::of(io::stdin()).map(|ahead| Document::from_reader(prefix.tee(ahead))),
+            None => ReadAhead::start(io::stdin()).map(|ahead| Document::from_reader(prefix.tee(ahead))),
         }
         .map(limited)
         .map_err(cause)
     }
 
-    /// Opens a stored output, which must be JSON. Plain ones are mapped unless `--no-mmap` is
-    /// given.
+    /// Opens a stored output, which must be JSON. Uncompressed ones are mapped unless `--no-mmap`
+    /// is given.
     fn open_output(&self, id: &str) -> Result<(Document, Stored), Failure> {
         let store = home::store_with(self.mapping())?;
         let stored = store.get(id)?;
         Ok((store.document(&stored)?, stored))
     }
 
-    /// Decides if regular files are mapped, with a handler in place for one that is truncated.
+    /// Returns the map policy for regular files. If they may be mapped, installs the handler for
+    /// files that are truncated during the run.
     fn mapping(&self) -> MapPolicy {
         if self.is_mapped { sigbus::map_files(&self.name()) } else { MapPolicy::never() }
     }
@@ -111,16 +112,17 @@ impl Options {
         }
         let framing = self.framing.unwrap_or_else(|| framing_of(&self.file));
         let has_records = matches!(framing, Framing::Lines | Framing::JsonSeq);
-        Failure::Work(Box::new(BadWork { error, file: self.name(), has_records }))
+        Failure::Work(Box::new(EngineError { error, file: self.name(), has_records }))
     }
 
-    /// The line and column of an offset, where a file can be read again.
-    pub(crate) fn place(&self, offset: u64) -> Option<Place> {
-        place_in(Input::open(&self.file, MapPolicy::never()).ok()?.reader(), offset)
+    /// Returns the line and column of an offset, if the file can be read again.
+    pub(crate) fn locate(&self, offset: u64) -> Option<LineColumn> {
+        locate_in(Input::open(&self.file, MapPolicy::never()).ok()?.reader(), offset)
     }
 }
 
-/// The file that standard input is, if it is a regular file of which nothing was read yet.
+/// Returns standard input as a file if it is a regular file at its start. A seekable file can be
+/// mapped and read again, which a pipe cannot.
 #[cfg(unix)]
 fn redirected() -> io::Result<Option<File>> {
     use std::io::Seek;
@@ -138,9 +140,9 @@ fn redirected() -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// The line and column of an offset. None if the input is compressed, where offsets count other
-/// bytes, or ends before it.
-pub(crate) fn place_in(mut reader: impl Read, offset: u64) -> Option<Place> {
+/// Returns the line and column of an offset. Returns `None` if the input is compressed, because
+/// offsets count decompressed bytes, or if it ends before the offset.
+pub(crate) fn locate_in(mut reader: impl Read, offset: u64) -> Option<LineColumn> {
     let (mut line, mut column, mut passed) = (1, 1, 0);
     let mut piece = vec![0; 64 << 10];
     while passed < offset {
@@ -161,7 +163,7 @@ pub(crate) fn place_in(mut reader: impl Read, offset: u64) -> Option<Place> {
         }
         passed += count as u64;
     }
-    Some(Place::new(line, column))
+    Some(LineColumn::new(line, column))
 }
 
 #[cfg(test)]
@@ -169,12 +171,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_count_lines_and_characters() {
+    fn positions_count_lines_and_characters() {
         let text = "[1,\n \"ü\", x".as_bytes();
         let x = text.len() as u64 - 1;
-        assert_eq!(place_in(text, x), Some(Place::new(2, 7)));
-        assert_eq!(place_in(text, 0), Some(Place::new(1, 1)));
-        assert_eq!(place_in(text, 100), None);
-        assert_eq!(place_in(&[0x1F, 0x8B, 1, 2][..], 3), None);
+        assert_eq!(locate_in(text, x), Some(LineColumn::new(2, 7)));
+        assert_eq!(locate_in(text, 0), Some(LineColumn::new(1, 1)));
+        assert_eq!(locate_in(text, 100), None);
+        assert_eq!(locate_in(&[0x1F, 0x8B, 1, 2][..], 3), None);
     }
 }

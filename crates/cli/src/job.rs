@@ -1,32 +1,32 @@
-//! One run over one input: opened, questioned, and its failures put into words.
+//! A run of the engine over one input: opening it, running the analysis, and explaining failures.
 
 use std::io;
 use std::sync::Arc;
 
 use trommel::path::{Duplicates, Logical};
-use trommel::reader::{Config, Framing, Place, Validation};
-use trommel::{Analysis, Cancel, Damage, Document, Error, Found, RepeatedName, Report, Sink};
-use trommel_hints::{Asked, Spelling, bad_patterns};
+use trommel::reader::{Config, Framing, LineColumn, Validation};
+use trommel::{Analysis, Cancel, Damage, Document, Error, Match, RepeatedName, Report, Sink};
+use trommel_hints::{HintStyle, UnmatchedQuery, pattern_warnings};
 use trommel_store::Stored;
-use trommel_toolbox::outputs::{dropped_document, elements_query};
+use trommel_toolbox::outputs::{elements_query, is_document_dropped};
 
-use crate::errors::{BadQuery, Failure};
+use crate::errors::{Failure, QueryError};
 use crate::input::{self, Options};
-use crate::output::{Notes, Out, Refused, Screen, Values, escape};
+use crate::output::{MalformedValue, Notes, Out, Screen, Values, escape};
 use crate::prefix::Prefix;
 use crate::progress::Progress;
 use crate::signals;
 
-/// Bytes of a pipe that are kept.
-const KEPT: usize = 16 << 20;
+/// The maximum number of bytes of a pipe to keep.
+const MAX_KEPT_PIPE: usize = 16 << 20;
 
-/// Hints that are shown.
-const HINTS: usize = 10;
+/// The maximum number of hints to show.
+const MAX_HINTS: usize = 10;
 
-/// Characters of a hint.
-const HINT: usize = 1_000;
+/// The maximum number of characters of a hint.
+const MAX_HINT_CHARS: usize = 1_000;
 
-/// Filters on records.
+/// Filters on records, as text and parsed.
 pub(crate) struct Filters {
     texts: Vec<String>,
     parsed: Vec<Logical>,
@@ -35,19 +35,19 @@ pub(crate) struct Filters {
 impl Filters {
     /// Parses the filters of `--where`.
     pub(crate) fn parse(texts: &[String]) -> Result<Self, Failure> {
-        let parsed = texts.iter().map(|text| BadQuery::parse_filter(text, "--where"));
+        let parsed = texts.iter().map(|text| QueryError::parse_filter(text, "--where"));
         Ok(Self { texts: texts.to_vec(), parsed: parsed.collect::<Result<_, _>>()? })
     }
 }
 
-/// What a command works with.
+/// The input of a command, and the analysis to run over it.
 pub(crate) struct Job {
     options: Options,
     screen: Screen,
     document: Document,
-    /// What is known of the input, if it is a stored output.
+    /// The metadata of the input, if it is a stored output.
     stored: Option<Stored>,
-    /// The first bytes of an input that cannot be read again.
+    /// The first bytes of an input that can be read only once.
     prefix: Prefix,
     analysis: Analysis,
     /// The texts of the filters on records.
@@ -68,6 +68,7 @@ impl Job {
         let mut analysis = Analysis::new()
             .validation(options.validation)
             .limits(options.limits)
+            // As the tools do, selects all members of a stored output that repeats names.
             .duplicates(match options.duplicates {
                 Duplicates::First if repeats => Duplicates::All,
                 asked => asked,
@@ -87,50 +88,50 @@ impl Job {
         self.options.name()
     }
 
-    /// What is known of the input, if it is a stored output.
+    /// Returns the metadata of the input, if it is a stored output.
     pub(crate) fn stored(&self) -> Option<&Stored> {
         self.stored.as_ref()
     }
 
-    /// Keeps a small input from a pipe, so that repeated names in it can be listed.
+    /// Keeps the bytes of a small pipe, so that repeated names in it can be listed after the run.
     pub(crate) fn keep_small_pipe(&mut self) {
         let document = std::mem::replace(&mut self.document, Document::from_bytes([]));
-        self.document = document.keep_up_to(KEPT);
+        self.document = document.keep_up_to(MAX_KEPT_PIPE);
     }
 
-    /// The first repeated names, after a run; nothing if the input cannot be read again.
-    pub(crate) fn repeated_names(&self, most: usize) -> Result<Option<Vec<RepeatedName>>, Failure> {
-        match self.analysis.repeated_names(&self.document, most) {
+    /// Returns the first repeated names after a run, or `None` if the input cannot be read again.
+    pub(crate) fn repeated_names(&self, max_names: usize) -> Result<Option<Vec<RepeatedName>>, Failure> {
+        match self.analysis.repeated_names(&self.document, max_names) {
             Ok(names) => Ok(Some(names)),
             Err(Error::Consumed) => Ok(None),
             Err(error) => Err(self.options.failure(error)),
         }
     }
 
-    /// Changes what is asked.
-    pub(crate) fn ask(&mut self, with: impl FnOnce(Analysis) -> Analysis) {
+    /// Changes the analysis.
+    pub(crate) fn configure(&mut self, with: impl FnOnce(Analysis) -> Analysis) {
         self.analysis = with(std::mem::take(&mut self.analysis));
     }
 
-    /// Keeps the records that pass the filters of `--where`.
-    pub(crate) fn keep(&mut self, filters: Filters) {
-        self.note_all(filters.parsed.iter().flat_map(bad_patterns));
-        self.ask(|analysis| filters.parsed.into_iter().fold(analysis, Analysis::filter));
+    /// Keeps only the records that pass the filters of `--where`.
+    pub(crate) fn filter(&mut self, filters: Filters) {
+        self.note_all(filters.parsed.iter().flat_map(pattern_warnings));
+        self.configure(|analysis| filters.parsed.into_iter().fold(analysis, Analysis::filter));
         self.filters = filters.texts;
     }
 
-    /// Standard output.
+    /// Opens standard output.
     pub(crate) fn out(&self) -> Result<Out, Failure> {
         Ok(Out::new(Arc::clone(&self.progress), self.cancel.clone())?)
     }
 
-    /// Standard error.
+    /// Returns the notes about this input, which go to standard error.
     pub(crate) fn notes(&self) -> Notes {
         Notes::new(&self.name(), Arc::clone(&self.progress))
     }
 
-    /// How the input is divided into records, where that is known before it is read: nothing for
-    /// `auto`.
+    /// True if the input is a stream of records. `None` if that is unknown before it is read, which
+    /// `auto` framing allows.
     pub(crate) fn is_stream(&self) -> Option<bool> {
         match self.document.current_framing() {
             Framing::Lines | Framing::JsonSeq | Framing::Concatenated => Some(true),
@@ -139,32 +140,31 @@ impl Job {
         }
     }
 
-    /// How skipped values are checked.
+    /// Returns the configuration for checking skipped values.
     pub(crate) fn config(&self) -> Config {
         Config::new().limits(self.options.limits)
     }
 
-    /// The writer of values. Containers that the engine skipped are checked before they are
-    /// written.
+    /// Returns the writer of values. It checks containers that the engine skipped.
     pub(crate) fn values(&self) -> Values {
         let is_structural = self.options.validation == Validation::Structural;
         Values::new(self.config(), is_structural, self.screen.out.is_terminal)
     }
 
-    /// Answers, and hands out values.
+    /// Runs the analysis and passes values to `sink`.
     pub(crate) fn run(&mut self, sink: &mut dyn Sink) -> Result<Report, Failure> {
         let report = self.analysis.run_with(&mut self.document, sink);
         self.progress.clear();
         let report = report.map_err(|error| self.options.failure(error))?;
-        if self.is_stream() != Some(true) && dropped_document(&report) {
-            self.note_dropped_document();
+        if self.is_stream() != Some(true) && is_document_dropped(&report) {
+            self.note_is_document_dropped();
         }
         Ok(report)
     }
 
-    /// Notes that `--where` keeps or drops a document whole, and the query that filters the
-    /// elements of its longest array.
-    fn note_dropped_document(&mut self) {
+    /// Notes that `--where` keeps or drops a document as a whole, and suggests a query that filters
+    /// the elements of its longest array.
+    fn note_is_document_dropped(&mut self) {
         let analysis = Analysis::new()
             .validation(self.options.validation)
             .limits(self.options.limits)
@@ -175,10 +175,12 @@ impl Job {
             let query = escape::short(&query, 300);
             format!("; to filter the elements of its longest array, write the query `{query}`")
         });
-        self.notes().note(&format!("--where drops the only document, which is kept or dropped whole{help}"));
+        self.notes().note(&format!(
+            "--where drops the only document, which it can only keep or drop as a whole{help}"
+        ));
     }
 
-    /// Answers, when no values are to be handed out. Bad records are reported, and summed up.
+    /// Runs an analysis that yields no values. Reports malformed records and their number.
     pub(crate) fn answer(&mut self) -> Result<Report, Failure> {
         let mut sink = NotesOnly(self.notes());
         let report = self.run(&mut sink);
@@ -186,29 +188,29 @@ impl Job {
         report
     }
 
-    /// Notes the patterns of queries that are not valid and so match nothing.
-    pub(crate) fn note_patterns(&self, asked: &[Asked<'_>]) {
-        self.note_all(asked.iter().flat_map(Asked::bad_patterns));
+    /// Notes invalid patterns in queries. They match nothing.
+    pub(crate) fn note_patterns(&self, asked: &[UnmatchedQuery<'_>]) {
+        self.note_all(asked.iter().flat_map(UnmatchedQuery::pattern_warnings));
     }
 
     fn note_all(&self, texts: impl Iterator<Item = String>) {
         let notes = self.notes();
-        for text in texts.take(HINTS) {
-            notes.note(&escape::short(&text, HINT));
+        for text in texts.take(MAX_HINTS) {
+            notes.note(&escape::short(&text, MAX_HINT_CHARS));
         }
     }
 
-    /// Notes what may have been meant by queries that selected nothing.
-    pub(crate) fn note_hints(&mut self, empty: &[Asked<'_>]) {
+    /// Notes suggestions for queries that selected nothing.
+    pub(crate) fn note_hints(&mut self, empty: &[UnmatchedQuery<'_>]) {
         let notes = self.notes();
         for hint in self.hints(empty) {
             notes.note(&hint);
         }
     }
 
-    /// What may have been meant by queries that selected nothing, safe for a terminal.
-    pub(crate) fn hints(&mut self, empty: &[Asked<'_>]) -> Vec<String> {
-        let empty = empty.get(..HINTS).unwrap_or(empty);
+    /// Returns suggestions for queries that selected nothing, escaped for a terminal.
+    pub(crate) fn hints(&mut self, empty: &[UnmatchedQuery<'_>]) -> Vec<String> {
+        let empty = empty.get(..MAX_HINTS).unwrap_or(empty);
         if empty.is_empty() {
             return Vec::new();
         }
@@ -216,41 +218,40 @@ impl Job {
         let document = if self.document.is_repeatable() {
             &mut self.document
         } else {
-            // What is true of the beginning is true of the whole: a suggestion that selects
-            // something there.
+            // The pipe is consumed, but its prefix proves that a suggestion selects something.
             kept = Document::from_bytes(self.prefix.take()).framing(self.document.current_framing());
             &mut kept
         };
         let outline = trommel_hints::outline(&self.analysis, document);
         let hints = trommel_hints::hints(&self.analysis, document, &outline, empty);
-        hints.iter().map(|hint| escape::short(&hint.message(Spelling::Options), HINT)).collect()
+        hints.iter().map(|hint| escape::short(&hint.message(HintStyle::Options), MAX_HINT_CHARS)).collect()
     }
 
-    /// The failure that a value which was found is no JSON.
-    pub(crate) fn refused(&self, Refused { error, record }: Refused) -> Failure {
+    /// Returns the failure for a malformed value that the engine skipped.
+    pub(crate) fn malformed_value(&self, MalformedValue { error, record }: MalformedValue) -> Failure {
         let record = (record > 0 || self.is_stream() == Some(true)).then_some(record);
-        if let Some(place) = self.place(error.offset()) {
-            return self.options.failure(Error::Read { error: error.at_place(place), record });
+        if let Some(position) = self.locate(error.offset()) {
+            return self.options.failure(Error::Read { error: error.with_line_column(position), record });
         }
         let record = record.map_or_else(String::new, |record| format!(", record {record}"));
-        let place = format!("byte {}{record}", error.offset());
-        Failure::Value { error, file: self.name(), place }
+        let position = format!("byte {}{record}", error.offset());
+        Failure::Value { error, file: self.name(), position }
     }
 
-    /// The line and column of an offset, where the input can be read again.
-    fn place(&self, offset: u64) -> Option<Place> {
+    /// Returns the line and column of an offset, if the input can be read again.
+    fn locate(&self, offset: u64) -> Option<LineColumn> {
         if self.options.is_stdin() || self.stored.is_some() {
-            return input::place_in(self.document.view()?.bytes(), offset);
+            return input::locate_in(self.document.view()?.bytes(), offset);
         }
-        self.options.place(offset)
+        self.options.locate(offset)
     }
 }
 
-/// A sink that is handed no values.
+/// A sink for an analysis that yields no values.
 struct NotesOnly(Notes);
 
 impl Sink for NotesOnly {
-    fn found(&mut self, _: &Found<'_>) -> io::Result<()> {
+    fn found(&mut self, _: &Match<'_>) -> io::Result<()> {
         Ok(())
     }
 

@@ -1,12 +1,11 @@
-//! The command line: asks the library, prints answers, and ends with a status.
+//! The command line: calls the library, prints answers, and exits with a status.
 //!
-//! `main` parses the arguments, detects the [`screen`], and runs one of [`commands`]. An
-//! [`input`] is what a command reads, a [`job`] one run of the engine over it, the [`toolbox`] the
-//! tools over the store and the buffers that [`home`] names. [`output`] holds what is printed,
-//! [`errors`] what is reported when something goes wrong. Answers go to standard output and
-//! nothing else does. Only [`sigbus`] and [`stdio`] contain `unsafe` code.
+//! `main` parses the arguments, detects the [`screen`], and runs one of [`commands`]. An [`input`]
+//! is opened for a command, a [`job`] runs the engine over it, and the [`toolbox`] holds the tools
+//! over the store and buffers of [`home`]. [`output`] formats answers and [`errors`] formats
+//! failures. Answers go to standard output and nothing else does. Only [`sigbus`] and [`stdio`]
+//! contain `unsafe` code.
 
-mod ahead;
 mod args;
 #[cfg(feature = "cloud")]
 mod cloud;
@@ -18,6 +17,7 @@ mod job;
 mod output;
 mod prefix;
 mod progress;
+mod read_ahead;
 mod screen;
 mod sigbus;
 mod signals;

@@ -3,14 +3,14 @@
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes that are kept.
-const KEPT: usize = 256 << 10;
+/// The number of bytes to keep.
+const PREFIX_BYTES: usize = 256 << 10;
 
-/// The bytes that a [`Tee`] has kept.
+/// The bytes that a [`Tee`] has kept. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prefix(Arc<Mutex<Vec<u8>>>);
 
-/// A reader that keeps the first 256 KiB of what it gives.
+/// A reader that keeps the first 256 KiB that pass through it.
 pub(crate) struct Tee<R> {
     reader: R,
     left: usize,
@@ -18,12 +18,12 @@ pub(crate) struct Tee<R> {
 }
 
 impl Prefix {
-    /// Reads on, keeping the first bytes.
+    /// Wraps a reader to keep its first bytes.
     pub(crate) fn tee<R: Read>(&self, reader: R) -> Tee<R> {
-        Tee { reader, left: KEPT, prefix: self.clone() }
+        Tee { reader, left: PREFIX_BYTES, prefix: self.clone() }
     }
 
-    /// The bytes so far, which are given away.
+    /// Returns the kept bytes and leaves none.
     pub(crate) fn take(&self) -> Vec<u8> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -46,11 +46,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keeps_the_first_bytes_and_passes_all() {
-        let bytes: Vec<u8> = (0..KEPT + 70_000).map(|n| (n % 251) as u8).collect();
+    fn keeps_the_first_bytes_and_returns_all() {
+        let bytes: Vec<u8> = (0..PREFIX_BYTES + 70_000).map(|n| (n % 251) as u8).collect();
         let (prefix, mut read) = (Prefix::default(), Vec::new());
         prefix.tee(&bytes[..]).read_to_end(&mut read).unwrap();
         assert_eq!(read, bytes);
-        assert_eq!(prefix.take(), &bytes[..KEPT]);
+        assert_eq!(prefix.take(), &bytes[..PREFIX_BYTES]);
     }
 }

@@ -1,4 +1,4 @@
-//! How far the work is: a bar on a terminal, when it takes longer than half a second.
+//! A progress bar on a terminal, for work that takes longer than half a second.
 
 use std::fmt::Write;
 use std::sync::OnceLock;
@@ -9,30 +9,30 @@ use trommel_tool::Event;
 
 use crate::screen::Screen;
 
-/// Work that ends sooner shows no bar.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// The delay before a bar appears. Shorter work shows none.
+const BAR_DELAY: Duration = Duration::from_millis(500);
 
-/// What is counted.
+/// The unit of the progress.
 #[derive(Clone, Copy, Debug)]
 enum Unit {
     Bytes,
     Outputs,
 }
 
-/// The bar, or its absence.
+/// A progress bar, which may be hidden.
 #[derive(Debug)]
 pub(crate) struct Progress {
     started: Instant,
-    shown: bool,
+    is_visible: bool,
     bar: OnceLock<ProgressBar>,
 }
 
-/// A spinner on a terminal while nothing can be counted, until it is dropped.
+/// A spinner on a terminal for work without progress, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Waiting(Option<ProgressBar>);
+pub(crate) struct Spinner(Option<ProgressBar>);
 
-impl Waiting {
-    /// Shows what is waited for, and for how long by now.
+impl Spinner {
+    /// Shows a message and the elapsed time.
     pub(crate) fn new(what: &'static str, screen: &Screen) -> Self {
         Self(screen.shows_progress.then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
@@ -45,7 +45,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for Spinner {
     fn drop(&mut self) {
         if let Some(bar) = &self.0 {
             bar.finish_and_clear();
@@ -54,28 +54,28 @@ impl Drop for Waiting {
 }
 
 impl Progress {
-    /// A bar that appears after a while, if the screen shows progress.
+    /// Creates a bar that appears after a delay, if the screen shows progress.
     pub(crate) fn new(screen: &Screen) -> Self {
-        Self { started: Instant::now(), shown: screen.shows_progress, bar: OnceLock::new() }
+        Self { started: Instant::now(), is_visible: screen.shows_progress, bar: OnceLock::new() }
     }
 
-    /// A bar that never appears.
+    /// Creates a bar that never appears.
     pub(crate) fn hidden() -> Self {
-        Self { started: Instant::now(), shown: false, bar: OnceLock::new() }
+        Self { started: Instant::now(), is_visible: false, bar: OnceLock::new() }
     }
 
-    /// Tells how far the work is, in bytes, and of how many. Called about once a megabyte.
+    /// Sets the number of bytes done and their total. Called about once per megabyte.
     pub(crate) fn update(&self, bytes: u64, total: Option<u64>) {
         self.show(bytes, total, Unit::Bytes);
     }
 
-    /// Tells how many outputs are done, and of how many.
+    /// Sets the number of outputs done and their total.
     pub(crate) fn count(&self, outputs: u64, total: u64) {
         self.show(outputs, Some(total), Unit::Outputs);
     }
 
     fn show(&self, done: u64, total: Option<u64>, unit: Unit) {
-        if !self.shown || self.bar.get().is_none() && self.started.elapsed() < PATIENCE {
+        if !self.is_visible || self.bar.get().is_none() && self.started.elapsed() < BAR_DELAY {
             return;
         }
         let bar = self.bar.get_or_init(|| bar(done, total, self.started, unit));
@@ -87,21 +87,21 @@ impl Progress {
         bar.set_position(done);
     }
 
-    /// Tells how far a tool is.
+    /// Shows the progress of a tool.
     pub(crate) fn watch(&self, event: &Event<'_>) {
         if let Event::Progress(progress) = event {
             self.update(progress.bytes, progress.total);
         }
     }
 
-    /// Takes the bar off the terminal, for good.
+    /// Removes the bar from the terminal for good.
     pub(crate) fn clear(&self) {
         if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();
         }
     }
 
-    /// Does something that writes to the terminal while the bar is not there.
+    /// Calls `write` while the bar is hidden, so that its output does not mix with the bar.
     pub(crate) fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
         match self.bar.get() {
             Some(bar) => bar.suspend(write),
@@ -110,7 +110,7 @@ impl Progress {
     }
 }
 
-/// The bar of work that has reached `done` since `started`.
+/// Creates the bar of work that has reached `done` since `started`.
 fn bar(done: u64, total: Option<u64>, started: Instant, unit: Unit) -> ProgressBar {
     let template = match (total, unit) {
         (Some(_), Unit::Bytes) => {
@@ -120,9 +120,9 @@ fn bar(done: u64, total: Option<u64>, started: Instant, unit: Unit) -> ProgressB
         (None, _) => "{spinner:.cyan} {binary_bytes}  {rate}  {elapsed}",
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    // The bar appears when the work has run for a while. The library's own rate starts at that
-    // moment and takes everything done before it for the work of an instant, so the rate shown is
-    // the mean since the start.
+    // The bar appears when the work has run for a while. The library's own rate starts then and
+    // counts all earlier work as done in an instant. The rate shown is therefore the mean since the
+    // start.
     let style = style.with_key("rate", |state: &ProgressState, out: &mut dyn Write| {
         let _ = write!(out, "{}/s", BinaryBytes(mean_rate(state) as u64));
     });
@@ -135,12 +135,12 @@ fn bar(done: u64, total: Option<u64>, started: Instant, unit: Unit) -> ProgressB
         .with_position(done)
 }
 
-/// Steps per second since the start of the work.
+/// Returns the steps per second since the start of the work.
 fn mean_rate(state: &ProgressState) -> f64 {
     state.pos() as f64 / state.elapsed().as_secs_f64().max(f64::EPSILON)
 }
 
-/// The time that the remaining steps take at the mean rate; zero while nothing is done.
+/// Returns the time for the remaining steps at the mean rate, or zero before the first step.
 fn time_left(state: &ProgressState) -> Duration {
     let remaining = state.len().unwrap_or(0).saturating_sub(state.pos()) as f64;
     Duration::try_from_secs_f64(remaining / mean_rate(state)).unwrap_or(Duration::ZERO)

@@ -1,13 +1,13 @@
-//! What the standard streams show: detected once, when the program starts, and handed down.
+//! The capabilities of the standard streams, detected once when the program starts.
 
 use std::env;
 use std::io;
 use std::os::fd::AsFd;
 
 use terminal_size::{Width, terminal_size_of};
-use trommel_display::Look;
+use trommel_display::DisplayOptions;
 
-/// Columns that a box takes at most: longer lines are hard to read.
+/// The maximum columns of a box, because longer lines are hard to read.
 const MAX_BOX: u16 = 100;
 
 /// The standard streams of this run.
@@ -21,19 +21,19 @@ pub(crate) struct Screen {
     pub(crate) shows_progress: bool,
 }
 
-/// One stream.
+/// The capabilities of one stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stream {
     /// True if people read it.
     pub(crate) is_terminal: bool,
     /// True if it shows colors.
     pub(crate) is_colored: bool,
-    /// Its columns, where they are known.
+    /// The width in columns, if it is known.
     pub(crate) width: Option<u16>,
 }
 
 impl Screen {
-    /// Detects what the standard streams are.
+    /// Detects the capabilities of the standard streams.
     pub(crate) fn detect() -> Self {
         let is_dumb = env::var_os("TERM").is_some_and(|name| name == "dumb");
         let (out, err) = (Stream::of(&io::stdout()), Stream::of(&io::stderr()));
@@ -42,7 +42,7 @@ impl Screen {
 }
 
 impl Stream {
-    /// A stream that people do not read.
+    /// A stream that is not a terminal.
     #[cfg(test)]
     pub(crate) const NONE: Self = Self { is_terminal: false, is_colored: false, width: None };
 
@@ -56,10 +56,10 @@ impl Stream {
         Self { is_terminal: stream.is_terminal(), is_colored, width }
     }
 
-    /// How displays look on this stream: as wide as a terminal has room for, else as usual. Plain
-    /// ones have no boxes.
-    pub(crate) fn look(self, plain: bool) -> Look {
-        let look = if plain { Look::new().plain() } else { Look::new() };
+    /// Returns the style of displays on this stream. Its width is that of the terminal, up to a
+    /// maximum. `plain` omits boxes.
+    pub(crate) fn layout(self, plain: bool) -> DisplayOptions {
+        let look = if plain { DisplayOptions::new().plain() } else { DisplayOptions::new() };
         match self.width {
             Some(width) => look.width(width.min(MAX_BOX)),
             None => look,

@@ -48,7 +48,7 @@ mod handler {
     use crate::output::escape;
 
     /// Seconds that writing the message may take: standard error may be a full pipe.
-    const PATIENCE: u32 = 1;
+    const WRITE_TIMEOUT: u32 = 1;
 
     /// The message, built before the handler is installed: a handler must not allocate.
     static MESSAGE: OnceLock<Vec<u8>> = OnceLock::new();
@@ -99,7 +99,7 @@ mod handler {
         set
     }
 
-    /// Writes the message once, and ends the process with status 1 within [`PATIENCE`].
+    /// Writes the message once, and ends the process with status 1 within [`WRITE_TIMEOUT`].
     ///
     /// Several threads may fault at the same time. The first one writes; the others wait for the
     /// end, because returning would repeat the access. The handler takes no lock and allocates
@@ -130,7 +130,7 @@ mod handler {
         // async-signal-safe.
         unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const alarm, ptr::null_mut()) };
         // SAFETY: `alarm` takes a number and is async-signal-safe.
-        unsafe { libc::alarm(PATIENCE) };
+        unsafe { libc::alarm(WRITE_TIMEOUT) };
     }
 
     /// Ends the process with status 1, without running anything else (`_exit`).

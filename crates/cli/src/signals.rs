@@ -1,21 +1,21 @@
-//! Ctrl-C, termination, and a terminal that is closed: the process ends at once, without a message,
-//! or as soon as nothing is left behind.
+//! Signals that end the process: interruption, termination, and hangup. It ends at once and without
+//! a message, or as soon as its work is cleaned up.
 
 use std::io;
 use std::sync::Arc;
 
 use crate::progress::Progress;
 
-/// Ends the process when a signal asks for it: 129 on hangup, 130 on interruption, 143 on
-/// termination. For work whose temporary files have no names.
+/// Ends the process on a signal: status 129 on hangup, 130 on interruption, 143 on termination. For
+/// work whose temporary files have no names and need no cleanup.
 pub(crate) fn install(progress: Arc<Progress>) -> io::Result<()> {
-    tell(progress, |_| false)
+    on_signal(progress, |_| false)
 }
 
-/// Tells of the first signal, so that the work can be given up tidily. When nobody sees to that
-/// (`false`), and at the second signal, the process ends.
+/// Calls `first` on the first signal, so that the work can be cancelled. The process ends if
+/// `first` returns false, and on the second signal.
 #[cfg(unix)]
-pub(crate) fn tell(
+pub(crate) fn on_signal(
     progress: Arc<Progress>,
     first: impl FnOnce(i32) -> bool + Send + 'static,
 ) -> io::Result<()> {
@@ -24,7 +24,7 @@ pub(crate) fn tell(
     use signal_hook::low_level;
 
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    // `nohup` has it ignored, and that must stay.
+    // `nohup` ignores SIGHUP. Handling it would undo that.
     if !is_ignored(SIGHUP) {
         signals.add_signal(SIGHUP)?;
     }
@@ -32,7 +32,7 @@ pub(crate) fn tell(
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         for signal in signals.forever() {
             progress.clear();
-            if !first.take().is_some_and(|tell| tell(signal)) {
+            if !first.take().is_some_and(|handle| handle(signal)) {
                 low_level::exit(128 + signal);
             }
         }
@@ -40,7 +40,7 @@ pub(crate) fn tell(
     Ok(())
 }
 
-/// True if this process ignores a signal, where the system says so.
+/// True if this process ignores a signal. False if the system does not report it.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return false };
@@ -49,23 +49,23 @@ fn is_ignored(signal: i32) -> bool {
         .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Ends the process when it has not ended by itself within some time: what was to be given up may
-/// wait for somebody else.
+/// Ends the process if it does not end within a grace period: cancelled work may wait for another
+/// process.
 #[cfg(unix)]
-pub(crate) fn leave_after_a_grace(signal: i32) {
-    const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
+pub(crate) fn exit_after_grace(signal: i32) {
+    const GRACE_PERIOD: std::time::Duration = std::time::Duration::from_secs(2);
     std::thread::spawn(move || {
-        std::thread::sleep(GRACE);
+        std::thread::sleep(GRACE_PERIOD);
         signal_hook::low_level::exit(128 + signal);
     });
 }
 
-/// The system's own way to end a process.
+/// The system ends the process itself.
 #[cfg(not(unix))]
-pub(crate) fn leave_after_a_grace(_: i32) {}
+pub(crate) fn exit_after_grace(_: i32) {}
 
-/// The system's own way to end a process.
+/// The system ends the process itself.
 #[cfg(not(unix))]
-pub(crate) fn tell(_: Arc<Progress>, _: impl FnOnce(i32) -> bool + Send + 'static) -> io::Result<()> {
+pub(crate) fn on_signal(_: Arc<Progress>, _: impl FnOnce(i32) -> bool + Send + 'static) -> io::Result<()> {
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! Standard output, and standard streams that are closed when the program starts.
 //!
-//! Before `main`, the Rust runtime opens `/dev/null` in place of each closed standard stream, so
-//! that no other file gets its number. An answer written there would be lost with status 0, and a
-//! stream that the runtime replaced cannot be distinguished from one that the caller sent to
-//! `/dev/null`. An initializer of the executable therefore checks the streams before the runtime
-//! does. Where executables have no such initializers, closed streams are not noticed.
+//! Before `main`, the Rust runtime opens `/dev/null` in position of each closed standard stream, so
+//! that no other file gets its number. An answer written there would be lost with status 0. Such a
+//! stream cannot be distinguished from one that the caller redirected to `/dev/null`. An
+//! initializer of the executable therefore checks the streams before the runtime does. Where
+//! executables have no such initializers, closed streams are not noticed.
 
 use std::io::{self, StdoutLock, Write};
 use std::sync::atomic::{AtomicBool, Ordering};

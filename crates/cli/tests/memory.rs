@@ -1,7 +1,8 @@
-//! Memory: what storing and asking takes follows the questions, never the length of the output.
+//! Memory: the memory for storing and querying depends on the queries, never on the length of the
+//! output.
 //!
-//! A binary of its own, which holds little: the peak of whoever starts a program counts as that
-//! program's.
+//! A separate binary that holds little, because the peak of a parent process counts as that of its
+//! child.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -23,16 +24,16 @@ const RECORD: &str = r#"{"id": 12345, "name": "a name that is some letters long"
 
 const MIB: u64 = 1 << 20;
 
-/// What a process may keep resident, windows aside.
+/// The maximum resident memory of a process, without windows.
 const ALLOWED: u64 = 64 * MIB;
 
-/// What the windows on the payload may add for each thread.
+/// The maximum memory that windows on the payload add per thread.
 const WINDOWS_PER_THREAD: u64 = 2 * MIB;
 
-/// What figures of values may keep so as to be exact.
+/// The memory that exact statistics of values may use.
 const VALUES: u64 = 64 * MIB;
 
-/// The most that a process had resident, mapped pages included, once it has ended well.
+/// Returns the peak resident memory of a process, mapped pages included, after it has succeeded.
 fn peak(mut command: Command, input: Option<Repeat>) -> u64 {
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut child = command.stdin(stdin).stdout(Stdio::null()).spawn().unwrap();
@@ -48,8 +49,7 @@ fn peak(mut command: Command, input: Option<Repeat>) -> u64 {
     used.rusage.maxrss
 }
 
-/// Calls of all tools that look at the output named `large`, with what they may keep by
-/// declaration.
+/// Returns calls of all tools that read the output `large`, with their declared memory.
 fn questions(records: &str) -> Vec<(&'static str, Value, u64)> {
     let at = |rest: &str| format!("{records}{rest}");
     let counts = json!([
@@ -68,7 +68,7 @@ fn questions(records: &str) -> Vec<(&'static str, Value, u64)> {
     ]
 }
 
-/// R7: an output is stored, and each tool answers about it, in 64 MiB and the windows.
+/// R7: storing an output, and each tool's answer about it, takes at most 64 MiB and the windows.
 #[test]
 fn r7_outputs_take_no_more_for_their_length() {
     let bytes = cases(24 * MIB, 1024 * MIB);
@@ -92,14 +92,14 @@ fn r7_outputs_take_no_more_for_their_length() {
     }
 }
 
-/// R7: a content of any length, on one line, is routed from anywhere to anywhere, and its buffer
-/// searched, read and exported, in 64 MiB.
+/// R7: routing a content of any length on one line, and searching, reading, and exporting its
+/// buffer, takes at most 64 MiB.
 #[test]
 fn r7_contents_are_routed_in_bounded_memory() {
     let home = Home::new("routes-memory");
     let count = cases(48 * MIB, 1024 * MIB) / (RECORD.len() as u64 + 1);
     let file = home.folder().path("long.txt");
-    // Some characters have two bytes, so that places are found by counting.
+    // Some characters have two bytes, so that offsets must be found by counting.
     let record = RECORD.replace("a name", "ä name");
     io::copy(&mut Repeat::records(&record, count), &mut std::fs::File::create(&file).unwrap()).unwrap();
     let document = "## All\n\

@@ -6,7 +6,7 @@ use trommel_tool::Context;
 
 use crate::figures::seconds;
 use crate::json;
-use crate::look::Look;
+use crate::options::DisplayOptions;
 use crate::panel::{Panel, Section, Show, padded, widest};
 
 /// The context of a call; in JSON the context itself.
@@ -43,7 +43,7 @@ impl<'a> ContextView<'a> {
 }
 
 impl Show for ContextView<'_> {
-    fn panel(&self, _: &Look) -> Panel {
+    fn panel(&self, _: &DisplayOptions) -> Panel {
         let rows = self.rows();
         let column = widest(rows.iter().map(|(label, _)| *label)) + 1;
         let mut body = Section::default()

@@ -6,7 +6,7 @@ use trommel_tool::{Status, ToolExecution};
 
 use crate::figures::{clock, milliseconds};
 use crate::json;
-use crate::look::Look;
+use crate::options::DisplayOptions;
 use crate::panel::{Panel, Section, Show};
 
 /// Executions, oldest first, numbered from 1 for the first one ever.
@@ -27,7 +27,7 @@ impl<'a> History<'a> {
 }
 
 impl Show for History<'_> {
-    fn panel(&self, look: &Look) -> Panel {
+    fn panel(&self, options: &DisplayOptions) -> Panel {
         let first = self.total - self.executions.len() as u64 + 1;
         let mut body = Section::default().led("Total Executions: ", &grouped(self.total)).blank();
         if first > 1 && !self.executions.is_empty() {
@@ -35,19 +35,19 @@ impl Show for History<'_> {
             body = body.line(&format!("The last {shown} of them:")).blank();
         }
         let body = body.each((first..).zip(self.executions), |section, (number, execution)| {
-            shown(section, number, execution, look)
+            shown(section, number, execution, options)
         });
         Panel::new([Section::default().line("Tool Execution History"), body])
     }
 }
 
-fn shown(section: Section, number: u64, execution: &ToolExecution, look: &Look) -> Section {
+fn shown(section: Section, number: u64, execution: &ToolExecution, options: &DisplayOptions) -> Section {
     const INDENT: &str = "    ";
     const PARAMS: &str = "Params: ";
     let status = execution.status();
-    let room = look.room() - INDENT.len() - PARAMS.len();
+    let room = options.room() - INDENT.len() - PARAMS.len();
     let error = if status == Status::Failed { execution.result.error.as_ref() } else { None };
-    let head = format!("{:<4}[{}]", format!("#{number} "), clock(execution.started_at, &look.zone));
+    let head = format!("{:<4}[{}]", format!("#{number} "), clock(execution.started_at, &options.zone));
     section
         .line(&head)
         .led(&format!("{INDENT}Tool: "), &execution.tool_name)

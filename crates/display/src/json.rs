@@ -141,7 +141,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn texts_stay_what_they_are() {
+    fn texts_are_verbatim() {
         let text = "{\"a\" :[1.50, {\"b\":\"x, \\\"y\\\": {\\\\\"},[] ,{}],\n\"é\":null}";
         let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         assert_eq!(inline(text), "{\"a\": [1.50, {\"b\": \"x, \\\"y\\\": {\\\\\"}, [], {}], \"é\": null}");

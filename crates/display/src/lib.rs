@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use serde_json::json;
-//! use trommel_display::{Look, Show, ToolDetails};
+//! use trommel_display::{DisplayOptions, Show, ToolDetails};
 //! use trommel_tool::{Category, Metadata};
 //!
 //! let schema = json!({
@@ -34,7 +34,7 @@
 //!   file_path (string) [required]
 //!     Absolute path to the file to read
 //! ";
-//! assert_eq!(ToolDetails::new(&tool).text(&Look::new().plain()), expected);
+//! assert_eq!(ToolDetails::new(&tool).text(&DisplayOptions::new().plain()), expected);
 //! ```
 //!
 //! # Contents
@@ -53,7 +53,7 @@
 //! [`Outcome`] shows any execution. [`Problem`] shows a failed one, in the form that its error kind
 //! asks for: [`ToolNotFound`], [`ValidationFailed`], or [`ExecutionFailed`]. [`ToolList`],
 //! [`ToolDetails`], [`RegistryView`], [`History`], and [`ContextView`] show the state of a host. A
-//! [`Look`] sets the width, the box, and the time zone.
+//! [`DisplayOptions`] sets the width, the box, and the time zone.
 //!
 //! # Log lines
 //!
@@ -65,7 +65,7 @@ mod figures;
 mod history;
 mod json;
 mod log_lines;
-mod look;
+mod options;
 mod outcome;
 mod panel;
 mod problems;
@@ -77,7 +77,7 @@ mod wrap;
 pub use context::ContextView;
 pub use history::History;
 pub use log_lines::LogLines;
-pub use look::Look;
+pub use options::DisplayOptions;
 pub use outcome::Outcome;
 pub use panel::{Panel, Show};
 pub use problems::{ExecutionFailed, Problem, ToolNotFound};

@@ -9,7 +9,7 @@ use trommel_tool::{
 
 use crate::figures::milliseconds;
 use crate::json;
-use crate::look::Look;
+use crate::options::DisplayOptions;
 use crate::panel::{Panel, Section, Show};
 
 /// The result of a call.
@@ -35,13 +35,13 @@ impl<'a> Outcome<'a> {
         command(self.execution, self.tool)
     }
 
-    fn body(&self, look: &Look) -> Section {
+    fn body(&self, options: &DisplayOptions) -> Section {
         match self.execution.status() {
             Status::DryRun => Section::default().line(self.text()),
             Status::Success => match &self.result().delivered {
                 Delivered::Stored(manifest) => stored(manifest),
                 Delivered::Away => Section::default().line("Output:").line("(delivered elsewhere)"),
-                _ => self.output(look),
+                _ => self.output(options),
             },
             _ => self.error(),
         }
@@ -51,12 +51,12 @@ impl<'a> Outcome<'a> {
         self.result().output.as_ref().map_or("", Output::as_str)
     }
 
-    fn output(&self, look: &Look) -> Section {
+    fn output(&self, options: &DisplayOptions) -> Section {
         let section = Section::default().line("Output:");
         match &self.result().output {
             Some(Output::Json(raw)) => {
                 let on_one_line = json::inline(raw.get());
-                let fits = on_one_line.chars().count() <= look.room();
+                let fits = on_one_line.chars().count() <= options.room();
                 section.line(&if fits { on_one_line } else { json::pretty(raw.get()) })
             }
             Some(output) if !output.is_nothing() => {
@@ -85,11 +85,11 @@ impl<'a> Outcome<'a> {
 }
 
 impl Show for Outcome<'_> {
-    fn panel(&self, look: &Look) -> Panel {
+    fn panel(&self, options: &DisplayOptions) -> Panel {
         let head = Section::default()
             .led("Tool: ", &self.execution.tool_name)
             .led("Status: ", &marked(self.execution.status()));
-        Panel::new([head, self.body(look), self.end()])
+        Panel::new([head, self.body(options), self.end()])
     }
 }
 

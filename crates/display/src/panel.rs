@@ -10,10 +10,10 @@ use comfy_table::{ContentArrangement, ContentLineStyle, LineStyle, Table, TableS
 use trommel_base::text::safe;
 use unicode_width::UnicodeWidthStr;
 
-use crate::look::Look;
+use crate::options::DisplayOptions;
 use crate::wrap::wrap;
 
-/// The look of the frame.
+/// The style of the frame.
 const FRAME: TableStyle = TableStyle::new()
     .top_border(LineStyle::new('┌', '─', '─', '┐'))
     .content_lines(ContentLineStyle::new('│', '│', '│'))
@@ -26,11 +26,11 @@ const FRAMING: u16 = 4;
 /// Something that people read as a panel.
 pub trait Show {
     /// The sections of the panel.
-    fn panel(&self, look: &Look) -> Panel;
+    fn panel(&self, options: &DisplayOptions) -> Panel;
 
     /// The lines, each with a line break at its end.
-    fn text(&self, look: &Look) -> String {
-        self.panel(look).text(look)
+    fn text(&self, options: &DisplayOptions) -> String {
+        self.panel(options).text(options)
     }
 }
 
@@ -60,9 +60,9 @@ impl Panel {
     }
 
     /// The lines, with or without a box, each with a line break at its end.
-    pub fn text(&self, look: &Look) -> String {
-        let width = look.width.max(Look::NARROWEST);
-        let mut text = if look.boxed { self.framed(width) } else { self.bare(width) };
+    pub fn text(&self, options: &DisplayOptions) -> String {
+        let width = options.width.max(DisplayOptions::MIN_WIDTH);
+        let mut text = if options.boxed { self.framed(width) } else { self.bare(width) };
         text.push('\n');
         text
     }
@@ -190,10 +190,10 @@ mod tests {
 │                      │
 └──────────────────────┘
 ";
-        assert_eq!(panel().text(&Look::new().width(24)), expected);
+        assert_eq!(panel().text(&DisplayOptions::new().width(24)), expected);
         for width in [0, 24, 71, 200] {
-            for line in panel().text(&Look::new().width(width)).lines() {
-                assert_eq!(line.width(), usize::from(width.max(Look::NARROWEST)), "{line}");
+            for line in panel().text(&DisplayOptions::new().width(width)).lines() {
+                assert_eq!(line.width(), usize::from(width.max(DisplayOptions::MIN_WIDTH)), "{line}");
             }
         }
     }
@@ -201,8 +201,8 @@ mod tests {
     #[test]
     fn without_a_box_the_lines_are_the_same() {
         let expected = "Tool: Read\n\nOutput:\n\\u001b[31m日本語\nthe second line is longer\n";
-        assert_eq!(panel().text(&Look::new().plain()), expected);
-        assert_eq!(Panel::default().text(&Look::new().plain()), "\n");
+        assert_eq!(panel().text(&DisplayOptions::new().plain()), expected);
+        assert_eq!(Panel::default().text(&DisplayOptions::new().plain()), "\n");
     }
 
     #[test]

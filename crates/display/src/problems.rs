@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use trommel_tool::{ErrorKind, Fault, Metadata, ToolError, ToolExecution};
 
 use crate::json as shown;
-use crate::look::Look;
+use crate::options::DisplayOptions;
 use crate::outcome::{Outcome, causes, command, labelled};
 use crate::panel::{Panel, Section, Show};
 use crate::validation::ValidationFailed;
@@ -27,7 +27,7 @@ impl<'a> ToolNotFound<'a> {
 }
 
 impl Show for ToolNotFound<'_> {
-    fn panel(&self, look: &Look) -> Panel {
+    fn panel(&self, options: &DisplayOptions) -> Panel {
         let head = Section::default().line("Error: Tool Not Found");
         let mut body =
             Section::default().line(&format!("The tool \"{}\" is not registered.", self.tool)).blank();
@@ -37,7 +37,7 @@ impl Show for ToolNotFound<'_> {
                 .each(self.suggestions, |section, name| section.led("  • ", name))
                 .blank();
         }
-        Panel::new([head, body.line(&format!("Use {} to see all available tools.", look.list_command))])
+        Panel::new([head, body.line(&format!("Use {} to see all available tools.", options.list_command))])
     }
 }
 
@@ -56,7 +56,7 @@ impl<'a> ExecutionFailed<'a> {
 }
 
 impl Show for ExecutionFailed<'_> {
-    fn panel(&self, _: &Look) -> Panel {
+    fn panel(&self, _: &DisplayOptions) -> Panel {
         self.0.titled("Error: Tool Execution Failed")
     }
 }
@@ -117,15 +117,17 @@ impl<'a> Problem<'a> {
 }
 
 impl Show for Problem<'_> {
-    fn panel(&self, look: &Look) -> Panel {
+    fn panel(&self, options: &DisplayOptions) -> Panel {
         let error = self.error();
         let name = &self.execution.tool_name;
         match error.kind {
-            ErrorKind::NotFound => ToolNotFound::new(name, &error.suggestions).panel(look),
-            ErrorKind::InvalidArguments => ValidationFailed::new(name, &error).panel(look),
+            ErrorKind::NotFound => ToolNotFound::new(name, &error.suggestions).panel(options),
+            ErrorKind::InvalidArguments => ValidationFailed::new(name, &error).panel(options),
             ErrorKind::NeedsApproval => self.titled("Error: Approval Required"),
             ErrorKind::Refused => self.titled("Error: Request Refused"),
-            ErrorKind::TimedOut | ErrorKind::Cancelled => Outcome::new(self.execution, self.tool).panel(look),
+            ErrorKind::TimedOut | ErrorKind::Cancelled => {
+                Outcome::new(self.execution, self.tool).panel(options)
+            }
             _ => self.titled("Error: Tool Execution Failed"),
         }
     }

@@ -5,7 +5,7 @@ use trommel_base::text::grouped;
 use trommel_tool::{RegistryError, RegistryState};
 
 use crate::figures::counted;
-use crate::look::Look;
+use crate::options::DisplayOptions;
 use crate::outcome::labelled;
 use crate::panel::{Panel, Section, Show, padded, widest};
 use crate::problems::ToolNotFound;
@@ -25,7 +25,7 @@ impl<'a> RegistryView<'a> {
 }
 
 impl Show for RegistryView<'_> {
-    fn panel(&self, _: &Look) -> Panel {
+    fn panel(&self, _: &DisplayOptions) -> Panel {
         let state = self.state;
         let rows = state.by_category.iter();
         let rows: Vec<_> =
@@ -63,9 +63,9 @@ impl<'a> RegistrationFailed<'a> {
 }
 
 impl Show for RegistrationFailed<'_> {
-    fn panel(&self, look: &Look) -> Panel {
+    fn panel(&self, options: &DisplayOptions) -> Panel {
         if let RegistryError::NotRegistered { name, suggestions } = self.error {
-            return ToolNotFound::new(name, suggestions).panel(look);
+            return ToolNotFound::new(name, suggestions).panel(options);
         }
         let advice = self.error.advice();
         let mut body = Section::default().line(&self.error.to_string());

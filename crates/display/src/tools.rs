@@ -5,7 +5,7 @@ use serde_json::Value;
 use trommel_tool::{Category, Metadata, ToolParameter};
 
 use crate::json;
-use crate::look::Look;
+use crate::options::DisplayOptions;
 use crate::panel::{Panel, Section, Show, padded, widest};
 
 /// Least width of the column of names.
@@ -33,7 +33,7 @@ impl<'a> ToolList<'a> {
 }
 
 impl Show for ToolList<'_> {
-    fn panel(&self, _: &Look) -> Panel {
+    fn panel(&self, _: &DisplayOptions) -> Panel {
         let column = widest(self.tools.iter().map(|tool| tool.name.as_str())).clamp(NAMES, WIDEST_NAME);
         let categories = Category::ALL.into_iter().map(|category| (category, self.of(category)));
         let body = categories.filter(|(_, tools)| !tools.is_empty()).fold(
@@ -93,7 +93,7 @@ impl<'a> ToolDetails<'a> {
 }
 
 impl Show for ToolDetails<'_> {
-    fn panel(&self, _: &Look) -> Panel {
+    fn panel(&self, _: &DisplayOptions) -> Panel {
         let tool = self.tool;
         let mut head =
             Section::default().led("Tool: ", &tool.name).led("Category: ", tool.category.heading());

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use trommel_tool::{Fault, ToolError};
 
-use crate::look::Look;
+use crate::options::DisplayOptions;
 use crate::outcome::labelled;
 use crate::panel::{Panel, Section, Show};
 
@@ -24,7 +24,7 @@ impl<'a> ValidationFailed<'a> {
 }
 
 impl Show for ValidationFailed<'_> {
-    fn panel(&self, _: &Look) -> Panel {
+    fn panel(&self, _: &DisplayOptions) -> Panel {
         let head = Section::default().line("Validation Error");
         let mut body = Section::default().led("Tool: ", self.tool);
         if self.error.faults.is_empty() {

@@ -64,7 +64,7 @@ fn fill(lead: &str, text: &str, indent: &str, width: usize, lines: &mut Vec<Stri
 ///
 /// It measures no more than the part that may fit, so that wrapping a long word takes linear time.
 fn cut(word: &str, room: usize) -> (&str, &str) {
-    // A character with many combining marks: a flood of them is split, whatever it looks like.
+    // The bound also applies to a character with very many combining marks, which is split.
     let end = word.char_indices().nth(room * 4 + 16).map_or(word.len(), |(at, _)| at);
     let window = &word[..end];
     if window.width() <= room {
@@ -105,7 +105,7 @@ mod tests {
     fn long_words_are_cut() {
         assert_eq!(wrapped("", &"x".repeat(25), 10), ["x".repeat(10), "x".repeat(10), "x".repeat(5)]);
         assert_eq!(wrapped("> ", "ab 0123456789", 10), ["> ab", "  01234567", "  89"]);
-        // Exactly as long as the line, and words behind a long one.
+        // A word as long as the line, and words after a long one.
         assert_eq!(wrapped("", "0123456789 b", 10), ["0123456789", "b"]);
         assert_eq!(wrapped("", "0123456789a b", 10), ["0123456789", "a b"]);
     }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_word_costs_no_more_than_its_length() {
+    fn wrapping_a_long_word_takes_linear_time() {
         let lines = wrapped("", &"x".repeat(1_000_000), 67);
         assert_eq!(lines.len(), 1_000_000_usize.div_ceil(67));
     }

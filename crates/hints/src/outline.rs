@@ -1,147 +1,151 @@
-//! The names and arrays there are in a document, as far as a bounded look shows.
+//! The names and arrays of a document, collected by a bounded scan.
 
 use std::collections::HashMap;
 
 use trommel::reader::{Cursor, Event, Kind};
 
-use super::{READ, is_stream};
+use super::{MAX_READ_BYTES, is_stream};
 
-/// Places that are remembered.
-const PLACES: usize = 4_000;
+/// The maximum number of nodes.
+const MAX_NODES: usize = 4_000;
 
-/// Bytes of names that are remembered.
-const NAMES: usize = 1 << 20;
+/// The maximum number of bytes of all names.
+const MAX_ALL_NAMES_BYTES: usize = 1 << 20;
 
-/// Bytes of a name that is remembered.
-const NAME: usize = 300;
+/// The maximum number of bytes of one name.
+const MAX_NAME_BYTES: usize = 300;
 
-/// Elements of an array, members of an object, and records of a stream that are inspected; the rest
-/// is skipped.
-const CHILDREN: u64 = 200;
+/// The maximum number of inspected elements of an array, members of an object, and records of a
+/// stream. The others are skipped.
+const MAX_CHILDREN: u64 = 200;
 
-/// Containers within each other that are inspected.
-const DEPTH: usize = 24;
+/// The maximum depth of inspected containers.
+const MAX_DEPTH: usize = 24;
 
-/// The shape of a document: which names there are where, elements of an array taken together.
+/// The shape of a document: the names at each path, where all elements of an array share one path.
 ///
-/// A look is bounded: 256 MiB, 200 records, 200 children of a container, 24 levels, and 4,000
-/// places.
+/// A scan is bounded: 256 MiB, 200 records, 200 children of a container, 24 levels, and 4,000
+/// nodes.
 #[derive(Clone, Debug)]
 pub struct Outline {
-    places: Vec<Place>,
+    nodes: Vec<OutlineNode>,
     /// True if the document is a stream of records.
     pub(super) is_stream: bool,
     /// True if nothing was skipped.
     pub(super) is_complete: bool,
 }
 
-/// A place in the document: the values that one path without indices leads to.
+/// A node of the outline: all values at one path without indices.
 #[derive(Clone, Debug, Default)]
-struct Place {
+struct OutlineNode {
     /// Members in order of first appearance.
     names: Vec<(Box<str>, usize)>,
     known: HashMap<Box<str>, usize>,
     element: Option<usize>,
-    /// The elements of the longest array here.
+    /// The number of elements of the longest array at this path.
     longest: Option<u64>,
 }
 
 impl Default for Outline {
     fn default() -> Self {
-        Self { places: vec![Place::default()], is_stream: false, is_complete: false }
+        Self { nodes: vec![OutlineNode::default()], is_stream: false, is_complete: false }
     }
 }
 
 impl Outline {
-    /// The place of `$`.
+    /// The node of `$`.
     pub(super) const ROOT: usize = 0;
 
-    /// Inspects what a cursor reads. An error ends the look, or skips the record where the framing
-    /// allows it.
-    pub(super) fn of(cursor: &mut Cursor<'_>) -> Self {
+    /// Scans the input of a cursor. An error ends the scan, or skips the record if the framing
+    /// allows that.
+    pub(super) fn scan(cursor: &mut Cursor<'_>) -> Self {
         let outline = Self { is_complete: true, ..Self::default() };
-        let mut look = Look { outline, names: 0, open: Vec::new(), member: Self::ROOT };
+        let mut scan = Scan { outline, names: 0, open: Vec::new(), member: Self::ROOT };
         let mut records = 0;
-        // A record that cannot be read counts as well, so that the look ends.
-        for _ in 0..2 * CHILDREN {
+        // Unreadable records count too, so that the scan ends.
+        for _ in 0..2 * MAX_CHILDREN {
             match cursor.next_record() {
                 Ok(false) => break,
-                Ok(true) if records == CHILDREN => {
-                    look.outline.is_complete = false;
+                Ok(true) if records == MAX_CHILDREN => {
+                    scan.outline.is_complete = false;
                     break;
                 }
-                Ok(true) if look.record(cursor).is_some() => records += 1,
+                Ok(true) if scan.record(cursor).is_some() => records += 1,
                 _ => {
-                    look.outline.is_complete = false;
-                    if !cursor.can_recover() || look.is_over(cursor) {
+                    scan.outline.is_complete = false;
+                    if !cursor.can_recover() || scan.is_over(cursor) {
                         break;
                     }
                 }
             }
         }
-        look.outline.is_stream = records > 1 || is_stream(cursor.framing());
-        look.outline
+        scan.outline.is_stream = records > 1 || is_stream(cursor.framing());
+        scan.outline
     }
 
-    /// Bytes of memory, roughly.
+    /// Returns the approximate size in bytes.
     pub fn weight(&self) -> usize {
-        let names = self.places.iter().flat_map(|place| &place.names);
-        names.map(|(name, _)| 2 * name.len()).sum::<usize>() + self.places.len() * 2 * size_of::<Place>()
+        let names = self.nodes.iter().flat_map(|node| &node.names);
+        names.map(|(name, _)| 2 * name.len()).sum::<usize>() + self.nodes.len() * 2 * size_of::<OutlineNode>()
     }
 
-    /// The place of the members of a name.
-    pub(super) fn member(&self, place: usize, name: &str) -> Option<usize> {
-        self.places.get(place)?.known.get(name).copied()
+    /// Returns the node of the member with a name.
+    pub(super) fn member(&self, node: usize, name: &str) -> Option<usize> {
+        self.nodes.get(node)?.known.get(name).copied()
     }
 
-    /// The place of the elements.
-    pub(super) fn element(&self, place: usize) -> Option<usize> {
-        self.places.get(place)?.element
+    /// Returns the node of the elements.
+    pub(super) fn element(&self, node: usize) -> Option<usize> {
+        self.nodes.get(node)?.element
     }
 
-    /// The names of the members, in order of first appearance.
-    pub(super) fn names(&self, place: usize) -> impl Iterator<Item = (&str, usize)> {
-        let names = self.places.get(place).map_or(&[][..], |place| &place.names);
-        names.iter().map(|(name, place)| (&**name, *place))
+    /// Returns the names of the members and their nodes, in order of first appearance.
+    pub(super) fn names(&self, node: usize) -> impl Iterator<Item = (&str, usize)> {
+        let names = self.nodes.get(node).map_or(&[][..], |node| &node.names);
+        names.iter().map(|(name, node)| (&**name, *node))
     }
 
-    /// The number of elements in the longest array at a place; nothing if no array was seen there.
-    pub(super) fn longest(&self, place: usize) -> Option<u64> {
-        self.places.get(place)?.longest
+    /// Returns the number of elements in the longest array at a node; `None` if no array was seen
+    /// there.
+    pub(super) fn longest(&self, node: usize) -> Option<u64> {
+        self.nodes.get(node)?.longest
     }
 
-    /// Every place, each after the one that contains it, with how it is reached from there.
+    /// Returns the steps from each node to its children: a name, or `None` for the step to the
+    /// elements. Every node comes after its parent.
     pub(super) fn steps(&self) -> impl Iterator<Item = (usize, Option<&str>, usize)> {
-        self.places.iter().enumerate().flat_map(|(from, place)| {
-            let names = place.names.iter().map(move |(name, to)| (from, Some(&**name), *to));
-            names.chain(place.element.map(|to| (from, None, to)))
+        self.nodes.iter().enumerate().flat_map(|(from, node)| {
+            let names = node.names.iter().map(move |(name, to)| (from, Some(&**name), *to));
+            names.chain(node.element.map(|to| (from, None, to)))
         })
     }
 }
 
-/// A look in progress.
-struct Look {
+/// A scan in progress.
+struct Scan {
     outline: Outline,
-    /// Bytes of names so far.
+    /// The number of bytes of names so far.
     names: usize,
-    open: Vec<Open>,
-    /// The place of the member whose name was read last.
+    open: Vec<OpenContainer>,
+    /// The node of the member whose name was read last.
     member: usize,
 }
 
-/// A container around the next value.
-struct Open {
-    place: usize,
+/// An open container.
+struct OpenContainer {
+    node: usize,
     kind: Kind,
     children: u64,
 }
 
-impl Look {
+impl Scan {
     fn is_over(&self, cursor: &Cursor<'_>) -> bool {
-        cursor.offset() > READ || self.outline.places.len() >= PLACES || self.names > NAMES
+        cursor.offset() > MAX_READ_BYTES
+            || self.outline.nodes.len() >= MAX_NODES
+            || self.names > MAX_ALL_NAMES_BYTES
     }
 
-    /// Reads one record. Nothing if the look ends in it.
+    /// Reads one record. Returns `None` if the scan ends in it.
     fn record(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
         self.open.clear();
         while let Some(event) = cursor.advance().ok()? {
@@ -155,7 +159,7 @@ impl Look {
                 }
                 Event::Begin(kind) => self.begin(kind, cursor)?,
                 Event::Scalar(_) => {
-                    self.place();
+                    self.node();
                     self.child_ended(cursor)?;
                 }
                 Event::End(_) => {
@@ -167,34 +171,35 @@ impl Look {
         Some(())
     }
 
-    /// The next value is the member of this name.
+    /// Prepares for the value of the member with this name.
     fn name(&mut self, name: &str) -> Option<()> {
-        let from = self.open.last()?.place;
+        let from = self.open.last()?.node;
         if let Some(known) = self.outline.member(from, name) {
             self.member = known;
             return Some(());
         }
-        self.member = self.new_place();
-        // A name that is too long for a suggestion leads nowhere.
-        if name.len() > NAME {
+        self.member = self.new_node();
+        // A name too long for a suggestion gets a node, so that its value can be read, but no entry
+        // that leads to it.
+        if name.len() > MAX_NAME_BYTES {
             self.outline.is_complete = false;
             return Some(());
         }
         self.names += name.len();
-        let place = self.outline.places.get_mut(from)?;
-        place.names.push((name.into(), self.member));
-        place.known.insert(name.into(), self.member);
+        let node = self.outline.nodes.get_mut(from)?;
+        node.names.push((name.into(), self.member));
+        node.known.insert(name.into(), self.member);
         Some(())
     }
 
-    fn new_place(&mut self) -> usize {
-        self.outline.places.push(Place::default());
-        self.outline.places.len() - 1
+    fn new_node(&mut self) -> usize {
+        self.outline.nodes.push(OutlineNode::default());
+        self.outline.nodes.len() - 1
     }
 
-    /// The place of the value that begins here.
-    fn place(&mut self) -> usize {
-        let Some(Open { place: from, kind, .. }) = self.open.last() else { return Outline::ROOT };
+    /// Returns the node of the value that begins at the cursor.
+    fn node(&mut self) -> usize {
+        let Some(OpenContainer { node: from, kind, .. }) = self.open.last() else { return Outline::ROOT };
         let (from, is_array) = (*from, *kind == Kind::Array);
         if !is_array {
             return self.member;
@@ -202,35 +207,36 @@ impl Look {
         if let Some(known) = self.outline.element(from) {
             return known;
         }
-        let new = self.new_place();
-        if let Some(place) = self.outline.places.get_mut(from) {
-            place.element = Some(new);
+        let new = self.new_node();
+        if let Some(node) = self.outline.nodes.get_mut(from) {
+            node.element = Some(new);
         }
         new
     }
 
     fn begin(&mut self, kind: Kind, cursor: &mut Cursor<'_>) -> Option<()> {
-        let place = self.place();
-        self.open.push(Open { place, kind, children: 0 });
-        if self.open.len() > DEPTH { self.leave(cursor) } else { Some(()) }
+        let node = self.node();
+        self.open.push(OpenContainer { node, kind, children: 0 });
+        if self.open.len() > MAX_DEPTH { self.leave(cursor) } else { Some(()) }
     }
 
     /// Closes the innermost container.
     fn close(&mut self) {
-        let Some(Open { place, kind: Kind::Array, children }) = self.open.pop() else { return };
-        if let Some(place) = self.outline.places.get_mut(place) {
-            place.longest = place.longest.max(Some(children));
+        let Some(OpenContainer { node, kind: Kind::Array, children }) = self.open.pop() else { return };
+        if let Some(node) = self.outline.nodes.get_mut(node) {
+            node.longest = node.longest.max(Some(children));
         }
     }
 
-    /// A child of the innermost container has ended; when there were enough, the container is left.
+    /// Counts a child of the innermost container. After enough children, leaves the container.
     fn child_ended(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
         let Some(open) = self.open.last_mut() else { return Some(()) };
         open.children += 1;
-        if open.children >= CHILDREN { self.leave(cursor) } else { Some(()) }
+        if open.children >= MAX_CHILDREN { self.leave(cursor) } else { Some(()) }
     }
 
-    /// Leaves the innermost container, and those around it that have shown enough by that.
+    /// Leaves the innermost container, and every surrounding one that has enough children as a
+    /// result.
     fn leave(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
         self.outline.is_complete = false;
         cursor.leave().ok()?;
@@ -247,12 +253,12 @@ mod tests {
 
     fn outline(text: &str) -> Outline {
         let config = Config::new().validation(Validation::Structural);
-        Outline::of(&mut Cursor::from_view(View::new(text.as_bytes()), Framing::Auto, &config))
+        Outline::scan(&mut Cursor::from_view(View::new(text.as_bytes()), Framing::Auto, &config))
     }
 
-    /// The paths of all places, in order.
+    /// The paths of all nodes, in order.
     fn paths(outline: &Outline) -> Vec<String> {
-        let mut paths = vec![String::from("$"); outline.places.len()];
+        let mut paths = vec![String::from("$"); outline.nodes.len()];
         for (from, name, to) in outline.steps() {
             paths[to] = match name {
                 Some(name) => format!("{}.{name}", paths[from]),
@@ -263,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn places_in_order_of_first_appearance() {
+    fn nodes_are_in_order_of_first_appearance() {
         let outline =
             outline("{\"a\": [{\"b\": 1, \"c d\": [[]]}, {\"b\": 2, \"e\": null}], \"f\": {}}\n[7]");
         let expected =
@@ -274,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn sees_what_follows_a_long_array() {
+    fn continues_after_a_long_array() {
         let long = format!(
             r#"{{"a": [{}0], "deep": {}1{}, "last": 1}}"#,
             "[1,2],".repeat(1000),
@@ -287,11 +293,11 @@ mod tests {
     }
 
     #[test]
-    fn a_look_is_bounded() {
+    fn scans_are_bounded() {
         let members =
             |seed: u32| (0..150).map(|n| format!("\"m{seed}_{n}\": 1")).collect::<Vec<_>>().join(",");
         let wide: Vec<String> = (0..100).map(|n| format!("\"k{n}\": {{{}}}", members(n))).collect();
-        assert_eq!(outline(&format!("{{{}}}", wide.join(","))).places.len(), PLACES);
+        assert_eq!(outline(&format!("{{{}}}", wide.join(","))).nodes.len(), MAX_NODES);
         assert_eq!(paths(&outline("[1, 2")), ["$", "$[*]"]);
         assert_eq!(paths(&outline("")), ["$"]);
         let long = outline(&format!(r#"{{"{}": {{"a": 1}}, "b": 2}}"#, "x".repeat(301)));

@@ -1,4 +1,5 @@
-//! Rewrites queries to the names in a document: misspelled names, missing and needless array steps.
+//! Rewrites queries to the names in a document: fixes misspelled names, and adds or removes array
+//! steps.
 
 use trommel::path::{
     Argument, Comparable, FilterQuery, FunctionCall, Logical, Query, Segment, Segments, Selector,
@@ -7,60 +8,60 @@ use trommel_base::nearest_one;
 
 use super::outline::Outline;
 
-/// Changes that a query may need. One that needs more is another query.
-const CHANGES: usize = 4;
+/// The maximum number of changes. A query that needs more of them is a different query.
+const MAX_CHANGES: usize = 4;
 
-/// Rewrites queries to the places of an outline.
+/// Rewrites queries to the nodes of an outline.
 pub(super) struct Repair<'o> {
     outline: &'o Outline,
     changes: usize,
-    pub(super) slips: Vec<Slip>,
+    pub(super) misspellings: Vec<Misspelling>,
 }
 
-/// A name that there is not.
+/// An unknown name.
 #[derive(Clone, Debug)]
-pub(super) struct Slip {
+pub(super) struct Misspelling {
     pub(super) wanted: String,
-    /// A path that leads to the nearest name, without indices and filters.
+    /// The path to the nearest name, without indices and filters.
     pub(super) path: Query,
 }
 
-/// A query that was followed through an outline.
+/// The result of following a query through an outline.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Walk {
-    /// The segments, rewritten.
+    /// The rewritten segments.
     segments: Vec<Segment>,
-    /// The same without indices and filters.
+    /// The rewritten segments without indices and filters.
     general: Vec<Segment>,
-    /// Where it leads.
-    places: Vec<usize>,
+    /// The nodes that the query leads to.
+    nodes: Vec<usize>,
 }
 
 impl Walk {
-    /// A walk that starts at `$`.
+    /// Creates a walk that starts at `$`.
     pub(super) fn from_root() -> Self {
-        Self { places: vec![Outline::ROOT], ..Self::default() }
+        Self { nodes: vec![Outline::ROOT], ..Self::default() }
     }
 
-    /// The rewritten query.
+    /// Returns the rewritten query.
     pub(super) fn query(&self) -> Query {
         of_segments(&self.segments)
     }
 
-    /// The rewritten query without indices and filters.
+    /// Returns the rewritten query without indices and filters.
     pub(super) fn general(&self) -> Query {
         of_segments(&self.general)
     }
 
-    /// The places that it leads to.
-    pub(super) fn places(&self) -> &[usize] {
-        &self.places
+    /// Returns the nodes that the walk leads to.
+    pub(super) fn nodes(&self) -> &[usize] {
+        &self.nodes
     }
 
-    fn push(&mut self, segment: Segment, general: Segment, places: Vec<usize>) {
+    fn push(&mut self, segment: Segment, general: Segment, nodes: Vec<usize>) {
         self.segments.push(segment);
         self.general.push(general);
-        self.places = places;
+        self.nodes = nodes;
     }
 }
 
@@ -74,23 +75,24 @@ fn child(selector: Selector) -> Segment {
 
 impl<'o> Repair<'o> {
     pub(super) fn new(outline: &'o Outline) -> Self {
-        Self { outline, changes: 0, slips: Vec::new() }
+        Self { outline, changes: 0, misspellings: Vec::new() }
     }
 
-    /// True if something was rewritten.
+    /// Returns true if anything was rewritten.
     pub(super) fn has_changed(&self) -> bool {
         self.changes > 0
     }
 
-    /// Follows segments, rewriting those that lead nowhere. Nothing if no rewriting leads anywhere.
+    /// Follows segments and rewrites those that lead nowhere. Returns `None` if no rewriting leads
+    /// anywhere.
     pub(super) fn follow(&mut self, mut walk: Walk, segments: &Segments) -> Option<Walk> {
         for (number, segment) in (1..).zip(segments.iter()) {
             self.segment(&mut walk, segment, number == segments.iter().len())?;
         }
-        (self.changes <= CHANGES).then_some(walk)
+        (self.changes <= MAX_CHANGES).then_some(walk)
     }
 
-    /// A filter whose candidates are where a walk leads.
+    /// Rewrites a filter. `candidates` leads to the values that the filter tests.
     pub(super) fn filter(&mut self, filter: &Logical, candidates: &Walk) -> Logical {
         match filter {
             Logical::Or(any) => Logical::Or(any.iter().map(|one| self.filter(one, candidates)).collect()),
@@ -106,23 +108,23 @@ impl<'o> Repair<'o> {
         }
     }
 
-    /// A step from where a walk leads into all children there.
+    /// Extends a walk to all children.
     pub(super) fn step_to_children(&self, walk: &mut Walk) {
-        let children = self.children(&walk.places);
+        let children = self.children(&walk.nodes);
         walk.push(child(Selector::Wildcard), child(Selector::Wildcard), children);
     }
 
     fn segment(&mut self, walk: &mut Walk, segment: &Segment, is_last: bool) -> Option<()> {
         let Segment { descendant, selectors } = segment;
-        let base = if *descendant { self.descendants(&walk.places) } else { walk.places.clone() };
+        let base = if *descendant { self.descendants(&walk.nodes) } else { walk.nodes.clone() };
         let within = |selector: Selector| Segment { descendant: *descendant, selectors: vec![selector] };
         match selectors.as_slice() {
             [Selector::Name(name)] => self.name(walk, &base, name, *descendant)?,
             [selector @ (Selector::Index(_) | Selector::Slice(_))] => {
                 let elements = self.elements(&base);
-                let is_object = elements.is_empty() && base.iter().any(|&place| self.has_names(place));
+                let is_object = elements.is_empty() && base.iter().any(|&node| self.has_names(node));
                 if is_object && !descendant && !is_last {
-                    // An object where an array was expected: the step is needless.
+                    // The query expects an array but finds an object: drop the index.
                     self.changes += 1;
                     return Some(());
                 }
@@ -139,64 +141,65 @@ impl<'o> Repair<'o> {
                 walk.push(within(Selector::Filter(Box::new(filter))), within(Selector::Wildcard), children);
             }
             several => {
-                let (selectors, places) = self.several(&base, several);
+                let (selectors, nodes) = self.several(&base, several);
                 let segment = Segment { descendant: *descendant, selectors };
-                walk.push(segment, within(Selector::Wildcard), some(places)?);
+                walk.push(segment, within(Selector::Wildcard), some(nodes)?);
             }
         }
         Some(())
     }
 
-    /// A step into the members of a name, or of the nearest one; through the elements of arrays if
-    /// only those have it.
+    /// Steps into the members with a name, or with the nearest one. Passes through the elements of
+    /// arrays if only these have it.
     fn name(&mut self, walk: &mut Walk, base: &[usize], name: &str, descendant: bool) -> Option<()> {
         let named = |name: &str| {
             let segment = Segment { descendant, selectors: vec![Selector::Name(name.to_owned())] };
             (segment.clone(), segment)
         };
-        if let Some((known, places)) = self.known_or_nearest(base, name) {
+        if let Some((known, nodes)) = self.known_or_nearest(base, name) {
             let (segment, general) = named(&known);
-            walk.push(segment, general, places);
-            self.note(name, &known, walk);
+            walk.push(segment, general, nodes);
+            self.record_change(name, &known, walk);
             return Some(());
         }
         if descendant {
             return None;
         }
         let elements = some(self.elements(base))?;
-        let (known, places) = self.known_or_nearest(&elements, name)?;
+        let (known, nodes) = self.known_or_nearest(&elements, name)?;
         self.changes += 1;
         walk.push(child(Selector::Wildcard), child(Selector::Wildcard), elements);
-        walk.push(child(Selector::Name(known.clone())), child(Selector::Name(known.clone())), places);
-        self.note(name, &known, walk);
+        walk.push(child(Selector::Name(known.clone())), child(Selector::Name(known.clone())), nodes);
+        self.record_change(name, &known, walk);
         Some(())
     }
 
-    /// Counts a change, and remembers where the nearest name is.
-    fn note(&mut self, wanted: &str, known: &str, walk: &Walk) {
+    /// Counts a change, and stores the path to the nearest name.
+    fn record_change(&mut self, wanted: &str, known: &str, walk: &Walk) {
         if wanted != known {
             self.changes += 1;
-            self.slips.push(Slip { wanted: wanted.to_owned(), path: walk.general() });
+            self.misspellings.push(Misspelling { wanted: wanted.to_owned(), path: walk.general() });
         }
     }
 
-    /// A name that there is at one of these places, or the nearest one, and where it leads.
+    /// Returns the name if it exists at one of these nodes, else the nearest one, and the nodes it
+    /// leads to.
     fn known_or_nearest(&self, base: &[usize], name: &str) -> Option<(String, Vec<usize>)> {
         let members = |name: &str| -> Vec<usize> {
-            base.iter().filter_map(|&place| self.outline.member(place, name)).collect()
+            base.iter().filter_map(|&node| self.outline.member(node, name)).collect()
         };
         let exact = members(name);
         if !exact.is_empty() {
             return Some((name.to_owned(), exact));
         }
-        let names = base.iter().flat_map(|&place| self.outline.names(place)).map(|(name, _)| name);
+        let names = base.iter().flat_map(|&node| self.outline.names(node)).map(|(name, _)| name);
         let near = nearest_one(name, names)?;
         Some((near.to_owned(), members(near)))
     }
 
-    /// Several selectors, of which those that are names are rewritten.
+    /// Rewrites the names in a list of selectors.
     fn several(&mut self, base: &[usize], selectors: &[Selector]) -> (Vec<Selector>, Vec<usize>) {
-        let mut places = Vec::new();
+        let mut nodes = Vec::new();
         let mut rewritten = Vec::with_capacity(selectors.len());
         for selector in selectors {
             match selector {
@@ -204,18 +207,18 @@ impl<'o> Repair<'o> {
                     let (known, found) =
                         self.known_or_nearest(base, name).unwrap_or_else(|| (name.clone(), Vec::new()));
                     self.changes += usize::from(known != *name);
-                    places.extend(found);
+                    nodes.extend(found);
                     rewritten.push(Selector::Name(known));
                 }
                 other => {
-                    places.extend(self.children(base));
+                    nodes.extend(self.children(base));
                     rewritten.push(other.clone());
                 }
             }
         }
-        places.sort_unstable();
-        places.dedup();
-        (rewritten, places)
+        nodes.sort_unstable();
+        nodes.dedup();
+        (rewritten, nodes)
     }
 
     fn comparable(&mut self, comparable: &Comparable, candidates: &Walk) -> Comparable {
@@ -234,21 +237,23 @@ impl<'o> Repair<'o> {
         FunctionCall { function: call.function, arguments: arguments.collect() }
     }
 
-    /// A query that must stay one that selects one node at most.
+    /// Rewrites a query that must remain singular.
     fn singular(&mut self, query: &FilterQuery, candidates: &Walk) -> Comparable {
-        let (changes, slips) = (self.changes, self.slips.len());
+        // Repairs may insert a wildcard, which a comparison does not allow. The repair is then
+        // undone.
+        let (changes, misspellings) = (self.changes, self.misspellings.len());
         let rewritten = self.inner(query, candidates);
         if rewritten.segments.is_singular() {
             return Comparable::Singular(rewritten);
         }
         self.changes = changes;
-        self.slips.truncate(slips);
+        self.misspellings.truncate(misspellings);
         Comparable::Singular(query.clone())
     }
 
-    /// A query of a filter, rewritten where that leads somewhere.
+    /// Rewrites a query of a filter, if the result leads somewhere.
     fn inner(&mut self, query: &FilterQuery, candidates: &Walk) -> FilterQuery {
-        let (changes, slips) = (self.changes, self.slips.len());
+        let (changes, misspellings) = (self.changes, self.misspellings.len());
         let start = if query.absolute {
             Walk::from_root()
         } else {
@@ -261,34 +266,34 @@ impl<'o> Repair<'o> {
             Some(_) => query.clone(),
             None => {
                 self.changes = changes;
-                self.slips.truncate(slips);
+                self.misspellings.truncate(misspellings);
                 query.clone()
             }
         }
     }
 
-    fn has_names(&self, place: usize) -> bool {
-        self.outline.names(place).next().is_some()
+    fn has_names(&self, node: usize) -> bool {
+        self.outline.names(node).next().is_some()
     }
 
-    fn elements(&self, places: &[usize]) -> Vec<usize> {
-        places.iter().filter_map(|&place| self.outline.element(place)).collect()
+    fn elements(&self, nodes: &[usize]) -> Vec<usize> {
+        nodes.iter().filter_map(|&node| self.outline.element(node)).collect()
     }
 
-    fn children(&self, places: &[usize]) -> Vec<usize> {
-        let children = places.iter().flat_map(|&place| {
-            let members = self.outline.names(place).map(|(_, place)| place);
-            members.chain(self.outline.element(place))
+    fn children(&self, nodes: &[usize]) -> Vec<usize> {
+        let children = nodes.iter().flat_map(|&node| {
+            let members = self.outline.names(node).map(|(_, node)| node);
+            members.chain(self.outline.element(node))
         });
         children.collect()
     }
 
-    /// The places themselves and all within them.
-    fn descendants(&self, places: &[usize]) -> Vec<usize> {
-        let mut found = places.to_vec();
+    /// Returns the nodes and all nodes below them.
+    fn descendants(&self, nodes: &[usize]) -> Vec<usize> {
+        let mut found = nodes.to_vec();
         let mut next = 0;
-        while let Some(&place) = found.get(next) {
-            found.extend(self.children(&[place]));
+        while let Some(&node) = found.get(next) {
+            found.extend(self.children(&[node]));
             next += 1;
         }
         found.sort_unstable();
@@ -297,11 +302,12 @@ impl<'o> Repair<'o> {
     }
 }
 
-fn some(places: Vec<usize>) -> Option<Vec<usize>> {
-    (!places.is_empty()).then_some(places)
+fn some(nodes: Vec<usize>) -> Option<Vec<usize>> {
+    (!nodes.is_empty()).then_some(nodes)
 }
 
-/// The shortest path to the name in which a query ends, if the query is one of plain steps.
+/// Returns the shortest path to the name that a query ends with, if the query has only simple
+/// steps.
 pub(super) fn elsewhere(outline: &Outline, query: &Query) -> Option<Query> {
     let is_plain = |segment: &Segment| {
         !segment.descendant && !matches!(segment.selectors.as_slice(), [Selector::Filter(_)] | [_, _, ..])
@@ -313,7 +319,7 @@ pub(super) fn elsewhere(outline: &Outline, query: &Query) -> Option<Query> {
     let mut paths: Vec<Option<(usize, Selector, usize)>> = Vec::new();
     let mut best: Option<(usize, usize)> = None;
     for (from, name, to) in outline.steps() {
-        // The root has no path to it.
+        // The root has no entry.
         let depth = paths.get(from).and_then(Option::as_ref).map_or(0, |(_, _, depth)| *depth) + 1;
         let selector = name.map_or(Selector::Wildcard, |name| Selector::Name(name.to_owned()));
         if paths.len() <= to {
@@ -324,11 +330,11 @@ pub(super) fn elsewhere(outline: &Outline, query: &Query) -> Option<Query> {
             best = Some((depth, to));
         }
     }
-    let (_, mut place) = best?;
+    let (_, mut node) = best?;
     let mut steps = Vec::new();
-    while let Some((from, selector, _)) = paths.get(place).cloned().flatten() {
+    while let Some((from, selector, _)) = paths.get(node).cloned().flatten() {
         steps.push(child(selector));
-        place = from;
+        node = from;
     }
     steps.reverse();
     Some(of_segments(&steps))

@@ -1,20 +1,20 @@
 use trommel::path::Query;
 use trommel::{Analysis, CountAs, Document};
 
-use super::{Asked, Spelling};
+use super::{HintStyle, UnmatchedQuery};
 
-/// The hints for a query over a text.
+/// The hints for a query over a document.
 fn hints(text: &str, query: &str) -> Vec<String> {
     let parsed: Query = query.parse().unwrap();
-    of(text, &Asked::new(query, &parsed))
+    of(text, &UnmatchedQuery::new(query, &parsed))
 }
 
-fn of(text: &str, asked: &Asked<'_>) -> Vec<String> {
+fn of(text: &str, asked: &UnmatchedQuery<'_>) -> Vec<String> {
     let analysis = Analysis::new();
     let mut document = Document::from_bytes(text);
     let outline = super::outline(&analysis, &document);
     let hints = super::hints(&analysis, &mut document, &outline, std::slice::from_ref(asked));
-    hints.iter().map(|hint| hint.message(Spelling::Options)).collect()
+    hints.iter().map(|hint| hint.message(HintStyle::Options)).collect()
 }
 
 const STORE: &str = r#"{"data": {"users": [{"email": "x", "address": {"zip": 1}, "tags": []}, {"age": 40, "tags": ["a"]}]},
@@ -24,7 +24,7 @@ const LOG: &str =
     "{\"level\": \"info\", \"msg\": \"a\"}\n{\"level\": \"error\", \"msg\": \"b\", \"code\": [1, 2]}\n";
 
 #[test]
-fn names_the_nearest_path() {
+fn suggests_the_nearest_path() {
     for (query, nearest) in [
         ("$.data.user[*].email", "$.data.users[*].email"),
         ("$.data.users[0].emial", "$.data.users[0].email"),
@@ -52,7 +52,7 @@ fn names_the_nearest_path() {
 }
 
 #[test]
-fn suggests_nothing_silly() {
+fn suggests_nothing_far_fetched() {
     for query in [
         "$.nope",
         "$.something.else.entirely",
@@ -67,7 +67,7 @@ fn suggests_nothing_silly() {
 }
 
 #[test]
-fn names_a_misspelled_name_where_the_query_stays_empty() {
+fn reports_a_misspelled_name_if_the_query_stays_empty() {
     for (query, wanted, nearest) in [
         ("$.products[?@.prise > 1000].name", "prise", "$.products[*].price"),
         ("$.data.users[?@.x > 1].emails", "emails", "$.data.users[*].email"),
@@ -79,7 +79,7 @@ fn names_a_misspelled_name_where_the_query_stays_empty() {
 }
 
 #[test]
-fn says_how_many_elements_there_are() {
+fn reports_array_lengths() {
     for (query, says) in [
         ("$.products[2].name", "`$.products` has 2 elements"),
         ("$.products[-3]", "`$.products` has 2 elements"),
@@ -92,13 +92,13 @@ fn says_how_many_elements_there_are() {
     }
     let stream = "{\"a\": [1, 2]}\n".repeat(300);
     assert_eq!(hints(&stream, "$.a[9]"), ["`$.a[9]` selects nothing: no array at `$.a` is that long"]);
-    // There is an element, and it has nothing more.
+    // The element exists, but has no further children.
     assert_eq!(hints(STORE, "$.products[0].price.x"), [""; 0]);
     assert_eq!(hints(STORE, "$.products[0][0]"), [""; 0]);
 }
 
 #[test]
-fn names_where_for_a_filter_on_records() {
+fn suggests_where_for_a_filter_on_records() {
     let says = |query: &str, filter: &str, rest: &str| {
         let message = format!(
             "`{query}` selects nothing: `$` is each record of the stream, and the filter looks inside it; to filter records, \
@@ -113,16 +113,16 @@ fn names_where_for_a_filter_on_records() {
     for query in [r#"$[?@.level=="fatal"]"#, r#"$[?@.level=="info"].code"#] {
         assert_eq!(hints(LOG, query), [""; 0], "{query}");
     }
-    // One document that is not a stream, and a stream of arrays.
+    // A single document instead of a stream, and a stream of arrays.
     assert_eq!(hints(r#"{"level": "error"}"#, r#"$[?@.level=="error"]"#), [""; 0]);
     assert_eq!(hints("[{\"a\": 1}]\n[{\"a\": 2}]\n", "$[?@.a == 3]"), [""; 0]);
 }
 
 #[test]
-fn names_the_filter_beside_a_query() {
+fn suggests_the_nearest_filter() {
     let filtered = |text: &str, query: &str, filter: &str, count_as| {
         let (parsed, condition) = (query.parse().unwrap(), Query::parse_filter(filter).unwrap());
-        of(text, &Asked::new(query, &parsed).filter(Some(&condition), count_as))
+        of(text, &UnmatchedQuery::new(query, &parsed).filter(Some(&condition), count_as))
     };
     assert_eq!(
         filtered(LOG, "$", "@.levle == 'error'", CountAs::Matches),
@@ -148,27 +148,27 @@ fn names_the_filter_beside_a_query() {
         filtered(STORE, "$.product", "@.price > 100", CountAs::ArrayLength),
         ["`$.product` selects nothing; the nearest path is `$.products`"]
     );
-    // An empty array is counted rightly.
+    // An empty array has the length 0, which needs no hint.
     let query = "$.data.users[0].tags".parse().unwrap();
     assert_eq!(
-        of(STORE, &Asked::new("$.data.users[0].tags", &query).filter(None, CountAs::ArrayLength)),
+        of(STORE, &UnmatchedQuery::new("$.data.users[0].tags", &query).filter(None, CountAs::ArrayLength)),
         [""; 0]
     );
 }
 
 #[test]
-fn names_patterns_that_are_not_valid() {
-    let bad = |query: &str| {
+fn reports_invalid_patterns() {
+    let warnings = |query: &str| {
         let parsed: Query = query.parse().unwrap();
-        let asked = Asked::new(query, &parsed);
+        let asked = UnmatchedQuery::new(query, &parsed);
         assert_eq!(of(r#"{"a": "7"}"#, &asked), [""; 0], "{query}");
-        asked.bad_patterns()
+        asked.pattern_warnings()
     };
     let what =
         |pattern: &str| format!("the pattern `{pattern}` is not an I-Regexp (RFC 9485) and matches nothing");
-    assert_eq!(bad(r#"$[?match(@, "\\d")]"#), [what(r"\d") + "; write `[0-9]`"]);
+    assert_eq!(warnings(r#"$[?match(@, "\\d")]"#), [what(r"\d") + "; write `[0-9]`"]);
     assert_eq!(
-        bad(r#"$[?search(@, "\\w+\\s\\w") || search(@, "x")]"#),
+        warnings(r#"$[?search(@, "\\w+\\s\\w") || search(@, "x")]"#),
         [what(r"\w+\s\w") + r"; write `[A-Za-z0-9_]+[ \t\r\n][A-Za-z0-9_]`"]
     );
     for (query, pattern, says) in [
@@ -176,23 +176,26 @@ fn names_patterns_that_are_not_valid() {
         (r#"$[?search(@, "(?i)rt")]"#, "(?i)rt", "no flags"),
         (r#"$[?search(@, "[0-9")]"#, "[0-9", "not closed"),
     ] {
-        let [message] = &*bad(query) else { panic!("{query}") };
+        let [message] = &*warnings(query) else { panic!("{query}") };
         assert!(message.starts_with(&what(pattern)) && message.contains(says), "{message}");
     }
-    assert_eq!(bad(r#"$[?search(@, "[0-9]")]"#), [""; 0]);
+    assert_eq!(warnings(r#"$[?search(@, "[0-9]")]"#), [""; 0]);
 }
 
 #[test]
-fn documents_that_cannot_be_read_again_get_no_hint() {
+fn unrepeatable_documents_get_no_hint() {
     let analysis = Analysis::new();
     let mut document = Document::from_reader(STORE.as_bytes());
     let outline = super::outline(&analysis, &Document::from_bytes(STORE));
     let query = "$.Total".parse().unwrap();
-    assert!(super::hints(&analysis, &mut document, &outline, &[Asked::new("$.Total", &query)]).is_empty());
+    assert!(
+        super::hints(&analysis, &mut document, &outline, &[UnmatchedQuery::new("$.Total", &query)])
+            .is_empty()
+    );
 }
 
 #[test]
-fn long_suggestions_are_not_made() {
+fn omits_long_suggestions() {
     let name = "n".repeat(250);
     let text = format!(r#"{{"{name}": 1, "{}": 2}}"#, "m".repeat(60));
     assert_eq!(hints(&text, &format!("$.{name}x")), [""; 0]);
@@ -200,7 +203,7 @@ fn long_suggestions_are_not_made() {
 }
 
 #[test]
-fn counts_the_elements_of_an_array_that_is_asked_for_its_length() {
+fn suggests_counting_elements_for_a_length_member() {
     for (query, path) in [("$.products.length", "$.products"), ("$.data.users.size", "$.data.users")] {
         let said = hints(STORE, query);
         assert!(said[0].ends_with(&format!("count FILE '{path}' --as array-length`")), "{said:?}");

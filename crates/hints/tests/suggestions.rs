@@ -1,9 +1,10 @@
-//! Hints for queries with a slip in them: every suggestion selects something, by the oracle.
+//! Hints for queries with misspellings. The oracle confirms that every suggestion selects
+//! something.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use trommel::path::Query;
 use trommel::{Analysis, Document};
-use trommel_hints::{Asked, Length, Why, hints, outline};
+use trommel_hints::{Length, Reason, UnmatchedQuery, hints, outline};
 use trommel_testkit::effort::cases;
 use trommel_testkit::evaluate::{Duplicates, evaluate};
 use trommel_testkit::generate::Random;
@@ -13,7 +14,7 @@ fn query(text: &str) -> Query {
     text.parse().unwrap()
 }
 
-/// Names of different lengths, some of them near each other.
+/// Names of different lengths, some of them similar.
 const NAMES: [&str; 12] = [
     "id",
     "name",
@@ -29,7 +30,7 @@ const NAMES: [&str; 12] = [
     "a b",
 ];
 
-/// A random value, and below it the paths that lead somewhere in it.
+/// A random value with nested values up to `depth`.
 fn value(random: &mut Random, depth: usize) -> String {
     match if depth == 0 { 2 } else { random.below(5) } {
         0 | 1 => {
@@ -49,8 +50,9 @@ fn value(random: &mut Random, depth: usize) -> String {
     }
 }
 
-/// A name with one letter changed, left out, doubled, or in another case; sometimes none.
-fn slip(random: &mut Random, name: &str) -> String {
+/// Changes, drops, doubles, or swaps a letter of a name, or changes its case; sometimes leaves it
+/// as it is.
+fn misspelling(random: &mut Random, name: &str) -> String {
     let mut letters: Vec<char> = name.chars().collect();
     let at = random.below(letters.len());
     match random.below(6) {
@@ -64,12 +66,12 @@ fn slip(random: &mut Random, name: &str) -> String {
     letters.into_iter().collect()
 }
 
-/// A random query, the names of which may be misspelled.
+/// A random query whose names may be misspelled.
 fn slipped(random: &mut Random) -> String {
     let mut text = String::from("$");
     for _ in 0..random.between(1, 4) {
         let name = NAMES[random.below(NAMES.len())];
-        let name = slip(random, name);
+        let name = misspelling(random, name);
         let step = match random.below(8) {
             0 => "[*]".to_owned(),
             1 => format!("[{}]", random.below(5)),
@@ -109,13 +111,13 @@ fn every_suggestion_selects_something() {
             continue;
         }
         let outline = outline(&analysis, &document);
-        for hint in hints(&analysis, &mut document, &outline, &[Asked::new(&asked, &parsed)]) {
+        for hint in hints(&analysis, &mut document, &outline, &[UnmatchedQuery::new(&asked, &parsed)]) {
             hinted += 1;
-            match &hint.why {
-                Why::Path(path) | Why::Name { nearest: path, .. } => {
+            match &hint.reason {
+                Reason::Path(path) | Reason::Name { nearest: path, .. } => {
                     assert!(selects(&tree, path), "{asked} in {text}: {path}");
                 }
-                Why::Index { path, length } => {
+                Reason::Index { path, length } => {
                     let longest = longest(&tree, path).unwrap_or_else(|| panic!("{asked} in {text}: {path}"));
                     let is_right = match length {
                         Length::Exactly(length) | Length::AtMost(length) => *length == longest,

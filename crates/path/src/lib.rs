@@ -1,28 +1,31 @@
-//! RFC 9535 JSONPath, matched while pulling: many queries in one pass, in bounded memory, over
-//! slices and streams.
+//! RFC 9535 JSONPath on a pull parser: many queries in one pass, in bounded memory, over slices and
+//! streams.
 //!
-//! # Should I use this crate?
+//! # When to use this crate
 //!
 //! To get answers, use the facade `trommel`. Use this crate to drive a
-//! [`Cursor`](trommel_reader::Cursor) and learn where nodes begin and end. It builds and copies no
-//! value: a match is a span, a location, and on request the events inside. The syntax of queries is
-//! that of `trommel-query`, which is re-exported here.
+//! [`Cursor`](trommel_reader::Cursor) yourself and learn where nodes begin and end. It neither
+//! builds nor copies values: a match is a span, a location, and on request the events inside. The
+//! syntax of queries is that of `trommel-query`, which this crate re-exports.
 //!
 //! # Terms
 //!
-//! A [`Plan`] is queries compiled into one automaton, immutable and shared between threads; each
-//! query has a [`QueryId`]. A [`Scratch`] is the memory of matching, one per thread, reused for any
-//! plan. A [`Matcher`] pulls: each [`Step`] reports that a node begins (`Enter`) or ends (`Leave`),
-//! or passes an event of the cursor. Between the two is the node's *region*. A *record* is one
-//! document of the input; `$` is each record in turn. A node's path is its [`Location`].
+//! A [`Plan`] is a set of queries compiled into one automaton. It is immutable and can be shared
+//! between threads. Each query has a [`QueryId`]. A [`Scratch`] is the memory that matching needs.
+//! Use one per thread; any plan can reuse it.
+//!
+//! A [`Matcher`] is pulled by its consumer: each [`Step`] reports that a node begins (`Enter`) or
+//! ends (`Leave`), or passes on an event of the cursor. The events between the two are the node's
+//! *region*. A *record* is one document of the input, and `$` is each record in turn. The path of a
+//! node is its [`Location`].
 //!
 //! # Example
 //!
-//! Two queries over a stream, one in the order of the RFC. Spans that must wait for others are
-//! [`Held`].
+//! Two queries over a stream, one of them in RFC order. Spans that must wait for others are stored
+//! in [`HeldRows`].
 //!
 //! ```
-//! use trommel_path::{Held, Plan, PlanOptions, Query, Scratch, Step, Wants};
+//! use trommel_path::{HeldRows, Plan, PlanOptions, Query, Scratch, Step, Wants};
 //! use trommel_reader::{Config, Cursor, Framing, Span};
 //!
 //! let json = r#"{"shelf":{"title":"B","books":[{"title":"C","price":8},{"price":30}]},
@@ -35,11 +38,11 @@
 //! let mut scratch = Scratch::new();
 //! let mut cursor = Cursor::from_reader(json.as_bytes(), Framing::Auto, &Config::new());
 //! let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
-//! let (mut held, mut titles, mut dear) = (Held::new(16 << 20), Vec::new(), Vec::new());
+//! let (mut held, mut titles, mut dear) = (HeldRows::new(16 << 20), Vec::new(), Vec::new());
 //! while matcher.next_record()? {
 //!     while let Some(step) = matcher.advance()? {
 //!         match step {
-//!             // A title further out may still come, and belongs before this one.
+//!             // An outer object may still have a title, which belongs before this one.
 //!             Step::Leave { query, span, .. } if query.index() == 0 => {
 //!                 held.push(matcher.key(), span, 0)?;
 //!             }
@@ -48,7 +51,7 @@
 //!             Step::Enter { .. } | Step::Event(_) => {}
 //!         }
 //!     }
-//!     // The end of the record settles everything.
+//!     // At the end of the record, the order of all matches is final.
 //!     held.drain(|row| std::io::Result::Ok(titles.push(row.span)))?;
 //! }
 //! let text = |span: &Span| &json[span.start as usize..span.end as usize];
@@ -58,79 +61,88 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Orders, and what each costs
+//! # Orders and their costs
 //!
-//! | [`Order`] | nodes | kept by the consumer |
+//! | [`Order`] | order of nodes | held by the consumer |
 //! | --- | --- | --- |
-//! | `Rfc` | as in the RFC's node list, once for each way a node is selected | rows in [`Held`] |
-//! | `Document` | as they start in the input | matches inside of a match, until it ends |
-//! | `Any` | as they come; a node once, with its number of times | nothing |
+//! | `Rfc` | that of the RFC's node list, with a node once for each time it is selected | rows in [`HeldRows`] |
+//! | `Document` | by their start in the input | matches inside a match, until it ends |
+//! | `Any` | unspecified; a node once, with its number of occurrences | nothing |
 //!
-//! In RFC order a match is kept in [`Held`], until `Settled`, only for a descendant segment, a list
-//! of selectors that is not ascending, or a reverse slice.
+//! In RFC order, matches have to be held only for descendant segments, selector lists that are not
+//! ascending, and reverse slices. [`Step::Settled`] reports when the order of the held matches is
+//! final.
 //!
-//! Matches settle as early as that can be known: with each element that a descendant segment is
-//! applied to, with the last name of a list, with each record. In RFC order the ways to a node that
-//! is selected many times over (`$..*..*..*`) are reported one by one, but never kept one by
-//! one: memory follows the depth and the queries, time the length of the answer.
+//! Matches settle as early as possible: with each element to which a descendant segment is applied,
+//! with the last name of a list, and with each record. In RFC order, a node can be selected many
+//! times (`$..*..*..*`). Each of its derivations is reported on its own, but they are not stored
+//! one by one. Memory depends on the depth and the queries, and time on the length of the answer.
 //!
 //! # Repeated names
 //!
-//! RFC 9535 leaves open what a name selects in an object that repeats it. With
-//! [`Duplicates::First`] it is the first member, and nothing looks for a second, in filters too;
-//! with [`Duplicates::Last`] it is the last member, for which an object in which a name is selected
-//! is read ahead to its end; with [`Duplicates::All`] it is every such member. Under any of them,
-//! wildcards, descendants, filter selectors and `length` see all members, a comparison takes the
-//! first node, and objects are compared by the first member of each name, under `Last` by the last.
+//! RFC 9535 does not define which member a name selects in an object that repeats the name.
 //!
-//! # What is left unread
+//! - [`Duplicates::First`]: the first member, in filters too. The matcher does not search for a
+//!   second one.
+//! - [`Duplicates::Last`]: the last member. An object in which a name is selected is first read to
+//!   its end.
+//! - [`Duplicates::All`]: every member of that name.
 //!
-//! Where no query can select anything, values are skipped; a record in which nothing more can
-//! matter is *decided*, and the matcher is done with it. So `$.a` ends with the first `a`, `$[0]`
-//! with the first element. The next record is then sought as the cursor's
-//! [`Validation`](trommel_reader::Validation) says: strict validation reads the rest of a decided
-//! record, structural validation does not. It also says how skipped values are validated. What is
-//! visited, by queries or by filters, is validated in full, and what is compared too.
+//! Under any of them, wildcards, descendants, filter selectors, and `length` see all members, and a
+//! comparison uses the first node. Comparing objects uses the first member of each name, or the
+//! last one under `Last`.
 //!
-//! A consumer that wants only the first nodes of a query [bounds](Matcher::bound) their keys.
-//! Whatever cannot be among them is skipped.
+//! # Skipped input
+//!
+//! Values in which no query can select anything are skipped. A record is *decided* once nothing in
+//! the rest of it can matter, and the matcher stops there: `$.a` ends with the first `a`, and
+//! `$[0]` with the first element.
+//!
+//! The cursor's [`Validation`](trommel_reader::Validation) defines how skipped values are
+//! validated, and how the next record is found: strict validation reads the rest of a decided
+//! record, and structural validation does not. Values that queries or filters visit or compare are
+//! always validated in full.
+//!
+//! A consumer that needs only the first nodes of a query sets a [bound](Matcher::bound) for their
+//! keys. The matcher then skips everything that cannot be among them.
 //!
 //! # Passes
 //!
-//! [`Plan::pass`] returns what a plan needs from its source. `Single`: each byte is read once.
-//! `Lookahead`: filters read their candidates first, and go back. `Rescan`: `$` in a filter, a
-//! negative index or a reverse slice read ahead, or matches are reported in an order that is not
-//! the input's. All of it works on streams: what must be read again is held, in memory and then in
-//! an unlinked temporary file, within [`Limits`](trommel_reader::Limits).
+//! [`Plan::pass`] reports how a plan reads its source. `Single`: each byte is read once.
+//! `Lookahead`: filters read their candidates first and rewind. `Rescan`: a `$` in a filter, a
+//! negative index, or a reverse slice reads ahead, or matches are reported out of input order. All
+//! of them work on streams: bytes that are needed again are held in memory, and then in an unlinked
+//! temporary file, within [`Limits`](trommel_reader::Limits).
 //!
-//! # Elements of one array, by several matchers
+//! # Matching the elements of one array in parallel
 //!
-//! Where plain paths lead into all elements of an array, several matchers can match its elements at
-//! once. [`Matcher::pause_between_elements`] lets the first one pause in such an array. Each of the
-//! others begins at its [`Matcher::checkpoint`] by [`Matcher::resume_at`], after an element where
-//! the one before it has [paused](Matcher::paused). The first continues with
-//! [`Matcher::resume_after`] where the last has stopped.
+//! Where plain paths lead into all elements of an array, several matchers can share the elements.
+//! [`Matcher::pause_between_elements`] lets the first matcher pause in such an array. Each of the
+//! others starts from its [`Matcher::checkpoint`] with [`Matcher::resume_at`], after an element at
+//! which the previous one has [paused](Matcher::paused). The first matcher continues with
+//! [`Matcher::resume_after`] where the last one has stopped.
 //!
 //! # Filters on whole records
 //!
-//! A [`RecordFilter`] keeps or drops a record before it is matched: [`Matcher::keeps_record`]
-//! evaluates it over the record's bytes, with `@` and `$` both the record.
+//! A [`RecordFilter`] decides whether a record is matched at all. [`Matcher::keeps_record`]
+//! evaluates it over the bytes of the record, with both `@` and `$` as the record.
 //!
 //! # Limits, errors, cost
 //!
-//! - Nothing recurses with the input. Filters nest as deep as [`QueryLimits::nesting`] lets them,
-//!   at some 2 KiB of stack a level.
-//! - A scratch takes some hundred bytes for each open container and state of the queries there. It
-//!   allocates nothing once it has grown, with the exception of filters that decode escapes,
-//!   compare containers, or meet a new pattern in the data.
-//! - A step costs the bytes passed and the states alive. A filter costs what it looks at, for each
-//!   candidate: a filter that searches descendants, below a descendant segment, takes time in the
-//!   product of length and depth, and no more however filters nest (up to 16,384 open containers).
-//!   So does a negative index below a descendant segment.
-//! - Containers compare in the product of their length and the depth of objects in them.
-//! - Numbers compare by their exact value; counts end at `u64::MAX`.
-//! - Errors are the reader's, with the absolute offset; after one, every step returns it until the
-//!   next record.
+//! - Nothing recurses with the depth of the input. Filters recurse up to [`QueryLimits::nesting`],
+//!   with about 2 KiB of stack per level.
+//! - A scratch takes a few hundred bytes for each open container and each state of a query there.
+//!   Once it has grown, matching allocates nothing, except for filters that decode escapes, compare
+//!   containers, or encounter a new pattern in the data.
+//! - A step costs the bytes read and the live states. A filter costs what it reads, for each
+//!   candidate. A filter that searches descendants, below a descendant segment, takes time in the
+//!   product of length and depth, however deep filters nest (up to 16,384 open containers). So does
+//!   a negative index below a descendant segment.
+//! - Comparing containers takes time in the product of their length and the depth of objects in
+//!   them.
+//! - Numbers compare by their exact value. Counts saturate at `u64::MAX`.
+//! - Errors are those of the reader, with the absolute offset. After an error, every step returns
+//!   it again until the next record.
 
 mod compile;
 mod eval;
@@ -144,7 +156,7 @@ mod program;
 pub use location::{Location, LocationStep};
 pub use matcher::{ArrayCheckpoint, Matcher, RecordFilter, Scratch, Step, Wants};
 pub use options::{Duplicates, Order, Pass, PlanOptions, QueryId};
-pub use order::{Held, HeldMatch};
+pub use order::{HeldMatch, HeldRows};
 pub use plan::Plan;
 pub use trommel_query::{
     Argument, Comparable, Comparison, FilterQuery, Function, FunctionCall, FunctionResult, Literal, Logical,

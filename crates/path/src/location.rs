@@ -1,19 +1,19 @@
-//! Where a node stands, and how that is written.
+//! The location of a node, as a normalized path or a JSON Pointer.
 
 use std::fmt::{self, Write};
 
-/// The place of a node: names and indices from the root. Prints as a normalized path (RFC 9535,
-/// section 2.7).
+/// The location of a node: the names and indices from the root to it. [`Display`](fmt::Display)
+/// writes a normalized path (RFC 9535, section 2.7).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
     steps: Vec<Step>,
-    /// The decoded names, one after the other.
+    /// The decoded names, concatenated.
     names: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// End of the name in `names`; it begins where the one before it ends.
+    /// The range of the name in `names`.
     Name {
         start: usize,
         end: usize,
@@ -25,19 +25,19 @@ enum Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "JSON has objects and arrays")]
 pub enum LocationStep<'a> {
-    /// Into the member of that name.
+    /// The step to the member with that name.
     Name(&'a str),
-    /// Into the element of that index.
+    /// The step to the element with that index.
     Index(u64),
 }
 
 impl Location {
-    /// The root.
+    /// Creates the location of the root.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The steps from the root.
+    /// Returns the steps from the root.
     pub fn steps(&self) -> impl ExactSizeIterator<Item = LocationStep<'_>> {
         self.steps.iter().map(|step| match *step {
             Step::Name { start, end } => LocationStep::Name(&self.names[start..end]),
@@ -45,24 +45,24 @@ impl Location {
         })
     }
 
-    /// Goes into a member.
+    /// Appends a step to a member.
     pub fn push_name(&mut self, name: &str) {
         let start = self.names.len();
         self.names.push_str(name);
         self.steps.push(Step::Name { start, end: self.names.len() });
     }
 
-    /// Goes into an element.
+    /// Appends a step to an element.
     pub fn push_index(&mut self, index: u64) {
         self.steps.push(Step::Index(index));
     }
 
-    /// Number of steps.
+    /// Returns the number of steps.
     pub fn depth(&self) -> usize {
         self.steps.len()
     }
 
-    /// Goes back to a depth.
+    /// Keeps the first `depth` steps.
     pub fn truncate(&mut self, depth: usize) {
         if let Some(Step::Name { start, .. }) =
             self.steps.iter().skip(depth).find(|step| matches!(step, Step::Name { .. }))
@@ -72,7 +72,7 @@ impl Location {
         self.steps.truncate(depth);
     }
 
-    /// Writes it as a JSON Pointer (RFC 6901).
+    /// Returns the location as a JSON Pointer (RFC 6901).
     pub fn to_pointer(&self) -> String {
         let mut pointer = String::new();
         for step in self.steps() {
@@ -103,7 +103,7 @@ impl fmt::Display for Location {
     }
 }
 
-/// A name in brackets and single quotes, escaped as section 2.7 wants it.
+/// Writes a name in brackets and single quotes, escaped according to section 2.7.
 fn write_name(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
     f.write_str("['")?;
     let mut plain = 0;

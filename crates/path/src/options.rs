@@ -1,82 +1,83 @@
-//! What a caller chooses for a plan, and what a plan reports of itself.
+//! The options of a plan, and the properties that a plan reports.
 
 /// The number of a query in its plan, counted from 0 in the order given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QueryId(pub(crate) u32);
 
 impl QueryId {
-    /// The number.
+    /// Returns the number.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The order in which the nodes of one query are wanted.
+/// The order in which the nodes of a query are reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Order {
-    /// The order of RFC 9535's node lists. Matches carry keys to be sorted by where the input has
-    /// another order.
+    /// The order of RFC 9535's node lists. Where the input has another order, matches carry keys to
+    /// sort them by.
     #[default]
     Rfc,
     /// The order in which nodes start in the input.
     Document,
-    /// Any order; a node that a query selects several times is entered once, with its number of
-    /// times.
+    /// Any order. A node that a query selects several times is entered once, with its number of
+    /// occurrences.
     Any,
 }
 
-/// Which members a name selects when an object has several of that name.
+/// The members that a name selects in an object that repeats the name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Duplicates {
-    /// The first. Nothing looks for a second, so that what is decided can be left.
+    /// The first member. The matcher does not search for a second one, so it can leave a decided
+    /// record early.
     #[default]
     First,
-    /// The last, as most parsers have it. Each object in which a name is selected is read ahead to
-    /// its end, and then again: a stream keeps it meanwhile.
+    /// The last member, as in most parsers. Each object in which a name is selected is read to its
+    /// end and then again, so a stream has to hold it.
     Last,
-    /// All of them.
+    /// All members of that name.
     All,
 }
 
-/// What a plan needs from its source.
+/// The way in which a plan reads its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_enums, reason = "the three ways a query can look at its input")]
+#[expect(clippy::exhaustive_enums, reason = "a query has these three ways to read its input")]
 pub enum Pass {
-    /// Every byte is read once, and matches come in the order wanted.
+    /// Every byte is read once, and matches come in the requested order.
     Single,
-    /// The candidates of filters are read, then read again.
+    /// Filters read their candidates ahead, and then the matcher reads them again.
     Lookahead,
-    /// Earlier parts of the document must be read again: for `$` in a filter, the length of an
-    /// array, or an order that is not the input's.
+    /// Earlier parts of the document are read again: for `$` in a filter, the length of an array,
+    /// or an order other than the input's.
     Rescan,
 }
 
-/// How the queries are to be matched.
+/// The options with which queries are compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanOptions {
-    /// Order of each query's nodes.
+    /// The order of each query's nodes.
     pub order: Order,
-    /// Policy for repeated names in an object.
+    /// The policy for repeated names in an object.
     pub duplicates: Duplicates,
 }
 
 impl PlanOptions {
-    /// The order of the RFC, names taken as unique.
+    /// Returns the defaults: RFC order, and the first member of a repeated name.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With this order.
+    /// Sets the order.
     #[must_use]
     pub fn order(mut self, order: Order) -> Self {
         self.order = order;
         self
     }
 
-    /// With this policy for repeated names.
+    /// Sets the policy for repeated names.
     #[must_use]
     pub fn duplicates(mut self, duplicates: Duplicates) -> Self {
         self.duplicates = duplicates;

@@ -1,9 +1,9 @@
-//! Matches held back until their order is known: spans, not values.
+//! Holds matches until their order is known: spans, not values.
 //!
-//! A row is a key, a span and a tag of the caller's. Rows are collected up to 1 MiB, then sorted,
-//! delta-coded (a few bytes a row) and kept as a run; the runs stay in memory up to a limit and
-//! then go to a temporary file without a name. Taking the rows out merges the runs. Rows of equal
-//! keys keep the order in which they came.
+//! A row consists of a key, a span, and a tag of the caller. Rows are collected up to 1 MiB. Then
+//! they are sorted, delta-encoded to a few bytes per row, and stored as a run. Runs stay in memory
+//! up to a limit, and then move to an unlinked temporary file. Draining merges the runs. Rows with
+//! equal keys keep their insertion order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,39 +12,38 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use trommel_reader::Span;
 
-/// Words collected before they are sorted into a run.
-const COLLECTED: usize = 128 << 10;
+/// The maximum number of words that are collected before they are sorted into a run.
+const MAX_COLLECTED_WORDS: usize = 128 << 10;
 
-/// Bytes of a run read at a time while merging.
-const PIECE: usize = 4 << 10;
+/// The number of bytes of a run that are read at a time while merging.
+const READ_BYTES: usize = 4 << 10;
 
-/// Bytes that a row takes in a heap, at most, for keys of the usual length.
-const HEAP_ROW: usize = 128;
+/// The maximum size of a row in a heap in bytes, for keys of the usual length.
+const MAX_HEAP_ROW_BYTES: usize = 128;
 
-/// Rows waiting to be taken out in the order of their keys.
+/// Rows that wait until they can be drained in the order of their keys.
 #[derive(Debug)]
-pub struct Held {
-    /// Words of a key.
+pub struct HeldRows {
+    /// The number of words of a key.
     width: usize,
     collected: Vec<u64>,
     runs: Vec<Run>,
-    store: Store,
-    /// Bytes of memory for rows.
+    store: RunStore,
+    /// The memory limit for rows in bytes.
     memory: usize,
     /// All rows, if only those with the smallest keys are kept.
     smallest: Option<Smallest>,
 }
 
-/// The rows with the smallest keys. There is no more in memory than is wanted, and nothing else is
-/// kept.
+/// The rows with the smallest keys, at most `limit` of them. They never leave memory.
 #[derive(Debug)]
 struct Smallest {
-    most: usize,
+    limit: usize,
     rows: BinaryHeap<Row>,
     pushed: u64,
 }
 
-/// A row in a heap, ordered by its key, and among equal keys as it came.
+/// A row in a heap, ordered by its key and then by insertion.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Row {
     key: Box<[u64]>,
@@ -52,64 +51,70 @@ struct Row {
     rest: [u64; 3],
 }
 
-/// One match that was held.
+/// A match that was held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeldMatch {
-    /// Where the node stands.
+    /// The span of the node.
     pub span: Span,
-    /// What the caller noted with it.
+    /// The tag that the caller gave to the match.
     pub tag: u64,
 }
 
-/// Where a run's bytes lie in the store.
+/// The byte range of a run in the store.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     start: u64,
     end: u64,
 }
 
-impl Held {
-    /// Nothing held; runs of more than `memory` bytes together go to a temporary file.
+impl HeldRows {
+    /// Creates an empty store. Runs of more than `memory` bytes together move to a temporary file.
     pub fn new(memory: usize) -> Self {
         Self {
             width: 0,
             collected: Vec::new(),
             runs: Vec::new(),
-            store: Store::Memory { bytes: Vec::new(), limit: memory },
+            store: RunStore::Memory { bytes: Vec::new(), limit: memory },
             memory,
             smallest: None,
         }
     }
 
-    /// True if nothing is held.
+    /// True if no match is held.
     pub fn is_empty(&self) -> bool {
         let is_empty = |smallest: &Smallest| smallest.rows.is_empty();
         self.collected.is_empty() && self.runs.is_empty() && self.smallest.as_ref().is_none_or(is_empty)
     }
 
-    /// Keeps only the `most` rows with the smallest keys from now on. To be called while nothing is
+    /// Keeps only the `limit` rows with the smallest keys from now on. Call it while nothing is
     /// held. If that many rows do not fit into the memory, all rows are kept.
-    pub fn keep_smallest(&mut self, most: u64) {
-        let most = usize::try_from(most).ok().filter(|most| most.saturating_mul(HEAP_ROW) <= self.memory);
-        self.smallest = most.map(|most| Smallest { most, rows: BinaryHeap::new(), pushed: 0 });
+    pub fn keep_smallest(&mut self, limit: u64) {
+        let limit = usize::try_from(limit)
+            .ok()
+            .filter(|limit| limit.saturating_mul(MAX_HEAP_ROW_BYTES) <= self.memory);
+        self.smallest = limit.map(|limit| Smallest { limit, rows: BinaryHeap::new(), pushed: 0 });
     }
 
-    /// The key that a row must be below to be kept, once as many rows are held as are wanted.
+    /// Returns the key that a new row must be below to be kept, once the limit of
+    /// [`keep_smallest`](Self::keep_smallest) is reached.
     pub fn bound(&self) -> Option<&[u64]> {
-        let smallest = self.smallest.as_ref().filter(|smallest| smallest.rows.len() >= smallest.most)?;
+        let smallest = self.smallest.as_ref().filter(|smallest| smallest.rows.len() >= smallest.limit)?;
         Some(smallest.rows.peek().map_or(&[], |row| &row.key))
     }
 
-    /// True if a row of this key would not be kept.
+    /// True if a row with this key would not be kept.
     pub fn rejects(&self, key: &[u64]) -> bool {
         self.bound().is_some_and(|bound| key >= bound)
     }
 
-    /// Holds a match. All keys must be of the same length; later ones are cut or filled with zeros
-    /// to that of the first.
+    /// Holds a match. All keys must have the same length: later keys are truncated or padded with
+    /// zeros to the length of the first.
     ///
-    /// Fails when the temporary file cannot be made or written to; what was held is lost then.
+    /// # Errors
+    ///
+    /// Fails if the temporary file cannot be created or written. The rows held so far are lost
+    /// then.
     pub fn push(&mut self, key: &[u64], span: Span, tag: u64) -> io::Result<()> {
         if self.is_empty() {
             self.width = key.len();
@@ -125,32 +130,34 @@ impl Held {
             self.collected.extend(key.iter().copied().chain(std::iter::repeat(0)).take(self.width));
         }
         self.collected.extend_from_slice(&[span.start, span.len(), tag]);
-        if self.collected.len() >= COLLECTED { self.seal() } else { Ok(()) }
+        if self.collected.len() >= MAX_COLLECTED_WORDS { self.seal() } else { Ok(()) }
     }
 
-    /// Takes in what another holds, behind what was held of the same key. The other holds nothing
-    /// afterwards.
+    /// Moves the rows of another store to this one. They come after rows with the same key that
+    /// this one already holds.
     ///
-    /// Fails as [`push`](Self::push) does, or when the other's temporary file cannot be read.
+    /// # Errors
+    ///
+    /// Fails like [`push`](Self::push), and if the other's temporary file cannot be read.
     pub fn append(&mut self, later: &mut Self) -> io::Result<()> {
         let width = later.width;
         later.drain_words(|words| {
-            let (key, HeldMatch { span, tag }) = row_of(words, width);
+            let (key, HeldMatch { span, tag }) = split_row(words, width);
             self.push(key, span, tag)
         })
     }
 
-    /// Hands out everything held, sorted by key, and holds nothing afterwards, also when `take` or
+    /// Passes all rows to `take`, sorted by key. Afterwards nothing is held, even if `take` or
     /// reading the temporary file fails.
     pub fn drain<E: From<io::Error>>(
         &mut self,
         mut take: impl FnMut(HeldMatch) -> Result<(), E>,
     ) -> Result<(), E> {
         let width = self.width;
-        self.drain_words(|words| take(row_of(words, width).1))
+        self.drain_words(|words| take(split_row(words, width).1))
     }
 
-    /// The same with the words of each row.
+    /// Drains like [`drain`](Self::drain), but passes the words of each row.
     fn drain_words<E: From<io::Error>>(
         &mut self,
         mut take: impl FnMut(&[u64]) -> Result<(), E>,
@@ -178,22 +185,25 @@ impl Held {
         self.width + 3
     }
 
-    /// Indices of the collected rows in the order of their keys.
+    /// Returns the indices of the collected rows in the order of their keys.
     fn sorted(&self) -> Vec<usize> {
         let mut rows: Vec<usize> = (0..self.collected.len()).step_by(self.stride()).collect();
+        // The sort is stable, which keeps the insertion order of equal keys.
         rows.sort_by_key(|&row| self.collected.get(row..row + self.width));
         rows
     }
 
-    /// Makes a run of what was collected.
+    /// Sorts the collected rows and stores them as a run.
     fn seal(&mut self) -> io::Result<()> {
         let mut bytes = Vec::new();
-        let mut before = vec![0; self.stride()];
+        // Each word is stored as its difference to the same word of the previous row: sorted keys
+        // and neighboring spans differ little, so most words take a byte or two.
+        let mut previous = vec![0; self.stride()];
         for row in self.sorted() {
             let words = &self.collected[row..row + self.stride()];
-            for (&word, before) in words.iter().zip(&mut before) {
-                put(word.wrapping_sub(*before), &mut bytes);
-                *before = word;
+            for (&word, previous) in words.iter().zip(&mut previous) {
+                write_delta(word.wrapping_sub(*previous), &mut bytes);
+                *previous = word;
             }
         }
         self.collected.clear();
@@ -219,8 +229,8 @@ impl Held {
                 if !reader.advance(&mut self.store)? {
                     break;
                 }
-                // Matches come nearly in their order, so that the same run is mostly the next one,
-                // too.
+                // Matches are nearly sorted already, so the next row usually comes from the same
+                // run. Comparing it with the heap's first saves a push and a pop.
                 let row = (&reader.words[..width], number);
                 if heap.peek().is_some_and(|Reverse((key, other))| (key.as_slice(), *other) < row) {
                     heap.push(Reverse((row.0.to_vec(), number)));
@@ -232,8 +242,8 @@ impl Held {
     }
 }
 
-/// The key of a row, and its match.
-fn row_of(words: &[u64], width: usize) -> (&[u64], HeldMatch) {
+/// Splits a row into its key and its match.
+fn split_row(words: &[u64], width: usize) -> (&[u64], HeldMatch) {
     let (key, rest) = words.split_at(width);
     (key, HeldMatch { span: Span::new(rest[0], rest[0] + rest[1]), tag: rest[2] })
 }
@@ -242,13 +252,13 @@ impl Smallest {
     fn push(&mut self, key: Box<[u64]>, rest: [u64; 3]) {
         self.rows.push(Row { key, number: self.pushed, rest });
         self.pushed += 1;
-        if self.rows.len() > self.most {
+        if self.rows.len() > self.limit {
             self.rows.pop();
         }
     }
 }
 
-/// A run being read.
+/// A reader of a run.
 struct Reader {
     run: Run,
     buffer: Vec<u8>,
@@ -261,28 +271,29 @@ impl Reader {
         Self { run, buffer: Vec::new(), at: 0, words: vec![0; stride] }
     }
 
-    /// To the next row; `false` at the end of the run.
-    fn advance(&mut self, store: &mut Store) -> io::Result<bool> {
-        // A row is at most ten bytes a word.
+    /// Moves to the next row. Returns false at the end of the run.
+    fn advance(&mut self, store: &mut RunStore) -> io::Result<bool> {
+        // A word takes at most ten bytes.
         if self.buffer.len() - self.at < self.words.len() * 10 && self.run.start < self.run.end {
             self.buffer.drain(..self.at);
             self.at = 0;
-            let wanted = (PIECE.max(self.words.len() * 20) as u64).min(self.run.end - self.run.start);
-            store.read(self.run.start, wanted as usize, &mut self.buffer)?;
-            self.run.start += wanted;
+            let count = (READ_BYTES.max(self.words.len() * 20) as u64).min(self.run.end - self.run.start);
+            store.read(self.run.start, count as usize, &mut self.buffer)?;
+            self.run.start += count;
         }
         if self.at == self.buffer.len() {
             return Ok(false);
         }
         for word in &mut self.words {
-            *word = word.wrapping_add(get(&self.buffer, &mut self.at));
+            *word = word.wrapping_add(read_delta(&self.buffer, &mut self.at));
         }
         Ok(true)
     }
 }
 
-/// Writes a difference: small ones of either sign take few bytes.
-fn put(difference: u64, bytes: &mut Vec<u8>) {
+/// Writes a difference in zigzag and LEB128 encoding, so that small ones of either sign take few
+/// bytes.
+fn write_delta(difference: u64, bytes: &mut Vec<u8>) {
     let signed = difference.cast_signed();
     let mut rest = (signed << 1 ^ signed >> 63).cast_unsigned();
     while rest >= 0x80 {
@@ -292,7 +303,7 @@ fn put(difference: u64, bytes: &mut Vec<u8>) {
     bytes.push(rest as u8);
 }
 
-fn get(bytes: &[u8], at: &mut usize) -> u64 {
+fn read_delta(bytes: &[u8], at: &mut usize) -> u64 {
     let (mut value, mut shift) = (0, 0);
     while let Some(&byte) = bytes.get(*at) {
         *at += 1;
@@ -305,14 +316,15 @@ fn get(bytes: &[u8], at: &mut usize) -> u64 {
     (value >> 1) ^ 0u64.wrapping_sub(value & 1)
 }
 
-/// Bytes that are appended and read by position: in memory, then in a temporary file.
+/// Bytes that are appended, and read by position. They are in memory first and then in a temporary
+/// file.
 #[derive(Debug)]
-enum Store {
+enum RunStore {
     Memory { bytes: Vec<u8>, limit: usize },
     File { file: File, length: u64 },
 }
 
-impl Store {
+impl RunStore {
     fn append(&mut self, more: &[u8]) -> io::Result<(u64, u64)> {
         if let Self::Memory { bytes, limit } = self
             && bytes.len() + more.len() > *limit
@@ -369,16 +381,16 @@ impl Store {
 mod tests {
     use super::*;
 
-    /// Pseudo-random numbers, the same every time.
+    /// Returns a deterministic sequence of pseudo-random numbers.
     fn numbers(count: u64) -> impl Iterator<Item = u64> {
         (0..count).map(|at| at.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(17) ^ at)
     }
 
     #[test]
-    fn rows_come_out_sorted_wherever_they_were_kept() {
+    fn drains_sorted_rows_from_memory_and_files() {
         for (count, memory) in [(0, 0), (5, 1 << 20), (200_000, 1 << 30), (200_000, 1000)] {
-            let mut held = Held::new(memory);
-            // Twice, to see that draining leaves nothing behind.
+            let mut held = HeldRows::new(memory);
+            // Twice, to check that draining leaves nothing behind.
             for _ in 0..2 {
                 let mut expected: Vec<_> = numbers(count).map(|n| (n % 1000, n >> 40, n)).collect();
                 for &(first, second, tag) in &expected {
@@ -397,12 +409,12 @@ mod tests {
         }
     }
 
-    /// Parts that hold matches, taken in one after the other, are what one would hold.
+    /// Appending parts one after another is the same as pushing everything to one store.
     #[test]
-    fn rows_of_others_are_taken_in() {
-        let (mut whole, mut parts) = (Held::new(1000), Held::new(1000));
+    fn appended_rows_come_after_own_rows() {
+        let (mut whole, mut parts) = (HeldRows::new(1000), HeldRows::new(1000));
         for (part, count) in [10, 0, 200_000, 7].into_iter().enumerate() {
-            let mut later = Held::new(if part == 2 { 1000 } else { 1 << 20 });
+            let mut later = HeldRows::new(if part == 2 { 1000 } else { 1 << 20 });
             for number in numbers(count) {
                 let (key, span) = ([number % 100, part as u64 % 2], Span::new(number >> 40, number >> 39));
                 whole.push(&key, span, part as u64).unwrap();
@@ -422,17 +434,17 @@ mod tests {
         });
         assert_eq!(whole.len(), 200_017);
         assert!(parts.iter().map(|row| row.tag).eq(whole.iter().map(|row| row.tag)));
-        // Rows of equal keys of one part may come in the order of their sorting.
+        // The order of rows with equal keys within one part is not compared.
         whole.sort_by_key(|row| (row.span, row.tag));
         parts.sort_by_key(|row| (row.span, row.tag));
         assert!(whole == parts);
     }
 
     #[test]
-    fn the_smallest_rows_are_those_that_come_out_first() {
-        for (count, most) in [(0, 5), (4, 5), (5, 5), (3000, 5), (3000, 1), (3000, 2999), (3000, 5000)] {
-            let (mut all, mut some) = (Held::new(1 << 20), Held::new(1 << 20));
-            let drained = |held: &mut Held| {
+    fn keeps_the_rows_that_drain_first() {
+        for (count, limit) in [(0, 5), (4, 5), (5, 5), (3000, 5), (3000, 1), (3000, 2999), (3000, 5000)] {
+            let (mut all, mut some) = (HeldRows::new(1 << 20), HeldRows::new(1 << 20));
+            let drained = |held: &mut HeldRows| {
                 let mut rows = Vec::new();
                 let take = |row| {
                     rows.push(row);
@@ -442,7 +454,7 @@ mod tests {
                 rows
             };
             for _ in 0..2 {
-                some.keep_smallest(most);
+                some.keep_smallest(limit);
                 for (tag, number) in numbers(count).enumerate() {
                     let (key, span) = ([number % 50, number % 7], Span::new(number >> 40, number >> 39));
                     all.push(&key, span, tag as u64).unwrap();
@@ -450,25 +462,25 @@ mod tests {
                         some.push(&key, span, tag as u64).unwrap();
                     }
                 }
-                assert_eq!(some.bound().is_some(), count >= most, "{most} of {count}");
-                let expected: Vec<_> = drained(&mut all).into_iter().take(most as usize).collect();
-                assert_eq!(drained(&mut some), expected, "{most} of {count}");
+                assert_eq!(some.bound().is_some(), count >= limit, "{limit} of {count}");
+                let expected: Vec<_> = drained(&mut all).into_iter().take(limit as usize).collect();
+                assert_eq!(drained(&mut some), expected, "{limit} of {count}");
                 assert!(some.is_empty());
             }
         }
-        // Where they would take more memory than there is, all are kept.
-        let mut held = Held::new(1 << 20);
+        // All rows are kept if the limit exceeds the memory.
+        let mut held = HeldRows::new(1 << 20);
         held.keep_smallest(1 << 20);
         assert!(held.smallest.is_none());
     }
 
     #[test]
-    fn a_row_of_a_long_list_takes_few_bytes() {
-        let mut held = Held::new(usize::MAX);
+    fn sorted_rows_take_few_bytes() {
+        let mut held = HeldRows::new(usize::MAX);
         for at in 0..100_000 {
             held.push(&[at * 3000], Span::new(at * 3000 + 40, at * 3000 + 60), 0).unwrap();
         }
-        let Store::Memory { bytes, .. } = &held.store else { panic!("in memory") };
+        let RunStore::Memory { bytes, .. } = &held.store else { panic!("the rows fit into memory") };
         assert!(bytes.len() < 100_000 * 8, "{}", bytes.len());
     }
 }

@@ -1,9 +1,9 @@
-//! What matching asks of the allocator: nothing for a record once the scratch has grown, and never
-//! more for a longer input.
+//! Counts the allocations of matching: none for a record once the scratch has grown, and no more
+//! memory for a longer input.
 //!
-//! The counts are those of the whole process, so that there is one test.
+//! The counts cover the whole process, so there is only one test.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test fails if it cannot continue")]
 
 use std::io::Read;
 
@@ -22,7 +22,7 @@ fn plan(queries: &[&str], order: Order) -> Plan {
     Plan::new(&queries, PlanOptions::new().order(order))
 }
 
-/// Everything a consumer can ask for.
+/// Returns the wants of a consumer that needs everything.
 fn wants(plan: &Plan) -> Wants {
     let mut wants = Wants::default();
     wants.events = vec![true; plan.ids().len()];
@@ -31,7 +31,7 @@ fn wants(plan: &Plan) -> Wants {
     wants
 }
 
-/// Queries that look ahead, look back, hold and forward.
+/// Queries that look ahead, look back, hold, and forward.
 const QUERIES: [&str; 14] = [
     "$",
     "$.type",
@@ -49,7 +49,8 @@ const QUERIES: [&str; 14] = [
     "$..*..id",
 ];
 
-/// Allocations while one record after another is matched, after the first so many.
+/// Counts the allocations while records are matched, not counting those of the first `warm`
+/// records.
 fn allocations(plan: &Plan, wants: &Wants, cursor: &mut Cursor<'_>, warm: u64) -> (u64, usize) {
     let mut scratch = Scratch::new();
     let mut matcher = plan.matcher(&mut scratch, cursor, wants);
@@ -75,7 +76,7 @@ fn allocations(plan: &Plan, wants: &Wants, cursor: &mut Cursor<'_>, warm: u64) -
 
 fn records_take_nothing() {
     let mut lines = Vec::new();
-    // The largest records come early: what is needed for them is there for all that follow.
+    // The largest records come early and make the scratch grow for all later ones.
     let written = events::write(&mut lines, Arrangement::Lines, 600_000).unwrap();
     let lines = [lines.as_slice(), lines.as_slice()].concat();
     for order in [Order::Rfc, Order::Document, Order::Any] {
@@ -99,11 +100,12 @@ fn records_take_nothing() {
     }
 }
 
-/// The most that was held at once while one document was matched.
+/// Returns the peak memory while one document is matched.
 fn peak(plan: &Plan, reader: impl Read + Send, validation: Validation) -> (u64, usize) {
     let (mut wants, mut steps) = (wants(plan), 0);
     if plan.options().order == Order::Any {
-        // The bytes of a node that is most of the document would be held, as they were asked for.
+        // Without this, the bytes of a node that is most of the document would be held as
+        // requested.
         wants.bytes.clear();
     }
     let ((), usage) = ALLOCATOR.measure(|| {
@@ -119,7 +121,7 @@ fn peak(plan: &Plan, reader: impl Read + Send, validation: Validation) -> (u64, 
     (steps, usage.peak)
 }
 
-/// R7: the peak does not move from 1 MB to 64 MB (256 MB where there is time).
+/// R7: the peak stays the same from 1 MB to 64 MB, and up to 256 MB in deep runs.
 fn documents_take_no_more_for_their_length() {
     let record = events::event(1).text;
     let count = |bytes: u64| bytes / record.len() as u64;
@@ -148,7 +150,7 @@ fn documents_take_no_more_for_their_length() {
     }
 }
 
-/// R8: the peak follows the depth, some hundred bytes a level, not the length.
+/// R8: the peak depends on the depth, with some hundred bytes per level, and not on the length.
 fn depth_takes_little() {
     for (query, order) in [("$..*", Order::Any), ("$..a", Order::Rfc), ("$..*..*..*..x", Order::Rfc)] {
         let plan = plan(&[query], order);
@@ -165,7 +167,7 @@ fn depth_takes_little() {
 }
 
 #[test]
-fn what_matching_allocates() {
+fn matching_allocates_little() {
     records_take_nothing();
     documents_take_no_more_for_their_length();
     depth_takes_little();

@@ -1,12 +1,12 @@
-//! The canonical spelling of queries.
+//! Prints queries in canonical and in shorthand form.
 //!
-//! Normalized paths (RFC 9535, section 2.7) fix the spelling of names and indices; the rest follows
-//! them: every segment in brackets, single quotes, one space after a comma and around an operator,
-//! a slice with its step, parentheses only where precedence needs them. What comes out of the
-//! parser prints to a text that parses to an equal query.
+//! Normalized paths (RFC 9535, section 2.7) define how names and indices are written, and the
+//! canonical form extends them: every segment in brackets, single quotes, one space after a comma
+//! and around an operator, slices with their step, and parentheses only where precedence requires
+//! them. Every tree from the parser prints as a text that parses to an equal query.
 //!
-//! The alternate form (`{:#}`) is the shorthand for people: names after a dot where the RFC allows
-//! it, strings in double quotes, so that a query fits between a shell's single quotes.
+//! The alternate form (`{:#}`) is the shorthand for people: names follow a dot where the RFC allows
+//! it. Strings are in double quotes, so that a query fits between the single quotes of a shell.
 
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -46,7 +46,7 @@ fn write_double_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
     out.write_char('"')
 }
 
-/// Writes a character that is not allowed in a quoted literal.
+/// Writes the escape of a character that a quoted literal cannot contain.
 fn write_escape(out: &mut impl Write, c: char) -> fmt::Result {
     match c {
         '\u{8}' => out.write_str("\\b"),
@@ -66,7 +66,7 @@ impl Display for Query {
     }
 }
 
-/// The segments alone, without `$` or `@`.
+/// Writes the segments alone, without `$` or `@`.
 impl Display for Segments {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.iter().try_for_each(|segment| segment.fmt(f))
@@ -75,6 +75,7 @@ impl Display for Segments {
 
 impl Display for Segment {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        // Only a segment with a single name has a dotted form.
         if let (true, [Selector::Name(name)]) = (f.alternate(), self.selectors.as_slice())
             && is_shorthand(name)
         {
@@ -119,11 +120,11 @@ impl Display for Slice {
 impl Display for Logical {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Or(any) => write_list(f, any, " || ", |of, f| of.fmt_within(f, Binding::Or)),
-            Self::And(all) => write_list(f, all, " && ", |of, f| of.fmt_within(f, Binding::And)),
-            Self::Not(of) => {
+            Self::Or(any) => write_list(f, any, " || ", |operand, f| operand.fmt_within(f, Binding::Or)),
+            Self::And(all) => write_list(f, all, " && ", |operand, f| operand.fmt_within(f, Binding::And)),
+            Self::Not(operand) => {
                 f.write_char('!')?;
-                of.fmt_within(f, Binding::Not)
+                operand.fmt_within(f, Binding::Not)
             }
             Self::Exists(query) => query.fmt(f),
             Self::Compare { left, op, right } => {
@@ -136,7 +137,7 @@ impl Display for Logical {
     }
 }
 
-/// How tight an expression binds, loosest first.
+/// The precedence of an expression, lowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
     Or,
@@ -157,7 +158,7 @@ impl Logical {
         }
     }
 
-    /// Writes an operand of an operator, in parentheses unless it binds tighter than that.
+    /// Writes an operand of `operator`, in parentheses unless it binds tighter than the operator.
     fn fmt_within(&self, f: &mut Formatter<'_>, operator: Binding) -> fmt::Result {
         if self.binding() > operator {
             return self.fmt(f);

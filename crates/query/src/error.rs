@@ -1,23 +1,24 @@
-//! Why a query text was refused, where, and what to write instead.
+//! Errors of parsing a query, with their position and a suggested fix.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-/// Most characters of the query an excerpt shows.
-const EXCERPT: usize = 24;
-/// Most characters of a suggested text that an error message shows; the suggestion itself has all
-/// of them.
-const SHOWN: usize = 32;
-/// A longer replacement helps nobody and is not suggested.
-const REPLACEMENT: usize = 200;
+/// The maximum number of characters in an excerpt of the query.
+const MAX_EXCERPT_CHARS: usize = 24;
+/// The maximum number of characters of a replacement that an error message shows. [`Suggestion`]
+/// itself keeps the whole replacement.
+const MAX_SHOWN_CHARS: usize = 32;
+/// The maximum length of a replacement, in characters. Longer ones do not help and are not
+/// suggested.
+const MAX_REPLACEMENT_CHARS: usize = 200;
 
-/// A text that is no valid query.
+/// The error returned for a text that is not a valid query.
 ///
-/// [`Display`](fmt::Display) is one sentence: what is wrong, at which byte, what was expected there
-/// and what to write instead. It shows at most 80 characters of the query, control and invisible
-/// characters escaped. Offsets count bytes of the query text and lie on character boundaries. One
-/// pointer wide.
+/// [`Display`](fmt::Display) writes one sentence: the fault, its byte offset, what was expected
+/// there, and the suggested fix. It shows at most 80 characters of the query, with control and
+/// invisible characters escaped. Offsets count bytes of the query text and are always on character
+/// boundaries. The type is one pointer wide.
 ///
 /// ```
 /// use trommel_query::{ParseErrorKind, Query};
@@ -40,19 +41,19 @@ struct Inner {
     suggestion: Option<Suggestion>,
 }
 
-/// What is wrong with a query text.
+/// The kind of a fault in a query text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// Something stands where the grammar has no place for it.
+    /// A token at a position where the grammar does not allow it.
     Unexpected,
     /// The text ends too early.
     End,
     /// The query does not begin with `$`.
     Root,
-    /// White space where none is allowed.
+    /// White space where the grammar does not allow it.
     WhiteSpace,
-    /// A name that must be quoted, and stand in brackets.
+    /// A name that must be quoted and in brackets.
     Name,
     /// A string without its closing quote.
     Unterminated,
@@ -60,35 +61,35 @@ pub enum ParseErrorKind {
     Escape,
     /// A control character that must be escaped in a string.
     ControlCharacter,
-    /// Not a number as JSON or an index is written.
+    /// A malformed number or index.
     Number,
     /// An integer beyond ±(2^53 - 1), the exact range of I-JSON (section 2.1).
     Range,
-    /// No function of that name.
+    /// An unknown function.
     UnknownFunction,
     /// Too many or too few arguments.
     ArgumentCount,
-    /// An argument of a type that the function does not take (section 2.4.3).
+    /// An argument of a type that the function does not accept (section 2.4.3).
     ArgumentType,
-    /// A function whose result cannot be used there (section 2.4.3).
+    /// A function whose result cannot be used in that position (section 2.4.3).
     ResultType,
-    /// A query that may select several nodes where one value is needed (section 2.3.5.1).
+    /// A query that may select several nodes where a single value is required (section 2.3.5.1).
     NotSingular,
-    /// A literal that is compared with nothing.
+    /// A literal without a comparison.
     LiteralAlone,
-    /// A query from the root where a filter's condition is needed.
+    /// A query from the root where a condition is required.
     FilteredPath,
-    /// A construct of another dialect of JSONPath.
+    /// A construct of another JSONPath dialect.
     Dialect,
-    /// Longer than [`QueryLimits::text`](crate::QueryLimits::text).
+    /// A text longer than [`QueryLimits::text`](crate::QueryLimits::text).
     TooLong,
-    /// Nested deeper than [`QueryLimits::nesting`](crate::QueryLimits::nesting).
+    /// Nesting deeper than [`QueryLimits::nesting`](crate::QueryLimits::nesting).
     TooDeep,
     /// More segments and selectors than [`QueryLimits::selectors`](crate::QueryLimits::selectors).
     TooMany,
 }
 
-/// A near miss: a change to the text after which it parses.
+/// A change to the query text after which it parses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
     span: Range<usize>,
@@ -97,7 +98,7 @@ pub struct Suggestion {
 }
 
 impl ParseErrorKind {
-    /// A stable word for the kind, for machines: `query-unexpected`, `query-too-deep`, ….
+    /// Returns a stable machine-readable code: `query-unexpected`, `query-too-deep`, ….
     pub const fn code(self) -> &'static str {
         match self {
             Self::Unexpected => "query-unexpected",
@@ -124,12 +125,12 @@ impl ParseErrorKind {
         }
     }
 
-    /// Whether the text may be right but exceeds a limit.
+    /// True if the text exceeds a limit and may be valid otherwise.
     pub const fn is_limit(self) -> bool {
         matches!(self, Self::TooLong | Self::TooDeep | Self::TooMany)
     }
 
-    /// The beginning of the sentence; `{}` stands for the excerpt.
+    /// Returns the start of the message. `{}` is replaced by the excerpt.
     const fn sentence(self) -> &'static str {
         match self {
             Self::Unexpected => "unexpected {}",
@@ -142,7 +143,7 @@ impl ParseErrorKind {
             Self::ControlCharacter => "the control character {} must be escaped",
             Self::Number => "{} is not a number",
             Self::Range => "the integer {} is not exact in JSON",
-            Self::UnknownFunction => "there is no function {}",
+            Self::UnknownFunction => "unknown function {}",
             Self::ArgumentCount => "wrong number of arguments in {}",
             Self::ArgumentType => "{} is not an argument of the right type",
             Self::ResultType => "the result of {} cannot be used like this",
@@ -158,7 +159,7 @@ impl ParseErrorKind {
 }
 
 impl ParseError {
-    /// An error about `span` of `text`; a span that is none is taken as the end of the text.
+    /// Creates an error about `span` of `text`. An invalid span is replaced by the end of the text.
     pub(crate) fn new(
         kind: ParseErrorKind,
         text: &str,
@@ -166,45 +167,46 @@ impl ParseError {
         expected: impl Into<Cow<'static, str>>,
     ) -> Self {
         let (span, found) = match text.get(span.clone()) {
-            Some(found) => (span, excerpt(found, EXCERPT)),
+            Some(found) => (span, excerpt(found, MAX_EXCERPT_CHARS)),
             None => (text.len()..text.len(), String::new()),
         };
         Self(Box::new(Inner { kind, span, found, expected: expected.into(), suggestion: None }))
     }
 
-    /// The same error with a suggestion, if there is one.
+    /// Sets the suggestion, unless it is `None`.
     pub(crate) fn suggesting(mut self, suggestion: Option<Suggestion>) -> Self {
         self.0.suggestion = suggestion.or(self.0.suggestion);
         self
     }
 
-    /// The same error with this suggestion, or without any.
+    /// Replaces or removes the suggestion.
     pub(crate) fn with_suggestion(mut self, suggestion: Option<Suggestion>) -> Self {
         self.0.suggestion = suggestion;
         self
     }
 
-    /// The kind of error.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ParseErrorKind {
         self.0.kind
     }
 
-    /// Byte of the query text where the error is.
+    /// Returns the byte offset of the error in the query text.
     pub fn offset(&self) -> usize {
         self.0.span.start
     }
 
-    /// Bytes of the query text that are wrong; empty where something is missing.
+    /// Returns the byte range of the fault in the query text. It is empty where something is
+    /// missing.
     pub fn span(&self) -> Range<usize> {
         self.0.span.clone()
     }
 
-    /// What was expected there, as a phrase.
+    /// Returns a phrase that describes what was expected at this position.
     pub fn expected(&self) -> &str {
         &self.0.expected
     }
 
-    /// What may have been meant.
+    /// Returns the suggested fix, if there is one.
     pub fn suggestion(&self) -> Option<&Suggestion> {
         self.0.suggestion.as_ref()
     }
@@ -229,16 +231,18 @@ impl fmt::Display for ParseError {
 impl std::error::Error for ParseError {}
 
 impl Suggestion {
-    /// Replacing `span` of `text`; none when nothing would change, the span is none or the
-    /// replacement too long.
+    /// Suggests to replace `span` of `text`. Returns `None` if nothing would change, the span is
+    /// invalid, or the replacement is too long.
     pub(crate) fn new(text: &str, span: Range<usize>, replacement: impl Into<String>) -> Option<Self> {
         let (old, replacement) = (text.get(span.clone())?, replacement.into());
-        let useful = old != replacement && replacement.chars().nth(REPLACEMENT).is_none();
-        useful.then(|| Self { span, original: excerpt(old, EXCERPT), replacement })
+        let useful = old != replacement && replacement.chars().nth(MAX_REPLACEMENT_CHARS).is_none();
+        useful.then(|| Self { span, original: excerpt(old, MAX_EXCERPT_CHARS), replacement })
     }
 
-    /// The change that turns one text into another.
+    /// Returns the smallest edit that turns `text` into `after`.
     pub(crate) fn between(text: &str, after: &str) -> Option<Self> {
+        // Trims the common prefix and suffix in whole characters, so that the span stays on
+        // character boundaries.
         let common = |pairs: &mut dyn Iterator<Item = (char, char)>| {
             pairs.take_while(|(one, other)| one == other).map(|(c, _)| c.len_utf8()).sum::<usize>()
         };
@@ -248,18 +252,18 @@ impl Suggestion {
         Self::new(text, start..text.len() - end, new.get(..new.len() - end)?)
     }
 
-    /// Bytes of the query text to replace; empty for an insertion.
+    /// Returns the byte range of the query text to replace. It is empty for an insertion.
     pub fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// What to write there; empty for a removal.
+    /// Returns the new text for that range. It is empty for a removal.
     pub fn replacement(&self) -> &str {
         &self.replacement
     }
 
-    /// The text with the change made, or `None` if this is not the text the suggestion was made for
-    /// and the span does not fit it.
+    /// Applies the change. Returns `None` if the span does not fit the text, which then is not the
+    /// text that the suggestion was created for.
     pub fn apply(&self, query: &str) -> Option<String> {
         let (before, after) = (query.get(..self.span.start)?, query.get(self.span.end..)?);
         Some([before, &self.replacement, after].concat())
@@ -268,7 +272,7 @@ impl Suggestion {
 
 impl fmt::Display for Suggestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (old, new) = (&self.original, excerpt(&self.replacement, SHOWN));
+        let (old, new) = (&self.original, excerpt(&self.replacement, MAX_SHOWN_CHARS));
         match (self.span.is_empty(), new.is_empty()) {
             (true, _) => write!(f, "add `{new}` at byte {}", self.span.start),
             (false, true) => write!(f, "remove `{old}` at byte {}", self.span.start),
@@ -277,19 +281,23 @@ impl fmt::Display for Suggestion {
     }
 }
 
-/// At most `most` characters of the text, what does not print escaped, a cut marked by `…`.
-fn excerpt(text: &str, most: usize) -> String {
+/// Returns the text cut to at most `max_chars` characters. Unprintable characters are escaped, and
+/// `…` marks a cut.
+fn excerpt(text: &str, max_chars: usize) -> String {
     let mut shown = String::new();
     let mut count = 0;
     for c in text.chars() {
+        // An escape is several characters long. It is shown as a whole or cut as a whole.
         let before = shown.len();
         match c {
+            // Quotes and backslashes are common in queries and harmless in a terminal, so they stay
+            // readable.
             '\'' | '"' | '\\' => shown.push(c),
             '\0'..' ' => shown.extend(c.escape_unicode()),
             _ => shown.extend(c.escape_debug()),
         }
         count += shown[before..].chars().count();
-        if count >= most {
+        if count >= max_chars {
             shown.truncate(before);
             shown.push('…');
             break;
@@ -312,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn suggestions_that_change_nothing_are_none() {
+    fn suggestions_must_change_a_valid_span() {
         assert_eq!(Suggestion::new("$.a", 1..2, "."), None);
         assert_eq!(Suggestion::new("$.a", 1..9, "."), None);
         assert_eq!(Suggestion::new("$.a", 1..2, "x".repeat(201)), None);
@@ -320,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn one_pointer_wide() {
+    fn errors_are_one_pointer_wide() {
         assert_eq!(size_of::<ParseError>(), size_of::<usize>());
     }
 }

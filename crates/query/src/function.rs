@@ -1,9 +1,9 @@
-//! The function extensions (RFC 9535, section 2.4): one table that the parser, the printer, the
-//! suggestions, and the evaluators read.
+//! The function extensions of RFC 9535, section 2.4, as one table. The parser, the printer, the
+//! suggestions, and the evaluators all read it.
 
 /// A function extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "an evaluator of queries must know all")]
+#[expect(clippy::exhaustive_enums, reason = "an evaluator must handle all of them")]
 pub enum Function {
     /// `length(value)`
     Length,
@@ -17,13 +17,13 @@ pub enum Function {
     Search,
 }
 
-/// The types of a function's parameters and of its result.
+/// The name and the types of a function.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Signature {
     /// The name, as written in a query.
     pub name: &'static str,
-    /// The parameters in order, each with its name in messages.
+    /// The parameters in order, each with the name that messages show.
     pub parameters: &'static [(&'static str, Parameter)],
     /// The type of the result.
     pub result: FunctionResult,
@@ -31,27 +31,27 @@ pub struct Signature {
     pub(crate) aliases: &'static [&'static str],
 }
 
-/// The type of a parameter (section 2.4.1). No function takes a `LogicalType`.
+/// The type of a parameter (section 2.4.1). No function has a parameter of type `LogicalType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "an evaluator of queries must know all")]
+#[expect(clippy::exhaustive_enums, reason = "an evaluator must handle all of them")]
 pub enum Parameter {
     /// `ValueType`: a literal, a singular query, or a function with a value.
     Value,
     /// `ValueType`, used as an I-Regexp ([`Pattern`](crate::Pattern)).
     Pattern {
-        /// True if the pattern must match the whole text, not just some part of it.
+        /// True if the pattern must match the whole text, false if it may match any part of it.
         whole: bool,
     },
     /// `NodesType`: a query. The function uses the number of its nodes.
     NodeCount,
-    /// `NodesType`: a query. The function uses the value of its only node, Nothing if there are
-    /// several or none.
+    /// `NodesType`: a query. The function uses the value of its only node. With no node or several
+    /// nodes, that is Nothing.
     OnlyNode,
 }
 
 /// The type of a function's result (section 2.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "an evaluator of queries must know all")]
+#[expect(clippy::exhaustive_enums, reason = "an evaluator must handle all of them")]
 pub enum FunctionResult {
     /// `ValueType`: a number, or Nothing.
     Number,
@@ -65,7 +65,7 @@ impl Function {
     /// All functions.
     pub const ALL: [Self; 5] = [Self::Length, Self::Count, Self::Value, Self::Match, Self::Search];
 
-    /// The function's row of the table.
+    /// Returns the function's row of the table.
     pub const fn signature(self) -> Signature {
         use FunctionResult::{Logical, Number, Value};
         match self {
@@ -102,19 +102,19 @@ impl Function {
         }
     }
 
-    /// The function of that name.
+    /// Returns the function with that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|function| function.signature().name == name)
     }
 }
 
 impl Signature {
-    /// The type of the argument at `index`, `None` beyond the last parameter.
+    /// Returns the type of the argument at `index`, or `None` beyond the last parameter.
     pub fn parameter(&self, index: usize) -> Option<Parameter> {
         self.parameters.get(index).map(|(_, parameter)| *parameter)
     }
 
-    /// The call with its parameters' names: `match(text, pattern)`.
+    /// Returns the call with the names of its parameters: `match(text, pattern)`.
     pub(crate) fn usage(&self) -> String {
         let names: Vec<&str> = self.parameters.iter().map(|(name, _)| *name).collect();
         format!("{}({})", self.name, names.join(", "))
@@ -122,7 +122,7 @@ impl Signature {
 }
 
 impl Parameter {
-    /// True if the argument is a query of any kind, rather than a value.
+    /// True if the argument is a query of any kind instead of a value.
     pub(crate) const fn takes_nodes(self) -> bool {
         matches!(self, Self::NodeCount | Self::OnlyNode)
     }
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_are_found_by_their_names() {
+    fn finds_functions_by_name() {
         for function in Function::ALL {
             assert_eq!(Function::named(function.signature().name), Some(function));
         }

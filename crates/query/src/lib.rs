@@ -1,14 +1,13 @@
-//! JSONPath queries by RFC 9535: from text to a checked syntax tree and back.
+//! Parses, checks, and prints JSONPath queries (RFC 9535).
 //!
-//! Who wants to *run* queries takes `trommel-path`, which re-exports everything here, or the facade
-//! `trommel`. This crate is for who only reads, checks, rewrites or evaluates queries in a way of
-//! their own.
+//! To *run* queries, use `trommel-path`, which re-exports everything here, or the facade `trommel`.
+//! Use this crate to read, check, rewrite, or evaluate queries with code of your own.
 //!
 //! # Terms
 //!
-//! A [`Query`] is `$` and [`Segments`]; a [`Segment`] holds [`Selector`]s; a filter selector holds
-//! a [`Logical`] expression. The words are the RFC's. The *canonical* spelling writes every segment
-//! in brackets; the *shorthand* is for people.
+//! A [`Query`] is `$` followed by [`Segments`]. A [`Segment`] holds [`Selector`]s, and a filter
+//! selector holds a [`Logical`] expression. All terms are those of the RFC. The *canonical* form
+//! writes every segment in brackets. The *shorthand* form is meant for people to read.
 //!
 //! # Example
 //!
@@ -27,12 +26,16 @@
 //!
 //! # Limits, errors, cost
 //!
-//! [`QueryLimits`] bounds the text (1 MiB), the nesting (128, which also bounds the stack of
-//! everything that walks a tree) and the number of selectors (4,096). Parsing is linear in the
-//! text. A [`ParseError`] says what is wrong, where, what was expected, and, if a near text is
-//! valid, what to write instead: the text parses after every [`Suggestion`]. Patterns are I-Regexps
-//! (RFC 9485), translated to a linear-time engine whose memory is bounded; numbers compare by their
-//! exact value, whatever their spelling and size.
+//! [`QueryLimits`] bounds the length of the text (1 MiB), the nesting (128), and the number of
+//! selectors (4,096). The nesting also bounds the stack of every function that walks a tree.
+//! Parsing takes time linear in the text.
+//!
+//! A [`ParseError`] reports the fault, its position, and the syntax expected there. If a similar
+//! text is valid, the error carries a [`Suggestion`]; applying it always yields a text that parses.
+//!
+//! Patterns are I-Regexps (RFC 9485). They are translated for a linear-time engine with bounded
+//! memory. Numbers compare by their exact value, regardless of how they are written and how large
+//! they are.
 
 mod display;
 mod error;
@@ -41,7 +44,7 @@ mod parse;
 mod patterns;
 mod regexp;
 mod shorthand;
-mod spelling;
+mod translate;
 mod tree;
 
 pub use error::{ParseError, ParseErrorKind, Suggestion};

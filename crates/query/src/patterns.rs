@@ -1,4 +1,4 @@
-//! Patterns of a query that never match, because they are none.
+//! Finds literal patterns in a query that are not valid I-Regexps and therefore never match.
 
 use crate::function::Parameter;
 use crate::regexp::{Pattern, PatternError};
@@ -7,83 +7,83 @@ use crate::tree::{
 };
 
 impl Query {
-    /// The literal patterns of `match` and `search` that are no I-Regexp, with the reason, in
-    /// order.
+    /// Returns the literal patterns of `match` and `search` that are not I-Regexps, in order, each
+    /// with its error.
     ///
-    /// Such a query is valid and a test with such a pattern never holds (RFC 9535, section 2.4.6),
-    /// which is hardly what was meant: worth a warning.
+    /// A query with such a pattern is valid, but a test that uses the pattern never holds (RFC
+    /// 9535, section 2.4.6). That is rarely intended, so callers should warn about it.
     ///
     /// ```
     /// use trommel_query::Query;
     ///
     /// let query: Query = r"$[?match(@.zip, '\\d+')]".parse()?;
-    /// let (pattern, error) = &query.bad_patterns()[0];
+    /// let (pattern, error) = &query.invalid_patterns()[0];
     /// assert_eq!(*pattern, r"\d+");
     /// assert!(error.to_string().contains("[0-9]"));
     /// # Ok::<(), trommel_query::ParseError>(())
     /// ```
-    pub fn bad_patterns(&self) -> Vec<(&str, PatternError)> {
-        let mut bad = Vec::new();
-        in_segments(self.segments(), &mut bad);
-        bad
+    pub fn invalid_patterns(&self) -> Vec<(&str, PatternError)> {
+        let mut invalid = Vec::new();
+        collect_from_segments(self.segments(), &mut invalid);
+        invalid
     }
 }
 
 impl Logical {
-    /// [`Query::bad_patterns`] of a filter.
-    pub fn bad_patterns(&self) -> Vec<(&str, PatternError)> {
-        let mut bad = Vec::new();
-        in_logical(self, &mut bad);
-        bad
+    /// Returns the invalid patterns of a filter; see [`Query::invalid_patterns`].
+    pub fn invalid_patterns(&self) -> Vec<(&str, PatternError)> {
+        let mut invalid = Vec::new();
+        collect_from_logical(self, &mut invalid);
+        invalid
     }
 }
 
-type Bad<'q> = Vec<(&'q str, PatternError)>;
+type InvalidPatterns<'q> = Vec<(&'q str, PatternError)>;
 
-fn in_segments<'q>(segments: &'q Segments, bad: &mut Bad<'q>) {
+fn collect_from_segments<'q>(segments: &'q Segments, invalid: &mut InvalidPatterns<'q>) {
     for selector in segments.iter().flat_map(|segment| &segment.selectors) {
         if let Selector::Filter(filter) = selector {
-            in_logical(filter, bad);
+            collect_from_logical(filter, invalid);
         }
     }
 }
 
-fn in_logical<'q>(logical: &'q Logical, bad: &mut Bad<'q>) {
+fn collect_from_logical<'q>(logical: &'q Logical, invalid: &mut InvalidPatterns<'q>) {
     match logical {
         Logical::Or(operands) | Logical::And(operands) => {
             for operand in operands {
-                in_logical(operand, bad);
+                collect_from_logical(operand, invalid);
             }
         }
-        Logical::Not(operand) => in_logical(operand, bad),
-        Logical::Exists(FilterQuery { segments, .. }) => in_segments(segments, bad),
+        Logical::Not(operand) => collect_from_logical(operand, invalid),
+        Logical::Exists(FilterQuery { segments, .. }) => collect_from_segments(segments, invalid),
         Logical::Compare { left, right, .. } => {
-            in_comparable(left, bad);
-            in_comparable(right, bad);
+            collect_from_comparable(left, invalid);
+            collect_from_comparable(right, invalid);
         }
-        Logical::Test(call) => in_call(call, bad),
+        Logical::Test(call) => collect_from_call(call, invalid),
     }
 }
 
-fn in_comparable<'q>(comparable: &'q Comparable, bad: &mut Bad<'q>) {
+fn collect_from_comparable<'q>(comparable: &'q Comparable, invalid: &mut InvalidPatterns<'q>) {
     match comparable {
         Comparable::Literal(_) => {}
-        Comparable::Singular(query) => in_segments(&query.segments, bad),
-        Comparable::Call(call) => in_call(call, bad),
+        Comparable::Singular(query) => collect_from_segments(&query.segments, invalid),
+        Comparable::Call(call) => collect_from_call(call, invalid),
     }
 }
 
-fn in_call<'q>(call: &'q FunctionCall, bad: &mut Bad<'q>) {
+fn collect_from_call<'q>(call: &'q FunctionCall, invalid: &mut InvalidPatterns<'q>) {
     for (argument, parameter) in call.typed_arguments() {
         match argument {
-            Argument::Nodes(query) => in_segments(&query.segments, bad),
-            Argument::Value(value) => in_comparable(value, bad),
+            Argument::Nodes(query) => collect_from_segments(&query.segments, invalid),
+            Argument::Value(value) => collect_from_comparable(value, invalid),
         }
         if let Parameter::Pattern { whole } = parameter
             && let Argument::Value(Comparable::Literal(Literal::String(text))) = argument
             && let Err(error) = Pattern::new(text, whole)
         {
-            bad.push((text, error));
+            invalid.push((text, error));
         }
     }
 }

@@ -1,12 +1,13 @@
-//! The patterns of `match` and `search`: I-Regexp (RFC 9485), translated to an engine that is
-//! linear in the text.
+//! The patterns of `match` and `search`: I-Regexp (RFC 9485), translated for an engine that runs in
+//! time linear in the text.
 //!
-//! Only what RFC 9485 defines is a pattern; everything else (`\d`, `a*?`, `(?i)`, backreferences,
-//! look-around) is none, and a filter that uses it does not hold (RFC 9535, sections 2.4.6 and
-//! 2.4.7). `.` is any character but line feed and carriage return. `^` and `$` are what the RFC's
-//! own mapping onto common engines (section 5) makes of them, the beginning and the end of the
-//! text; as plain characters they are written `\^` and `[$]`. Case, equivalence and normalization
-//! are not considered: characters are Unicode scalar values.
+//! Only the syntax of RFC 9485 is accepted. Other constructs (`\d`, `a*?`, `(?i)`, backreferences,
+//! look-around) are errors, and a filter that uses them does not hold (RFC 9535, sections 2.4.6 and
+//! 2.4.7). `.` matches any character except line feed and carriage return.
+//!
+//! `^` and `$` match the start and the end of the text, following the RFC's mapping to common
+//! engines (section 5). As literal characters they are written `\^` and `[$]`. Matching is
+//! case-sensitive and without normalization: characters are Unicode scalar values.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,18 +16,19 @@ use regex_automata::meta;
 use regex_automata::nfa::thompson::WhichCaptures;
 use regex_automata::util::syntax;
 
-/// Most bytes a compiled pattern may take, and most bytes of its text.
-const COMPILED: usize = 1 << 20;
-const TEXT: usize = 64 << 10;
-/// Groups within each other; bounds the stack that compiling takes.
-const NESTING: u32 = 64;
-/// Most bytes of states that are worked out while matching, per pattern and thread.
-const STATES: usize = 128 << 10;
-/// Most patterns in a cache, and most bytes it holds, counting the states of each as used up.
-const CACHED: usize = 256;
-const CACHED_BYTES: usize = 32 << 20;
+/// The maximum size of a compiled pattern and of its text, in bytes.
+const MAX_COMPILED_BYTES: usize = 1 << 20;
+const MAX_TEXT_BYTES: usize = 64 << 10;
+/// The maximum nesting of groups. It bounds the stack that compiling takes.
+const MAX_GROUP_DEPTH: u32 = 64;
+/// The maximum size of the lazily built automaton, in bytes per pattern and thread.
+const MAX_STATE_BYTES: usize = 128 << 10;
+/// The maximum number of patterns in a cache, and its maximum size in bytes. The size counts each
+/// pattern's automaton as fully built.
+const MAX_CACHED_PATTERNS: usize = 256;
+const MAX_CACHED_BYTES: usize = 32 << 20;
 
-/// A compiled pattern: a pure test on strings, shared freely between threads.
+/// A compiled pattern. Matching has no side effects, so threads can share one.
 ///
 /// ```
 /// use trommel_query::Pattern;
@@ -39,7 +41,7 @@ const CACHED_BYTES: usize = 32 << 20;
 #[derive(Clone, Debug)]
 pub struct Pattern(meta::Regex);
 
-/// Why a text is no pattern.
+/// The reason why a text is not a valid pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
     offset: usize,
@@ -54,21 +56,21 @@ enum Problem {
     Range,
     Bounds,
     Class,
-    /// A parenthesis that closes nothing, or the question mark of a group with properties.
+    /// An unmatched closing parenthesis, or the question mark of a group with properties.
     Group(char),
-    /// A class without its closing bracket; the offset is that of the opening one.
+    /// A class without its closing bracket. The offset is that of the opening bracket.
     OpenClass,
     End,
     TooLarge,
 }
 
-/// Patterns that come out of data (`match(@.a, $.pattern)`), compiled once each.
+/// A cache of compiled patterns that come from data (`match(@.a, $.pattern)`). Use one per thread.
 ///
-/// Holds at most 256 patterns and 32 MiB; when either is used up it begins anew. One per thread.
+/// It holds at most 256 patterns and 32 MiB. Reaching either limit clears the cache.
 #[derive(Debug, Default)]
 pub struct RegexCache {
-    /// By text; the first for `search`, the second for `match`. A text that is no pattern is kept
-    /// as such.
+    /// By text; the first map is for `search`, the second for `match`. An invalid pattern is cached
+    /// as `None`.
     patterns: [HashMap<Box<str>, Option<Pattern>>; 2],
     bytes: usize,
 }
@@ -76,74 +78,81 @@ pub struct RegexCache {
 impl Pattern {
     /// Compiles a pattern that must match the whole text (`match`) or any part of it (`search`).
     ///
-    /// Fails if the text is no I-Regexp, longer than 64 KiB or compiles to more than 1 MiB
+    /// # Errors
+    ///
+    /// Fails if the text is not an I-Regexp, is longer than 64 KiB, or compiles to more than 1 MiB
     /// (`[a-z]{100000}`).
     pub fn new(text: &str, whole: bool) -> Result<Self, PatternError> {
         let too_large = PatternError { offset: 0, problem: Problem::TooLarge };
-        if text.len() > TEXT {
+        if text.len() > MAX_TEXT_BYTES {
             return Err(too_large);
         }
+        // The engine accepts more than I-Regexp, so the translator checks the grammar first.
         let body = Translator::new(text).run()?;
+        // The group keeps an alternation such as `a|b` together between the anchors.
         let translated = if whole { format!("\\A(?:{body})\\z") } else { body };
         let limits = meta::Config::new()
             .which_captures(WhichCaptures::None)
-            .nfa_size_limit(Some(COMPILED))
-            .onepass_size_limit(Some(COMPILED))
-            .hybrid_cache_capacity(STATES);
+            .nfa_size_limit(Some(MAX_COMPILED_BYTES))
+            .onepass_size_limit(Some(MAX_COMPILED_BYTES))
+            .hybrid_cache_capacity(MAX_STATE_BYTES);
         meta::Regex::builder()
             .configure(limits)
-            .syntax(syntax::Config::new().nest_limit(NESTING))
+            .syntax(syntax::Config::new().nest_limit(MAX_GROUP_DEPTH))
             .build(&translated)
             .map_or(Err(too_large), |compiled| Ok(Self(compiled)))
     }
 
-    /// Whether the subject matches. Linear in the subject; the factor is at most the pattern's
-    /// compiled size.
+    /// True if the subject matches. Takes time linear in the subject, with a factor of at most the
+    /// pattern's compiled size.
     pub fn is_match(&self, subject: &str) -> bool {
         self.0.is_match(subject)
     }
 
-    /// Bytes it may come to take.
+    /// Returns the maximum memory of the pattern in bytes, with its automaton fully built.
     fn bytes(&self) -> usize {
-        self.0.memory_usage() + STATES
+        self.0.memory_usage() + MAX_STATE_BYTES
     }
 }
 
 impl RegexCache {
-    /// An empty cache.
+    /// Creates an empty cache.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether the subject matches the pattern, as a whole (`match`) or in any part (`search`);
-    /// never, if the text is no pattern.
+    /// True if the pattern matches the whole subject (`whole`, as `match` does) or any part of it
+    /// (as `search` does). An invalid pattern never matches.
     pub fn is_match(&mut self, pattern: &str, subject: &str, whole: bool) -> bool {
-        let side = usize::from(whole);
-        if let Some(known) = self.patterns[side].get(pattern) {
+        let index = usize::from(whole);
+        if let Some(known) = self.patterns[index].get(pattern) {
             return known.as_ref().is_some_and(|compiled| compiled.is_match(subject));
         }
         let compiled = Pattern::new(pattern, whole).ok();
         let found = compiled.as_ref().is_some_and(|compiled| compiled.is_match(subject));
-        self.keep(pattern, compiled, side);
+        self.insert(pattern, compiled, index);
         found
     }
 
-    fn keep(&mut self, text: &str, compiled: Option<Pattern>, side: usize) {
-        if text.len() > TEXT {
+    fn insert(&mut self, text: &str, compiled: Option<Pattern>, index: usize) {
+        // An overlong text fails before it is compiled, so caching it would only cost memory.
+        if text.len() > MAX_TEXT_BYTES {
             return;
         }
         let bytes = text.len() + compiled.as_ref().map_or(0, Pattern::bytes);
-        let held = self.patterns.iter().map(HashMap::len).sum::<usize>();
-        if held == CACHED || self.bytes + bytes > CACHED_BYTES {
+        let count = self.patterns.iter().map(HashMap::len).sum::<usize>();
+        if count == MAX_CACHED_PATTERNS || self.bytes + bytes > MAX_CACHED_BYTES {
+            // Clearing everything needs no bookkeeping per use. Data with that many different
+            // patterns gains little from any policy.
             *self = Self::default();
         }
         self.bytes += bytes;
-        self.patterns[side].insert(text.into(), compiled);
+        self.patterns[index].insert(text.into(), compiled);
     }
 }
 
 impl PatternError {
-    /// Byte of the pattern where the error is; 0 if it is the pattern's size.
+    /// Returns the byte offset of the error in the pattern, or 0 if the pattern is too large.
     pub const fn offset(&self) -> usize {
         self.offset
     }
@@ -153,9 +162,9 @@ impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.problem {
             Problem::TooLarge => {
-                return f.write_str("the pattern is too large: at most 64 KiB, 1 MiB compiled");
+                return f.write_str("the pattern is too large: at most 64 KiB, or 1 MiB compiled");
             }
-            Problem::Character(c) => write!(f, "`{c}` has no meaning here, write `\\{c}` for the character"),
+            Problem::Character(c) => write!(f, "`{c}` is not allowed here, write `\\{c}` for the character"),
             Problem::Escape('d') => f.write_str("`\\d` is not part of I-Regexp, write `[0-9]`"),
             Problem::Escape('w') => f.write_str("`\\w` is not part of I-Regexp, write `[A-Za-z0-9_]`"),
             Problem::Escape('s') => f.write_str("`\\s` is not part of I-Regexp, write `[ \\t\\r\\n]`"),
@@ -166,13 +175,13 @@ impl fmt::Display for PatternError {
             Problem::Group('?') => {
                 f.write_str("`(?` is not part of I-Regexp, which has only plain groups and no flags")
             }
-            Problem::Quantifier => f.write_str("there is nothing to repeat"),
-            Problem::Range => f.write_str("the range of characters runs backwards"),
+            Problem::Quantifier => f.write_str("nothing to repeat"),
+            Problem::Range => f.write_str("the range of characters is reversed"),
             Problem::Bounds => f.write_str("the repetition is not `{n}`, `{n,}` or `{n,m}` with n up to m"),
             Problem::Class => {
                 f.write_str("the character class is empty, or a `-` in it is not first or last")
             }
-            Problem::Group(_) => f.write_str("the parenthesis closes nothing"),
+            Problem::Group(_) => f.write_str("unmatched closing parenthesis"),
             Problem::OpenClass => {
                 f.write_str("the character class is not closed, write `\\[` for the character")
             }
@@ -184,7 +193,8 @@ impl fmt::Display for PatternError {
 
 impl std::error::Error for PatternError {}
 
-/// Checks a text against the grammar of RFC 9485, section 4, and writes it in the engine's syntax.
+/// Checks a text against the grammar of RFC 9485, section 4, and translates it to the engine's
+/// syntax.
 struct Translator<'t> {
     text: &'t str,
     at: usize,
@@ -207,9 +217,9 @@ impl<'t> Translator<'t> {
         Some(c)
     }
 
-    fn eat(&mut self, wanted: char) -> bool {
-        let found = self.peek() == Some(wanted);
-        self.at += if found { wanted.len_utf8() } else { 0 };
+    fn eat(&mut self, expected: char) -> bool {
+        let found = self.peek() == Some(expected);
+        self.at += if found { expected.len_utf8() } else { 0 };
         found
     }
 
@@ -219,12 +229,13 @@ impl<'t> Translator<'t> {
 
     /// `i-regexp`
     fn run(mut self) -> Result<String, PatternError> {
-        // Whether what is before can be repeated.
+        // True if the previous token can be repeated.
         let mut atom = false;
         loop {
             let start = self.at;
             let Some(c) = self.next() else { break };
             atom = match c {
+                // The translation writes every group as `(?:`, so this is a `?` directly after `(`.
                 '?' if self.out.ends_with("(?:") => return Self::problem(start, Problem::Group(c)),
                 '*' | '+' | '?' | '{' if !atom => return Self::problem(start, Problem::Quantifier),
                 '{' => self.bounds(start)?,
@@ -249,7 +260,7 @@ impl<'t> Translator<'t> {
         true
     }
 
-    /// Writes a character that means the same in both and is no atom.
+    /// Writes a character that has the same meaning in both syntaxes and is not an atom.
     fn copy(&mut self, c: char) -> bool {
         self.out.push(c);
         false
@@ -269,9 +280,9 @@ impl<'t> Translator<'t> {
         Ok(self.put(")"))
     }
 
-    /// Writes a character that stands for itself, in a class or outside; `\<` and the like would
-    /// mean something else.
+    /// Writes a literal character, inside or outside a class.
     fn literal(&mut self, c: char) -> bool {
+        // The engine gives escapes such as `\<` a meaning of their own, so only these are escaped.
         if "\\.+*?()|[]{}^$#&-~".contains(c) {
             self.out.push('\\');
         }
@@ -279,12 +290,13 @@ impl<'t> Translator<'t> {
         true
     }
 
-    /// `range-quantifier`, behind its brace.
+    /// `range-quantifier`, after its brace.
     fn bounds(&mut self, start: usize) -> Result<bool, PatternError> {
-        let least = self.digits();
-        let most = if self.eat(',') { self.digits() } else { least };
-        let ordered = most.is_empty() || significant(least) <= significant(most);
-        if least.is_empty() || !self.eat('}') || !ordered {
+        let min = self.digits();
+        let max = if self.eat(',') { self.digits() } else { min };
+        // The digits are compared as text: bounds may be too large for any integer type.
+        let ordered = max.is_empty() || significant(min) <= significant(max);
+        if min.is_empty() || !self.eat('}') || !ordered {
             return Self::problem(start, Problem::Bounds);
         }
         self.out.push_str(&self.text[start..self.at]);
@@ -299,7 +311,7 @@ impl<'t> Translator<'t> {
         &self.text[start..self.at]
     }
 
-    /// `SingleCharEsc` or `charClassEsc` as an atom, behind its backslash.
+    /// `SingleCharEsc` or `charClassEsc` as an atom, after its backslash.
     fn escape(&mut self, start: usize) -> Result<bool, PatternError> {
         if matches!(self.peek(), Some('p' | 'P')) {
             return self.category(start);
@@ -308,7 +320,7 @@ impl<'t> Translator<'t> {
         Ok(self.literal(c))
     }
 
-    /// `SingleCharEsc`, behind its backslash.
+    /// `SingleCharEsc`, after its backslash.
     fn escaped_char(&mut self, start: usize) -> Result<char, PatternError> {
         match self.next() {
             Some('n') => Ok('\n'),
@@ -320,7 +332,7 @@ impl<'t> Translator<'t> {
         }
     }
 
-    /// `charClassEsc`, behind its backslash: a general category of Unicode.
+    /// `charClassEsc`, after its backslash: a general category of Unicode.
     fn category(&mut self, start: usize) -> Result<bool, PatternError> {
         const CATEGORIES: [(&str, &str); 7] = [
             ("L", "lmotu"),
@@ -347,7 +359,7 @@ impl<'t> Translator<'t> {
         Ok(true)
     }
 
-    /// `charClassExpr`, behind its bracket.
+    /// `charClassExpr`, after its bracket.
     fn class(&mut self, start: usize) -> Result<bool, PatternError> {
         self.out.push('[');
         if self.eat('^') {
@@ -360,6 +372,7 @@ impl<'t> Translator<'t> {
                 None => return Self::problem(start, Problem::OpenClass),
                 Some(']') if first => return Self::problem(start, Problem::Class),
                 Some(']') => break,
+                // A `-` at the start or the end of a class is a literal character.
                 Some('-') if first || self.peek() == Some(']') => {
                     self.literal('-');
                 }
@@ -375,10 +388,11 @@ impl<'t> Translator<'t> {
         Ok(true)
     }
 
-    /// A character of a class that begins with `c`, or a range from it.
+    /// A character of a class that begins with `c`, or a range that starts with it.
     fn class_range(&mut self, start: usize, c: char) -> Result<(), PatternError> {
         let low = self.class_char(start, c)?;
         self.literal(low);
+        // A `-` before the closing bracket is a literal character.
         let to_range = self.peek() == Some('-') && !self.text[self.at..].starts_with("-]");
         if to_range {
             let dash = self.at;
@@ -398,7 +412,7 @@ impl<'t> Translator<'t> {
         Ok(())
     }
 
-    /// `CCchar`, of which `c` has been read.
+    /// `CCchar`, after its first character `c` was read.
     fn class_char(&mut self, start: usize, c: char) -> Result<char, PatternError> {
         match c {
             '\\' => self.escaped_char(start),
@@ -409,7 +423,7 @@ impl<'t> Translator<'t> {
     }
 }
 
-/// Digits without leading zeros, with their number, so that they compare by value.
+/// Returns the digits without leading zeros, preceded by their number. Such pairs compare by value.
 fn significant(digits: &str) -> (usize, &str) {
     let digits = digits.trim_start_matches('0');
     (digits.len(), digits)

@@ -1,17 +1,18 @@
-//! The short spelling of queries, for people: `$.users[*].tags`.
+//! The shorthand form of queries: `$.users[*].tags`.
 
 use crate::tree::Query;
 
 impl Query {
-    /// The query in its short spelling: names after a dot where RFC 9535 allows it, inside filters
-    /// too, and strings in double quotes; everything else as in the canonical form. Parses to the
-    /// same query.
+    /// Returns the query in shorthand form, which parses to the same query.
+    ///
+    /// Names follow a dot where RFC 9535 allows it, also inside filters, and strings are in double
+    /// quotes. Everything else is as in the canonical form.
     pub fn shorthand(&self) -> String {
         format!("{self:#}")
     }
 }
 
-/// Whether a name can stand after a dot (section 2.5.1.1).
+/// True if a name can follow a dot without quotes (section 2.5.1.1).
 pub(crate) fn is_shorthand(name: &str) -> bool {
     let first = |c: char| c.is_ascii_alphabetic() || c == '_' || !c.is_ascii();
     name.starts_with(first) && name.chars().all(|c| first(c) || c.is_ascii_digit())
@@ -22,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_where_it_may_be() {
+    fn abbreviates_where_the_grammar_allows() {
         for (text, short) in [
             ("$", "$"),
             ("$['users'][*]['tags'][0]", "$.users[*].tags[0]"),

@@ -1,7 +1,7 @@
-//! The syntax tree of a query, in the words of RFC 9535.
+//! The syntax tree of a query, with the terms of RFC 9535.
 //!
-//! The tree nests at most as deep as [`QueryLimits::nesting`](crate::QueryLimits::nesting), so that
-//! walking and dropping it is bounded whatever the text was.
+//! The tree is at most [`QueryLimits::nesting`](crate::QueryLimits::nesting) levels deep, so
+//! walking and dropping it takes bounded stack.
 
 use std::cmp::Ordering;
 
@@ -9,11 +9,12 @@ use crate::function::{Function, Parameter};
 
 /// A valid, well-typed query (RFC 9535).
 ///
-/// Parse one with [`FromStr`](std::str::FromStr) or [`parse_with`](Self::parse_with);
-/// [`Display`](std::fmt::Display) writes its canonical spelling, which parses to an equal query.
-/// Two spellings of one query are equal: quotes, escapes, white space, shorthand and needless
-/// parentheses are not kept. Numbers in filters are kept as written, since `1.0` and `1` are one
-/// value but two texts.
+/// Parse one with [`FromStr`](std::str::FromStr) or [`parse_with`](Self::parse_with).
+/// [`Display`](std::fmt::Display) writes the canonical form, which parses to an equal query.
+///
+/// Queries that differ only in notation are equal: quotes, escapes, white space, shorthand, and
+/// redundant parentheses are not kept. Numbers in filters are kept as written, since `1.0` and `1`
+/// are one value but two lexemes.
 ///
 /// ```
 /// use trommel_query::Query;
@@ -29,43 +30,43 @@ pub struct Query {
 }
 
 impl Query {
-    /// `$`: the root node.
+    /// Returns the query `$`, which selects the root node.
     pub const fn root() -> Self {
         Self { segments: Segments(Vec::new()) }
     }
 
-    /// The segments after `$`.
+    /// Returns the segments after `$`.
     pub const fn segments(&self) -> &Segments {
         &self.segments
     }
 
-    /// Whether at most one node can be selected: only child segments, each of one name or index
-    /// (section 2.3.5.1).
+    /// True if the query selects at most one node: it has only child segments, each with a single
+    /// name or index (section 2.3.5.1).
     pub fn is_singular(&self) -> bool {
         self.segments.is_singular()
     }
 
-    /// The query followed by a child segment of one selector.
+    /// Appends a child segment with one selector.
     #[must_use]
     pub fn with_child(mut self, selector: Selector) -> Self {
         self.segments.0.push(Segment { descendant: false, selectors: vec![selector] });
         self
     }
 
-    /// The query followed by `[*]`: all children of its nodes.
+    /// Appends `[*]`, which selects all children of the nodes so far.
     #[must_use]
     pub fn with_wildcard(self) -> Self {
         self.with_child(Selector::Wildcard)
     }
 
-    /// The query followed by `[?filter]`: those children of its nodes for which the filter holds.
+    /// Appends `[?filter]`, which selects the children for which the filter holds.
     #[must_use]
     pub fn with_filter(self, filter: Logical) -> Self {
         self.with_child(Selector::Filter(Box::new(filter)))
     }
 }
 
-/// What follows `$` or `@`: segments, each applied to every node the one before it selected
+/// The segments after `$` or `@`. Each is applied to every node that the previous one selected
 /// (section 2.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segments(pub(crate) Vec<Segment>);
@@ -73,9 +74,10 @@ pub struct Segments(pub(crate) Vec<Segment>);
 /// One segment (section 2.5).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
-    /// `..[…]`: the node itself and all its descendants are searched, not only its children.
+    /// True for `..[…]`, which searches the node and all its descendants instead of only its
+    /// children.
     pub descendant: bool,
-    /// At least one selector; the node lists of several are joined in this order.
+    /// At least one selector. The node lists of several selectors are concatenated in this order.
     pub selectors: Vec<Selector>,
 }
 
@@ -83,14 +85,14 @@ pub struct Segment {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "RFC 9535 has these, and whoever evaluates a query must know all"
+    reason = "RFC 9535 defines these, and an evaluator must handle all of them"
 )]
 pub enum Selector {
-    /// `'name'`: the member of that name, escapes undone.
+    /// `'name'`: the member of that name. The text is unescaped.
     Name(String),
     /// `*`: all members or elements.
     Wildcard,
-    /// `3` or `-1`: one element, counted from the end when negative.
+    /// `3` or `-1`: one element, counted from the end if negative.
     Index(i64),
     /// `start:end:step`
     Slice(Slice),
@@ -101,16 +103,16 @@ pub enum Selector {
 /// An array slice (section 2.3.4), as written; a step of zero selects nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// First element, if given.
+    /// The first index, if given.
     pub start: Option<i64>,
-    /// One past the last element in the direction of the step, if given.
+    /// The index at which the slice stops, exclusive in the direction of the step, if given.
     pub end: Option<i64>,
-    /// Distance between elements, 1 if not given.
+    /// The distance between selected elements; 1 if not given.
     pub step: i64,
 }
 
 impl Slice {
-    /// The slice of all elements, in their order.
+    /// The slice that selects all elements in order.
     pub const ALL: Self = Self { start: None, end: None, step: 1 };
 }
 
@@ -118,7 +120,7 @@ impl Slice {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "RFC 9535 has these, and whoever evaluates a query must know all"
+    reason = "RFC 9535 defines these, and an evaluator must handle all of them"
 )]
 pub enum Logical {
     /// Two or more operands of `||`.
@@ -127,24 +129,24 @@ pub enum Logical {
     And(Vec<Logical>),
     /// `!…`
     Not(Box<Logical>),
-    /// A query alone: whether it selects any node.
+    /// A query alone. It holds if the query selects at least one node.
     Exists(FilterQuery),
     /// `left op right`
     Compare {
-        /// Left side.
+        /// The left side.
         left: Comparable,
         /// The operator.
         op: Comparison,
-        /// Right side.
+        /// The right side.
         right: Comparable,
     },
-    /// A function that yields a truth, such as `match(…)`.
+    /// A function with a logical result, such as `match(…)`.
     Test(FunctionCall),
 }
 
 /// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "the RFC has these six")]
+#[expect(clippy::exhaustive_enums, reason = "the RFC defines these six")]
 pub enum Comparison {
     /// `==`
     Equal,
@@ -177,33 +179,33 @@ pub fn compare_strings(left: &str, right: &str) -> Ordering {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "RFC 9535 has these, and whoever evaluates a query must know all"
+    reason = "RFC 9535 defines these, and an evaluator must handle all of them"
 )]
 pub enum Comparable {
     /// A literal.
     Literal(Literal),
-    /// A singular query: its value, or Nothing.
+    /// The value of a singular query, or Nothing.
     Singular(FilterQuery),
-    /// A function that yields a value, such as `length(…)`.
+    /// A function with a value as its result, such as `length(…)`.
     Call(FunctionCall),
 }
 
 /// A call of a function.
 ///
-/// The parser only returns well-typed calls: one argument of the right type for each parameter, and
-/// a [`Comparable`] or a test as the result type demands. An ill-typed call that a program puts
-/// together has no value, and does not hold.
+/// The parser returns only well-typed calls: one argument of a valid type for each parameter, in a
+/// [`Comparable`] or a test as the result type requires. A program can also construct an ill-typed
+/// call, which has no value and does not hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionCall {
     /// The function.
     pub function: Function,
-    /// Its arguments in order.
+    /// The arguments in order.
     pub arguments: Vec<Argument>,
 }
 
 /// An argument of a call.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "RFC 9535 has these types of parameters")]
+#[expect(clippy::exhaustive_enums, reason = "RFC 9535 defines these parameter types")]
 pub enum Argument {
     /// A value, for [`Parameter::Value`] and [`Parameter::Pattern`].
     Value(Comparable),
@@ -211,7 +213,7 @@ pub enum Argument {
     Nodes(FilterQuery),
 }
 
-/// A literal in a filter. Numbers are kept as they are written.
+/// A literal in a filter. Numbers are kept as written.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "the scalar types of JSON")]
 pub enum Literal {
@@ -221,16 +223,16 @@ pub enum Literal {
     Bool(bool),
     /// The lexeme, valid by the JSON grammar.
     Number(String),
-    /// The text, escapes undone.
+    /// The text, unescaped.
     String(String),
 }
 
 /// A query inside a filter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FilterQuery {
-    /// `$…` rather than `@…`.
+    /// True for `$…`, false for `@…`.
     pub absolute: bool,
-    /// What follows.
+    /// The segments after `$` or `@`.
     pub segments: Segments,
 }
 
@@ -247,13 +249,13 @@ impl From<Segments> for Query {
 }
 
 impl Segments {
-    /// The segments in order.
+    /// Iterates over the segments in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Segment> {
         self.0.iter()
     }
 
-    /// Whether at most one node can be selected: only child segments, each of one name or index
-    /// (section 2.3.5.1).
+    /// True if the segments select at most one node: they are child segments, each with a single
+    /// name or index (section 2.3.5.1).
     pub fn is_singular(&self) -> bool {
         self.iter().all(|segment| {
             !segment.descendant
@@ -263,8 +265,8 @@ impl Segments {
 }
 
 impl FunctionCall {
-    /// The arguments, each with the type of its parameter. Arguments beyond the last parameter are
-    /// left out.
+    /// Pairs each argument with the type of its parameter. Arguments beyond the last parameter are
+    /// omitted.
     pub fn typed_arguments(&self) -> impl Iterator<Item = (&Argument, Parameter)> {
         let parameters = self.function.signature().parameters.iter();
         self.arguments.iter().zip(parameters.map(|(_, parameter)| *parameter))

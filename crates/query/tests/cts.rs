@@ -1,16 +1,16 @@
-//! The published conformance suites: what must parse, what must not, and the canonical spelling.
+//! The published conformance suites: valid queries, invalid queries, and the canonical form.
 
 use trommel_query::{Query, QueryLimits};
 use trommel_testkit::conformance;
 
-/// Checks that a query is refused or parses and survives its canonical spelling. One query of the
-/// suites is longer than the default limit.
+/// Checks that an invalid query is rejected, and that a valid one survives its canonical form. One
+/// query of the suites exceeds the default length limit.
 fn check(name: &str, text: &str, valid: bool) {
     let mut limits = QueryLimits::default();
     limits.text = 1 << 20;
     match Query::parse_with(text, &limits) {
         Ok(parsed) => {
-            assert!(valid, "{name} must be refused");
+            assert!(valid, "{name} must be rejected");
             let canonical = Query::parse_with(&parsed.to_string(), &limits);
             assert_eq!(canonical.as_ref(), Ok(&parsed), "{name} round-trips");
         }
@@ -28,7 +28,7 @@ fn compliance_suite() {
     let tests = conformance::compliance(&root);
     assert_eq!(tests.len(), 703);
     for test in tests {
-        check(&test.name, &test.query, test.question.is_some());
+        check(&test.name, &test.query, test.expectation.is_some());
     }
 }
 
@@ -43,7 +43,7 @@ fn queries_of_other_implementations() {
 }
 
 #[test]
-fn canonical_spelling() {
+fn canonical_form() {
     let Some(root) = conformance::root() else { return };
     let cases = conformance::canonical_paths(&root);
     assert_eq!(cases.len(), 26);
@@ -53,7 +53,7 @@ fn canonical_spelling() {
     }
 }
 
-/// A normalized path is a query that selects one node at most, and its own canonical spelling.
+/// A normalized path is a query that selects at most one node, and is its own canonical form.
 #[test]
 fn normalized_paths_are_canonical() {
     let Some(root) = conformance::root() else { return };

@@ -1,8 +1,8 @@
-//! R45 (queries): what an error says, and that what it suggests is right.
+//! R45 (queries): error messages, and the validity of their suggestions.
 
 use trommel_query::{ParseErrorKind, Query};
 
-/// What must be suggested for a text: the text as it is after the change. All of them are valid.
+/// Invalid texts with the text after the suggested change. All of the latter are valid.
 const NEAR_MISSES: &[(&str, &str)] = &[
     // the root
     ("", "$"),
@@ -132,7 +132,7 @@ const NEAR_MISSES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn near_misses_are_put_right() {
+fn near_misses_are_fixed() {
     for &(text, fixed) in NEAR_MISSES {
         let error = text.parse::<Query>().expect_err(text);
         let fix = error.suggestion().unwrap_or_else(|| panic!("{text}: {error}"));
@@ -142,9 +142,9 @@ fn near_misses_are_put_right() {
     }
 }
 
-/// The same in a filter alone, where offsets count from its own beginning.
+/// The same for a filter alone, where offsets count from its own start.
 #[test]
-fn filters_alone_are_put_right() {
+fn near_misses_in_filters_are_fixed() {
     for (text, fixed) in [
         ("@.a = 1", "@.a == 1"),
         ("@.a == 1 and @.b", "@.a == 1 && @.b"),
@@ -162,7 +162,7 @@ fn filters_alone_are_put_right() {
 }
 
 #[test]
-fn refuses_a_filter_written_as_a_path() {
+fn rejects_a_filter_written_as_a_path() {
     for (text, condition) in [
         (r#"$[?(@.type == "PushEvent")]"#, Some(r#"@.type == "PushEvent""#)),
         ("$.products[?@.price > 100]", Some("@.price > 100")),
@@ -185,9 +185,9 @@ fn refuses_a_filter_written_as_a_path() {
     }
 }
 
-/// Nothing is suggested where nothing is near.
+/// Nothing is suggested if no similar text is valid.
 #[test]
-fn no_suggestion_is_better_than_a_silly_one() {
+fn suggests_nothing_without_a_similar_text() {
     for text in [
         "/a/b",
         "$.a ^",
@@ -220,7 +220,7 @@ fn no_suggestion_is_better_than_a_silly_one() {
 }
 
 #[test]
-fn an_error_is_one_sentence() {
+fn errors_are_one_sentence() {
     for (text, message) in [
         (
             "$[?@.a = 1]",
@@ -235,12 +235,12 @@ fn an_error_is_one_sentence() {
         ("$.a ", "white space is not allowed at byte 3: expected the end of the query; remove ` ` at byte 3"),
         (
             "$[?lenght(@.a)>1]",
-            "there is no function `lenght` at byte 3: expected `length`, `count`, `value`, `match` or `search`; write \
+            "unknown function `lenght` at byte 3: expected `length`, `count`, `value`, `match` or `search`; write \
              `length` instead of `lenght`",
         ),
         (
             "$[?@.*>1]",
-            "`@.*` may select several nodes at byte 3: expected a query that selects one node at most: only names and \
+            "`@.*` may select several nodes at byte 3: expected a query that selects at most one node: only names and \
              indices, no `*`, `..`, slice, filter or list",
         ),
         (
@@ -253,9 +253,9 @@ fn an_error_is_one_sentence() {
     }
 }
 
-/// Of a hostile text, at most 80 characters are shown, and none that acts on a terminal.
+/// At most 80 characters of a hostile text are shown, without control characters.
 #[test]
-fn messages_show_little_of_the_query() {
+fn messages_truncate_the_query() {
     let long = "語".repeat(5000);
     for text in [
         format!("$.{long}-x"),
@@ -275,14 +275,14 @@ fn messages_show_little_of_the_query() {
     assert!(!error.to_string().contains(['\u{202e}', '\u{1b}']), "{error}");
 }
 
-/// An error can be kept, compared, sent and boxed.
+/// Errors can be cloned, compared, sent to threads, and boxed.
 #[test]
-fn errors_are_errors() {
-    fn kept<T: std::error::Error + Send + Sync + Clone + 'static>(error: &T) -> Box<dyn std::error::Error> {
+fn errors_implement_the_usual_traits() {
+    fn boxed<T: std::error::Error + Send + Sync + Clone + 'static>(error: &T) -> Box<dyn std::error::Error> {
         Box::new(error.clone())
     }
     let error = "$.".parse::<Query>().expect_err("ends");
-    assert_eq!(kept(&error).to_string(), error.to_string());
+    assert_eq!(boxed(&error).to_string(), error.to_string());
     assert_eq!((error.kind(), error.kind().code()), (ParseErrorKind::End, "query-end"));
     assert_eq!(
         (error.offset(), error.span(), error.expected()),

@@ -1,4 +1,4 @@
-//! Query texts made to hurt: depth, length, width, and mere noise.
+//! Query texts built to exhaust stack or time: depth, length, width, and noise.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -7,22 +7,22 @@ use proptest::prelude::*;
 use trommel_query::{ParseError, ParseErrorKind, Query, QueryLimits};
 use trommel_testkit::effort::cases;
 
-/// Runs the test on a stack of 256 KiB, as a small thread of a host may have.
+/// Runs the test on a stack of 256 KiB, as a host's thread may have.
 fn on_small_stack(test: impl FnOnce() + Send + 'static) {
     let thread = thread::Builder::new().stack_size(256 << 10).spawn(test);
     assert!(thread.is_ok_and(|thread| thread.join().is_ok()), "the test failed");
 }
 
-/// The limits with room for any text, so that what is behind the limit of the length is tried.
+/// Returns limits without a bound on the length, to reach the limits after it.
 fn long() -> QueryLimits {
     let mut limits = QueryLimits::default();
     limits.text = usize::MAX;
     limits
 }
 
-/// What parsing within the limits fails with; within 100 ms, with a margin for a busy machine
-/// unless `TROMMEL_DEEP` is set, and for the length of a text that is only tried because the limit
-/// was lifted.
+/// Returns the error of parsing within the limits. Parsing must take at most 100 ms, with a margin
+/// for busy machines unless `TROMMEL_DEEP` is set, and for texts that are only parsed because the
+/// length limit was raised.
 fn refused(text: &str, limits: &QueryLimits) -> ParseError {
     let most = cases(2000, 100).max(text.len().min(limits.text) as u64 / 5000);
     let start = Instant::now();
@@ -34,7 +34,7 @@ fn refused(text: &str, limits: &QueryLimits) -> ParseError {
 
 const DEEP: usize = 100_000;
 
-/// R9: 100,000 levels of everything that nests.
+/// R9: 100,000 levels of every nested construct.
 #[test]
 fn depth_is_refused() {
     on_small_stack(|| {
@@ -64,10 +64,10 @@ fn depth_is_refused() {
     });
 }
 
-/// The deepest texts that are allowed parse, print, compare and drop on a small stack, and one
-/// level more is refused.
+/// Texts at the nesting limit parse, print, compare, and drop on a small stack. One more level is
+/// rejected.
 #[test]
-fn the_limit_itself_fits_the_stack() {
+fn the_deepest_queries_fit_the_stack() {
     on_small_stack(|| {
         let forms = [
             ("(", "@", ")", 127),
@@ -88,13 +88,13 @@ fn the_limit_itself_fits_the_stack() {
             let query = nested(times).parse::<Query>().unwrap_or_else(|error| panic!("{open}: {error}"));
             assert_eq!(query.to_string().parse().as_ref(), Ok(&query), "{open}");
             assert_eq!(query.clone(), query);
-            assert_eq!(query.bad_patterns(), []);
+            assert_eq!(query.invalid_patterns(), []);
             assert_eq!(refused(&nested(times + 1), &long()).kind(), ParseErrorKind::TooDeep, "{open}");
         }
     });
 }
 
-/// A limit can be lowered; raising the nesting beyond 128 has no effect.
+/// Limits can be lowered. Raising the nesting beyond 128 has no effect.
 #[test]
 fn limits_are_settable() {
     let mut limits = long();
@@ -119,8 +119,8 @@ fn limits_are_settable() {
     );
 }
 
-/// R9: texts that just fit the limit of the length are refused by the other limits, or parsed, as
-/// quickly as longer ones.
+/// R9: texts just below the length limit are rejected by other limits or parsed, as fast as longer
+/// ones.
 #[test]
 fn texts_up_to_the_length_limit_are_quick() {
     on_small_stack(|| {
@@ -148,9 +148,9 @@ fn texts_up_to_the_length_limit_are_quick() {
     });
 }
 
-/// R9: 10 MB of anything.
+/// R9: texts of 10 MB.
 #[test]
-fn length_is_refused() {
+fn rejects_long_texts() {
     on_small_stack(|| {
         let wide = ["$", ".a", "['a']", "..*", "[0,", "[?@.a==1,", ".a .b ", "[?@||", "[::,"];
         for piece in wide {
@@ -184,7 +184,7 @@ fn length_is_refused() {
 
 #[test]
 fn selectors_are_counted() {
-    // A segment and its selectors count each.
+    // A segment and its selectors each count.
     let names = |count: usize| ".a".repeat(count);
     assert!(format!("${}", names(2048)).parse::<Query>().is_ok());
     let error = refused(&format!("${}", names(2049)), &long());
@@ -196,7 +196,7 @@ fn selectors_are_counted() {
     assert_eq!(refused(&filters, &long()).kind(), ParseErrorKind::TooMany);
 }
 
-/// Pieces of queries, so that random texts get far into the grammar.
+/// Fragments of queries, so that random texts get far into the grammar.
 fn noise() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         8 => prop::sample::select(vec![
@@ -214,8 +214,9 @@ fn noise() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(20_000, 1_000_000) as u32, ..ProptestConfig::default() })]
 
-    /// R13 (queries), R45: no text panics; an error's spans lie on characters, its message is short
-    /// and shows no control characters; what parses prints to an equal query.
+    /// R13 (queries), R45: no text causes a panic. The spans of an error are on character
+    /// boundaries, and its message is short and without control characters. A valid text prints to
+    /// an equal query.
     #[test]
     fn noise_is_refused_in_order(body in noise(), within in 0..4) {
         let text = match within {
@@ -233,16 +234,16 @@ proptest! {
                 prop_assert!(message.chars().count() < 350, "{}", message);
                 prop_assert!(!message.contains(char::is_control));
                 if let Some(fix) = error.suggestion() {
-                    let fixed = fix.apply(&text).expect("it fits the text");
+                    let fixed = fix.apply(&text).expect("the suggestion fits the text");
                     prop_assert_ne!(fixed, text);
                 }
             }
         }
     }
 
-    /// The three spellings of a filter are one.
+    /// The three notations of a filter are equivalent.
     #[test]
-    fn filters_are_the_filters_of_queries(body in noise()) {
+    fn filters_equal_the_filters_of_queries(body in noise()) {
         let plain = Query::parse_filter(&body);
         let query = format!("$[?{body}]").parse::<Query>();
         if let (Ok(filter), Ok(query)) = (&plain, &query) {

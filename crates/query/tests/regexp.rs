@@ -1,4 +1,4 @@
-//! Patterns: what I-Regexp (RFC 9485) is, what it matches, and that no pattern takes long.
+//! Patterns: the grammar of I-Regexp (RFC 9485), matching, and linear time.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -48,7 +48,7 @@ fn the_dot_excludes_line_feed_and_carriage_return_only() {
 }
 
 #[test]
-fn constructs_mean_what_the_rfc_says() {
+fn constructs_match_as_in_the_rfc() {
     for (pattern, matching, other) in [
         ("a{3}", "aaa", "aa"),
         ("a{2,}", "aaaa", "a"),
@@ -84,8 +84,8 @@ fn constructs_mean_what_the_rfc_says() {
 }
 
 #[test]
-fn what_is_no_i_regexp_is_refused() {
-    for (pattern, offset, says) in [
+fn rejects_invalid_i_regexps() {
+    for (pattern, offset, message) in [
         ("a\\d", 1, "[0-9]"),
         ("\\w", 0, "[A-Za-z0-9_]"),
         ("\\s", 0, "\\t"),
@@ -118,7 +118,7 @@ fn what_is_no_i_regexp_is_refused() {
         ("[]", 0, "empty"),
         ("[^]", 0, "empty"),
         ("[]a]", 0, "empty"),
-        ("[b-a]", 1, "backwards"),
+        ("[b-a]", 1, "reversed"),
         ("[a-b-c]", 4, "first or last"),
         ("[a-\\p{L}]", 2, "first or last"),
         ("[+--]", 3, "first or last"),
@@ -127,7 +127,7 @@ fn what_is_no_i_regexp_is_refused() {
         ("[[:alpha:]]", 1, "\\["),
         ("[\\d]", 1, "[0-9]"),
         ("(a", 2, "ends"),
-        ("a)", 1, "closes nothing"),
+        ("a)", 1, "unmatched closing parenthesis"),
         ("\\p{Greek}", 0, "\\p"),
         ("\\p{Cs}", 0, "\\p"),
         ("\\pL", 0, "\\p"),
@@ -138,13 +138,13 @@ fn what_is_no_i_regexp_is_refused() {
         for whole in [false, true] {
             let error = Pattern::new(pattern, whole).expect_err(pattern);
             assert_eq!(error.offset(), offset, "{pattern}: {error}");
-            assert!(error.to_string().contains(says), "{pattern}: {error}");
+            assert!(error.to_string().contains(message), "{pattern}: {error}");
         }
     }
 }
 
 #[test]
-fn what_is_too_large_is_refused() {
+fn rejects_large_patterns() {
     thread::Builder::new()
         .stack_size(256 << 10)
         .spawn(|| {
@@ -163,12 +163,12 @@ fn what_is_too_large_is_refused() {
             assert!(whole(&("(".repeat(50) + "a" + &")".repeat(50)), "a"));
             assert!(part("\\p{L}{1,20}", &"é".repeat(40)));
         })
-        .expect("a thread")
+        .expect("the thread starts")
         .join()
-        .expect("no overflow");
+        .expect("the stack does not overflow");
 }
 
-/// R40: ten patterns that make engines which backtrack take exponential time, on 1 MB that nearly
+/// R40: ten patterns that take exponential time in backtracking engines, on 1 MB that nearly
 /// matches.
 #[test]
 fn evil_patterns_are_linear() {
@@ -188,7 +188,7 @@ fn evil_patterns_are_linear() {
     ] {
         for whole in [true, false] {
             let start = Instant::now();
-            let compiled = Pattern::new(pattern, whole).expect("a pattern");
+            let compiled = Pattern::new(pattern, whole).expect("the pattern is valid");
             let found = compiled.is_match(&subject);
             let took = start.elapsed();
             assert!(took < Duration::from_millis(most), "{pattern}: {took:?}");
@@ -197,8 +197,8 @@ fn evil_patterns_are_linear() {
     }
 }
 
-/// Patterns from data: never more than the cache holds, whatever their number, and always the right
-/// answer.
+/// Patterns from data: the cache stays within its limits for any number of patterns, and all
+/// answers are correct.
 #[test]
 fn patterns_from_data_are_cached() {
     let mut cache = RegexCache::new();
@@ -216,9 +216,9 @@ fn patterns_from_data_are_cached() {
     }
 }
 
-/// The grammar of RFC 9485, section 4, by the letter: every way to read a text is tried. Where the
-/// ABNF has two readings, of `[^]`, this too takes the caret as the negation.
-mod by_the_letter {
+/// The grammar of RFC 9485, section 4, implemented literally: every derivation of a text is tried.
+/// The ABNF derives `[^]` in two ways. As in `Pattern`, the caret is a negation here.
+mod grammar {
     type Rest<'t> = &'t [char];
 
     pub(crate) fn is_valid(text: &str) -> bool {
@@ -226,7 +226,8 @@ mod by_the_letter {
         i_regexp(&text).contains(&0)
     }
 
-    /// What is left, as lengths, after each way to read one.
+    /// Returns the lengths of the remaining texts, for each way to derive an `i-regexp` from the
+    /// start.
     fn i_regexp(text: Rest<'_>) -> Vec<usize> {
         let mut ends = branch(text);
         let mut next = 0;
@@ -362,22 +363,22 @@ fn pattern() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(10_000, 200_000) as u32, ..ProptestConfig::default() })]
 
-    /// What we take is what the grammar derives, but for bounds and ranges that run backwards,
-    /// which it cannot say.
+    /// `Pattern` accepts exactly the texts that the grammar derives, except for reversed bounds and
+    /// ranges, which the grammar cannot exclude.
     #[test]
-    fn the_grammar_is_taken_by_the_letter(text in pattern()) {
-        let valid = by_the_letter::is_valid(&text);
+    fn accepts_exactly_the_grammar(text in pattern()) {
+        let valid = grammar::is_valid(&text);
         match Pattern::new(&text, true) {
-            Ok(_) => prop_assert!(valid, "{} is no I-Regexp", text),
+            Ok(_) => prop_assert!(valid, "{} is not an I-Regexp", text),
             Err(error) => {
-                let backwards = ["backwards", "n up to m"].iter().any(|said| error.to_string().contains(said));
-                prop_assert!(!valid || backwards, "{}: {}", text, error);
+                let is_reversed = ["reversed", "n up to m"].iter().any(|said| error.to_string().contains(said));
+                prop_assert!(!valid || is_reversed, "{}: {}", text, error);
                 prop_assert!(text.get(error.offset()..).is_some());
             }
         }
     }
 
-    /// A text with every special character escaped matches itself and nothing else.
+    /// A text with all special characters escaped matches only itself.
     #[test]
     fn escaped_texts_match_themselves(text in any::<String>(), other in any::<String>()) {
         let escaped = text.chars().fold(String::new(), |mut pattern, c| {

@@ -1,11 +1,11 @@
-//! R45 (queries): habits of jq, SQL and shells. What is suggested parses, and nothing else is
-//! suggested.
+//! R45 (queries): suggestions for texts in the notation of jq, SQL, and shells. Every suggested
+//! text parses.
 
 use proptest::prelude::*;
 use trommel_query::Query;
 use trommel_testkit::effort::cases;
 
-/// A text, and the text after the suggestion; none where no query can say it.
+/// Texts with the text after the suggested change, or `None` if no query can express it.
 const HABITS: &[(&str, Option<&str>)] = &[
     // paths of jq
     (".a.b", Some("$.a.b")),
@@ -87,7 +87,7 @@ const HABITS: &[(&str, Option<&str>)] = &[
     ("", Some("$")),
 ];
 
-/// R45: habits of other languages get the exact query.
+/// R45: texts in other languages' notation get the exact query.
 #[test]
 fn r45_habits_get_valid_suggestions() {
     for &(text, expected) in HABITS {
@@ -126,7 +126,7 @@ fn filters_alone_get_valid_suggestions() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(u32::try_from(cases(20_000, 1_000_000)).unwrap_or(u32::MAX)))]
 
-    /// R45: for any text, a suggestion parses after it is applied.
+    /// R45: any text parses after its suggestion is applied.
     #[test]
     fn r45_every_suggestion_parses(text in "[$@.a-c0-9\\[\\](){}'\"?*|,:=<>!& +~/-]{0,24}") {
         if let Err(error) = text.parse::<Query>()

@@ -1,4 +1,4 @@
-//! What the grammar takes and what tree it becomes (RFC 9535), beyond the compliance suite.
+//! The accepted grammar and the resulting trees (RFC 9535), beyond the compliance suite.
 
 use std::cmp::Ordering::{Equal, Greater, Less};
 
@@ -13,7 +13,7 @@ fn parse(text: &str) -> Query {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// The only selector of the query's last segment.
+/// Returns the only selector of the query's last segment.
 fn last(text: &str) -> Selector {
     let query = parse(text);
     match query.segments().iter().last().map(|segment| segment.selectors.as_slice()) {
@@ -124,7 +124,7 @@ fn operators_bind_as_written() {
         ("!(@.a&&@.b)", not(&and(&[&a, &b]))),
         ("! ( ! @.a )", not(&not(&a))),
         ("((@.a))", a.clone()),
-        // Operators of one kind are one list, however they are grouped: they are associative.
+        // Nested operators of one kind become one list, since they are associative.
         ("@.a||(@.b||@.c)", or(&[&a, &b, &c])),
         ("(@.a&&@.b)&&@.c", and(&[&a, &b, &c])),
         ("@.a&&((@.b)&&(@.c))", and(&[&a, &b, &c])),
@@ -183,7 +183,7 @@ fn numbers_are_kept_as_written() {
 }
 
 #[test]
-fn patterns_may_come_from_anywhere() {
+fn patterns_can_be_computed() {
     let (text, pattern) =
         (Comparable::Singular(relative(".a")), nodes_call(Function::Value, relative("..b")));
     assert_eq!(filter("search(@.a,value(@..b))"), test(Function::Search, text, pattern));
@@ -192,9 +192,9 @@ fn patterns_may_come_from_anywhere() {
     }
 }
 
-/// White space is allowed where the grammar has `S`, and nowhere else.
+/// White space is allowed exactly where the grammar has `S`.
 #[test]
-fn white_space() {
+fn white_space_is_allowed_only_where_the_grammar_has_it() {
     for text in [
         "$ .a",
         "$\n['a']",
@@ -238,7 +238,7 @@ fn white_space() {
     }
 }
 
-/// The kinds of errors that the compliance suite does not tell apart.
+/// Kinds of errors that the compliance suite does not distinguish.
 #[test]
 fn kinds_of_errors() {
     use ParseErrorKind as Kind;
@@ -293,7 +293,7 @@ fn kinds_of_errors() {
 }
 
 #[test]
-fn filters_have_three_spellings() {
+fn filters_have_three_notations() {
     let expected = filter("@.a > 1");
     for text in ["?@.a>1", "[?(@.a > 1)]", "[?@.a>1]", " @.a > 1 ", "? @.a>1", "[ ? @.a>1 ]\n", "(@.a > 1)"] {
         assert_eq!(filter(text), expected, "{text}");
@@ -331,16 +331,16 @@ fn singular_queries_are_names_and_indices() {
 }
 
 #[test]
-fn bad_patterns_are_found_wherever_they_stand() {
+fn finds_invalid_patterns_at_any_depth() {
     let query =
         parse(r"$[?match(@.a, '\\d') || !(@[?search(@, '[')] && length(value(@[?match(@, '(a')])) == 1)].b");
-    let bad = query.bad_patterns().into_iter().map(|(pattern, _)| pattern).collect::<Vec<_>>();
+    let bad = query.invalid_patterns().into_iter().map(|(pattern, _)| pattern).collect::<Vec<_>>();
     assert_eq!(bad, [r"\d", "[", "(a"]);
-    assert_eq!(filter("match(@.a, 'a+') && match(@.a, $.b) && match('(', 'a')").bad_patterns(), []);
-    assert_eq!(filter("match(@.a, '(')").bad_patterns().len(), 1);
+    assert_eq!(filter("match(@.a, 'a+') && match(@.a, $.b) && match('(', 'a')").invalid_patterns(), []);
+    assert_eq!(filter("match(@.a, '(')").invalid_patterns().len(), 1);
 }
 
-/// A query is plain data: it may be sent to and shared between threads.
+/// A query is plain data, which can be sent to and shared between threads.
 #[test]
 fn queries_are_shared_freely() {
     fn shared<T: Send + Sync + Clone + PartialEq + 'static>(_: &T) {}
@@ -410,7 +410,8 @@ fn comparison() -> impl Strategy<Value = Comparison> {
     ])
 }
 
-/// Expressions as the parser makes them: a list of operands holds none of its own kind.
+/// Expressions in the form that the parser produces: a list of operands contains no list of its own
+/// kind.
 fn logical() -> impl Strategy<Value = Logical> {
     let leaf = prop_oneof![
         singular().prop_map(Logical::Exists),
@@ -460,9 +461,9 @@ fn selectors(
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(2_000, 100_000) as u32, ..ProptestConfig::default() })]
 
-    /// The canonical spelling of any tree parses to that tree and is its own canonical spelling.
+    /// The canonical form of a tree parses to an equal tree, and is its own canonical form.
     #[test]
-    fn canonical_spelling_parses_to_an_equal_query(filter in logical()) {
+    fn canonical_form_parses_to_an_equal_query(filter in logical()) {
         let query = Query::root().with_filter(filter);
         let text = query.to_string();
         let parsed = parse(&text);

@@ -1,10 +1,9 @@
-//! What can go wrong while reading, and where.
+//! Errors of reading: their kinds and positions.
 //!
 //! One error type serves the whole crate. It is one pointer wide, so that results stay small on the
-//! hot path, and it is made complete at the place where the bytes are still there: the offset, the
-//! line and column, and the bytes around. An error that the input caused always says at which byte;
-//! the first byte that cannot stand where it stands, going from left to right, whatever the source,
-//! the window and the backend.
+//! hot path. The offset, the line and column, and the bytes around are recorded while those bytes
+//! are still available. An error of the input always has the offset of the first invalid byte from
+//! left to right, regardless of the source, the window, and the backend.
 
 use std::fmt;
 use std::io;
@@ -12,160 +11,159 @@ use std::sync::Arc;
 
 use crate::foreign::Foreign;
 
-/// An error of reading: what happened, at which byte, and what stood there. One pointer wide, and
-/// cheap to clone.
+/// An error of reading, with its byte offset and the bytes around it. One pointer wide, and cheap
+/// to clone.
 ///
 /// [`kind`](Self::kind) is for programs. For people, [`Display`](fmt::Display) is one line with the
-/// place and, where there is something to do about it, what to do; [`excerpt`](Self::excerpt) has
-/// the bytes to draw the place in.
+/// position and, if possible, advice; [`excerpt`](Self::excerpt) has the bytes for drawing the
+/// position.
 ///
 /// ```
-/// use trommel_reader::{Cursor, Config, ErrorKind, Place, Syntax};
+/// use trommel_reader::{Cursor, Config, ErrorKind, LineColumn, Syntax};
 ///
 /// let mut cursor = Cursor::new(b"{\"ids\": [1, 2,]}", &Config::new());
 /// let error = cursor.skip_value().unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::Syntax(Syntax::TrailingComma));
-/// assert_eq!((error.offset(), error.place()), (14, Some(Place::new(1, 15))));
+/// assert_eq!((error.offset(), error.line_column()), (14, Some(LineColumn::new(1, 15))));
 /// assert_eq!(
 ///     error.to_string(),
 ///     "a comma before the closing bracket at byte 14 (line 1, column 15); \
-///      JSON has no trailing commas: remove it",
+///      remove it: JSON has no trailing commas",
 /// );
 /// assert_eq!(error.excerpt().bytes()[error.excerpt().at()], b']');
 /// ```
 #[derive(Clone)]
 pub struct Error(Arc<Inner>);
 
-/// The result of anything that reads.
+/// The result of reading.
 pub type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug)]
 struct Inner {
     kind: ErrorKind,
     offset: u64,
-    place: Option<Place>,
+    line_column: Option<LineColumn>,
     excerpt: Excerpt,
     cause: Option<Arc<io::Error>>,
     foreign: Option<Foreign>,
 }
 
-/// What kind of error it is.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Reading the input, or writing the temporary file behind it, failed. The offset is how far
-    /// the input was read.
+    /// Reading the input, or writing its temporary file, failed. The offset is the number of bytes
+    /// read so far.
     Io(io::ErrorKind),
-    /// The input is not what RFC 8259 (or the framing) allows.
+    /// The input violates RFC 8259, or its framing.
     Syntax(Syntax),
     /// A limit was reached.
     Limit(Limit),
     /// The input changed while it was read.
     SourceChanged,
-    /// Whoever started the work asked for its end.
+    /// The caller cancelled the work.
     Cancelled,
 }
 
-/// What is wrong with the input, and at which byte the error stands for it.
+/// The violated rule of the grammar; each documents the offset of its errors.
 ///
-/// Under [`Validation::Structural`](crate::Validation::Structural) what is skipped can only give
-/// [`UnexpectedEnd`](Self::UnexpectedEnd), [`UnterminatedString`](Self::UnterminatedString) and
+/// Under [`Validation::Structural`](crate::Validation::Structural), skipped bytes can only cause
+/// [`UnexpectedEnd`](Self::UnexpectedEnd), [`UnterminatedString`](Self::UnterminatedString), and
 /// [`MismatchedBracket`](Self::MismatchedBracket).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Syntax {
-    /// The input holds no value at all: at its end.
+    /// The input has no value: at its end.
     Empty,
     /// The input or record ends inside a value: at its end.
     UnexpectedEnd,
-    /// The input or record ends inside a string: at its end, even where the end cuts an escape or a
+    /// The input or record ends inside a string: at its end, even if it also cuts an escape or a
     /// character.
     UnterminatedString,
-    /// Something else stands where a value must begin: at that byte.
+    /// A value must start here, but another byte was found: at that byte.
     ExpectedValue,
-    /// Something else stands where a member's name must begin: at that byte.
+    /// A member's name must start here, but another byte was found: at that byte.
     ExpectedName,
-    /// Something else stands where the colon after a name must stand: at that byte.
+    /// A colon must follow a name, but another byte was found: at that byte.
     ExpectedColon,
-    /// Something else stands where a comma or the closing bracket must stand: at that byte.
+    /// A comma or the closing bracket must follow, but another byte was found: at that byte.
     ExpectedCommaOrEnd,
-    /// A comma stands before the closing bracket: at the bracket.
+    /// A comma before a closing bracket: at the bracket.
     TrailingComma,
-    /// The closing bracket does not fit what is open: at the bracket. In what is skipped under
-    /// structural validation, at the bracket with which the depth returns to that of the container,
-    /// when there are too many or too few of a kind.
+    /// A closing bracket of the wrong kind: at the bracket. In bytes skipped under structural
+    /// validation: at the bracket that ends the container, if the brackets of a kind do not
+    /// balance.
     MismatchedBracket,
-    /// A word that is not `true`, `false` or `null`: at its first byte.
+    /// A literal other than `true`, `false`, or `null`: at its first byte.
     Literal,
-    /// Not a number of JSON: at the byte with which it ceases to be one, such as a digit after a
-    /// leading zero, or what stands where a digit is missing.
+    /// Not a JSON number: at the first byte that cannot belong to one, such as a digit after a
+    /// leading zero, or the byte in place of a missing digit.
     Number,
     /// A character below U+0020 in a string, which must be escaped: at that byte.
     ControlCharacter,
-    /// A backslash followed by something that is no escape: at the backslash.
+    /// A backslash without a valid escape: at the backslash.
     Escape,
-    /// An escape that is half of a surrogate pair: at its backslash.
+    /// An escape of a lone surrogate: at its backslash.
     LoneSurrogate,
-    /// The bytes of a string are not UTF-8: at the first byte of the first sequence that is none.
-    /// Outside of strings such bytes are like any other that cannot stand there.
+    /// The bytes of a string are not UTF-8: at the first byte of the first invalid sequence.
+    /// Outside strings, such bytes are unexpected like any other.
     Utf8,
     /// The bytes are UTF-16 or UTF-32: at the first byte.
     Encoding,
-    /// Something that is no value follows the value, or anything at all where one value is all
-    /// there may be: at its first byte.
+    /// Other bytes than a value follow the value, or any bytes where only one value is allowed: at
+    /// the first of them.
     TrailingData,
-    /// Another value follows on the same line, or without anything between: at its first byte.
+    /// Another value follows without a line break: at its first byte.
     ValuesTouch,
-    /// A record of a text sequence (RFC 7464) may have been cut off: a number or word without white
-    /// space after it. At the end of the record.
+    /// A record of a text sequence (RFC 7464) may have been truncated: a number or literal without
+    /// white space after it. At the end of the record.
     TruncatedRecord,
-    /// A text sequence (RFC 7464) does not begin with its record separator: at the first byte that
-    /// is not blank.
+    /// A text sequence (RFC 7464) does not start with a record separator: at the first byte that is
+    /// not blank.
     ExpectedSeparator,
 }
 
-/// Which limit was reached, with its value.
+/// A limit with its value.
 ///
-/// The reader itself refuses by the first three; the others are there for what stands on it, which
-/// has one error type with it.
+/// The reader uses the first three. The others are for crates on top of it, which share its error
+/// type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
-    /// [`Limits::depth`](crate::Limits::depth), at the bracket that opens one level too many.
+    /// [`Limits::depth`](crate::Limits::depth), at the bracket that exceeds it.
     Depth(u64),
     /// [`Limits::token_bytes`](crate::Limits::token_bytes), at the first byte of the name or
     /// number.
     TokenBytes(u64),
-    /// [`Limits::spool_bytes`](crate::Limits::spool_bytes), at the byte that no longer fits.
+    /// [`Limits::spool_bytes`](crate::Limits::spool_bytes), at the byte that exceeds it.
     SpoolBytes(u64),
     /// Ratio of decompressed to compressed bytes.
     Ratio(u64),
-    /// Any other, by its name and value.
+    /// Another limit, with its name and value.
     Other(&'static str, u64),
 }
 
-/// A place as people count: both from 1, the column in Unicode scalar values.
+/// A line and a column, both from 1; the column counts Unicode scalar values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Place {
-    /// Line, ended by a line feed.
+pub struct LineColumn {
+    /// The line. Lines end with a line feed.
     pub line: u64,
-    /// Column in the line.
+    /// The column in the line.
     pub column: u64,
 }
 
-impl Place {
-    /// A place.
+impl LineColumn {
+    /// A line and a column.
     pub const fn new(line: u64, column: u64) -> Self {
         Self { line, column }
     }
 }
 
-/// Up to 160 bytes around the place of an error: 80 before it and 80 from it on, as far as there
-/// are any.
+/// Up to 160 bytes around an error: 80 before it, and 80 from it on.
 ///
-/// The 80 bytes before the place are kept on a stream, too; of those after it only what has been
-/// read by then. The bytes may begin or end within a character, and are as untrusted as the input.
+/// The bytes before it are kept on a stream as well; after it there are only bytes that have been
+/// read so far. The bytes may start or end within a character, and are as untrusted as the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
     bytes: Vec<u8>,
@@ -183,78 +181,83 @@ impl Excerpt {
         Self { bytes: window[start..end].to_vec(), at: at - start }
     }
 
-    /// The bytes, as they stand in the input.
+    /// The bytes verbatim.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Index of the place within [`bytes`](Self::bytes); their length when the input ended there.
+    /// Index of the error in [`bytes`](Self::bytes); their length if the input ended there.
     pub fn at(&self) -> usize {
         self.at
     }
 }
 
 impl Error {
-    pub(crate) fn new(kind: ErrorKind, offset: u64, place: Option<Place>, excerpt: Excerpt) -> Self {
-        Self(Arc::new(Inner { kind, offset, place, excerpt, cause: None, foreign: None }))
+    pub(crate) fn new(
+        kind: ErrorKind,
+        offset: u64,
+        line_column: Option<LineColumn>,
+        excerpt: Excerpt,
+    ) -> Self {
+        Self(Arc::new(Inner { kind, offset, line_column, excerpt, cause: None, foreign: None }))
     }
 
-    /// The same error, where the input is known to be of another format.
+    /// The same error, if the input has been recognized as another format.
     pub(crate) fn of_foreign(&self, foreign: Foreign) -> Self {
-        let Inner { kind, offset, place, ref excerpt, ref cause, .. } = *self.0;
+        let Inner { kind, offset, line_column, ref excerpt, ref cause, .. } = *self.0;
         let (excerpt, cause) = (excerpt.clone(), cause.clone());
-        Self(Arc::new(Inner { kind, offset, place, excerpt, cause, foreign: Some(foreign) }))
+        Self(Arc::new(Inner { kind, offset, line_column, excerpt, cause, foreign: Some(foreign) }))
     }
 
-    /// An error of the operating system, after `offset` bytes. What a reader of an
-    /// [`Input`](crate::Input) reports when its file became shorter is
-    /// [`ErrorKind::SourceChanged`].
+    /// An error of the operating system, after `offset` bytes. The error of a reader of an
+    /// [`Input`](crate::Input) whose file became shorter is [`ErrorKind::SourceChanged`].
     pub fn io(cause: io::Error, offset: u64) -> Self {
+        // A reader can only return an `io::Error`; the marker inside identifies a truncated file.
         let shrunk = cause.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Shrunk>);
         let kind = if shrunk { ErrorKind::SourceChanged } else { ErrorKind::Io(cause.kind()) };
         let cause = Some(Arc::new(cause));
         let excerpt = Excerpt::default();
-        Self(Arc::new(Inner { kind, offset, place: None, excerpt, cause, foreign: None }))
+        Self(Arc::new(Inner { kind, offset, line_column: None, excerpt, cause, foreign: None }))
     }
 
-    /// An error that has no place in the text: a limit, a cancellation, a change of the source.
+    /// An error without a position in the text: a limit, a cancellation, a change of the source.
     pub fn plain(kind: ErrorKind, offset: u64) -> Self {
         Self::new(kind, offset, None, Excerpt::default())
     }
 
-    /// What kind of error it is.
+    /// The kind.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Absolute byte offset of the place.
+    /// Absolute byte offset of the error.
     pub fn offset(&self) -> u64 {
         self.0.offset
     }
 
-    /// Line and column, where known: for everything that is wrong with the input itself.
+    /// Line and column, if known: for every error in the input itself.
     ///
-    /// On a [`View`](crate::View) that begins later in the input they count from the view's first
-    /// byte. A byte order mark is no column.
-    pub fn place(&self) -> Option<Place> {
-        self.0.place
+    /// On a [`View`](crate::View) that starts later in the input, they count from the view's first
+    /// byte. A byte order mark does not count as a column.
+    pub fn line_column(&self) -> Option<LineColumn> {
+        self.0.line_column
     }
 
-    /// The same error with line and column, for who knows what stood before the bytes that were
-    /// read.
+    /// The same error with another line and column, for callers that know the text before the read
+    /// bytes.
     #[must_use]
-    pub fn at_place(&self, place: Place) -> Self {
+    pub fn with_line_column(&self, line_column: LineColumn) -> Self {
         let Inner { kind, offset, ref excerpt, ref cause, foreign, .. } = *self.0;
         let (excerpt, cause) = (excerpt.clone(), cause.clone());
-        Self(Arc::new(Inner { kind, offset, place: Some(place), excerpt, cause, foreign }))
+        Self(Arc::new(Inner { kind, offset, line_column: Some(line_column), excerpt, cause, foreign }))
     }
 
-    /// What stands around the place; empty for an error that has none in the text.
+    /// The bytes around the error; empty for an error without a position in the text.
     pub fn excerpt(&self) -> &Excerpt {
         &self.0.excerpt
     }
 
-    /// What happened, in one sentence without the place.
+    /// The fact in one sentence, without the position.
     pub fn message(&self) -> String {
         match (&self.0.kind, &self.0.cause, self.0.foreign) {
             (_, _, Some(foreign)) => format!("the input is {} data, not JSON", foreign.name()),
@@ -263,7 +266,7 @@ impl Error {
         }
     }
 
-    /// The help that the bytes at the place suggest: how to unpack compressed data, or that JSON
+    /// The advice that the bytes at the error suggest: how to unpack compressed data, or that JSON
     /// has no comments.
     pub fn hint(&self) -> Option<&'static str> {
         if let Some(foreign) = self.0.foreign {
@@ -275,10 +278,10 @@ impl Error {
             _ => false,
         };
         let is_comment = outside && matches!(bytes.get(*at), Some(b'/' | b'#'));
-        is_comment.then_some("JSON has no comments: remove them")
+        is_comment.then_some("remove comments: JSON has none")
     }
 
-    /// What to do next, where there is something to do.
+    /// The advice, if there is any.
     pub fn help(&self) -> Option<&'static str> {
         if let Some(hint) = self.hint() {
             return Some(hint);
@@ -286,29 +289,29 @@ impl Error {
         match self.0.kind {
             ErrorKind::Syntax(syntax) => syntax.help(),
             ErrorKind::Limit(limit) => Some(limit.help()),
-            ErrorKind::SourceChanged => Some("read it again when nothing writes to it, or copy it first"),
+            ErrorKind::SourceChanged => Some("read it when no process writes to it, or copy it first"),
             ErrorKind::Io(_) | ErrorKind::Cancelled => None,
         }
     }
 
-    /// Whether a limit was the reason.
+    /// True if a limit was exceeded.
     pub fn is_limit(&self) -> bool {
         matches!(self.0.kind, ErrorKind::Limit(_))
     }
 
-    /// Whether the input's content was the reason, so that a later record may still be good: wrong
-    /// syntax, and names, numbers or nesting beyond their limit.
+    /// True if the content of the input caused the error, so that later records may be valid: a
+    /// syntax error, or a name, number, or nesting beyond its limit.
     pub fn is_syntax(&self) -> bool {
         matches!(self.0.kind, ErrorKind::Syntax(_) | ErrorKind::Limit(Limit::Depth(_) | Limit::TokenBytes(_)))
     }
 
-    /// Whether the work was cancelled.
+    /// True if the work was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.kind == ErrorKind::Cancelled
     }
 }
 
-/// The cause of an I/O error where a reader of a file ends before the length that the file had.
+/// Marks the I/O error of a reader whose file ends before the length that it had.
 #[derive(Debug)]
 pub(crate) struct Shrunk;
 
@@ -329,8 +332,8 @@ impl fmt::Debug for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.message())?;
-        match self.0.place {
-            Some(Place { line, column }) => {
+        match self.0.line_column {
+            Some(LineColumn { line, column }) => {
                 write!(f, " at byte {} (line {line}, column {column})", self.0.offset)?;
             }
             None => write!(f, " at byte {}", self.0.offset)?,
@@ -361,7 +364,7 @@ impl fmt::Display for ErrorKind {
 }
 
 impl ErrorKind {
-    /// A short stable name, for reports that programs read.
+    /// A short stable name, for programs.
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Io(_) => "io",
@@ -373,21 +376,21 @@ impl ErrorKind {
     }
 }
 
-/// One row a fault: variant, stable code, message, help.
+/// One row per fault: variant, stable code, message, help.
 macro_rules! syntax_table {
     ($($variant:ident, $code:literal, $message:literal, $help:expr;)*) => {
         impl Syntax {
-            /// A short stable name, for reports that programs read.
+            /// A short stable name, for programs.
             pub const fn code(self) -> &'static str {
                 match self { $(Self::$variant => $code,)* }
             }
 
-            /// What is wrong, in one sentence.
+            /// The fact in one sentence.
             pub const fn message(self) -> &'static str {
                 match self { $(Self::$variant => $message,)* }
             }
 
-            /// What to do about it, where there is something to do.
+            /// The advice, if there is any.
             pub const fn help(self) -> Option<&'static str> {
                 match self { $(Self::$variant => $help,)* }
             }
@@ -396,15 +399,15 @@ macro_rules! syntax_table {
 }
 
 syntax_table! {
-    Empty, "empty", "the input is empty", Some("an empty stream of records is read with the framing `jsonl` or `concatenated`");
-    UnexpectedEnd, "unexpected_end", "the input ends inside a value", Some("it may have been cut off");
-    UnterminatedString, "unterminated_string", "the input ends inside a string", Some("a closing quote is missing, or it was cut off");
+    Empty, "empty", "the input is empty", Some("to accept an empty stream of records, use the framing `jsonl` or `concatenated`");
+    UnexpectedEnd, "unexpected_end", "the input ends inside a value", Some("the input may be truncated");
+    UnterminatedString, "unterminated_string", "the input ends inside a string", Some("add the closing quote; the input may be truncated");
     ExpectedValue, "expected_value", "expected a value", Some("a value is an object, an array, a string in double quotes, a number, true, false or null");
     ExpectedName, "expected_name", "expected an object key", Some("keys are strings in double quotes");
-    ExpectedColon, "expected_colon", "expected a colon after the name", Some("a member is its name, a colon and its value");
-    ExpectedCommaOrEnd, "expected_comma_or_end", "expected a comma or the closing bracket", Some("elements and members are separated by commas");
-    TrailingComma, "trailing_comma", "a comma before the closing bracket", Some("JSON has no trailing commas: remove it");
-    MismatchedBracket, "mismatched_bracket", "the bracket does not close what is open", Some("one before it may be missing: `{` is closed by `}`, `[` by `]`");
+    ExpectedColon, "expected_colon", "expected a colon after the name", Some("write members as name, colon, value");
+    ExpectedCommaOrEnd, "expected_comma_or_end", "expected a comma or the closing bracket", Some("separate elements and members by commas");
+    TrailingComma, "trailing_comma", "a comma before the closing bracket", Some("remove it: JSON has no trailing commas");
+    MismatchedBracket, "mismatched_bracket", "the bracket does not close what is open", Some("a bracket before it may be missing: `{` is closed by `}`, `[` by `]`");
     Literal, "literal", "not a JSON literal", Some("the literals are true, false, and null, in lower case");
     Number, "number", "not a JSON number", Some("no plus sign, no leading zeros, digits on both sides of the point");
     ControlCharacter, "control_character", "a control character in a string", Some("write it as an escape, such as \\n or \\u0000");
@@ -412,14 +415,14 @@ syntax_table! {
     LoneSurrogate, "lone_surrogate", "half of a surrogate pair", Some("characters beyond U+FFFF take two \\u escapes, first D800-DBFF, then DC00-DFFF");
     Utf8, "utf8", "not UTF-8", Some("convert the input to UTF-8 first");
     Encoding, "encoding", "the input is UTF-16 or UTF-32", Some("convert it to UTF-8 first, for instance with iconv");
-    TrailingData, "trailing_data", "something follows the value", Some("a document is one value; streams of values have the framings `jsonl` and `concatenated`");
-    ValuesTouch, "values_touch", "another value without a line break between", Some("to read such a stream, use the framing `concatenated`");
-    TruncatedRecord, "truncated_record", "the record may have been cut off", Some("in a text sequence (RFC 7464) white space ends a number or a word");
+    TrailingData, "trailing_data", "unexpected data after the value", Some("a document is one value; streams of values have the framings `jsonl` and `concatenated`");
+    ValuesTouch, "values_touch", "another value follows without a line break", Some("to read such a stream, use the framing `concatenated`");
+    TruncatedRecord, "truncated_record", "the record may be truncated", Some("in a text sequence (RFC 7464) white space must end a number or a literal");
     ExpectedSeparator, "expected_separator", "expected the record separator 0x1E", Some("a text sequence (RFC 7464) has one before each value");
 }
 
 impl Syntax {
-    /// True for what is wrong where a token must begin, or none may.
+    /// True for errors at a byte between tokens, where a comment may have been written.
     const fn is_between_tokens(self) -> bool {
         matches!(
             self,
@@ -438,7 +441,7 @@ impl fmt::Display for Limit {
             Self::Depth(limit) => write!(f, "nested deeper than the limit of {limit} levels"),
             Self::TokenBytes(limit) => write!(f, "a name or number longer than the limit of {limit} bytes"),
             Self::SpoolBytes(limit) => {
-                write!(f, "looking back takes more than the spool limit of {limit} bytes")
+                write!(f, "held bytes exceed the spool limit of {limit} bytes")
             }
             Self::Ratio(limit) => write!(f, "decompresses to more than {limit} times its size"),
             Self::Other(name, limit) => write!(f, "{name} is over its limit of {limit}"),
@@ -449,11 +452,11 @@ impl fmt::Display for Limit {
 impl Limit {
     const fn help(self) -> &'static str {
         match self {
-            Self::Depth(_) => "raise the depth limit if the input is to be trusted (at most 1048576)",
-            Self::TokenBytes(_) => "raise the token limit if the input is to be trusted",
+            Self::Depth(_) => "raise the depth limit if you trust the input (at most 1048576)",
+            Self::TokenBytes(_) => "raise the token limit if you trust the input",
             Self::SpoolBytes(_) => "raise the spool limit, or read from a file instead of a stream",
-            Self::Ratio(_) => "raise the ratio limit if the input is to be trusted",
-            Self::Other(..) => "raise the limit, or ask for less",
+            Self::Ratio(_) => "raise the ratio limit if you trust the input",
+            Self::Other(..) => "raise the limit, or request less",
         }
     }
 }

@@ -1,7 +1,7 @@
-//! What a cursor yields: events, and the payload of the current one.
+//! Events of a cursor, and the payload of the current one.
 //!
-//! The two are apart so that an event can be kept, compared and passed on while the text it came
-//! with stays where it is.
+//! The two are separate so that an event can be kept, compared, and passed on while its text stays
+//! in the window.
 
 use crate::number::Number;
 use crate::text::Text;
@@ -29,7 +29,7 @@ impl Kind {
     pub const ALL: [Self; 6] =
         [Self::Array, Self::Bool, Self::Null, Self::Number, Self::Object, Self::String];
 
-    /// The name JSON Schema gives the type.
+    /// The name of the kind in JSON Schema.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Array => "array",
@@ -41,14 +41,13 @@ impl Kind {
         }
     }
 
-    /// Whether values of this type hold other values.
+    /// True if values of this kind contain other values.
     pub const fn is_container(self) -> bool {
         matches!(self, Self::Array | Self::Object)
     }
 }
 
-/// One step of a cursor. Small and `Copy`; the text stands in [`Payload`] and is looked at only
-/// when asked for.
+/// One step of a cursor. Small and `Copy`; the text is in [`Payload`], and is decoded on request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(
     clippy::exhaustive_enums,
@@ -61,23 +60,23 @@ pub enum Event {
     End(Kind),
     /// The name of a member; its value is the next event.
     Name,
-    /// A value that is no container.
+    /// A value that is not a container.
     Scalar(Kind),
 }
 
-/// What the current event carries, borrowed from the window until the cursor moves.
+/// The text or value of the current event, borrowed from the window until the cursor moves.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "follows Event")]
 pub enum Payload<'a> {
-    /// Nothing: a container begins or ends.
+    /// None: a container begins or ends.
     None,
     /// The name of a member.
     Name(Text<'a>),
-    /// A value that is no container.
+    /// A value that is not a container.
     Scalar(Scalar<'a>),
 }
 
-/// A value that is no container.
+/// A value that is not a container.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "follows Kind")]
 pub enum Scalar<'a> {
@@ -85,14 +84,14 @@ pub enum Scalar<'a> {
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number, as it is spelt.
+    /// A number, as written.
     Number(Number<'a>),
-    /// A string, as it is spelt.
+    /// A string, as written.
     String(Text<'a>),
 }
 
 impl Scalar<'_> {
-    /// The type.
+    /// The kind.
     pub const fn kind(&self) -> Kind {
         match self {
             Self::Null => Kind::Null,
@@ -103,11 +102,10 @@ impl Scalar<'_> {
     }
 }
 
-/// Who is [told](crate::Cursor::listen) of events, each with the absolute offset where its token
-/// begins.
+/// Receives [events](crate::Cursor::listen), each with the absolute offset of its token.
 pub trait Listener {
-    /// Whether it wants to be told of values that have no parts. Where not, everything else is told
-    /// for less; it is asked when it begins to listen.
+    /// True if it needs scalars. Without them, all other events cost less. Called once, when
+    /// listening starts.
     fn wants_scalars(&self) -> bool {
         true
     }
@@ -121,12 +119,12 @@ pub trait Listener {
     /// A member's name.
     fn name(&mut self, name: Text<'_>, at: u64);
 
-    /// A value that has no parts.
+    /// A scalar.
     fn scalar(&mut self, scalar: Scalar<'_>, at: u64);
 
-    /// An event with its payload, which are those of one place.
+    /// Receives an event with its payload, which must belong to the same position.
     #[inline]
-    fn hear(&mut self, event: Event, payload: Payload<'_>, at: u64) {
+    fn receive(&mut self, event: Event, payload: Payload<'_>, at: u64) {
         match (event, payload) {
             (Event::Begin(kind), _) => self.begin(kind, at),
             (Event::End(kind), _) => self.end(kind, at),

@@ -10,11 +10,11 @@ pub(crate) enum Foreign {
     Tar,
 }
 
-/// Bytes of a tar archive before its magic.
-const TAR: usize = 257;
+/// Offset of the magic bytes in a tar archive.
+const TAR_MAGIC_OFFSET: usize = 257;
 
 impl Foreign {
-    /// Bytes that are enough to recognize a format that begins with this one; 0 if none does.
+    /// Bytes needed to recognize a format that starts with this byte; 0 if none does.
     pub(crate) const fn needed(first: u8) -> usize {
         match first {
             0xFD => 6,
@@ -24,14 +24,17 @@ impl Foreign {
         }
     }
 
-    /// The format of an input that begins with these bytes.
+    /// The format of an input that starts with these bytes.
     pub(crate) fn of(start: &[u8]) -> Option<Self> {
         match start {
             [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
             [b'B', b'Z', b'h', ..] => Some(Self::Bzip2),
             [b'P', b'K', 3, 4, ..] => Some(Self::Zip),
             [4, 0x22, 0x4D, 0x18, ..] => Some(Self::Lz4),
-            _ => start.get(TAR..).is_some_and(|magic| magic.starts_with(b"ustar")).then_some(Self::Tar),
+            _ => start
+                .get(TAR_MAGIC_OFFSET..)
+                .is_some_and(|magic| magic.starts_with(b"ustar"))
+                .then_some(Self::Tar),
         }
     }
 

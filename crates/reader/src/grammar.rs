@@ -4,19 +4,19 @@ use trommel_scan::hex4;
 
 use crate::error::Syntax;
 
-/// Whether `byte` can stand in a number at all: one that does, right behind a number, was meant to
+/// True if `byte` can occur in a number. Right after a number, such a byte was probably meant to
 /// belong to it.
 pub(crate) const fn is_numeric(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')
 }
 
-/// How far a number (RFC 8259, section 6) has been read: what its last byte was.
+/// The state of reading a number (RFC 8259, section 6): the kind of its last byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Numeral {
     #[default]
     Start,
     Minus,
-    /// A zero that begins the number, which no digit may follow.
+    /// A leading zero, which no digit may follow.
     Zero,
     Whole,
     Point,
@@ -27,10 +27,9 @@ pub(crate) enum Numeral {
 }
 
 impl Numeral {
-    /// Passes the bytes that continue the number and returns how many they are. Linear in that
-    /// count.
+    /// Consumes the bytes that continue the number, and returns their count. Linear in that count.
     #[inline]
-    pub(crate) fn pass(&mut self, bytes: &[u8]) -> usize {
+    pub(crate) fn advance(&mut self, bytes: &[u8]) -> usize {
         let mut at = 0;
         loop {
             if matches!(self, Self::Whole | Self::Fraction | Self::ExponentDigits) {
@@ -42,7 +41,7 @@ impl Numeral {
         }
     }
 
-    /// Whether the bytes passed are a number.
+    /// True if the consumed bytes are a complete number.
     pub(crate) const fn is_whole(self) -> bool {
         matches!(self, Self::Zero | Self::Whole | Self::Fraction | Self::ExponentDigits)
     }
@@ -62,18 +61,18 @@ impl Numeral {
     }
 }
 
-/// What the bytes from a backslash on are (RFC 8259, section 7).
+/// The classification of the bytes from a backslash (RFC 8259, section 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escape {
     /// An escape of this length, or the two that make a surrogate pair.
     Whole(usize),
-    /// The beginning of an escape: more bytes are needed to tell.
+    /// The start of an escape: more bytes are needed to decide.
     Cut,
-    /// No escape: what is wrong, and the index of the backslash of the wrong one.
+    /// An invalid escape: the error, and the index of its backslash.
     Bad(Syntax, usize),
 }
 
-/// Judges the escape that `bytes`, which begin with a backslash, begin with.
+/// Classifies the escape at the start of `bytes`, which start with a backslash.
 pub(crate) fn escape(bytes: &[u8]) -> Escape {
     match bytes.get(1) {
         None => Escape::Cut,
@@ -83,7 +82,7 @@ pub(crate) fn escape(bytes: &[u8]) -> Escape {
     }
 }
 
-/// `\uXXXX`, which for half of a surrogate pair must be followed by the other half.
+/// Classifies `\uXXXX`. The first half of a surrogate pair must be followed by the second.
 fn unicode_escape(bytes: &[u8]) -> Escape {
     match hex4(bytes, 2) {
         Some(0xD800..=0xDBFF) => {}
@@ -93,6 +92,7 @@ fn unicode_escape(bytes: &[u8]) -> Escape {
     }
     match bytes.get(6..8) {
         Some(br"\u") => {}
+        // The second half of the pair may follow after the window.
         None if matches!(bytes.get(6), None | Some(b'\\')) => return Escape::Cut,
         _ => return Escape::Bad(Syntax::LoneSurrogate, 0),
     }
@@ -103,8 +103,8 @@ fn unicode_escape(bytes: &[u8]) -> Escape {
     }
 }
 
-/// An escape `\u` at an index that lacks its four digits: cut off as long as what is there are
-/// digits.
+/// Classifies an escape `\u` at an index that lacks its four digits: it is cut off if all available
+/// bytes are digits.
 fn unfinished(bytes: &[u8], at: usize) -> Escape {
     let digits = &bytes[at + 2..];
     if digits.len() < 4 && digits.iter().all(u8::is_ascii_hexdigit) {
@@ -114,8 +114,8 @@ fn unfinished(bytes: &[u8], at: usize) -> Escape {
     }
 }
 
-/// Length of the longest prefix of `bytes`, the inside of a string, that cuts neither an escape nor
-/// a character.
+/// Length of the longest prefix of `bytes`, a part of a string, that cuts neither an escape nor a
+/// character.
 pub(crate) fn whole_characters(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -134,17 +134,19 @@ pub(crate) fn whole_characters(bytes: &[u8]) -> usize {
     at
 }
 
-/// Bytes at the end of `bytes` that begin a UTF-8 sequence and are not all of it: 0 to 3.
+/// The number of bytes at the end of `bytes` that are an incomplete UTF-8 sequence: 0 to 3.
 pub(crate) fn incomplete_tail(bytes: &[u8]) -> usize {
+    // A sequence has at most four bytes, so an incomplete one has at most three.
     let lead = bytes.iter().rev().take(3).position(|&byte| byte >= 0xC0);
     let Some(back) = lead else { return 0 };
     let tail = &bytes[bytes.len() - back - 1..];
-    let is_begun =
+    // `error_len` is `None` only if more bytes could complete the sequence.
+    let is_incomplete =
         std::str::from_utf8(tail).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none());
-    if is_begun { tail.len() } else { 0 }
+    if is_incomplete { tail.len() } else { 0 }
 }
 
-/// Length of the UTF-8 sequence that `lead` begins (RFC 3629, section 3); 1 for what begins none.
+/// Length of the UTF-8 sequence that starts with `lead` (RFC 3629, section 3); 1 for other bytes.
 const fn sequence_length(lead: u8) -> usize {
     match lead {
         0xF0.. => 4,
@@ -154,14 +156,13 @@ const fn sequence_length(lead: u8) -> usize {
     }
 }
 
-/// Whether the first bytes of an input are those of UTF-16 or UTF-32: a byte order mark, or ASCII
-/// characters with zero bytes where only those encodings have them (RFC 4627, section 3). Looks at
-/// four bytes at most.
+/// True if the input starts like UTF-16 or UTF-32: with a byte order mark, or ASCII characters with
+/// zero bytes where only those encodings have them (RFC 4627, section 3). Reads at most four bytes.
 pub(crate) fn is_wide(first: &[u8]) -> bool {
     let ascii = |bytes: &[u8]| bytes.iter().all(|byte| (b'\t'..=b'~').contains(byte));
     match *first {
         [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..] | [0, 0, 0xFE, 0xFF, ..] => true,
-        // Three bytes are a line of UTF-16, cut behind the zero byte before its line feed.
+        // Three bytes are a line of UTF-16 that is cut after the zero byte before its line feed.
         [0, 0, 0, a, ..] | [a, 0, 0, 0, ..] | [0, a, 0] => ascii(&[a]),
         [0, a, 0, b, ..] | [a, 0, b, 0, ..] => ascii(&[a, b]),
         _ => false,
@@ -190,10 +191,10 @@ mod tests {
             ("", 0, false),
         ] {
             let mut numeral = Numeral::default();
-            assert_eq!((numeral.pass(text.as_bytes()), numeral.is_whole()), (passed, whole), "{text}");
-            // Byte by byte it is the same.
+            assert_eq!((numeral.advance(text.as_bytes()), numeral.is_whole()), (passed, whole), "{text}");
+            // Byte by byte, the result is the same.
             let mut numeral = Numeral::default();
-            let count = text.bytes().take_while(|&byte| numeral.pass(&[byte]) == 1).count();
+            let count = text.bytes().take_while(|&byte| numeral.advance(&[byte]) == 1).count();
             assert_eq!((count, numeral.is_whole()), (passed, whole), "{text}");
         }
     }
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_cuts_nothing_in_two() {
+    fn prefixes_end_between_characters() {
         for text in [r"ab\\\\\n", r"a\ud83d\ude00b", "aé€😀b", r"\u0041\\u"] {
             for end in 0..=text.len() {
                 let length = whole_characters(&text.as_bytes()[..end]);
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn tails_are_what_lacks_bytes() {
+    fn counts_the_bytes_of_an_incomplete_character() {
         for character in ["a", "é", "€", "😀"] {
             let bytes = format!("é{character}").into_bytes();
             for end in 2..bytes.len() {
@@ -247,13 +248,13 @@ mod tests {
             }
             assert_eq!(incomplete_tail(&bytes), 0);
         }
-        for wrong in [&b"\x80\x80\x80\x80"[..], b"\xF8\x80", b"\xE0\x80", b"\xC0", b"\xED\xA0"] {
-            assert_eq!(incomplete_tail(wrong), 0, "{wrong:?}");
+        for invalid in [&b"\x80\x80\x80\x80"[..], b"\xF8\x80", b"\xE0\x80", b"\xC0", b"\xED\xA0"] {
+            assert_eq!(incomplete_tail(invalid), 0, "{invalid:?}");
         }
     }
 
     #[test]
-    fn wide_encodings_are_known_by_their_zero_bytes() {
+    fn zero_bytes_identify_wide_encodings() {
         let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
         for text in ["{}", "[1]", " {", "\u{FEFF}1"] {
             let little = utf16(text);

@@ -1,8 +1,8 @@
-//! Where bytes come from: a file, mapped or read, or bytes in memory.
+//! Sources of bytes: a file, mapped or read, or bytes in memory.
 //!
-//! An [`Input`] can be read more than once, and remembers what its file was when it was opened. A
-//! [`View`] is what a cursor reads without a stream: borrowed bytes that know where they stand.
-//! What can be read only once, such as a pipe or a decompressor, is no input but a reader, for
+//! An [`Input`] can be read repeatedly, and detects changes of its file. A [`View`] is the source
+//! of a cursor without a stream: borrowed bytes with their offset. A source that can be read only
+//! once, such as a pipe or a decompressor, is not an input but a reader, for
 //! [`Cursor::from_reader`](crate::Cursor::from_reader).
 
 use std::fs::{File, Metadata};
@@ -13,7 +13,7 @@ use std::time::SystemTime;
 use crate::error::{Error, ErrorKind, Result, Shrunk};
 use crate::map::{Map, MapPolicy};
 
-/// An input that can be read more than once: a file, or bytes.
+/// An input that can be read repeatedly: a file, or bytes.
 ///
 /// ```
 /// use trommel_reader::{Config, Cursor, Framing, Input};
@@ -36,23 +36,23 @@ enum Storage {
     File { file: File, print: Fingerprint, extent: Extent },
 }
 
-/// How far a file is read.
+/// The range of a file that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extent {
-    /// To the length that it reported when it was opened.
+    /// Up to the length that it reported when it was opened.
     Reported,
-    /// To its end. It is in a file system that computes contents when they are read (procfs, sysfs,
-    /// some of FUSE), and reports a length of 0, or one that is too large.
+    /// To its end. Its file system computes contents when they are read (procfs, sysfs, some of
+    /// FUSE), and reports a length of 0 or one that is too large.
     ToEnd,
 }
 
-/// What tells a file that changed from one that did not.
+/// The metadata that shows if a file has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fingerprint {
     length: u64,
     modified: Option<SystemTime>,
-    /// When the file itself last changed, where the system knows: by a write, and by the loss of
-    /// its name to another.
+    /// The last change of the file's metadata, if the system knows it: a write, or the loss of its
+    /// name to another file.
     changed: Option<(i64, i64)>,
 }
 
@@ -75,16 +75,16 @@ fn change_time(_: &Metadata) -> Option<(i64, i64)> {
 }
 
 impl Input {
-    /// Opens a file. A directory is an error; what is no regular file (a pipe, a device) is for
-    /// [`Cursor::from_reader`](crate::Cursor::from_reader) and refused here, without waiting for
-    /// its other end.
+    /// Opens a regular file. A directory is an error. So are other files (pipes, devices), without
+    /// waiting for their other end: use [`Cursor::from_reader`](crate::Cursor::from_reader) for
+    /// them.
     pub fn open(path: impl AsRef<Path>, policy: MapPolicy) -> io::Result<Self> {
-        // Looked at before it is opened: to open a pipe is to wait for somebody who writes to it.
+        // Checked before opening, because opening a pipe waits for a writer.
         check_regular(&std::fs::metadata(&path)?)?;
         Self::from_file(File::open(path)?, policy)
     }
 
-    /// Takes an open regular file, from its first byte, wherever its own position is.
+    /// Takes an open regular file, from its first byte, regardless of its position.
     ///
     /// A file that the system refuses to map is read through a window. A file whose reported length
     /// is not that of its contents, as in procfs and sysfs, is read to its end.
@@ -103,12 +103,12 @@ impl Input {
         Ok(Self(Storage::File { file, print, extent }))
     }
 
-    /// Takes bytes.
+    /// Takes bytes in memory.
     pub fn from_bytes(bytes: Vec<u8>) -> Self {
         Self(Storage::Bytes(bytes))
     }
 
-    /// Length in bytes, if it is known before all is read: not for a file whose reported length is
+    /// Length in bytes, if it is known before reading; `None` for a file whose reported length is
     /// not that of its contents.
     pub fn known_len(&self) -> Option<u64> {
         match &self.0 {
@@ -117,7 +117,7 @@ impl Input {
         }
     }
 
-    /// Length in bytes, as it was reported when the input was opened.
+    /// Length in bytes, as reported when the input was opened.
     pub fn len(&self) -> u64 {
         match &self.0 {
             Storage::Bytes(bytes) => bytes.len() as u64,
@@ -125,12 +125,12 @@ impl Input {
         }
     }
 
-    /// True if there is no byte.
+    /// True if the input has no bytes.
     pub fn is_empty(&self) -> bool {
         self.known_len() == Some(0)
     }
 
-    /// All bytes at once, where they are in memory or mapped.
+    /// All bytes, if they are in memory or mapped.
     pub fn view(&self) -> Option<View<'_>> {
         match &self.0 {
             Storage::Bytes(bytes) => Some(View::new(bytes)),
@@ -139,10 +139,10 @@ impl Input {
         }
     }
 
-    /// A reader of the bytes from the start, up to the length when it was opened: what is appended
-    /// later is not seen. Readers do not disturb each other. A file that has become shorter is an
-    /// error, which is [`ErrorKind::SourceChanged`] when it comes out of a cursor. Where the length
-    /// is not [known](Self::known_len), the reader goes to the end of the file.
+    /// A reader of the bytes from the start, up to the length at opening: appended bytes are
+    /// ignored. Readers are independent. A file that has become shorter is an error, which a cursor
+    /// reports as [`ErrorKind::SourceChanged`]. If the length is not [known](Self::known_len), the
+    /// reader continues to the end of the file.
     pub fn reader(&self) -> Box<dyn Read + Send + '_> {
         match &self.0 {
             Storage::Bytes(bytes) => Box::new(bytes.as_slice()),
@@ -153,13 +153,11 @@ impl Input {
         }
     }
 
-    /// An error when the file is not what it was when it was opened: truncated, appended to,
-    /// overwritten, or replaced by another of its name. With `grown`, bytes appended since are no
-    /// change.
+    /// Fails if the file has changed since it was opened: truncated, appended to, overwritten, or
+    /// replaced by another file of its name. With `grown`, appended bytes are allowed.
     ///
-    /// To be called when all was read. It compares length and times; what is written within the
-    /// resolution of the file system's clock after the file was opened, to the same length, goes
-    /// unnoticed.
+    /// Call this after reading everything. It compares length and times; a write within the
+    /// resolution of the file system's clock after opening, to the same length, goes unnoticed.
     pub fn verify(&self, grown: bool) -> Result<()> {
         let (Storage::Mapped { file, print, .. } | Storage::File { file, print, .. }) = &self.0 else {
             return Ok(());
@@ -172,19 +170,20 @@ impl Input {
 
 fn check_regular(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a directory"));
     }
     if !metadata.is_file() {
-        return Err(io::Error::new(io::ErrorKind::Unsupported, "it is no regular file"));
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "not a regular file"));
     }
     Ok(())
 }
 
-/// Finds out how far a file is to be read, where its metadata leaves that open. A file of length 0
-/// may have contents all the same, and a file without blocks may have less than its length.
+/// Determines the range to read of a file, if its metadata may be wrong. A file of length 0 may
+/// have contents, and a file without blocks may have fewer bytes than its length.
 ///
-/// Only a length that stays the same while it is contradicted is not trusted. If it changes, so
-/// does the file, which is then read to its new length, or fails later as one that became shorter.
+/// A length is distrusted only if it stays the same while the contents contradict it. If it
+/// changes, the file is changing: it is then read to its new length, or fails later as one that
+/// became shorter.
 fn extent_of(file: &File, metadata: &Metadata) -> io::Result<(Fingerprint, Extent)> {
     let print = Fingerprint::of(metadata);
     let contradicted = match metadata.len() {
@@ -233,7 +232,7 @@ impl Read for ToEnd<'_> {
     }
 }
 
-/// Reads a file by position, so that its own offset stays where it is.
+/// Reads a file by position, so that the position of the file stays.
 struct Positioned<'a> {
     file: &'a File,
     at: u64,
@@ -245,6 +244,7 @@ impl Read for Positioned<'_> {
         let wanted = into.len().min(usize::try_from(self.end - self.at).unwrap_or(usize::MAX));
         let into = &mut into[..wanted];
         let read = read_at(self.file, into, self.at)?;
+        // Returning 0 would make a truncated file look like a complete, shorter one.
         if read == 0 && !into.is_empty() {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, Shrunk));
         }
@@ -260,13 +260,14 @@ fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
 
 #[cfg(windows)]
 fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
+    // Unlike on Unix, this moves the position of the file. All reads here state their own.
     std::os::windows::fs::FileExt::seek_read(file, into, at)
 }
 
-/// Bytes that the system may map around one that is read: a large folio.
-const AROUND: u64 = 2 << 20;
+/// Bytes that the system may map around an accessed one: a large folio.
+const FOLIO: u64 = 2 << 20;
 
-/// Borrowed bytes, and where they stand in the input as a whole.
+/// Borrowed bytes with their offset in the input.
 ///
 /// ```
 /// use trommel_reader::{Span, View};
@@ -282,7 +283,7 @@ pub struct View<'a> {
     map: Option<Mapped<'a>>,
 }
 
-/// The map that bytes lie in, and the absolute offset of its first byte.
+/// The map that contains the bytes, and the absolute offset of its first byte.
 #[derive(Clone, Copy, Debug)]
 struct Mapped<'a> {
     map: &'a Map,
@@ -300,7 +301,7 @@ impl<'a> View<'a> {
         Self { bytes, base, map: None }
     }
 
-    /// Bytes that lie at the start of a map.
+    /// Bytes at the start of a map.
     pub(crate) const fn mapped(map: &'a Map, bytes: &'a [u8], base: u64) -> Self {
         Self { bytes, base, map: Some(Mapped { map, base }) }
     }
@@ -315,40 +316,39 @@ impl<'a> View<'a> {
         self.base
     }
 
-    /// The part of this view that `span` names, if it lies inside.
+    /// The part of this view in `span`, if it contains all of it.
     pub fn narrow(&self, span: crate::Span) -> Option<Self> {
         let bytes = self.get(span)?;
         Some(Self { bytes, base: span.start, map: self.map })
     }
 
-    /// The bytes of `span`, if it lies inside.
+    /// The bytes of `span`, if the view contains all of them.
     pub fn get(&self, span: crate::Span) -> Option<&'a [u8]> {
         let start = usize::try_from(span.start.checked_sub(self.base)?).ok()?;
         let end = usize::try_from(span.end.checked_sub(self.base)?).ok()?;
         self.bytes.get(start..end)
     }
 
-    /// Gives the memory of the bytes of `span` back to the system, if this is a view of a file:
-    /// touched again, they are read from the file again. A cursor does so by itself; this is for
-    /// bytes that were copied out of the view.
+    /// Releases the memory of `span`, if this is a view of a file: when accessed again, the bytes
+    /// are read from the file. A cursor does this by itself; this is for bytes that were copied out
+    /// of the view.
     pub fn release(&self, span: crate::Span) {
         if let Some(Mapped { map, base }) = self.map {
-            map.give_back(span.start.saturating_sub(base), span.end.saturating_sub(base));
+            map.release(span.start.saturating_sub(base), span.end.saturating_sub(base));
         }
     }
 
-    /// Cuts the view at line ends into parts of at least `target` bytes, the last one aside, for
-    /// workers. The parts joined are the view; none is empty.
+    /// Cuts the view at line ends into parts of at least `target` bytes, except the last one, for
+    /// workers. The parts cover the view; none is empty.
     pub fn partitions(&self, target: usize) -> Vec<Self> {
         let mut parts = Vec::with_capacity(self.bytes.len() / target.max(1) + 1);
         let mut rest = *self;
         while rest.bytes.len() > target {
             let Some(end) = memchr::memchr(b'\n', &rest.bytes[target..]) else { break };
             let (part, after) = rest.bytes.split_at(target + end + 1);
-            // Looking for the line end has brought in the pages around it, and they would be many
-            // in the end.
+            // The search for the line end has mapped the pages around it, which would add up.
             let at = rest.base + part.len() as u64;
-            rest.release(crate::Span::new(at.saturating_sub(AROUND), at + AROUND));
+            rest.release(crate::Span::new(at.saturating_sub(FOLIO), at + FOLIO));
             parts.push(Self { bytes: part, ..rest });
             rest = Self { bytes: after, base: rest.base + part.len() as u64, map: rest.map };
         }

@@ -1,10 +1,10 @@
-//! Bytes to validated pull events, with absolute offsets, over JSON of any size.
+//! Validated pull events with absolute offsets, over JSON of any size.
 //!
-//! A [`Cursor`] stands at a place in the input and is moved forward: event by event, or by moves
-//! that pass over what does not matter at the speed of masks. The input is a slice, a mapped file,
-//! or any [`Read`](std::io::Read) behind a window of fixed size; what comes out is the same, byte
-//! for byte and error for error. Nothing is built: an event is two bytes, and text stays as it is
-//! spelt until somebody wants it.
+//! A [`Cursor`] is a position in the input that moves forward: event by event, or by moves that
+//! skip everything else with bit masks, 64 bytes at a time. The input is a slice, a mapped file, or
+//! any [`Read`](std::io::Read), which is read through a window of fixed size. The results are the
+//! same, byte for byte and error for error. No tree is built: an event is two bytes, and text is
+//! decoded on request.
 //!
 //! # Contents
 //!
@@ -12,7 +12,7 @@
 //! - [Terms](#terms)
 //! - [Events](#events), [moves](#moves), [streams](#streams), [records](#records), [looking
 //!   back](#looking-back)
-//! - [What is accepted](#what-is-accepted)
+//! - [Accepted input](#accepted-input)
 //! - [Validation](#validation)
 //! - [Errors](#errors)
 //! - [Limits](#limits)
@@ -21,25 +21,25 @@
 //!
 //! # Should I use this crate?
 //!
-//! Depend on it to write something of your own that walks JSON too large to load: a converter, an
-//! index, a measure that nobody has thought of. It is small and changes slowly, and has no notion
-//! of a query. To ask questions (paths, counts, samples, statistics), take the facade `trommel`,
-//! which re-exports this crate as `trommel::reader`; to match JSONPath while pulling,
-//! `trommel-path`. To turn a document that fits in memory into Rust values, take `serde_json`.
+//! Depend on it to write code of your own that walks JSON too large to load: a converter, an index,
+//! a new kind of measure. It is small and changes slowly, and knows nothing about queries. For
+//! queries, counts, samples, and statistics, use the facade `trommel`, which re-exports this crate
+//! as `trommel::reader`; to match JSONPath during a read, use `trommel-path`. To load a document
+//! that fits in memory into Rust values, use `serde_json`.
 //!
 //! # Terms
 //!
 //! | term | meaning |
 //! | --- | --- |
-//! | offset, [span](Span) | an absolute byte position in the input, and a half-open range of them; 64 bits everywhere |
-//! | token, lexeme | a bracket, name, string, number or word; its bytes as written |
-//! | [event](Event) | what a cursor yields: a container begins or ends, a member's name, a scalar |
-//! | [payload](Payload) | what the current event carries, borrowed until the cursor moves |
-//! | record, [framing](Framing) | one value of a stream, and how records are told apart |
+//! | offset, [span](Span) | an absolute byte position in the input; a half-open range of offsets; 64 bits everywhere |
+//! | token, lexeme | a bracket, name, string, number, or literal; its bytes as written |
+//! | [event](Event) | one step of a cursor: the start or end of a container, a member's name, a scalar |
+//! | [payload](Payload) | the text or value of the current event, borrowed until the cursor moves |
+//! | record, [framing](Framing) | one value of a stream; the rule that separates records |
 //! | window | the bytes of a stream that are in memory |
-//! | hold, [mark](Mark) | a promise to keep bytes readable, and the place to come back to |
-//! | to skip, to leave | to pass over the value that comes next; to go behind the end of the container around |
-//! | [backend](Backend) | one way to classify bytes; they differ in speed only |
+//! | hold, [mark](Mark) | a request to keep bytes readable; a position to return to |
+//! | to skip, to leave | to move past the next value; to move past the end of the current container |
+//! | [backend](Backend) | an implementation that classifies bytes; backends differ only in speed |
 //!
 //! # Events
 //!
@@ -66,8 +66,8 @@
 //!
 //! # Moves
 //!
-//! Who knows what to look for says so. Here every value but one is passed over, and the document is
-//! left as soon as the answer is known:
+//! A caller that knows what it needs uses moves. Here every value but one is skipped, and reading
+//! stops as soon as the answer is known:
 //!
 //! ```
 //! use trommel_reader::{Config, Cursor, Payload, Scalar, Validation};
@@ -79,7 +79,7 @@
 //!     for wanted in ["limits", "rate"] {
 //!         cursor.begin_value()?;
 //!         loop {
-//!             // A value that was not looked at is passed over by the next move.
+//!             // The next move skips a value that was not read.
 //!             if !cursor.next_member()? {
 //!                 return Ok(None);
 //!             }
@@ -101,20 +101,20 @@
 //! # Ok::<(), trommel_reader::Error>(())
 //! ```
 //!
-//! [`Cursor::seek_name`] goes to the next member of one name at any depth, at the cost of masks.
-//! [`Cursor::between`] and [`Cursor::from_between`] are for who reads the elements of one long
-//! array at several places at once.
+//! [`Cursor::seek_name`] finds the next member with a name at any depth, without reading the tokens
+//! before it. [`Cursor::between`] and [`Cursor::from_between`] let several cursors read the
+//! elements of one long array at once.
 //!
 //! # Streams
 //!
-//! A reader needs no more than its window, however long the input and whatever is in it; the code
-//! is the same. Spans count from the first byte that was read:
+//! A cursor over a reader keeps only its window in memory, however long the input is. It is used
+//! like any other cursor. Spans count from the first byte that was read:
 //!
 //! ```
 //! use std::io::Read;
 //! use trommel_reader::{Config, Cursor, Framing};
 //!
-//! // Something that yields a few bytes at a time and never ends by itself.
+//! // A reader that returns a few bytes at a time.
 //! let endless = std::io::repeat(b' ').take(100_000_000).chain(&br#"[[1, 2], "here", {"#[..]);
 //! let mut cursor = Cursor::from_reader(endless, Framing::Single, &Config::new());
 //! cursor.begin_value()?;
@@ -124,17 +124,17 @@
 //! assert_eq!(
 //!     error.to_string(),
 //!     "the input ends inside a value at byte 100000018 (line 1, column 100000019); \
-//!      it may have been cut off"
+//!      the input may be truncated"
 //! );
 //! # Ok::<(), trommel_reader::Error>(())
 //! ```
 //!
-//! [`Cursor::monitored`] is for progress and for an end before the end.
+//! [`Cursor::monitored`] adds progress and cancellation.
 //!
 //! # Records
 //!
-//! [`Cursor::next_record`] goes from record to record, and behind a bad one where the [`Framing`]
-//! has something to go by:
+//! [`Cursor::next_record`] moves from record to record, and recovers after a malformed one if the
+//! [`Framing`] has a delimiter:
 //!
 //! ```
 //! use trommel_reader::{Config, Cursor, Framing, View};
@@ -153,19 +153,19 @@
 //! # Ok::<(), trommel_reader::Error>(())
 //! ```
 //!
-//! | framing | a record | between records | an empty input | after a bad record |
+//! | framing | a record | between records | an empty input | after a malformed record |
 //! | --- | --- | --- | --- | --- |
-//! | [`Single`](Framing::Single) | all of the input | nothing | an error | the end |
+//! | [`Single`](Framing::Single) | the whole input | nothing | an error | the end |
 //! | [`Lines`](Framing::Lines) | a line that is not blank | LF or CR LF | no record | the next line |
-//! | [`JsonSeq`](Framing::JsonSeq) | what follows a byte 0x1E, unless it is blank | 0x1E (RFC 7464) | no record | the next 0x1E |
+//! | [`JsonSeq`](Framing::JsonSeq) | the text after a byte 0x1E, unless it is blank | 0x1E (RFC 7464) | no record | the next 0x1E |
 //! | [`Concatenated`](Framing::Concatenated) | a value | white space, or nothing | no record | the end |
 //! | [`Auto`](Framing::Auto) | a value; with a first byte 0x1E as `JsonSeq` | white space with a line break | an error | the end |
 //!
 //! # Looking back
 //!
-//! [`Cursor::hold`] keeps everything from the current token on, [`Cursor::rewind`] goes back. On a
-//! slice both are free; on a stream what does not fit in memory goes to a temporary file without a
-//! name, and comes back by itself:
+//! [`Cursor::hold`] keeps everything from the current token on, and [`Cursor::rewind`] goes back.
+//! Both are free on a slice. On a stream, held bytes that do not fit in memory go to an unlinked
+//! temporary file, and are read back automatically:
 //!
 //! ```
 //! use trommel_reader::{Config, Cursor, Framing};
@@ -184,83 +184,83 @@
 //! # Ok::<(), trommel_reader::Error>(())
 //! ```
 //!
-//! # What is accepted
+//! # Accepted input
 //!
 //! RFC 8259, all of it and nothing more: no comments, no trailing commas, no `NaN`, no lone
 //! surrogates. Where the RFC leaves a choice:
 //!
-//! - A UTF-8 byte order mark at the very start is passed over, and is no column; anywhere else it
-//!   is an error. UTF-16 and UTF-32 are refused by name, with or without a mark.
-//! - Numbers of any size and precision are taken, and kept as they are spelt; [`Number::as_f64`]
-//!   rounds once, correctly.
-//! - Repeated names are all reported. Which of them counts is for the caller to say.
-//! - Bytes in strings that are not UTF-8, and escapes that are half of a surrogate pair, are
-//!   refused: there is no text that they could stand for.
+//! - A UTF-8 byte order mark at the very start is skipped, and does not count as a column; anywhere
+//!   else it is an error. UTF-16 and UTF-32 have an error of their own, with or without a mark.
+//! - Numbers of any size and precision are accepted, and kept as written; [`Number::as_f64`] rounds
+//!   once, correctly.
+//! - Repeated names are all reported. The caller decides which of them counts.
+//! - Bytes in strings that are not UTF-8, and escapes of lone surrogates, are refused, because they
+//!   represent no text.
 //!
 //! # Validation
 //!
-//! What a cursor *visits* is always checked in full, and what is returned once is right: a name, a
-//! scalar, a bracket. For what it *skips* ([`skip_value`](Cursor::skip_value),
-//! [`leave`](Cursor::leave), values that no move looked at, and what
-//! [`next_named`](Cursor::next_named) and [`seek_name`](Cursor::seek_name) do not look for),
-//! [`Config::validation`] chooses:
+//! Everything that a cursor *visits* is always checked in full, so every returned name, scalar, and
+//! bracket is valid. [`Config::validation`] chooses the checks of everything that it *skips*: by
+//! [`skip_value`](Cursor::skip_value) and [`leave`](Cursor::leave), by a move that passes an unread
+//! value, and by [`next_named`](Cursor::next_named) on its way to a member. One move ignores the
+//! setting: [`seek_name`](Cursor::seek_name) skips structurally even under strict validation.
 //!
-//! | found in what is skipped | [`Strict`](Validation::Strict) | [`Structural`](Validation::Structural) |
+//! | detected in skipped bytes | [`Strict`](Validation::Strict) | [`Structural`](Validation::Structural) |
 //! | --- | --- | --- |
-//! | the input ends too early, also inside a string | yes | yes |
-//! | more or fewer `{` than `}`, or `[` than `]` | yes | yes |
+//! | truncated input, also inside a string | yes | yes |
+//! | unequal numbers of `{` and `}`, or of `[` and `]` | yes | yes |
 //! | deeper than the limit | yes | yes |
 //! | brackets that interleave, `[{]}` | yes | no |
-//! | wrong words, numbers, commas, colons, names | yes | no |
-//! | wrong escapes, control characters, UTF-8 | yes | no |
-//! | cost | that of many masks | that of few |
+//! | invalid literals, numbers, commas, colons, names | yes | no |
+//! | invalid escapes, control characters, UTF-8 | yes | no |
+//! | cost | many masks | few masks |
 //!
-//! A record that is left for the next counts as skipped. Strict validation reads it to its end in
-//! every framing; [`Cursor::validate_rest`] does so for a caller that stops there. Structural
-//! validation goes to the delimiter where the framing has one, and does not check the bytes
-//! between.
+//! Leaving a record for the next one counts as skipping its rest. Strict validation reads every
+//! record to its end in every framing; [`Cursor::validate_rest`] does so for a caller that stops
+//! there. Structural validation moves to the delimiter if the framing has one, without checking the
+//! bytes before it.
 //!
 //! # Errors
 //!
 //! [`Error`] has a [kind](ErrorKind) for programs, the byte [offset](Error::offset), line and
-//! column, the bytes around, and a sentence that says what to do next. It is the first thing wrong
-//! from left to right, the same for every source, window and backend, with two exceptions that
-//! follow from validation: a strict skip finds what a structural one does not look for, and reports
-//! a bracket that does not fit where it stands, while a structural one knows only at the end that
-//! they do not balance (a search for a name goes from bracket to bracket, and finds it where it
-//! stands). An error is final for its record. The kinds of [`Syntax`] are one a rule;
-//! `ErrorKind::Io` passes on what a reader failed with.
+//! column, the bytes around the error, and a sentence of advice. It is the first error from left to
+//! right, the same for every source, window, and backend, with two exceptions that follow from
+//! validation. A strict skip finds errors that a structural one does not check. A strict skip also
+//! reports a mismatched bracket at the bracket itself. A structural skip only compares the numbers
+//! of brackets, and reports a difference at the end of the skipped value or container. An error is
+//! final for its record. Each kind of [`Syntax`] is one rule; `ErrorKind::Io` wraps the error of a
+//! reader.
 //!
 //! # Limits
 //!
-//! | limit | default | reached | |
+//! | limit | default | beyond it | |
 //! | --- | --- | --- | --- |
 //! | [`Limits::depth`] | 10,000, at most 1,048,576 | error | containers open at once |
 //! | [`Limits::token_bytes`] | 16 MiB | error | bytes of a name or a number |
-//! | | | [cut](Text::is_cut) | bytes of a string on a stream that nobody holds |
-//! | [`Limits::held_bytes`] | 16 MiB | temporary file | bytes held for looking back on a stream |
+//! | | | [cut](Text::is_cut) | bytes of a string on a stream that is not held |
+//! | [`Limits::held_bytes`] | 16 MiB | temporary file | bytes of a stream held in memory |
 //! | [`Limits::spool_bytes`] | 8 GiB | error | bytes of that file |
 //!
-//! Offsets have 64 bits; nothing happens at 4 GiB. Nothing here recurses, on any input.
+//! Offsets have 64 bits; nothing changes at 4 GiB. No code recurses on any input.
 //!
 //! # Cost
 //!
-//! Time is linear in the bytes that are read, and a rewind pays for what is read again. A cursor
-//! takes a bit for each level of nesting, and on a stream its [window](Config::window) (64 KiB),
-//! which grows for a token or for what is held up to the limits above, and shrinks again; where
-//! many events are asked for, the places of tokens within 8 KiB are known ahead, in 33 KiB at most.
-//! Nothing is allocated for a token or a record. Pages of a mapped file are given back some 2 MiB
-//! behind the cursor, so that resident memory stays flat on a file larger than memory. The line and
-//! column of an error are counted when there is one on a slice, and as the window moves on a
-//! stream.
+//! Time is linear in the bytes that are read; a rewind pays for the bytes that are read again. A
+//! cursor takes one bit per level of nesting. On a stream it also takes its
+//! [window](Config::window) (64 KiB), which grows for long tokens and held bytes up to the limits
+//! above, and shrinks again. If many events are requested, the offsets of tokens within 8 KiB are
+//! known ahead, in at most 33 KiB. Nothing is allocated per token or record. Pages of a mapped file
+//! are released once the cursor is about 2 MiB past them, so resident memory stays flat on a file
+//! larger than memory. The line and column of an error are counted when it occurs on a slice, and
+//! while the window moves on a stream.
 //!
 //! # Backends and platforms
 //!
-//! On x86-64 masks are made with AVX2 and carry-less multiplication where the CPU has both, else
-//! with SSE2; elsewhere by portable code. All are tested to agree on every input. The choice is
-//! made at run time, once; [`Config::backend`] and, for tests, the environment variable
-//! `TROMMEL_BACKEND` override it. Linux on x86-64 is tested; other Unix systems and Windows are
-//! expected to build with the same behaviour, with maps and temporary files as they have them.
+//! On x86-64, masks use AVX2 and carry-less multiplication if the CPU has both, else SSE2;
+//! elsewhere portable code. Tests check that all agree on every input. The choice is made once at
+//! run time; [`Config::backend`] and, for tests, the environment variable `TROMMEL_BACKEND`
+//! override it. Linux on x86-64 is tested; other Unix systems and Windows are expected to build
+//! with the same behavior, with their own maps and temporary files.
 
 mod config;
 mod cursor;
@@ -283,8 +283,8 @@ mod tally;
 mod text;
 
 pub use config::{Config, Limits, Validation};
-pub use cursor::{Alike, Between, Cursor, Mark};
-pub use error::{Error, ErrorKind, Excerpt, Limit, Place, Result, Syntax};
+pub use cursor::{Between, Cursor, ElementFinder, Mark};
+pub use error::{Error, ErrorKind, Excerpt, Limit, LineColumn, Result, Syntax};
 pub use event::{Event, Kind, Listener, Payload, Scalar};
 pub use framing::Framing;
 pub use input::{Input, View};
@@ -295,4 +295,4 @@ pub use source::Monitor;
 pub use span::Span;
 pub use tally::Tally;
 pub use text::Text;
-pub use trommel_scan::{Backend, Hit, Names, Taken, compact};
+pub use trommel_scan::{Backend, Hit, Names, PlainMembers, compact};

@@ -1,37 +1,37 @@
-//! Files in memory: inputs the caller trusts, and our own temporary files. All of the crate's maps
-//! are made here.
+//! Mapped files: inputs that the caller trusts, and temporary files of this crate. All maps of the
+//! crate are created here.
 
 use std::fs::File;
 use std::io;
 
 use memmap2::{Mmap, MmapOptions};
 
-/// Pages are of this size, or a power of two larger: then the system refuses a part that does not
-/// begin at one, and the memory is kept a little longer.
+/// The page size, or a divisor of it. If pages are larger, the system refuses to release a part
+/// that does not start at a page, and the memory is kept a little longer.
 #[cfg(unix)]
 const PAGE: u64 = 4096;
 
-/// Whether a file may be mapped.
+/// The permission to map a file.
 ///
-/// A mapped file that another process truncates ends the reading process with a signal, and one
-/// that is written to changes bytes behind Rust's back. Nothing in a library can prevent that, so
-/// the caller says whether it may be risked.
+/// If another process truncates a mapped file, the reading process gets a fatal signal; if it
+/// writes to the file, bytes change during a borrow. A library cannot prevent that, so the caller
+/// decides if the risk is acceptable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapPolicy {
     trusted: bool,
 }
 
 impl MapPolicy {
-    /// Files are read through a window, never mapped.
+    /// Reads files through a window, and never maps them.
     pub const fn never() -> Self {
         Self { trusted: false }
     }
 
-    /// Regular files are mapped.
+    /// Maps regular files.
     ///
     /// # Safety
     ///
-    /// Nobody truncates or writes to the files opened with this policy while they are read.
+    /// No process may truncate or write to files opened with this policy while they are read.
     pub const unsafe fn trusted() -> Self {
         Self { trusted: true }
     }
@@ -52,15 +52,16 @@ pub(crate) struct Map(Mmap);
 impl Map {
     /// Maps `length` bytes of a file under a policy that trusts it.
     pub(crate) fn of_trusted(file: &File, length: u64, _: MapPolicy) -> io::Result<Self> {
-        // SAFETY: whoever made the policy has promised that nobody truncates or writes to the file.
+        // SAFETY: the creator of the policy has promised that no process truncates or writes to the
+        // file.
         let map = unsafe { MmapOptions::new().len(usize_of(length)?).map(file)? };
         Ok(Self::advised(map))
     }
 
-    /// Maps `length` bytes of a temporary file that has no name and at least that length.
+    /// Maps `length` bytes of an unlinked temporary file of at least that length.
     pub(crate) fn of_own(file: &File, length: u64) -> io::Result<Self> {
-        // SAFETY: the file has no name, so only this process can change it; its owner never
-        // shortens it while a map exists, and writes only beyond the bytes that are looked at.
+        // SAFETY: the file has no name, so only this process can change it. Its owner never
+        // shortens it while a map exists, and writes only after the bytes that are read.
         let map = unsafe { MmapOptions::new().len(usize_of(length)?).map(file)? };
         Ok(Self::advised(map))
     }
@@ -78,17 +79,18 @@ impl Map {
         &self.0
     }
 
-    /// Gives back the pages from that of one offset to that before another. Touched again, they are
-    /// read from the file again.
+    /// Releases the pages from the one with offset `from` to the one before `to`. When they are
+    /// accessed again, they are read from the file.
     #[cfg(unix)]
-    pub(crate) fn give_back(&self, from: u64, to: u64) {
+    pub(crate) fn release(&self, from: u64, to: u64) {
         let to = to.min(self.0.len() as u64) / PAGE * PAGE;
-        // The page that both this part and the one before it stand on would otherwise stay.
+        // Start at the page that this part shares with the previous one, which would stay
+        // otherwise.
         let from = from / PAGE * PAGE;
         if from < to {
-            // SAFETY: the pages are those of a shared file mapping that is only read: dropping them
-            // loses nothing, as the next touch reads the same bytes from the file. The range lies
-            // inside of the map.
+            // SAFETY: the pages belong to a shared, read-only file mapping. Dropping them loses
+            // nothing, because the next access reads the same bytes from the file. The range is
+            // within the map.
             let _ = unsafe {
                 self.0.unchecked_advise_range(
                     memmap2::UncheckedAdvice::DontNeed,
@@ -100,7 +102,7 @@ impl Map {
     }
 
     #[cfg(not(unix))]
-    pub(crate) fn give_back(&self, _: u64, _: u64) {}
+    pub(crate) fn release(&self, _: u64, _: u64) {}
 }
 
 fn usize_of(length: u64) -> io::Result<usize> {

@@ -1,28 +1,28 @@
-//! Counting lines and characters as bytes pass. Bytes that are not UTF-8 are counted as if they
-//! were: what continues no character is one.
+//! Counts lines and characters while bytes pass. In bytes that are not UTF-8, every byte that does
+//! not continue a character counts as one.
 
 use trommel_scan::count_chars;
 
-use crate::error::Place;
+use crate::error::LineColumn;
 use crate::span::Span;
 
-/// Line and column of the byte at `offset`, moved forward over the bytes that follow it.
+/// Line and column of the byte at `offset`, which moves forward over the following bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Meter {
+pub(crate) struct LineCounter {
     offset: u64,
     line: u64,
     column: u64,
 }
 
-impl Meter {
-    /// At the first byte of the input.
+impl LineCounter {
+    /// A counter at the first byte of the input.
     pub(crate) const fn new(offset: u64) -> Self {
         Self { offset, line: 1, column: 1 }
     }
 
-    /// Passes the bytes of `window`, which begins at `base`, up to `offset`. Linear in the bytes
-    /// passed.
-    pub(crate) fn pass(&mut self, window: &[u8], base: u64, offset: u64) {
+    /// Counts the bytes of `window`, which starts at offset `base`, up to `offset`. Linear in their
+    /// number.
+    pub(crate) fn advance(&mut self, window: &[u8], base: u64, offset: u64) {
         let (from, to) = ((self.offset - base) as usize, (offset - base) as usize);
         let Some(passed) = window.get(from..to.min(window.len())) else { return };
         let mut rest = passed;
@@ -39,28 +39,28 @@ impl Meter {
         self.offset
     }
 
-    pub(crate) const fn place(&self) -> Place {
-        Place::new(self.line, self.column)
+    pub(crate) const fn line_column(&self) -> LineColumn {
+        LineColumn::new(self.line, self.column)
     }
 }
 
-/// Unicode scalar values before an offset, for offsets that seldom decrease.
+/// Counts Unicode scalar values before an offset, for offsets that rarely decrease.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CharMeter {
+pub(crate) struct CharCounter {
     offset: u64,
     chars: u64,
     count: fn(&[u8]) -> u64,
 }
 
-impl CharMeter {
-    /// At an offset, with the way to count.
+impl CharCounter {
+    /// A counter at an offset, with the kernel that counts.
     pub(crate) const fn new(offset: u64, count: fn(&[u8]) -> u64) -> Self {
         Self { offset, chars: 0, count }
     }
 
-    /// Passes the bytes of `window`, which begins at `base`, up to `offset`, unless they were
-    /// passed before.
-    pub(crate) fn pass(&mut self, window: &[u8], base: u64, offset: u64) {
+    /// Counts the bytes of `window`, which starts at offset `base`, up to `offset`, unless they
+    /// were counted before.
+    pub(crate) fn advance(&mut self, window: &[u8], base: u64, offset: u64) {
         let (from, to) = ((self.offset - base) as usize, (offset - base) as usize);
         if let Some(passed) = window.get(from..to.min(window.len())) {
             self.chars += (self.count)(passed);
@@ -68,7 +68,7 @@ impl CharMeter {
         }
     }
 
-    /// Passes a span that begins where the meter is, and has `chars` characters.
+    /// Adds a span that starts at the counter's offset and has `chars` characters.
     pub(crate) fn jump(&mut self, span: Span, chars: u64) {
         if self.offset == span.start {
             self.chars += chars;
@@ -76,10 +76,10 @@ impl CharMeter {
         }
     }
 
-    /// Characters between the meter's start and `offset`. Linear in the bytes between the offset
-    /// passed last and this.
+    /// The number of characters between the counter's start and `offset`. Linear in the distance to
+    /// the last offset.
     pub(crate) fn chars_before(&mut self, window: &[u8], base: u64, offset: u64) -> u64 {
-        self.pass(window, base, offset);
+        self.advance(window, base, offset);
         let (from, to) = ((offset - base) as usize, (self.offset - base) as usize);
         self.chars - (self.count)(&window[from..to])
     }

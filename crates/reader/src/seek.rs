@@ -1,91 +1,91 @@
-//! What a search for the members of one name knows.
+//! The state of a search for the members with one name.
 
-use trommel_scan::{Carry, Hit, Hits, Needle, Passed, Sought, Stack, Taken};
+use trommel_scan::{Carry, Hit, Hits, Needle, PassedBrackets, PlainMembers, SearchStop, Stack};
 
-/// Bytes in which an array shows that it is long, at first.
-const WATCHED: u64 = 64 << 10;
+/// Bytes without leaving an array after which it counts as long, at first.
+const FIRST_WATCH: u64 = 64 << 10;
 
-/// A name to be looked for at any depth with [`Cursor::seek_name`](crate::Cursor::seek_name), and
-/// where the containers that are open began.
+/// A search for a name at any depth with [`Cursor::seek_name`](crate::Cursor::seek_name), and the
+/// offsets of the open containers.
 #[derive(Clone, Debug)]
 pub struct Seek {
     pub(crate) needle: Needle,
-    /// Absolute offsets of the open containers, outermost first. Those that were entered by other
-    /// moves are told of.
+    /// Absolute offsets of the open containers, outermost first. The caller reports those that
+    /// other moves have entered.
     pub(crate) opened: Vec<u64>,
-    /// Brackets that were passed, while a kernel works.
-    pub(crate) passed: Passed,
-    /// Objects opened less objects closed, those that are open aside.
+    /// Brackets that were passed while a kernel runs.
+    pub(crate) passed: PassedBrackets,
+    /// Opened objects minus closed objects, except those that are open.
     pub(crate) surplus: i64,
-    /// The fewest containers that were open at once since it was marked, or begun to look for a
-    /// long array; and before that, since it was marked.
+    /// The smallest depth since the last `mark`, or since the watch for a long array started.
     pub(crate) lowest: u32,
     before: u32,
-    /// The fewest containers that were open at once since it was begun to look for a long array.
+    /// The smallest depth since the watch for a long array started.
     fewest: u32,
-    /// From this offset on it shows which array is long; the next time so many bytes later.
+    /// The offset at which an array that was not left counts as long; the next check follows after
+    /// `step` bytes.
     watch: u64,
     step: u64,
-    /// Where a long array begins in which there is no stop any more.
+    /// The offset of a long array in which the search does not pause again.
     done: u64,
-    /// Containers open in the array between whose elements to stop; none if there is none.
-    pub(crate) turn: u32,
-    /// Not to stop there before this offset.
-    pub(crate) until: u64,
+    /// The depth of the array between whose elements to pause; zero for no pause.
+    pub(crate) pause_depth: u32,
+    /// The offset before which not to pause there.
+    pub(crate) pause_from: u64,
     pub(crate) hits: Hits,
-    /// What is done with members that take no closer look.
-    pub(crate) taken: Taken,
-    /// The search stops where no more containers are open than so many, when members were kept.
-    pub(crate) ebb: u32,
-    /// What is to be done when those that were kept have been told of.
-    pub(crate) pending: Option<(Sought, Carry)>,
+    /// The handling of members with plain values.
+    pub(crate) plain: PlainMembers,
+    /// At this depth or less, the search stops if members have been collected.
+    pub(crate) flush_depth: u32,
+    /// The result to return after the collected members have been read.
+    pub(crate) pending: Option<(SearchStop, Carry)>,
 }
 
-/// What a search has come to.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "whoever searches must treat every case")]
+#[expect(clippy::exhaustive_enums, reason = "a search must handle every case")]
 pub enum SeekStep {
-    /// A member of the name: the cursor stands before its value.
+    /// A member with the name: the cursor is before its value.
     Member,
-    /// So many containers were left as was asked for.
+    /// Containers were left until the requested depth.
     Left,
-    /// Between two elements of a long array, where it was [asked](Seek::watch) to stop.
+    /// Between two elements of a long array, where the search [pauses](Seek::watch).
     Between,
-    /// Members were [kept](Seek::take). They are to be read before the search goes on, and the
-    /// cursor is not to be moved otherwise.
-    Kept,
+    /// Members were [collected](Seek::handle_plain). Read them before the search continues, and do
+    /// not move the cursor otherwise.
+    Collected,
 }
 
 impl Seek {
-    /// A search for members of this name, in whatever way it is spelt.
+    /// Prepares a search for members with this name, with or without escapes.
     pub fn new(name: &str) -> Self {
         let never = u64::MAX;
         Self {
             needle: Needle::new(name),
             opened: Vec::new(),
-            passed: Passed::default(),
+            passed: PassedBrackets::default(),
             surplus: 0,
             lowest: 0,
             before: 0,
             fewest: 0,
             watch: never,
-            step: WATCHED,
+            step: FIRST_WATCH,
             done: never,
-            turn: 0,
-            until: 0,
+            pause_depth: 0,
+            pause_from: 0,
             hits: Hits::default(),
-            taken: Taken::Alone,
-            ebb: 0,
+            plain: PlainMembers::Stop,
+            flush_depth: 0,
             pending: None,
         }
     }
 
-    /// Begins anew, with a container that was entered by another move, and made so many open.
+    /// Starts again in a container that another move has entered at this depth and offset.
     pub fn begin(&mut self, depth: u32, start: u64) {
         self.surplus = 0;
         self.hits.clear();
         self.pending = None;
-        self.entered(depth, start);
+        self.enter(depth, start);
         self.mark(depth);
     }
 
@@ -94,45 +94,44 @@ impl Seek {
         self.needle.name()
     }
 
-    /// From now on, members whose values are scalars are [told of](SeekStep::Member),
-    /// [counted](Self::take_counted) or [kept](SeekStep::Kept), wherever that takes no closer look;
-    /// of each object only the first, if they are `unique` and not told of. All others are told of.
-    pub fn take(&mut self, taken: Taken, unique: bool) {
-        (self.taken, self.hits.unique) = (taken, unique);
+    /// Chooses the handling of members with plain scalar values: [returned](SeekStep::Member),
+    /// [counted](Self::take_counted), or [collected](SeekStep::Collected). With `unique`, only the
+    /// first of each object is counted or collected. Other members are always returned.
+    pub fn handle_plain(&mut self, plain: PlainMembers, unique: bool) {
+        (self.plain, self.hits.unique) = (plain, unique);
     }
 
-    /// Does not go on with members kept, or with others `waiting`, where a container has ended and
-    /// so many are open, or fewer.
-    pub fn stop_at_ebb(&mut self, depth: u32, waiting: bool) {
-        (self.ebb, self.hits.waiting) = (depth, waiting);
+    /// Stops after a container has ended at this depth or less, if members are collected or others
+    /// are `waiting`.
+    pub fn flush_at(&mut self, depth: u32, waiting: bool) {
+        (self.flush_depth, self.hits.waiting) = (depth, waiting);
     }
 
-    /// One of the members that were kept, by its number; they are forgotten when the search goes
-    /// on.
+    /// One of the collected members by its number. They are dropped when the search continues.
     #[inline]
-    pub fn kept(&self, number: usize) -> Option<Hit> {
-        self.hits.kept.get(number).copied()
+    pub fn collected(&self, number: usize) -> Option<Hit> {
+        self.hits.collected.get(number).copied()
     }
 
-    /// How many members were counted since this was asked last.
+    /// Returns the number of members counted since the last call.
     pub fn take_counted(&mut self) -> u64 {
         std::mem::take(&mut self.hits.counted)
     }
 
-    /// Notes a member that was told of, in the object in which so many containers are open; `false`
-    /// if it is not the first there.
-    pub fn note(&mut self, depth: u32) -> bool {
+    /// Records a returned member of the object at this depth. Returns false if the object already
+    /// had one.
+    pub fn record(&mut self, depth: u32) -> bool {
         let start = self.start_of(depth);
-        self.hits.note(depth, start)
+        self.hits.record(depth, start)
     }
 
-    /// Whether a member was found in the open object that is so many deep.
+    /// True if a member was found in the open object at this depth.
     pub fn has_found(&self, depth: u32) -> bool {
         self.hits.has_found(depth, self.start_of(depth))
     }
 
-    /// Tells where the container begins that was entered by another move, and made so many open.
-    pub fn entered(&mut self, depth: u32, start: u64) {
+    /// Reports a container that another move has entered at this depth and offset.
+    pub fn enter(&mut self, depth: u32, start: u64) {
         let Some(level) = (depth as usize).checked_sub(1) else { return };
         if self.opened.len() <= level {
             self.opened.resize(level + 1, 0);
@@ -141,52 +140,51 @@ impl Seek {
         self.lowest = self.lowest.min(depth);
     }
 
-    /// Absolute offset of the opening bracket of the open container that is so many deep, the
-    /// outermost one being 1.
+    /// Absolute offset of the open container at this depth; the outermost one has depth 1.
     pub fn start_of(&self, depth: u32) -> u64 {
         self.opened[depth as usize - 1]
     }
 
-    /// The fewest containers that were open at once since [`mark`](Self::mark).
+    /// The smallest depth since [`mark`](Self::mark).
     pub fn lowest(&self) -> u32 {
         self.lowest.min(self.before)
     }
 
-    /// Begins anew to look for the fewest open containers, of which there are now so many.
+    /// Restarts the minimum of the depth, which is `depth` now.
     pub fn mark(&mut self, depth: u32) {
+        // The kernel updates one minimum, `lowest`. The marks and the watch restart at different
+        // times, so each keeps its minimum up to the other's restart in a field of its own.
         self.fewest = self.fewest.min(self.lowest);
         (self.lowest, self.before) = (depth, depth);
     }
 
-    /// From now on, when an array is not left for some time from this offset on, where so many
-    /// containers are open, stops between two elements of it.
+    /// From now on, pauses between two elements of an array that is not left for some bytes after
+    /// this offset.
     pub fn watch(&mut self, depth: u32, offset: u64) {
-        self.begin_to_look(depth);
-        (self.watch, self.step, self.turn) = (offset.saturating_add(WATCHED), WATCHED, 0);
+        self.start_watch(depth);
+        (self.watch, self.step, self.pause_depth) = (offset.saturating_add(FIRST_WATCH), FIRST_WATCH, 0);
     }
 
-    /// Goes on where it has stopped, with so many containers open: not to stop again in the
-    /// innermost of them.
-    pub fn go_on(&mut self, depth: u32, offset: u64) {
+    /// Continues after a pause at this depth, and does not pause again in the innermost array.
+    pub fn resume(&mut self, depth: u32, offset: u64) {
         self.done = self.start_of(depth);
         self.watch(depth, offset);
     }
 
-    /// From now on stops between two elements of the array in which so many containers are open, at
-    /// this offset or behind it.
-    pub fn stop_between(&mut self, depth: u32, offset: u64) {
-        (self.turn, self.until, self.watch) = (depth, offset, u64::MAX);
+    /// From now on, pauses between two elements of the array at this depth, at or after this
+    /// offset.
+    pub fn pause_between(&mut self, depth: u32, offset: u64) {
+        (self.pause_depth, self.pause_from, self.watch) = (depth, offset, u64::MAX);
     }
 
-    fn begin_to_look(&mut self, depth: u32) {
+    fn start_watch(&mut self, depth: u32) {
         self.before = self.before.min(self.lowest);
         (self.fewest, self.lowest) = (depth, depth);
     }
 
-    /// Looks, at an offset, which array is long: where so many containers are open, and more than
-    /// `floor` in it.
+    /// Checks if an array counts as long: one above `floor` that is open and was not left.
     #[inline]
-    pub(crate) fn look(&mut self, offset: u64, stack: &Stack, floor: u32) {
+    pub(crate) fn check_long_array(&mut self, offset: u64, stack: &Stack, floor: u32) {
         if offset >= self.watch {
             self.choose(offset, stack, floor);
         }
@@ -197,12 +195,12 @@ impl Seek {
         let depth = self.fewest.min(self.lowest);
         let is_array = depth > floor && depth < stack.depth() && stack.object_at(depth) == Some(false);
         if is_array && self.start_of(depth) != self.done {
-            self.stop_between(depth, 0);
+            self.pause_between(depth, 0);
         } else {
-            // The longer there is none, the less likely one becomes.
-            self.step = (2 * self.step).min(WATCHED << 8);
+            // Without a long array so far, one becomes less likely with every byte.
+            self.step = (2 * self.step).min(FIRST_WATCH << 8);
             self.watch = offset.saturating_add(self.step);
-            self.begin_to_look(stack.depth());
+            self.start_watch(stack.depth());
         }
     }
 }

@@ -1,16 +1,16 @@
-//! Where things stand in the input.
+//! Spans of the input.
 
 use std::fmt;
 
 /// A half-open range of absolute byte offsets, `start..end`.
 ///
-/// Offsets count bytes from the start of the input (after decompression, where there is any) and
-/// are 64 bits wide on every platform.
+/// Offsets count bytes from the start of the input, after decompression, and have 64 bits on every
+/// platform.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     /// Offset of the first byte.
     pub start: u64,
-    /// Offset one past the last byte.
+    /// Offset after the last byte.
     pub end: u64,
 }
 
@@ -25,7 +25,7 @@ impl Span {
         self.end.saturating_sub(self.start)
     }
 
-    /// Whether the span covers no byte.
+    /// True if the span covers no byte.
     pub const fn is_empty(self) -> bool {
         self.end <= self.start
     }

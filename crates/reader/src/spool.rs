@@ -1,5 +1,4 @@
-//! Bytes of a stream that must stay readable and are too many for memory: a temporary file without
-//! a name.
+//! Held bytes of a stream that are too many for memory, in an unlinked temporary file.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -11,7 +10,7 @@ use crate::map::Map;
 /// Bytes moved at a time.
 const CHUNK: usize = 64 << 10;
 
-/// Bytes the file grows by at least.
+/// Minimum growth of the file in bytes.
 const STEP: u64 = 64 << 20;
 
 /// A temporary file that is written at its end and mapped for reading.
@@ -26,13 +25,13 @@ pub(crate) struct Spool {
 }
 
 impl Spool {
-    /// A spool that begins with `bytes`; `offset` is where they stand in the input, for errors.
+    /// Creates a spool with these bytes. `offset` is their offset in the input, for errors.
     pub(crate) fn new(bytes: &[u8], limit: u64, offset: u64) -> Result<Self> {
         let io = |cause| Error::io(cause, offset);
         let file = tempfile::tempfile().map_err(io)?;
         let capacity = (bytes.len() as u64 + STEP).next_multiple_of(STEP);
-        // Extended first, so that every byte of the map lies within the file; the blocks are
-        // allocated by `write`, which reports a full disk.
+        // Extended first, so that the whole map is within the file. `write` allocates the blocks,
+        // and reports a full disk.
         file.set_len(capacity).map_err(io)?;
         let map = Map::of_own(&file, capacity).map_err(io)?;
         let chunk = vec![0; CHUNK].into_boxed_slice();
@@ -41,16 +40,16 @@ impl Spool {
         Ok(spool)
     }
 
-    /// The bytes written so far.
+    /// The bytes so far.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.map.bytes()[..self.length as usize]
     }
 
-    /// Reads once from `reader`, and says how many bytes came. An interrupted read is the caller's
-    /// to repeat.
+    /// Reads once from `reader`, and returns the number of bytes. The caller repeats interrupted
+    /// reads.
     pub(crate) fn fill(&mut self, reader: &mut dyn Read, offset: u64) -> Result<std::io::Result<usize>> {
         let mut chunk = std::mem::take(&mut self.chunk);
-        // A reader that reports more than it was given room for is not believed.
+        // A reader may report more bytes than the buffer has.
         let read = reader.read(&mut chunk).map(|count| count.min(chunk.len()));
         let appended = match &read {
             Ok(count) => self.append(&chunk[..*count], offset),
@@ -60,7 +59,7 @@ impl Spool {
         appended.map(|()| read)
     }
 
-    /// The same, with the map they lie in; `base` is where they stand in the input.
+    /// The bytes as a view with their map. `base` is their offset in the input.
     pub(crate) fn view(&self, base: u64) -> View<'_> {
         View::mapped(&self.map, self.bytes(), base)
     }
@@ -72,10 +71,12 @@ impl Spool {
             return Err(Error::plain(ErrorKind::Limit(Limit::SpoolBytes(self.limit)), offset));
         }
         if length > self.capacity {
+            // Each growth maps the whole file again, so the capacity doubles.
             self.capacity = (length * 2).next_multiple_of(STEP);
             self.file.set_len(self.capacity).map_err(io)?;
             self.map = Map::of_own(&self.file, self.capacity).map_err(io)?;
         }
+        // The map is shared with the file, so the written bytes appear in it.
         self.file.write_all(bytes).map_err(io)?;
         self.length = length;
         Ok(())

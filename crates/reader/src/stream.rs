@@ -1,5 +1,5 @@
-//! A stream behind a window: what was read and must stay readable, in memory or, when that is too
-//! much, in a temporary file.
+//! A stream with a window: the bytes that must stay readable, in memory or, if they are too many,
+//! in a temporary file.
 
 use std::io::Read;
 
@@ -8,16 +8,16 @@ use crate::error::{Error, Excerpt, Result};
 use crate::input::View;
 use crate::spool::Spool;
 
-/// The least room for bytes: what an error shows of what stands before it must not be most of it.
-const LEAST_ROOM: usize = 8 * Excerpt::SIDE;
+/// The smallest capacity. The bytes that errors show before them must be a small part of it.
+const MIN_CAPACITY: usize = 8 * Excerpt::SIDE;
 
 pub(crate) struct Stream<'a> {
     reader: Box<dyn Read + Send + 'a>,
     held: Held,
-    /// Bytes asked for at a time.
+    /// Bytes per read.
     read: usize,
-    /// Bytes of memory that are there from the start.
-    room: usize,
+    /// The initial capacity in bytes.
+    capacity: usize,
     held_limit: usize,
     spool_limit: u64,
     ended: bool,
@@ -30,13 +30,13 @@ enum Held {
 
 impl<'a> Stream<'a> {
     pub(crate) fn new(reader: Box<dyn Read + Send + 'a>, config: &Config) -> Self {
-        let room = config.window.max(LEAST_ROOM);
+        let capacity = config.window.max(MIN_CAPACITY);
         Self {
             reader,
-            held: Held::Heap { buffer: vec![0; room], filled: 0 },
+            held: Held::Heap { buffer: vec![0; capacity], filled: 0 },
             read: config.window,
-            room,
-            held_limit: usize::try_from(config.limits.held_bytes).unwrap_or(usize::MAX).max(room),
+            capacity,
+            held_limit: usize::try_from(config.limits.held_bytes).unwrap_or(usize::MAX).max(capacity),
             spool_limit: config.limits.spool_bytes,
             ended: false,
         }
@@ -51,7 +51,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// The same, with the temporary file behind them if there is one; `base` is where they stand in
+    /// The bytes as a view, with their temporary file if there is one. `base` is their offset in
     /// the input.
     pub(crate) fn view(&self, base: u64) -> View<'_> {
         match &self.held {
@@ -60,65 +60,68 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Whether the reader has said that nothing more comes.
+    /// True if the reader has reported its end.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// How many of the first `unneeded` bytes to drop now: moving the rest must not cost more than
-    /// was read.
+    /// The number of bytes to drop now, at most `unneeded` from the front: moving the rest must not
+    /// cost more than was read.
     pub(crate) fn droppable(&self, unneeded: usize) -> usize {
-        let worth_it = match &self.held {
+        let is_worth_it = match &self.held {
             Held::Heap { buffer, filled } => {
-                filled + self.room / 4 > buffer.len() && unneeded > 0 && unneeded >= filled / 2
+                filled + self.capacity / 4 > buffer.len() && unneeded > 0 && unneeded >= filled / 2
             }
-            // Leaving the temporary file is worth it when hardly anything has to be kept.
-            Held::Spool(spool) => spool.bytes().len() - unneeded <= self.room / 2,
+            // Leave the temporary file if hardly anything has to be kept.
+            Held::Spool(spool) => spool.bytes().len() - unneeded <= self.capacity / 2,
         };
-        if worth_it { unneeded } else { 0 }
+        if is_worth_it { unneeded } else { 0 }
     }
 
-    /// Lets go of the first `count` bytes.
+    /// Drops the first `count` bytes.
     pub(crate) fn drop_front(&mut self, count: usize) {
         match &mut self.held {
             Held::Heap { buffer, filled }
-                if buffer.len() == self.room || *filled - count > buffer.len() / 4 =>
+                if buffer.len() == self.capacity || *filled - count > buffer.len() / 4 =>
             {
                 buffer.copy_within(count..*filled, 0);
                 *filled -= count;
             }
+            // The bytes were kept for a token or a hold that has ended: a smaller buffer replaces
+            // the large one or the file.
             held => {
                 let kept = match held {
                     Held::Heap { buffer, filled } => &buffer[count..*filled],
                     Held::Spool(spool) => &spool.bytes()[count..],
                 };
-                let (filled, room) = (kept.len(), self.room.max(kept.len() * 2));
-                let mut buffer = Vec::with_capacity(room);
+                let (filled, capacity) = (kept.len(), self.capacity.max(kept.len() * 2));
+                let mut buffer = Vec::with_capacity(capacity);
                 buffer.extend_from_slice(kept);
-                buffer.resize(room, 0);
+                buffer.resize(capacity, 0);
                 *held = Held::Heap { buffer, filled };
             }
         }
     }
 
-    /// Makes room for a read. What is held beyond the limit goes to a temporary file; what the
-    /// current token takes stays in memory, as tokens have a limit of their own.
-    pub(crate) fn make_room(&mut self, is_held: bool, base: u64) -> Result<()> {
+    /// Makes space for a read. Held bytes beyond the limit go to a temporary file; the current
+    /// token stays in memory, because tokens have a limit of their own.
+    pub(crate) fn reserve(&mut self, is_held: bool, base: u64) -> Result<()> {
         let Held::Heap { buffer, filled } = &mut self.held else { return Ok(()) };
-        if *filled + self.room / 4 <= buffer.len() {
+        if *filled + self.capacity / 4 <= buffer.len() {
             return Ok(());
         }
         let larger = buffer.len() * 2;
         if !is_held || larger <= self.held_limit {
             buffer.resize(larger, 0);
         } else if *filled == buffer.len() {
+            // Only a full buffer moves to a file; until then, reads continue in its free rest.
             self.held = Held::Spool(Spool::new(buffer, self.spool_limit, base)?);
         }
         Ok(())
     }
 
-    /// Reads once, with at least a byte of room; `offset` is where the bytes will stand in the
-    /// input, for errors. `false` when the input has ended.
+    /// Reads once, with space for at least a byte. `offset` is the offset of the bytes in the
+    /// input, for errors. Returns false at the end of the input.
     pub(crate) fn fill(&mut self, offset: u64) -> Result<bool> {
         loop {
             let read = match &mut self.held {

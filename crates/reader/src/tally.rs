@@ -1,10 +1,10 @@
-//! What a value is made of, in numbers.
+//! The composition of a value, in numbers.
 
-use trommel_scan::Tallying;
+use trommel_scan::Tallier;
 
 use crate::event::{Event, Kind};
 
-/// What a value is made of: the values in it, itself included, by type.
+/// Counts of the values in a value, including itself, by type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {
@@ -20,14 +20,14 @@ pub struct Tally {
     pub bools: u64,
     /// `null`.
     pub nulls: u64,
-    /// Members, repeated names included.
+    /// Members, including repeated names.
     pub names: u64,
-    /// Values on the longest way from the value to a leaf, both counted.
+    /// The number of values on the longest path to a leaf, including both ends.
     pub depth: u64,
 }
 
 impl Tally {
-    /// Adds an event that stands in so many containers of the value.
+    /// Adds an event inside `above` containers of the value.
     pub(crate) fn observe(&mut self, event: Event, above: u32) {
         match event {
             Event::Begin(kind) | Event::Scalar(kind) => {
@@ -50,11 +50,11 @@ impl Tally {
         }
     }
 
-    /// What masks have counted. Of what is no JSON they may have counted anything.
-    pub(crate) fn of(counted: &Tallying) -> Self {
+    /// The counts of masks. They are undefined for malformed JSON.
+    pub(crate) fn of(counted: &Tallier) -> Self {
         let counts = counted.counts;
-        // An `e` stands in each truth value; any other continues a number, whose digits are then
-        // two runs.
+        // Each boolean has one `e`; any other `e` continues a number, whose digits are two runs
+        // then.
         let exponents = counts.exponents.saturating_sub(counts.bools);
         Self {
             objects: counts.objects,

@@ -1,7 +1,7 @@
-//! Memory by an allocator that counts: nothing a token, and a peak that does not know how long the
-//! input is.
+//! Memory use, measured by a counting allocator: no allocation per token, and a peak that does not
+//! depend on the length of the input.
 //!
-//! A binary of its own with one test, since the counts are those of the whole process.
+//! A binary of its own with one test, because the counts cover the whole process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -18,7 +18,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 const RECORD: &str =
     r#"{"id":12345,"name\n":"text with \"escapes\" and é","list":[1.5e3,true,null,{"deep":[[[]]]}],"": ""}"#;
 
-/// Event by event, with a look at everything that is free.
+/// Reads event by event, and calls everything that costs nothing.
 fn events(cursor: &mut Cursor<'_>) -> u64 {
     let mut total = 0;
     while let Some(event) = cursor.advance().unwrap() {
@@ -33,7 +33,7 @@ fn events(cursor: &mut Cursor<'_>) -> u64 {
     total
 }
 
-/// Record by record, with moves and a look back.
+/// Reads record by record, with moves, a hold, and a rewind.
 fn moves(cursor: &mut Cursor<'_>) -> u64 {
     let mut total = 0;
     let mark = cursor.hold();
@@ -59,7 +59,7 @@ fn all(cursor: &mut Cursor<'_>, work: fn(&mut Cursor<'_>) -> u64) -> u64 {
     total
 }
 
-/// What reading all of it takes, the cursor included.
+/// The memory that reading everything takes, including the cursor.
 fn usage(
     reader: impl Read + Send,
     framing: Framing,
@@ -71,7 +71,7 @@ fn usage(
     usage
 }
 
-/// How many items are a million bytes, and how many are many more.
+/// The number of items in a million bytes, and in `large` bytes.
 fn counts(item: &str, large: u64) -> [u64; 2] {
     [1 << 20, cases(large, 256 << 20)].map(|bytes| bytes / item.len() as u64)
 }
@@ -99,7 +99,7 @@ fn streams_take_their_window() {
     assert!(many.allocations < 20 && many.peak < 112 << 10, "{many:?}");
 }
 
-/// A slice takes a bit a level, and for the places of tokens that are read ahead.
+/// A slice takes one bit per level, and the offsets of buffered tokens.
 fn slices_take_nothing() {
     let mut text = Vec::new();
     Repeat::records(RECORD, 1_000).read_to_end(&mut text).unwrap();
@@ -110,13 +110,13 @@ fn slices_take_nothing() {
     limits.depth = Limits::MAX_DEPTH;
     let config = Config::new().limits(limits);
     let (_, usage) = ALLOCATOR.measure(|| Cursor::new(&deep, &config).skip_value().unwrap());
-    // A bit a level is 128 KiB, once more for the way back; a vector doubles, and holds the old
-    // half while it does.
+    // One bit per level is 128 KiB, twice for the copy to restore; a growing vector also holds its
+    // old half for a moment.
     assert!(usage.peak <= 320 << 10, "{usage:?}");
 }
 
-/// R10: strings beyond the token limit take the limit, however long they are; so do those within
-/// it, and no more.
+/// R10: strings beyond the token limit take as much memory as the limit, regardless of their
+/// length; shorter ones no more than that.
 fn long_strings_take_the_limit() {
     let mut limits = Limits::default();
     limits.token_bytes = 1 << 20;
@@ -129,7 +129,7 @@ fn long_strings_take_the_limit() {
     assert!(many.peak < 4 << 20, "{many:?}");
 }
 
-/// R8: what is refused is not first taken in.
+/// R8: refused tokens are not read into memory first.
 fn refusals_take_nothing() {
     let (error, usage) = ALLOCATOR.measure(|| {
         let mut cursor = Cursor::from_reader(Repeat::depth("[", 1 << 40), Framing::Auto, &Config::new());
@@ -138,8 +138,7 @@ fn refusals_take_nothing() {
     assert!(error.is_limit() && usage.peak < 112 << 10, "{usage:?}");
 }
 
-/// White space behind a string that is no name that is looked for is let go, however much of it
-/// there is.
+/// White space after a string that is not a searched name is dropped, regardless of its length.
 fn white_space_takes_nothing() {
     let space = " ".repeat(4 << 20);
     let text = format!(r#"{{"x":"y"{space},"z"{space}:1{space},"a":2}}"#);
@@ -154,7 +153,7 @@ fn white_space_takes_nothing() {
     assert!(usage.peak < 112 << 10, "{usage:?}");
 }
 
-/// A large record that is held goes to the file; memory stays at its limit.
+/// A large held record goes to the file; memory stays at its limit.
 fn holds_take_their_limit() {
     let mut limits = Limits::default();
     limits.held_bytes = 1 << 20;
@@ -172,8 +171,8 @@ fn holds_take_their_limit() {
 
 #[test]
 fn memory() {
-    // What is found out once a process is not part of it, nor what the harness still does on its
-    // own thread.
+    // A warm-up: the counts below must not include one-time initialization of the process, or
+    // allocations of the test harness on its own thread.
     usage(Repeat::lines(RECORD, 20_000), Framing::Lines, &Config::new(), events);
     streams_take_their_window();
     slices_take_nothing();

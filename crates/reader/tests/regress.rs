@@ -1,6 +1,6 @@
-//! What went wrong in other readers of JSON, each named after the project and the thread that tells
-//! of it; here it must go right, as a slice, as a stream in awkward reads, on every backend,
-//! entering and skipping.
+//! Faults of other JSON readers, each named after the project and the thread that reports it. Each
+//! input is read as a slice and as a stream in awkward reads, on every backend, by entering and by
+//! skipping.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -10,7 +10,7 @@ use trommel_reader::{
 };
 use trommel_testkit::chunks::Chunks;
 
-/// Does the same on a cursor over the text made in every way.
+/// Runs `work` on every kind of cursor over the text, and checks that the results are equal.
 fn everywhere<T: PartialEq + std::fmt::Debug>(
     text: &[u8],
     work: impl Fn(&mut Cursor<'_>) -> Result<T>,
@@ -49,7 +49,7 @@ fn skip(cursor: &mut Cursor<'_>) -> Result<Span> {
     cursor.skip_value()
 }
 
-/// The kind of the error that reading all of it gives, if any.
+/// The syntax error of reading the whole text.
 fn refusal(text: &[u8]) -> Option<Syntax> {
     everywhere(text, all).err().map(|error| match error.kind() {
         ErrorKind::Syntax(syntax) => syntax,
@@ -57,7 +57,7 @@ fn refusal(text: &[u8]) -> Option<Syntax> {
     })
 }
 
-/// Members of that name, found by walking the outermost object and skipping every value.
+/// The members with a name, found by walking the outermost object and skipping every value.
 fn spans_of(name: &str) -> impl Fn(&mut Cursor<'_>) -> Result<Vec<Span>> {
     move |cursor| {
         let mut spans = Vec::new();
@@ -71,7 +71,7 @@ fn spans_of(name: &str) -> impl Fn(&mut Cursor<'_>) -> Result<Vec<Span>> {
     }
 }
 
-/// rsonpath#971: matches were lost where they lay across certain edges of blocks.
+/// rsonpath#971: matches across certain block edges were lost.
 #[test]
 fn rsonpath_971_block_edge() {
     for shift in 0..192 {
@@ -144,7 +144,7 @@ fn doubles(text: &str) -> Vec<f64> {
     .unwrap()
 }
 
-/// simd-json#455: a number that crossed the edge of a block came out as another.
+/// simd-json#455: a number across a block edge was read as another number.
 #[test]
 fn simd_json_455_number_across_a_block() {
     for shift in 0..130 {
@@ -153,7 +153,7 @@ fn simd_json_455_number_across_a_block() {
     }
 }
 
-/// simd-json#251: 0.6 came out as 0.600…1. simdjson#2099, #182: others, on the slow path.
+/// simd-json#251: 0.6 was read as 0.600…1. simdjson#2099, #182: other numbers on the slow path.
 #[test]
 fn simd_json_251_doubles_are_the_nearest() {
     for (text, expected) in [
@@ -170,12 +170,12 @@ fn simd_json_251_doubles_are_the_nearest() {
         assert_eq!(Number::parse(text).unwrap().as_f64().to_bits(), f64::to_bits(expected), "{text}");
         assert_eq!(doubles(&format!("[{text}]")), [expected], "{text}");
     }
-    // Halfway between two doubles, and a hair above.
+    // Halfway between two doubles, and slightly above.
     let half = "9007199254740993";
     assert_eq!(doubles(&format!("[{half}.{}1]", "0".repeat(700))), [9_007_199_254_740_994.0]);
 }
 
-/// simd-json#453 and #457: strings were made of bytes that were not checked to be UTF-8.
+/// simd-json#453 and #457: strings contained bytes that were not checked to be UTF-8.
 #[test]
 fn simd_json_453_strings_are_utf8() {
     for bad in [&b"\xFF\xFE"[..], b"\xC0\x80", b"\xED\xA0\x80", b"\xF4\x90\x80\x80", b"\xE2\x28\xA1", b"\x80"]
@@ -193,7 +193,8 @@ fn simd_json_453_strings_are_utf8() {
     }
 }
 
-/// simdjson#51 and pull request 1107: `2.e3`, `-.123`, `1.` and garbage behind a number were taken.
+/// simdjson#51 and pull request 1107: `2.e3`, `-.123`, `1.`, and bytes right after a number were
+/// accepted.
 #[test]
 fn simdjson_1107_number_grammar() {
     for text in [
@@ -208,8 +209,8 @@ fn simdjson_1107_number_grammar() {
     }
 }
 
-/// simdjson#1974, #1976, #1977, #2355: a missing bracket, a surplus one, and what follows the
-/// document went unnoticed when a lazy walk did not look at them.
+/// simdjson#1974, #1976, #1977, #2355: a lazy walk did not detect missing and surplus brackets and
+/// data after the document.
 #[test]
 fn simdjson_1974_ends_are_seen() {
     for (text, expected) in [
@@ -236,8 +237,8 @@ fn simdjson_1974_ends_are_seen() {
     }
 }
 
-/// simdjson#1668, #1307 to #1311, #1729: batches smaller than a document, of no size, and cut
-/// within a character gave errors that were none.
+/// simdjson#1668, #1307 to #1311, #1729: batches that were smaller than a document, empty, or cut
+/// within a character caused wrong errors.
 #[test]
 fn simdjson_1668_documents_larger_than_the_window() {
     let record = format!("{{\"text\":\"{}\"}}", "é€😀".repeat(40));
@@ -256,10 +257,9 @@ fn simdjson_1668_documents_larger_than_the_window() {
     }
 }
 
-/// simdjson#353: short inputs were read beyond their end. Here the bytes behind a view are those of
-/// a trap.
+/// simdjson#353: short inputs were read beyond their end. Here, the bytes after a view are a trap.
 #[test]
-fn simdjson_353_nothing_behind_the_end_is_read() {
+fn simdjson_353_reads_nothing_after_the_end() {
     let trap = br#"[1,"a",tru"]]]]]}}}}e1,2]0123456789"#;
     for length in 0..trap.len() {
         let alone = trap[..length].to_vec();
@@ -274,7 +274,7 @@ fn simdjson_353_nothing_behind_the_end_is_read() {
     }
 }
 
-/// sonic-rs#208, #239, #232: guards against depth had no effect, and the stack ran over.
+/// sonic-rs#208, #239, #232: depth limits had no effect, and the stack overflowed.
 #[test]
 fn sonic_rs_208_depth_guard() {
     let deep = b"[{\"a\":".repeat(100_000);
@@ -284,9 +284,9 @@ fn sonic_rs_208_depth_guard() {
     assert_eq!((error.kind(), error.offset()), (ErrorKind::Limit(Limit::Depth(10_000)), 5_000 * 6));
 }
 
-/// sonic-rs#7 and #142: `[]` overran the heap, and values came out of documents that are none.
+/// sonic-rs#7 and #142: `[]` overran the heap, and malformed documents yielded values.
 #[test]
-fn sonic_rs_142_values_of_what_is_no_document() {
+fn sonic_rs_142_malformed_documents_have_no_values() {
     assert_eq!(everywhere(b"[]", all).unwrap(), 2);
     for (text, syntax) in [
         ("{\"a\":1 \"b\":2}", Syntax::ExpectedCommaOrEnd),
@@ -303,7 +303,7 @@ fn sonic_rs_142_values_of_what_is_no_document() {
 
 /// struson#138, #53, #49: seeking back, undoing a seek, seeking within a seek.
 #[test]
-fn struson_138_looking_back_within_looking_back() {
+fn struson_138_nested_rewinds() {
     let text = br#"{"a":{"b":[1,{"c":2}],"d":3},"e":4}"#;
     let seen = everywhere(text, |cursor| {
         let mut seen = Vec::new();

@@ -1,9 +1,9 @@
-//! Buffers: named contents that tools, inputs and answers are written to, and that are looked at
-//! piece by piece.
+//! Buffers: named contents that tools, inputs, and answers are written to, and that can be read in
+//! parts.
 //!
-//! A buffer of the run lives as long as the process: in memory while it is short, then in a file
-//! without a name. One of the session lies in the session's folder, where other processes find it.
-//! What is read is what was there when reading began, whatever is written meanwhile.
+//! A buffer of the run exists as long as the process. A short one is in memory, a long one in an
+//! unnamed file. A buffer of the session is in the session's folder and shared between processes. A
+//! reader always sees the content as of the start of reading, regardless of concurrent writes.
 
 mod content;
 mod info;
@@ -23,53 +23,53 @@ use crate::target::check_name;
 pub use content::{Content, Reader};
 pub(crate) use info::Write;
 use info::numbered;
-pub use info::{BufferInfo, Listed, PENDING};
-use run::Run;
-use session::Session;
+pub use info::{BufferInfo, BufferList, PENDING};
+use run::RunBuffers;
+use session::SessionBuffers;
 
-/// The buffers of a run, and of its session where there is one. Shared by threads.
+/// The buffers of a run, and of a session if exists is one. Can be shared between threads.
 #[derive(Debug, Default)]
 pub struct Buffers {
-    run: Run,
-    session: Option<Session>,
-    usual: Scope,
+    run: RunBuffers,
+    session: Option<SessionBuffers>,
+    default_scope: Scope,
     spool: Option<PathBuf>,
 }
 
 impl Buffers {
-    /// Buffers of a run, without a session.
+    /// Creates the buffers of a run, without a session.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds the buffers of a session: in a folder that is made when the first one is written, under
-    /// an id of letters, digits, `_` and `-`, 64 at most. An error tells that it is none.
+    /// Adds the buffers of a session. Its folder is a subfolder of `folder` and is created with the
+    /// first buffer. The ID must have 1 to 64 letters, digits, `_` or `-`.
     pub fn session(mut self, folder: impl AsRef<Path>, id: &str) -> Result<Self> {
-        self.session = Some(Session::new(folder.as_ref(), id)?);
+        self.session = Some(SessionBuffers::new(folder.as_ref(), id)?);
         Ok(self)
     }
 
-    /// Sets where a variable lives when nothing is said: [`Scope::Run`] unless set.
+    /// Sets the scope of variables without an explicit one. The default is [`Scope::Run`].
     #[must_use]
-    pub fn usual(mut self, scope: Scope) -> Self {
-        self.usual = scope;
+    pub fn default_scope(mut self, scope: Scope) -> Self {
+        self.default_scope = scope;
         self
     }
 
-    /// Sets the folder for what is too long for memory and has no place yet: that for temporary
-    /// files unless set.
+    /// Sets the folder for contents that are too long for memory and not at their destination yet.
+    /// The default is the system's temporary folder.
     #[must_use]
     pub fn spool_to(mut self, folder: impl Into<PathBuf>) -> Self {
         self.spool = Some(folder.into());
         self
     }
 
-    /// The session, unless the scope is that of the run.
-    fn session_in(&self, scope: Option<Scope>) -> Option<&Session> {
+    /// The session, unless `scope` selects the run.
+    fn session_in(&self, scope: Option<Scope>) -> Option<&SessionBuffers> {
         if scope == Some(Scope::Run) { None } else { self.session.as_ref() }
     }
 
-    /// The folder for what is on its way.
+    /// The folder for spooled contents.
     pub(crate) fn spool_folder(&self) -> PathBuf {
         self.spool.clone().unwrap_or_else(std::env::temp_dir)
     }
@@ -78,11 +78,11 @@ impl Buffers {
         Spool::new(self.spool.as_deref())
     }
 
-    /// The buffers of a scope, or of both, without those that `{pending}` remembers files in.
-    pub fn list(&self, scope: Option<Scope>) -> Result<Listed> {
+    /// Lists the buffers of one or both scopes, except the internal ones of `{pending}`.
+    pub fn list(&self, scope: Option<Scope>) -> Result<BufferList> {
         let mut found = match self.session_in(scope) {
             Some(session) => session.list()?,
-            None => Listed::default(),
+            None => BufferList::default(),
         };
         if scope != Some(Scope::Session) {
             found.buffers.splice(..0, self.run.list());
@@ -91,8 +91,8 @@ impl Buffers {
         Ok(found)
     }
 
-    /// Finds a buffer: in this scope, else in that of the run and then of the session. An error
-    /// names the nearest there is.
+    /// Finds a buffer in the given scope, or first in the run and then in the session. The error
+    /// for a missing buffer suggests the most similar name.
     pub fn find(&self, name: &str, scope: Option<Scope>) -> Result<(BufferInfo, Content)> {
         check_name(name)?;
         if scope != Some(Scope::Session)
@@ -113,21 +113,20 @@ impl Buffers {
         ErrorKind::NoBuffer { name: name.to_owned(), scope: scope.map(Scope::name), near, known }.into()
     }
 
-    /// The name of a buffer that resembles a name most, and the number of buffers: in this scope,
-    /// or in both.
+    /// Returns the most similar buffer name and the number of buffers, in one or both scopes.
     pub fn nearest(&self, name: &str, scope: Option<Scope>) -> (Option<String>, usize) {
-        // Where buffers cannot be listed, none is suggested: the caller reports that one is
-        // missing.
+        // If listing fails, suggest nothing. The caller reports that the buffer is missing, which
+        // is the actual error.
         let known = self.list(scope).map_or_else(|_| Vec::new(), |listed| listed.buffers);
         let near = nearest_one(name, known.iter().map(|info| info.name.as_str()));
         (near.map(str::to_owned), known.len())
     }
 
-    /// Writes to a buffer; the name it has, which with [`WriteMode::New`] has a number, and its
-    /// scope.
+    /// Writes to a buffer. Returns its name, which has a number appended under [`WriteMode::New`],
+    /// and its scope.
     pub(crate) fn write(&self, write: &Write<'_>, content: &mut Spool) -> Result<(String, Scope)> {
         check_name(write.name)?;
-        let scope = write.scope.unwrap_or(self.usual);
+        let scope = write.scope.unwrap_or(self.default_scope);
         let name = match (scope, &self.session) {
             (Scope::Run, _) => self.run.write(write, content, self.spool.as_deref())?,
             (Scope::Session, Some(session)) => session.write(write, content)?,
@@ -137,9 +136,9 @@ impl Buffers {
     }
 
     /// The name that a content would be written under.
-    pub(crate) fn would_write(&self, name: &str, scope: Option<Scope>, mode: WriteMode) -> Result<String> {
+    pub(crate) fn planned_name(&self, name: &str, scope: Option<Scope>, mode: WriteMode) -> Result<String> {
         check_name(name)?;
-        let scope = scope.unwrap_or(self.usual);
+        let scope = scope.unwrap_or(self.default_scope);
         if scope == Scope::Session && self.session.is_none() {
             return Err(ErrorKind::NoSession(name.to_owned()).into());
         }
@@ -149,7 +148,7 @@ impl Buffers {
         let is_taken = |number| {
             let name = numbered(name, number);
             match (scope, &self.session) {
-                // An error here occurs again when the buffer is written.
+                // The same error occurs when the buffer is written.
                 (Scope::Session, Some(session)) => session.has(&name).unwrap_or(false),
                 _ => self.run.has(&name),
             }
@@ -159,20 +158,20 @@ impl Buffers {
             .ok_or_else(|| ErrorKind::NoNumber(name.to_owned()).into())
     }
 
-    /// An error, which names the nearest there is, unless there is a buffer of this name in this
-    /// scope. A damaged one is there.
-    pub fn check_there(&self, name: &str, scope: Scope) -> Result<()> {
+    /// Fails with a suggestion unless this scope has a buffer of this name. A damaged buffer counts
+    /// as existing.
+    pub fn check_exists(&self, name: &str, scope: Scope) -> Result<()> {
         check_name(name)?;
-        let there = match (scope, &self.session) {
+        let exists = match (scope, &self.session) {
             (Scope::Run, _) => self.run.has(name),
             (Scope::Session, Some(session)) => session.has(name)?,
             (Scope::Session, None) => false,
         };
-        if there { Ok(()) } else { Err(self.not_found(name, Some(scope))) }
+        if exists { Ok(()) } else { Err(self.not_found(name, Some(scope))) }
     }
 
-    /// Removes a buffer: from this scope, else from that of the run and then of the session. An
-    /// error names the nearest there is.
+    /// Removes a buffer from the given scope, or else from the run or the session, in this order.
+    /// The error for a missing buffer suggests the most similar name.
     pub fn remove(&self, name: &str, scope: Option<Scope>) -> Result<Scope> {
         check_name(name)?;
         if scope != Some(Scope::Session) && self.run.remove(name) {
@@ -186,8 +185,8 @@ impl Buffers {
         Err(self.not_found(name, scope))
     }
 
-    /// Removes all buffers of a scope, also damaged ones and those that `{pending}` remembers files
-    /// in; how many there were.
+    /// Removes all buffers of a scope, including damaged ones and the internal ones of `{pending}`.
+    /// Returns their number.
     pub fn clear(&self, scope: Scope) -> Result<usize> {
         match (scope, &self.session) {
             (Scope::Run, _) => Ok(self.run.clear()),

@@ -1,4 +1,4 @@
-//! The places that contents go to, and what is on its way there.
+//! Destinations of contents, and contents that are being written to one.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -12,10 +12,9 @@ use crate::files::Files;
 use crate::mode::Scope;
 use crate::pattern::Now;
 use crate::spool::{Size, Spool};
-use crate::target::{Place, Route};
+use crate::target::{ResolvedTarget, Route};
 
-/// The places that contents go to: buffers, and files where the host allows a root. Clones share
-/// them.
+/// The destinations of contents: buffers, and files if the host allows a root. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Destinations {
     buffers: Arc<Buffers>,
@@ -23,31 +22,32 @@ pub struct Destinations {
     now: Option<Now>,
 }
 
-/// Whose content it is that goes somewhere.
+/// The origin of a content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Origin {
-    /// A tool's name, `input` or `model`.
+    /// The name of a tool, `input`, or `model`.
     pub source: String,
-    /// What it was made of: `file`, `variable`, `url`, `query`; what it is, for a tool's result.
+    /// The kind of items the content consists of: `file`, `variable`, `url`, or `query`; for a
+    /// tool, the kind of its result.
     pub kind: String,
-    /// How many of them.
+    /// The number of items.
     pub items: Option<u64>,
-    /// Which files.
+    /// The paths of the files.
     pub paths: Vec<String>,
-    /// What stands above it in a file.
+    /// The heading above the content in a file.
     pub header: Option<String>,
 }
 
 impl Origin {
-    /// Of this source, and nothing else is known.
+    /// An origin of which only the source is known.
     pub fn of(source: impl Into<String>) -> Self {
         Self { source: source.into(), ..Self::default() }
     }
 }
 
 impl Destinations {
-    /// Buffers, and no files.
+    /// Creates destinations with buffers only.
     pub fn new(buffers: Arc<Buffers>) -> Self {
         Self { buffers, files: None, now: None }
     }
@@ -59,8 +59,8 @@ impl Destinations {
         self
     }
 
-    /// Sets the time that patterns are about; the moment at which a content arrives unless it is
-    /// set.
+    /// Sets the time that patterns are resolved at. By default, patterns are resolved at the time
+    /// of each write.
     #[must_use]
     pub fn at(mut self, now: Now) -> Self {
         self.now = Some(now);
@@ -72,36 +72,37 @@ impl Destinations {
         &self.buffers
     }
 
-    /// The files. An error tells that there are none.
+    /// The files. Fails without a root.
     pub fn root(&self) -> Result<&Arc<Files>> {
         self.files.as_ref().ok_or_else(|| ErrorKind::NoRoot.into())
     }
 
-    /// The time that patterns are about.
+    /// The time that patterns are resolved at.
     pub fn now(&self) -> Now {
         self.now.clone().unwrap_or_else(Now::local)
     }
 
-    /// Opens a place for one content. Nothing is there before [`Parcel::finish`], and nothing when
-    /// that is not called.
-    pub fn open(&self, route: &Route, origin: Origin) -> Result<Parcel<'_>> {
-        let place = route.resolve(&self.now())?;
-        let spool = match &place {
-            Place::Nowhere => None,
-            Place::Variable(name) => {
-                self.buffers.would_write(name, route.scope, route.mode())?;
+    /// Opens a destination for one content. The content arrives with [`SpooledWrite::finish`];
+    /// without it, nothing is written.
+    pub fn open(&self, route: &Route, origin: Origin) -> Result<SpooledWrite<'_>> {
+        let target = route.resolve(&self.now())?;
+        // Check the destination now, so that an invalid one fails before anything is spooled.
+        let spool = match &target {
+            ResolvedTarget::Nowhere => None,
+            ResolvedTarget::Variable(name) => {
+                self.buffers.planned_name(name, route.scope, route.mode())?;
                 Some(self.buffers.spool())
             }
-            Place::File(path) => {
-                self.root()?.would_write(path, route.mode())?;
+            ResolvedTarget::File(path) => {
+                self.root()?.planned_name(path, route.mode())?;
                 Some(self.buffers.spool())
             }
         };
-        let header = matches!(place, Place::File(_)).then(|| origin.header.clone()).flatten();
-        Ok(Parcel {
+        let header = matches!(target, ResolvedTarget::File(_)).then(|| origin.header.clone()).flatten();
+        Ok(SpooledWrite {
             destinations: self,
             route: route.clone(),
-            place,
+            target,
             origin,
             header,
             spool,
@@ -109,62 +110,62 @@ impl Destinations {
         })
     }
 
-    /// Where a content would go: `variable:foo_000`, `file:reports/2026-01-01.md`.
-    pub fn would_go(&self, route: &Route) -> Result<String> {
+    /// The destination that a content would have: `variable:foo_000`, `file:reports/2026-01-01.md`.
+    pub fn preview(&self, route: &Route) -> Result<String> {
         Ok(match route.resolve(&self.now())? {
-            Place::Nowhere => route.target.to_string(),
-            Place::Variable(name) => {
-                format!("variable:{}", self.buffers.would_write(&name, route.scope, route.mode())?)
+            ResolvedTarget::Nowhere => route.target.to_string(),
+            ResolvedTarget::Variable(name) => {
+                format!("variable:{}", self.buffers.planned_name(&name, route.scope, route.mode())?)
             }
-            Place::File(path) => format!("file:{}", self.root()?.would_write(&path, route.mode())?),
+            ResolvedTarget::File(path) => format!("file:{}", self.root()?.planned_name(&path, route.mode())?),
         })
     }
 }
 
-/// A content on its way. Dropped, nothing of it remains.
+/// A content that is being spooled. Dropping it discards the content.
 #[derive(Debug)]
-pub struct Parcel<'a> {
+pub struct SpooledWrite<'a> {
     destinations: &'a Destinations,
     route: Route,
-    place: Place,
+    target: ResolvedTarget,
     origin: Origin,
     header: Option<String>,
     spool: Option<Spool>,
     size: Size,
 }
 
-impl Parcel<'_> {
-    /// Changes what is known of it.
+impl SpooledWrite<'_> {
+    /// The origin, which can still be changed.
     pub fn origin(&mut self) -> &mut Origin {
         &mut self.origin
     }
 
-    /// How many characters have passed.
+    /// The number of characters written so far.
     pub fn chars(&self) -> u64 {
         self.size.chars
     }
 
-    /// Brings it to its place, and says where that is.
+    /// Writes the content to its destination and returns the manifest.
     pub fn finish(self) -> Result<Manifest> {
         let bytes = self.size.bytes;
-        self.deliver().map_err(|error| error.needs(bytes))
+        self.write_to_target().map_err(|error| error.needs(bytes))
     }
 
-    fn deliver(mut self) -> Result<Manifest> {
+    fn write_to_target(mut self) -> Result<Manifest> {
         let Origin { source, kind, items, paths, .. } = std::mem::take(&mut self.origin);
-        let named =
+        let label =
             if kind.is_empty() || items.is_none() { source.clone() } else { format!("{source}:{kind}") };
-        let named = Redaction::new().text(&named).into_owned();
+        let label = Redaction::new().text(&label).into_owned();
         let mut next = Vec::new();
-        let (id, destination) = match (&self.place, &mut self.spool) {
-            (Place::Variable(name), Some(spool)) => {
+        let (id, destination) = match (&self.target, &mut self.spool) {
+            (ResolvedTarget::Variable(name), Some(spool)) => {
                 let (mode, scope) = (self.route.mode(), self.route.scope);
-                let write = buffers::Write { name, scope, mode, source: &named };
+                let write = buffers::Write { name, scope, mode, source: &label };
                 let (name, scope) = self.destinations.buffers.write(&write, spool)?;
-                next.push(peek(&name, scope));
+                next.push(peek_call(&name, scope));
                 (name.clone(), format!("variable:{name}"))
             }
-            (Place::File(path), Some(spool)) => {
+            (ResolvedTarget::File(path), Some(spool)) => {
                 let content = spool.content().map_err(|cause| Error::file(Op::Read, path, cause))?;
                 let path = self.destinations.root()?.write(
                     path,
@@ -185,17 +186,18 @@ impl Parcel<'_> {
     }
 }
 
-/// The call that shows how a buffer begins.
-fn peek(name: &str, scope: Scope) -> String {
+/// The call that peeks at a buffer.
+fn peek_call(name: &str, scope: Scope) -> String {
     let arguments = serde_json::json!({"operation": "peek", "target": name, "scope": scope});
     format!("buffer_ops {arguments}")
 }
 
-impl Write for Parcel<'_> {
+impl Write for SpooledWrite<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if let Some(spool) = &mut self.spool {
             spool.write_all(bytes).map_err(|cause| {
-                // The destination, and the folder whose disk refuses it meanwhile.
+                // Name both the destination and the spool folder, because it is the folder's disk
+                // that is full.
                 let folder = self.destinations.buffers.spool_folder();
                 let name = format!("{} (in {})", self.route.target, folder.display());
                 Error::file(Op::Write, &name, cause).needs(self.size.bytes + bytes.len() as u64)

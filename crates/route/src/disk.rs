@@ -1,8 +1,8 @@
-//! Operations on names beneath an opened folder, each of which succeeds or fails as a whole.
+//! Atomic operations on names below an open folder.
 //!
 //! Files are created with mode 0600 and folders with 0700, under any umask. The system resolves
-//! names beneath the folder. Operations on opened files are those of [`trommel_base::files`]; tests
-//! can make any operation fail.
+//! names below the folder. Operations on open files are those of [`trommel_base::files`]. Tests can
+//! make any operation fail.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,14 +12,14 @@ use std::time::Duration;
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
 use cap_tempfile::TempFile;
 use rustix::fs::{Mode, OFlags};
-use trommel_base::files::{self, Op, attempt, pass, regular};
+use trommel_base::files::{self, Op, attempt, inject_fault, regular};
 
 use crate::error::{ErrorKind, Result};
 
-/// How long another process may hold a lock.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Timeout for locks of other processes.
+const LOCK_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Options that never wait for a pipe, and never follow a link at the end of a path.
+/// Options that never wait for a pipe and never follow a link at the end of a path.
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
@@ -33,15 +33,14 @@ fn opened(dir: &Dir, path: &str, options: &OpenOptions) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a file for reading. Links are followed as far as they stay beneath the folder.
+/// Opens a file for reading. Follows links that stay below the folder.
 pub(crate) fn open(dir: &Dir, path: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     opened(dir, path, &options)
 }
 
-/// Opens a file for reading and writing, and creates it if there is none. Returns true if it is
-/// new.
+/// Opens a file for reading and writing, creating it if needed. Returns true if it is new.
 pub(crate) fn open_or_create(dir: &Dir, name: &str) -> io::Result<(File, bool)> {
     match create(dir, name) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -53,7 +52,7 @@ pub(crate) fn open_or_create(dir: &Dir, name: &str) -> io::Result<(File, bool)> 
 
 /// Creates a file that does not exist.
 pub(crate) fn create(dir: &Dir, name: &str) -> io::Result<File> {
-    pass(Op::Create, Path::new(name))?;
+    inject_fault(Op::Create, Path::new(name))?;
     dir.open_with(name, options().read(true).write(true).create_new(true)).map(cap_std::fs::File::into_std)
 }
 
@@ -68,7 +67,7 @@ pub(crate) fn make_folders(dir: &Dir, path: &Path) -> files::Result<()> {
             continue;
         }
         attempt(Op::MakeFolder, &folder, || match dir.create_dir_with(&folder, &builder) {
-            // Another process was faster.
+            // Another process has just created it.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && dir.is_dir(&folder) => Ok(()),
             created => created,
         })?;
@@ -76,16 +75,16 @@ pub(crate) fn make_folders(dir: &Dir, path: &Path) -> files::Result<()> {
     Ok(())
 }
 
-/// Waits for a lock, which is held until the file is closed.
+/// Waits for a lock. Closing the file releases it.
 pub(crate) fn lock(file: &File, name: &str) -> Result<()> {
-    if files::lock(file, Path::new(name), PATIENCE)? {
+    if files::lock(file, Path::new(name), LOCK_TIMEOUT)? {
         return Ok(());
     }
-    Err(ErrorKind::Locked { name: name.to_owned(), seconds: PATIENCE.as_secs() }.into())
+    Err(ErrorKind::Locked { name: name.to_owned(), seconds: LOCK_TIMEOUT.as_secs() }.into())
 }
 
-/// The folder itself, to lock and sync it: the descriptor that names are resolved with is good for
-/// neither.
+/// Opens the folder itself for locking and syncing. The descriptor in `Dir` may be opened with
+/// `O_PATH`, which allows neither.
 fn folder(dir: &Dir) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(File::from(rustix::fs::openat(dir, ".", flags, Mode::empty())?))
@@ -98,12 +97,12 @@ pub(crate) fn lock_folder(dir: &Dir, name: &str) -> Result<File> {
     Ok(folder)
 }
 
-/// Brings the names in a folder to the disk.
+/// Syncs a folder, so that renames and removals are durable.
 pub(crate) fn sync_folder(dir: &Dir, name: &str) -> files::Result<()> {
     attempt(Op::SyncFolder, Path::new(name), || folder(dir)?.sync_all())
 }
 
-/// Removes a file, if there is one.
+/// Removes a file if it exists.
 pub(crate) fn remove(dir: &Dir, name: &str) -> files::Result<()> {
     match attempt(Op::Remove, Path::new(name), || dir.remove_file(name)) {
         Err(error) if error.is_missing() => Ok(()),
@@ -111,7 +110,7 @@ pub(crate) fn remove(dir: &Dir, name: &str) -> files::Result<()> {
     }
 }
 
-/// Creates or replaces a file in one step: the old one or the whole new one exists.
+/// Creates or replaces a file atomically: at every moment the old or the complete new file exists.
 pub(crate) fn publish(
     dir: &Dir,
     name: &str,
@@ -125,6 +124,8 @@ pub(crate) fn publish(
         Ok(temporary)
     })?;
     fill(&mut temporary)?;
+    // The contents must be durable before the rename: otherwise a power failure could leave an
+    // empty file under the final name.
     attempt(Op::Sync, path, || temporary.as_file().sync_all())?;
     attempt(Op::Rename, path, || temporary.replace(name))?;
     Ok(sync_folder(dir, name)?)

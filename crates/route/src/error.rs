@@ -1,4 +1,4 @@
-//! Errors of routing: kinds with their data for programs, one line with advice for people.
+//! Errors of routing. Kinds carry data for programs; messages are one line with advice for people.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -8,25 +8,25 @@ use std::path::Path;
 
 use trommel_base::error::Kind;
 use trommel_base::files::{self, Op};
-use trommel_base::text::{grouped, shown_name};
+use trommel_base::text::{display_name, grouped};
 use trommel_tool::Failure;
 
 trommel_base::error_type! {
-    /// An error of routing: what happened, where, and what to do next. One pointer wide.
+    /// An error of routing, with the cause, the location, and advice. One pointer wide.
     ///
-    /// [`kind`](Self::kind) is for programs; [`Display`](fmt::Display) is one safe line of bounded
-    /// length for people.
+    /// Programs should match on [`kind`](Self::kind). [`Display`](fmt::Display) is a single line of
+    /// bounded length that is safe to print.
     pub struct Error(ErrorKind);
 }
 
 /// The result of routing.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong, with its data.
+/// The kind of an error, with its data.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A text is not a destination.
+    /// A text is not a valid target.
     Target {
         /// The text.
         text: String,
@@ -39,16 +39,16 @@ pub enum ErrorKind {
     Scope(String),
     /// A name with patterns is malformed.
     Pattern(PatternFault),
-    /// A name cannot be that of a variable.
+    /// A name is not valid for a variable.
     VariableName {
         /// The name.
         name: String,
         /// The fault.
         why: Cow<'static, str>,
     },
-    /// An ID cannot be that of a session.
+    /// An ID is not valid for a session.
     SessionId(String),
-    /// A path leads out of the root, or to something that is not a file.
+    /// A path leads out of the root, or does not refer to a file.
     Outside {
         /// The path.
         path: String,
@@ -59,102 +59,102 @@ pub enum ErrorKind {
     NoBuffer {
         /// Its name.
         name: String,
-        /// The name of the scope that was searched; both were where there is none.
+        /// The searched scope; `None` if both were searched.
         scope: Option<&'static str>,
-        /// The name that resembles it most.
+        /// The most similar name.
         near: Option<String>,
-        /// The number of buffers that exist.
+        /// The number of existing buffers.
         known: usize,
     },
-    /// Every number of a name is taken.
+    /// All numbers of a name are taken.
     NoNumber(String),
-    /// What is to be read does not exist, or is more than a reading returns.
+    /// The requested range does not exist or exceeds a limit.
     Range(RangeFault),
     /// A path matches too many files.
     TooManyFiles {
         /// The path.
         path: String,
-        /// The largest number of files.
+        /// The maximum number of files.
         limit: usize,
     },
     /// A text is not a regular expression.
     Expression {
         /// The text.
         text: String,
-        /// The fault, as the parser of expressions reports it.
+        /// The fault, as reported by the parser of expressions.
         why: String,
     },
-    /// An expression matches the empty text, and so everywhere.
+    /// An expression matches the empty text, and therefore everywhere.
     MatchesEmpty(String),
     /// The text to search for is empty.
     EmptyText,
-    /// A variable of the session is written, and there is no session.
+    /// A variable has the scope of the session, but there is no session.
     NoSession(String),
-    /// A file is named, and the host allows no root for files.
+    /// A file was requested, but the host allows no root for files.
     NoRoot,
-    /// Another process kept a lock for too long.
+    /// A lock held by another process timed out.
     Locked {
         /// The file or buffer.
         name: String,
         /// The seconds waited.
         seconds: u64,
     },
-    /// The description of a buffer has a later version.
+    /// The description of a buffer has a newer version.
     Version {
         /// The description.
         name: String,
         /// Its version.
         found: u32,
-        /// The latest version that can be read.
+        /// The newest version that can be read.
         known: u32,
     },
     /// The description of a buffer is damaged.
-    BadDescription {
+    MalformedDescription {
         /// The description.
         name: String,
-        /// The fault, as the JSON parser reports it.
+        /// The fault, as reported by the JSON parser.
         cause: serde_json::Error,
     },
     /// The content of a buffer is missing or too short.
-    Lost(String),
+    MissingContent(String),
     /// The work was cancelled.
     Cancelled,
     /// The system refused an operation on a file.
     File {
         /// The operation, the file, and the cause.
         error: files::Error,
-        /// The bytes there was no room for, where known.
+        /// The number of bytes that did not fit, if known.
         bytes_needed: Option<u64>,
     },
 }
 
-/// A fault in a name with patterns.
+/// A fault of a name with patterns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PatternFault {
     /// The name is too long.
     Long {
-        /// Its bytes.
+        /// Its length in bytes.
         bytes: usize,
-        /// The largest number of bytes.
+        /// The maximum length in bytes.
         limit: usize,
     },
-    /// A brace has no partner.
+    /// A brace is not closed or not opened.
     Brace(String),
-    /// Files are selected twice.
+    /// The name selects files twice.
     Twice(String),
     /// The number of files is not from 1 to 1000.
     Number(String),
-    /// There is no such pattern.
+    /// The pattern does not exist.
     Unknown {
         /// The name in braces.
         name: String,
-        /// The pattern that resembles it most.
+        /// The most similar pattern.
         near: Option<&'static str>,
         /// All patterns.
         known: Vec<&'static str>,
     },
-    /// A pattern that selects files to read is used to write.
+    /// A pattern that selects files was used in a target.
     ReadOnly(String),
     /// A word is not a day of the week.
     Weekday {
@@ -169,36 +169,36 @@ pub enum PatternFault {
         format: String,
         /// The fault.
         why: String,
-        /// A valid format that may have been meant.
+        /// A valid format that the user may have meant.
         near: Option<String>,
-        /// The words of formats.
+        /// The words that formats may contain.
         words: Vec<&'static str>,
     },
-    /// The folder of a path has wildcards.
+    /// A folder of a path has wildcards.
     Folder(String),
     /// Wildcards are malformed.
     Glob {
         /// The last part of the path.
         name: String,
-        /// The fault, as the parser of wildcards reports it.
+        /// The fault, as reported by the parser of wildcards.
         why: String,
     },
 }
 
-/// A fault in the range of a reading.
+/// A fault of a requested range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RangeFault {
-    /// More characters than a reading returns.
+    /// More characters than one read may return.
     Long {
-        /// The characters.
+        /// The number of characters.
         length: u64,
-        /// The largest number of characters.
+        /// The maximum number of characters.
         limit: u64,
-        /// The offset after so many.
+        /// The offset after the first `limit` characters.
         next: u64,
     },
-    /// No characters.
+    /// The length is 0.
     Empty,
     /// The offset is past the end.
     Offset {
@@ -206,10 +206,10 @@ pub enum RangeFault {
         offset: u64,
         /// The buffer.
         name: String,
-        /// Its characters.
+        /// The number of its characters.
         chars: u64,
     },
-    /// The first line is 0, or after the last one.
+    /// The first line is 0 or after the last line.
     Order {
         /// The first line.
         start: u64,
@@ -222,19 +222,19 @@ pub enum RangeFault {
         line: u64,
         /// The buffer.
         name: String,
-        /// Its lines.
+        /// The number of its lines.
         lines: u64,
     },
-    /// One line has more characters than a reading returns.
+    /// A single line exceeds the limit.
     LongLine {
         /// The line.
         line: u64,
-        /// The character it begins at.
+        /// The character at which it starts.
         offset: u64,
-        /// The largest number of characters.
+        /// The maximum number of characters.
         limit: u64,
     },
-    /// Lines have more characters than a reading returns.
+    /// Several lines exceed the limit.
     LongLines {
         /// The first line.
         start: u64,
@@ -242,7 +242,7 @@ pub enum RangeFault {
         end: u64,
         /// The last line that fits.
         fits: u64,
-        /// The largest number of characters.
+        /// The maximum number of characters.
         limit: u64,
     },
 }
@@ -250,29 +250,29 @@ pub enum RangeFault {
 trommel_base::error_class! {
     /// The class of an error, without its data.
     pub enum ErrorClass {
-        /// A text is not a destination, a write mode, or a scope.
+        /// A target, a write mode, or a scope is not valid.
         Target = "target",
         /// A name with patterns is malformed.
         Pattern = "pattern",
         /// A name is not valid.
         Name = "name",
-        /// A path leads out of the root, or to something that is not a file.
+        /// A path leads out of the root, or does not refer to a file.
         Outside = "outside",
-        /// There is no such file or buffer.
+        /// The file or buffer does not exist.
         NotFound = "not_found",
-        /// Every number of a name is taken.
+        /// All numbers of a name are taken.
         Exists = "exists",
-        /// A range is past the end, or more than a reading returns.
+        /// A range is past the end or exceeds a limit.
         Range = "range",
-        /// A text is not a regular expression that can be searched for.
+        /// An expression is not valid for a search.
         Expression = "expression",
-        /// The host provides nothing for this: no root for files, no session.
+        /// The host does not provide it: there is no root for files, or no session.
         Unsupported = "unsupported",
         /// The disk is full.
         Full = "full",
-        /// Another process kept a lock for too long.
+        /// A lock held by another process timed out.
         Busy = "busy",
-        /// A later version wrote it.
+        /// It was written by a newer version.
         Version = "version",
         /// It is damaged.
         Corrupt = "corrupt",
@@ -305,7 +305,7 @@ impl ErrorKind {
             Self::NoSession(_) | Self::NoRoot => ErrorClass::Unsupported,
             Self::Locked { .. } => ErrorClass::Busy,
             Self::Version { .. } => ErrorClass::Version,
-            Self::BadDescription { .. } | Self::Lost(_) => ErrorClass::Corrupt,
+            Self::MalformedDescription { .. } | Self::MissingContent(_) => ErrorClass::Corrupt,
             Self::Cancelled => ErrorClass::Cancelled,
             Self::File { error, .. } if error.is_full() => ErrorClass::Full,
             Self::File { error, .. } if error.is_missing() => ErrorClass::NotFound,
@@ -317,50 +317,56 @@ impl ErrorKind {
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Target { text, why } => write!(f, "Invalid output target `{}`: {why}", shown_name(text)),
-            Self::WriteMode(text) => write!(f, "`{}` is no write mode", shown_name(text)),
-            Self::Scope(text) => write!(f, "`{}` is no scope", shown_name(text)),
+            Self::Target { text, why } => write!(f, "invalid output target `{}`: {why}", display_name(text)),
+            Self::WriteMode(text) => write!(f, "`{}` is not a write mode", display_name(text)),
+            Self::Scope(text) => write!(f, "`{}` is not a scope", display_name(text)),
             Self::Pattern(fault) => fault.fmt(f),
             Self::VariableName { name, why } => {
-                write!(f, "`{}` is no name of a variable: {why}", shown_name(name))
+                write!(f, "`{}` is not a valid variable name: {why}", display_name(name))
             }
-            Self::SessionId(id) => write!(f, "`{}` is no session", shown_name(id)),
-            Self::Outside { path, why } => write!(f, "`{}` is not allowed: {why}", shown_name(path)),
+            Self::SessionId(id) => write!(f, "`{}` is not a valid session ID", display_name(id)),
+            Self::Outside { path, why } => write!(f, "`{}` is not allowed: {why}", display_name(path)),
             Self::NoBuffer { name, scope: None, .. } => {
-                write!(f, "there is no buffer `{}`", shown_name(name))
+                write!(f, "no buffer `{}`", display_name(name))
             }
             Self::NoBuffer { name, scope: Some(scope), .. } => {
-                write!(f, "there is no buffer `{}` in the scope {scope}", shown_name(name))
+                write!(f, "no buffer `{}` in the scope {scope}", display_name(name))
             }
-            Self::NoNumber(name) => write!(f, "all numbers of `{}` are taken", shown_name(name)),
+            Self::NoNumber(name) => write!(f, "all numbers of `{}` are taken", display_name(name)),
             Self::Range(fault) => fault.fmt(f),
             Self::TooManyFiles { path, limit } => {
-                write!(f, "`{}` matches more than {} files", shown_name(path), grouped(*limit as u64))
+                write!(f, "`{}` matches more than {} files", display_name(path), grouped(*limit as u64))
             }
             Self::Expression { text, why } => {
-                write!(f, "`{}` is no regular expression: {}", shown_name(text), shown_name(why))
+                write!(f, "`{}` is not a valid regular expression: {}", display_name(text), display_name(why))
             }
             Self::MatchesEmpty(text) => {
-                write!(f, "`{}` matches the empty text, and so everywhere", shown_name(text))
+                write!(f, "`{}` matches the empty text, and therefore everywhere", display_name(text))
             }
-            Self::EmptyText => f.write_str("the search text is empty, and so everywhere"),
+            Self::EmptyText => f.write_str("the search text is empty"),
             Self::NoSession(name) => {
-                write!(f, "the variable `{}` has `scope=session`, and there is no session", shown_name(name))
+                write!(
+                    f,
+                    "the variable `{}` has `scope=session`, but there is no session",
+                    display_name(name)
+                )
             }
-            Self::NoRoot => f.write_str("there is no root for files here"),
+            Self::NoRoot => f.write_str("no root for files is configured"),
             Self::Locked { name, seconds } => {
-                let name = shown_name(name);
-                write!(f, "{name} has been kept locked by another process for {seconds} seconds")
+                let name = display_name(name);
+                write!(f, "another process has held the lock of {name} for {seconds} seconds")
             }
             Self::Version { name, found, known } => write!(
                 f,
-                "the buffer described by {name} was written by a later release (version {found}, this one reads {known})"
+                "the buffer described by {name} was written by a newer version (version {found}; this program supports {known})"
             ),
-            Self::BadDescription { name, cause } => {
+            Self::MalformedDescription { name, cause } => {
                 write!(f, "the description {name} of a buffer is damaged ({cause})")
             }
-            Self::Lost(name) => write!(f, "the content of the buffer `{}` is gone", shown_name(name)),
-            Self::Cancelled => f.write_str("cancelled while a buffer was read"),
+            Self::MissingContent(name) => {
+                write!(f, "the content of the buffer `{}` is missing", display_name(name))
+            }
+            Self::Cancelled => f.write_str("reading the buffer was cancelled"),
             Self::File { error, bytes_needed: None } => error.fmt(f),
             Self::File { error, bytes_needed: Some(bytes) } => {
                 write!(f, "{error} ({bytes} bytes were needed)")
@@ -372,23 +378,23 @@ impl fmt::Display for ErrorKind {
 impl fmt::Display for PatternFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Long { bytes, limit } => write!(f, "the name has {bytes} bytes, and may have {limit}"),
-            Self::Brace(text) => write!(f, "a brace in `{}` has no partner", shown_name(text)),
-            Self::Twice(text) => write!(f, "`{}` asks for files twice", shown_name(text)),
+            Self::Long { bytes, limit } => write!(f, "the name has {bytes} bytes; the limit is {limit}"),
+            Self::Brace(text) => write!(f, "unbalanced brace in `{}`", display_name(text)),
+            Self::Twice(text) => write!(f, "`{}` selects files twice", display_name(text)),
             Self::Number(inside) => {
-                write!(f, "the number in {{{}}} is to be from 1 to 1000", shown_name(inside))
+                write!(f, "the number in {{{}}} must be from 1 to 1000", display_name(inside))
             }
-            Self::Unknown { name, .. } => write!(f, "there is no pattern {{{}}}", shown_name(name)),
+            Self::Unknown { name, .. } => write!(f, "unknown pattern {{{}}}", display_name(name)),
             Self::ReadOnly(name) => {
-                write!(f, "`{}` stands for files that are read, and cannot be written to", shown_name(name))
+                write!(f, "`{}` selects files to read and cannot be written to", display_name(name))
             }
-            Self::Weekday { day, .. } => write!(f, "`{}` is no day of the week", shown_name(day)),
+            Self::Weekday { day, .. } => write!(f, "`{}` is not a day of the week", display_name(day)),
             Self::Date { format, why, .. } => {
-                write!(f, "the date format `{}` is not valid: {why}", shown_name(format))
+                write!(f, "the date format `{}` is not valid: {why}", display_name(format))
             }
-            Self::Folder(path) => write!(f, "`{}` has wildcards in a folder's name", shown_name(path)),
+            Self::Folder(path) => write!(f, "`{}` has wildcards in the name of a folder", display_name(path)),
             Self::Glob { name, why } => {
-                write!(f, "`{}` is not a valid file pattern: {why}", shown_name(name))
+                write!(f, "`{}` is not a valid file pattern: {why}", display_name(name))
             }
         }
     }
@@ -402,21 +408,21 @@ impl PatternFault {
             Self::Twice(_) => "use {latest} or {pending} once".into(),
             Self::Number(_) => "write {latest:10}".into(),
             Self::Unknown { near, known, .. } => {
-                let meant = near.map_or(String::new(), |near| format!("Did you mean {{{near}}}? "));
+                let meant = near.map_or(String::new(), |near| format!("did you mean {{{near}}}? "));
                 let known = known.join(", ");
-                format!("{meant}There are {known}; to write a literal brace, double it: {{{{").into()
+                format!("{meant}the patterns are {known}; double a literal brace: {{{{").into()
             }
             Self::ReadOnly(_) => "write to a name without {latest} and {pending}".into(),
             Self::Weekday { known, .. } => format!("use one of {}", known.join(", ")).into(),
             Self::Date { near, words, .. } => {
                 let meant = near
                     .as_ref()
-                    .map_or(String::new(), |near| format!("Did you mean `{}`? ", shown_name(near)));
+                    .map_or(String::new(), |near| format!("did you mean `{}`? ", display_name(near)));
                 let words = words.join(" ");
-                format!("{meant}The words are {words}; put other letters in brackets, [week]").into()
+                format!("{meant}the words are {words}; put other letters in brackets, [week]").into()
             }
-            Self::Folder(_) => "use them in the last part alone".into(),
-            Self::Glob { .. } => "use *, ? and [a-z]".into(),
+            Self::Folder(_) => "use wildcards in the last part only".into(),
+            Self::Glob { .. } => "use *, ?, and [a-z]".into(),
         }
     }
 }
@@ -426,28 +432,28 @@ impl fmt::Display for RangeFault {
         match self {
             Self::Long { length, limit, .. } => write!(
                 f,
-                "a length of {} characters is more than the {} that are read at once",
+                "a length of {} characters exceeds the limit of {}",
                 grouped(*length),
                 grouped(*limit)
             ),
-            Self::Empty => f.write_str("a length of 0 reads nothing"),
+            Self::Empty => f.write_str("the length is 0"),
             Self::Offset { offset, name, chars } => write!(
                 f,
                 "offset {} is past the end: `{}` has {} characters",
                 grouped(*offset),
-                shown_name(name),
+                display_name(name),
                 grouped(*chars)
             ),
             Self::Order { start, end } => write!(f, "line range {start}\u{2013}{end} is empty"),
             Self::Line { line, name, lines } => {
-                let (name, lines) = (shown_name(name), grouped(*lines));
+                let (name, lines) = (display_name(name), grouped(*lines));
                 write!(f, "line {line} is past the end: `{name}` has {lines} lines")
             }
             Self::LongLine { line, offset, limit } => {
                 let limit = grouped(*limit);
                 write!(
                     f,
-                    "line {line} alone has more than {limit} characters, and it begins at offset {offset}"
+                    "line {line} alone, which starts at offset {offset}, has more than {limit} characters"
                 )
             }
             Self::LongLines { start, end, limit, .. } => {
@@ -460,7 +466,7 @@ impl fmt::Display for RangeFault {
 impl RangeFault {
     fn help(&self) -> Option<Cow<'_, str>> {
         Some(match self {
-            Self::Long { next, .. } => format!("read on from offset {next} next").into(),
+            Self::Long { next, .. } => format!("continue at offset {next}").into(),
             Self::Empty => "`length` must be at least 1".into(),
             Self::Offset { .. } | Self::Line { .. } => return None,
             Self::Order { .. } => "lines count from 1, and the end must not be before the start".into(),
@@ -479,27 +485,31 @@ impl Kind for ErrorKind {
 
     fn help(&self) -> Option<Cow<'_, str>> {
         Some(match self {
-            Self::Target { .. } => "use inline, discard, variable:NAME or file:PATH".into(),
-            Self::WriteMode(_) => "use append, replace or new".into(),
+            Self::Target { .. } => "use inline, discard, variable:NAME, or file:PATH".into(),
+            Self::WriteMode(_) => "use append, replace, or new".into(),
             Self::Scope(_) => "use run or session".into(),
             Self::Pattern(fault) => fault.help(),
             Self::VariableName { .. } => "use a shorter name of letters and digits".into(),
-            Self::SessionId(_) => "an id has 1 to 64 letters, digits, `_` or `-`".into(),
+            Self::SessionId(_) => "an ID has 1 to 64 letters, digits, `_` or `-`".into(),
             Self::Outside { .. } => "name a file below the root, such as notes/today.md".into(),
-            Self::NoBuffer { near: Some(near), .. } => format!("did you mean `{}`?", shown_name(near)).into(),
-            Self::NoBuffer { known: 0, .. } => "there are none yet".into(),
-            Self::NoBuffer { known, .. } => format!("`list` shows the {known} there are").into(),
+            Self::NoBuffer { near: Some(near), .. } => {
+                format!("did you mean `{}`?", display_name(near)).into()
+            }
+            Self::NoBuffer { known: 0, .. } => "there are no buffers yet".into(),
+            Self::NoBuffer { known, .. } => format!("`list` shows the {known} existing ones").into(),
             Self::NoNumber(_) => "use another name".into(),
             Self::Range(fault) => return fault.help(),
             Self::TooManyFiles { .. } => "use a narrower pattern, or {latest:N} for some of them".into(),
-            Self::Expression { .. } => "to search for the text as it stands, pass plain".into(),
-            Self::MatchesEmpty(_) | Self::EmptyText => "search for something".into(),
+            Self::Expression { .. } => "to search for the text verbatim, pass plain".into(),
+            Self::MatchesEmpty(_) | Self::EmptyText => {
+                "use an expression that matches at least one character".into()
+            }
             Self::NoSession(_) => "leave `scope` out, or name a session".into(),
             Self::NoRoot => "route to a variable instead".into(),
-            Self::Locked { .. } => "see what it is doing, and try again".into(),
-            Self::Version { .. } => "use that release".into(),
-            Self::BadDescription { .. } => "remove it, and write the buffer again".into(),
-            Self::Lost(_) => "write it again with write-mode=replace".into(),
+            Self::Locked { .. } => "check what it is doing, and try again".into(),
+            Self::Version { .. } => "use that version or a newer one".into(),
+            Self::MalformedDescription { .. } => "remove it, and write the buffer again".into(),
+            Self::MissingContent(_) => "write it again with write-mode=replace".into(),
             Self::Cancelled => return None,
             Self::File { error, .. } if error.op() == Op::Write || error.op() == Op::Sync => {
                 format!("nothing was changed: {}", error.help()).into()
@@ -511,14 +521,14 @@ impl Kind for ErrorKind {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self {
             Self::File { error, .. } => Some(error.cause()),
-            Self::BadDescription { cause, .. } => Some(cause),
+            Self::MalformedDescription { cause, .. } => Some(cause),
             _ => None,
         }
     }
 }
 
 impl Error {
-    /// The error of an operation on a file or buffer.
+    /// An error of an operation on a file or buffer.
     pub(crate) fn file(op: Op, name: &str, cause: io::Error) -> Self {
         files::Error::new(op, Path::new(name), cause).into()
     }
@@ -528,7 +538,7 @@ impl Error {
         self.kind().class()
     }
 
-    /// The bytes there was no room for, where known.
+    /// The number of bytes that did not fit, if known.
     pub fn bytes_needed(&self) -> Option<u64> {
         match self.kind() {
             ErrorKind::File { bytes_needed, .. } => *bytes_needed,
@@ -536,7 +546,7 @@ impl Error {
         }
     }
 
-    /// Adds the bytes there was no room for, if that is the error.
+    /// Adds the number of bytes that did not fit to an error about a full disk.
     pub(crate) fn needs(mut self, bytes: u64) -> Self {
         match &mut self.0.kind {
             ErrorKind::File { error, bytes_needed } if error.is_full() => {
@@ -554,7 +564,8 @@ impl From<files::Error> for Error {
     }
 }
 
-/// For tools: an invalid request is refused, failed work fails, and the code is in the metadata.
+/// Converts errors for tools. An invalid request is a refusal, other errors are failures. The
+/// metadata has the code.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let class = error.class();
@@ -567,7 +578,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// For callers that write through [`io::Write`]: the error is inside.
+/// Lets callers that write through [`io::Write`] get the error, which is wrapped.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match error.class() {

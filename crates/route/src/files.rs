@@ -1,10 +1,10 @@
 //! Files below a root, and nothing outside of it.
 //!
-//! Every path is resolved by the system beneath the opened root: links, `..` and folders that are
-//! exchanged meanwhile lead nowhere else. Pipes and devices are refused. What is replaced is
-//! replaced in one step; what is appended is appended whole, while the folder is locked.
+//! The system resolves every path below the open root, so links, `..`, and folders that are
+//! replaced concurrently cannot lead out. Pipes and devices are refused. Replacing a file is
+//! atomic. Appending happens under a lock of the folder and is undone on failure.
 
-mod find;
+mod matching;
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -16,28 +16,28 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, PermissionsExt};
 use trommel_base::files::{self, Op};
-use trommel_base::text::shown_name;
+use trommel_base::text::display_name;
 
 use crate::disk;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mode::WriteMode;
 use crate::target::check_path;
 
-pub use find::{Matched, has_wildcard};
+pub use matching::{MatchedFiles, has_wildcard};
 
-/// Bytes that are copied at a time.
-pub(crate) const BLOCK: usize = 64 << 10;
+/// Size of the blocks that are copied.
+pub(crate) const COPY_BLOCK: usize = 64 << 10;
 
-/// Numbers that [`WriteMode::New`] tries.
-pub(crate) const NUMBERS: u32 = 1_000_000;
+/// Exclusive upper bound of the numbers under [`WriteMode::New`].
+pub(crate) const NUMBER_LIMIT: u32 = 1_000_000;
 
-/// A number that is not taken, from one on: the first after a run of taken ones.
+/// Finds a number that is not taken, starting at `from`: usually the first one after a run of taken
+/// numbers.
 ///
-/// It is found by doubling the distance and then halving it, so that the ten-thousandth costs some
-/// thirty checks and not ten thousand. Where numbers in between were freed, it may be one of those
-/// or the next after all.
+/// Doubling steps and then bisection find it, so the ten-thousandth number takes about thirty
+/// checks instead of ten thousand. If numbers in between were freed, the result may be one of them.
 pub(crate) fn free_number(from: u32, mut is_taken: impl FnMut(u32) -> bool) -> Option<u32> {
-    if from >= NUMBERS {
+    if from >= NUMBER_LIMIT {
         return None;
     }
     if !is_taken(from) {
@@ -46,9 +46,9 @@ pub(crate) fn free_number(from: u32, mut is_taken: impl FnMut(u32) -> bool) -> O
     let (mut taken, mut step) = (from, 1);
     let mut free = loop {
         let next = taken.saturating_add(step);
-        if next >= NUMBERS {
-            // The last ones, one by one, and then the gaps.
-            return (taken..NUMBERS).chain(0..from).find(|number| !is_taken(*number));
+        if next >= NUMBER_LIMIT {
+            // Near the upper bound, try the rest one by one, and then the gaps.
+            return (taken..NUMBER_LIMIT).chain(0..from).find(|number| !is_taken(*number));
         }
         if !is_taken(next) {
             break next;
@@ -71,38 +71,38 @@ pub(crate) fn free_number(from: u32, mut is_taken: impl FnMut(u32) -> bool) -> O
 pub struct Files {
     root: Dir,
     path: PathBuf,
-    closed: Vec<PathBuf>,
+    excluded: Vec<PathBuf>,
 }
 
-/// The folder that a path leads to, and the name there.
-struct Place {
+/// The folder and file name to write to.
+struct WriteTarget {
     dir: Dir,
     name: String,
-    /// The path from the root, as it is told.
+    /// The path relative to the root, for messages.
     path: String,
 }
 
 impl Files {
-    /// The files below a folder, which must be there.
+    /// Opens the files below an existing folder.
     pub fn open(root: impl AsRef<Path>) -> Result<Self> {
         let root = root.as_ref();
         let name = root.to_string_lossy();
         let path = root.canonicalize().map_err(|cause| Error::file(Op::Open, &name, cause))?;
         let dir = Dir::open_ambient_dir(&path, ambient_authority());
         let dir = dir.map_err(|cause| Error::file(Op::Open, &name, cause))?;
-        Ok(Self { root: dir, path, closed: Vec::new() })
+        Ok(Self { root: dir, path, excluded: Vec::new() })
     }
 
-    /// Closes a folder that may lie below the root, such as the host's own. It need not be there
-    /// yet.
+    /// Excludes a folder below the root, such as one that belongs to the host itself. The folder
+    /// need not exist yet.
     #[must_use]
-    pub fn closed_to(mut self, folder: impl AsRef<Path>) -> Self {
+    pub fn exclude(mut self, folder: impl AsRef<Path>) -> Self {
         let folder = folder.as_ref();
-        self.closed.push(folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
+        self.excluded.push(folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
         self
     }
 
-    /// The root.
+    /// The path of the root.
     pub fn root(&self) -> &Path {
         &self.path
     }
@@ -110,28 +110,29 @@ impl Files {
     /// Opens a file for reading.
     pub fn read(&self, path: &str) -> Result<File> {
         check_path(path)?;
-        self.check_open(path)?;
+        self.check_not_excluded(path)?;
         disk::open(&self.root, path).map_err(|cause| refused(Op::Open, path, cause))
     }
 
-    /// An error where a path leads into a folder that is closed.
-    fn check_open(&self, path: &str) -> Result<()> {
-        if self.closed.is_empty() {
+    /// Fails if a path leads into an excluded folder.
+    fn check_not_excluded(&self, path: &str) -> Result<()> {
+        if self.excluded.is_empty() {
             return Ok(());
         }
-        // The part that is there, with its links followed.
+        // Canonicalize the longest existing prefix of the path. The rest cannot contain links,
+        // because it does not exist.
         let whole = Path::new(path).ancestors().find_map(|there| {
             let rest = Path::new(path).strip_prefix(there).ok()?;
             Some(self.path.join(self.root.canonicalize(there).ok()?).join(rest))
         });
         let whole = whole.unwrap_or_else(|| self.path.join(path));
-        if self.closed.iter().any(|closed| whole.starts_with(closed)) {
-            return Err(outside(path, "that folder belongs to the program itself"));
+        if self.excluded.iter().any(|excluded| whole.starts_with(excluded)) {
+            return Err(outside(path, "the folder is reserved for the program"));
         }
         Ok(())
     }
 
-    /// Writes a content; the path of the file, which with [`WriteMode::New`] has a number.
+    /// Writes a content. Returns the path, which has a number appended under [`WriteMode::New`].
     pub(crate) fn write(
         &self,
         path: &str,
@@ -139,21 +140,21 @@ impl Files {
         header: Option<&str>,
         content: &mut dyn Read,
     ) -> Result<String> {
-        let place = self.place(path)?;
-        let _locked = disk::lock_folder(&place.dir, &place.path)?;
+        let target = self.prepare_write(path)?;
+        let _locked = disk::lock_folder(&target.dir, &target.path)?;
         let header = header.map_or(String::new(), |header| format!("# {header}\n\n"));
         match mode {
-            WriteMode::Append => place.append(&header, content)?,
-            WriteMode::Replace => place.replace(&header, content)?,
-            WriteMode::New => return place.number(&header, content),
+            WriteMode::Append => target.append(&header, content)?,
+            WriteMode::Replace => target.replace(&header, content)?,
+            WriteMode::New => return target.write_numbered(&header, content),
         }
-        Ok(place.path)
+        Ok(target.path)
     }
 
-    /// The name that a content would be written under.
-    pub(crate) fn would_write(&self, path: &str, mode: WriteMode) -> Result<String> {
+    /// The path that a content would be written to.
+    pub(crate) fn planned_name(&self, path: &str, mode: WriteMode) -> Result<String> {
         check_path(path)?;
-        self.check_open(path)?;
+        self.check_not_excluded(path)?;
         self.check_folders(path)?;
         match mode {
             WriteMode::New => {
@@ -165,15 +166,15 @@ impl Files {
         }
     }
 
-    /// An error where a folder of a path leads outside the root, or is a file. Folders that are
-    /// missing can be created.
+    /// Fails if a folder of the path is outside the root or is a file. Missing folders are fine,
+    /// because they can be created.
     fn check_folders(&self, path: &str) -> Result<()> {
         let folders = Path::new(path).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
         for folder in folders {
             match self.root.metadata(folder) {
                 Ok(found) if found.is_dir() => return Ok(()),
                 Ok(_) => {
-                    let folder = shown_name(&folder.to_string_lossy());
+                    let folder = display_name(&folder.to_string_lossy());
                     return Err(outside(path, format!("`{folder}` is a file")));
                 }
                 Err(cause)
@@ -184,16 +185,15 @@ impl Files {
         Ok(())
     }
 
-    /// True if something is there under a path.
-    pub fn is_there(&self, path: &str) -> bool {
+    /// True if a path exists.
+    pub fn exists(&self, path: &str) -> bool {
         check_path(path).is_ok() && self.root.symlink_metadata(path).is_ok()
     }
 
-    /// Goes to where a file is to be written, making folders; a link is followed to the file it
-    /// leads to.
-    fn place(&self, path: &str) -> Result<Place> {
+    /// Prepares writing to a path: creates missing folders, and follows a link to its target.
+    fn prepare_write(&self, path: &str) -> Result<WriteTarget> {
         check_path(path)?;
-        self.check_open(path)?;
+        self.check_not_excluded(path)?;
         let mut real = PathBuf::from(path);
         if self.root.symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
             real = self.root.canonicalize(path).map_err(|cause| refused(Op::Write, path, cause))?;
@@ -204,7 +204,7 @@ impl Files {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let dir = self.root.open_dir(folder).map_err(|cause| refused(Op::Write, path, cause))?;
         let name = real.file_name().and_then(OsStr::to_str);
-        let name = name.ok_or_else(|| outside(path, "it names no file"))?.to_owned();
+        let name = name.ok_or_else(|| outside(path, "it has no file name"))?.to_owned();
         match dir.symlink_metadata(&name) {
             Ok(found) if !found.is_file() => return Err(outside(path, "it is not a regular file")),
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
@@ -212,20 +212,21 @@ impl Files {
             }
             _ => {}
         }
-        Ok(Place { dir, name, path: path.to_owned() })
+        Ok(WriteTarget { dir, name, path: path.to_owned() })
     }
 }
 
-impl Place {
-    /// Puts a content behind what is there, on a line of its own, and ends its last line. What
-    /// fails is taken back.
+impl WriteTarget {
+    /// Appends a content on a line of its own and terminates its last line. A failed append is
+    /// undone.
     fn append(&self, header: &str, content: &mut dyn Read) -> Result<()> {
         let opened = disk::open_or_create(&self.dir, &self.name);
         let (mut file, is_new) = opened.map_err(|cause| refused(Op::Write, &self.path, cause))?;
         let failed = |cause| Error::file(Op::Write, &self.path, cause);
         let before = file.seek(SeekFrom::End(0)).map_err(failed)?;
-        let ended = before == 0 || last_byte(&mut file, before).map_err(failed)? == b'\n';
-        let start = if ended { header.to_owned() } else { format!("\n{header}") };
+        // Other programs may have written the file without a final line end.
+        let is_terminated = before == 0 || last_byte(&mut file, before).map_err(failed)? == b'\n';
+        let start = if is_terminated { header.to_owned() } else { format!("\n{header}") };
         let path = Path::new(&self.path);
         let done = self.fill(&mut file, &start, content, true).and_then(|()| {
             files::sync(&file, path)?;
@@ -235,7 +236,7 @@ impl Place {
             Ok(())
         });
         if done.is_err() {
-            // What cannot be taken back either is told by the error that came first.
+            // If undoing fails as well, the first error is the one to report.
             let _ = if is_new {
                 disk::remove(&self.dir, &self.name)
             } else {
@@ -245,24 +246,27 @@ impl Place {
         done
     }
 
-    /// Writes a content, in few and large pieces.
-    fn fill(&self, to: &mut dyn Write, start: &str, content: &mut dyn Read, ends: bool) -> Result<()> {
+    /// Writes a content in a few large blocks.
+    fn fill(&self, to: &mut dyn Write, start: &str, content: &mut dyn Read, terminate: bool) -> Result<()> {
         let mut start = start.as_bytes();
-        let ending = Ending { inner: Read::chain(&mut start, content), last: b'\n', is_over: !ends };
+        let ending =
+            LineTerminator { inner: Read::chain(&mut start, content), last: b'\n', is_done: !terminate };
         let path = Path::new(&self.path);
-        files::each_block(&mut Full(ending), path, BLOCK, |part| Ok(files::write(to, path, part)?))
+        files::each_block(&mut BlockReader(ending), path, COPY_BLOCK, |part| {
+            Ok(files::write(to, path, part)?)
+        })
     }
 
     fn replace(&self, header: &str, content: &mut dyn Read) -> Result<()> {
-        // What is there keeps its permissions.
+        // Keep the permissions of the existing file.
         let mode =
             self.dir.symlink_metadata(&self.name).map_or(0o600, |found| found.permissions().mode() & 0o7777);
         disk::publish(&self.dir, &self.name, mode, &mut |file| self.fill(file, header, content, false))
     }
 
-    /// Writes under a free number. The file is created first, exclusively, so that no other process
-    /// gets the same number.
-    fn number(&self, header: &str, content: &mut dyn Read) -> Result<String> {
+    /// Writes under a free number. The file is created exclusively first, which reserves the number
+    /// among processes.
+    fn write_numbered(&self, header: &str, content: &mut dyn Read) -> Result<String> {
         let mut from = 0;
         let is_taken = |number| self.dir.symlink_metadata(numbered(&self.name, number)).is_ok();
         while let Some(number) = free_number(from, is_taken) {
@@ -274,22 +278,22 @@ impl Place {
                 }
                 taken => drop(taken.map_err(|cause| refused(Op::Write, &path, cause))?),
             }
-            let place = Self {
+            let target = Self {
                 dir: self.dir.try_clone().map_err(|cause| refused(Op::Write, &path, cause))?,
                 name,
                 path,
             };
-            let done = place.replace(header, content);
+            let done = target.replace(header, content);
             if done.is_err() {
-                let _ = disk::remove(&place.dir, &place.name);
+                let _ = disk::remove(&target.dir, &target.name);
             }
-            return done.map(|()| place.path);
+            return done.map(|()| target.path);
         }
         Err(ErrorKind::NoNumber(self.path.clone()).into())
     }
 }
 
-/// A path with a number in front of its extension: `notes/a_000.txt`.
+/// Appends a number to the stem of a path: `notes/a_000.txt`.
 fn numbered(path: &str, number: u32) -> String {
     let stem = Path::new(path).extension().map_or(path.len(), |extension| path.len() - extension.len() - 1);
     let (stem, extension) = path.split_at_checked(stem).unwrap_or((path, ""));
@@ -303,13 +307,15 @@ fn last_byte(file: &mut File, length: u64) -> io::Result<u8> {
     Ok(last[0])
 }
 
-/// The error where the system refuses a path.
+/// Converts an error of the system. Paths out of the root get an error of their own.
 pub(crate) fn refused(op: Op, path: &str, cause: io::Error) -> Error {
     let is = |errno: rustix::io::Errno| cause.raw_os_error() == Some(errno.raw_os_error());
+    // `EXDEV` comes from the kernel's resolution below a folder; an error without a code comes from
+    // the user-space emulation in `cap-std`.
     let is_outside = is(rustix::io::Errno::XDEV)
         || matches!(cause.kind(), io::ErrorKind::PermissionDenied) && cause.raw_os_error().is_none();
     match cause.kind() {
-        _ if is_outside => outside(path, "a link on the way leads outside the root"),
+        _ if is_outside => outside(path, "a link in the path leads outside the root"),
         io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory | io::ErrorKind::Unsupported => {
             outside(path, cause.to_string())
         }
@@ -323,20 +329,20 @@ fn outside(path: &str, why: impl Into<Cow<'static, str>>) -> Error {
     ErrorKind::Outside { path: path.to_owned(), why: why.into() }.into()
 }
 
-/// Ends the last line, where anything was read and it is not ended.
-struct Ending<R> {
+/// A reader that adds a line end unless the content is empty or already has one.
+struct LineTerminator<R> {
     inner: R,
     last: u8,
-    is_over: bool,
+    is_done: bool,
 }
 
-impl<R: Read> Read for Ending<R> {
+impl<R: Read> Read for LineTerminator<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(bytes)?;
         if let Some(last) = bytes.get(..count).and_then(<[u8]>::last) {
             self.last = *last;
-        } else if !self.is_over && !bytes.is_empty() {
-            self.is_over = true;
+        } else if !self.is_done && !bytes.is_empty() {
+            self.is_done = true;
             if self.last != b'\n' {
                 bytes[0] = b'\n';
                 return Ok(1);
@@ -346,10 +352,10 @@ impl<R: Read> Read for Ending<R> {
     }
 }
 
-/// Reads as much as there is room for, so that what is short is written in one piece.
-struct Full<R>(R);
+/// A reader that fills the buffer completely, so that a short content is written by a single call.
+struct BlockReader<R>(R);
 
-impl<R: Read> Read for Full<R> {
+impl<R: Read> Read for BlockReader<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while filled < bytes.len() {
@@ -364,7 +370,7 @@ impl<R: Read> Read for Full<R> {
     }
 }
 
-/// When a file was changed last, in nanoseconds, for those that are sorted by it.
+/// The modification time of a file in nanoseconds, for sorting.
 pub fn changed(file: &File) -> io::Result<i128> {
     let metadata = file.metadata()?;
     Ok(i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()))

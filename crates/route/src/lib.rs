@@ -1,4 +1,4 @@
-//! Where contents go: the results of tools, the inputs of documents, the answers of models.
+//! Routing of contents: the results of tools, the inputs of documents, and the answers of models.
 //!
 //! ```
 //! use std::io::Write;
@@ -7,14 +7,14 @@
 //! use trommel_route::{Buffers, Destinations, Origin, Route, Target, notice};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let places = Destinations::new(Arc::new(Buffers::new()));
+//! let destinations = Destinations::new(Arc::new(Buffers::new()));
 //! let route = Route::to(Target::parse("variable:found")?);
-//! let mut parcel = places.open(&route, Origin::of("web_search"))?;
-//! parcel.write_all(b"a long page")?;
-//! let manifest = parcel.finish()?;
+//! let mut spooled = destinations.open(&route, Origin::of("web_search"))?;
+//! spooled.write_all(b"a long page")?;
+//! let manifest = spooled.finish()?;
 //!
 //! assert_eq!(notice(&manifest), "[output routed] web_search -> variable:found (total 11 chars)");
-//! let (info, _) = places.buffers().find("found", None)?;
+//! let (info, _) = destinations.buffers().find("found", None)?;
 //! assert_eq!((info.chars, info.source.as_str()), (11, "web_search"));
 //! # Ok(())
 //! # }
@@ -28,108 +28,112 @@
 //! - [Results of tools](#results-of-tools)
 //! - [Buffers](#buffers)
 //! - [Files](#files)
-//! - [What is promised when things go wrong](#what-is-promised-when-things-go-wrong)
+//! - [Guarantees](#guarantees)
 //! - [Limits and cost](#limits-and-cost)
 //! - [Errors](#errors)
 //!
 //! # Should I use this crate?
 //!
-//! Yes, to send what tools return somewhere else than into a model's context, by rules or by the
-//! model's own choice. `trommel-workflow` runs documents whose steps do so. This crate knows no
-//! store and no concrete tool: `trommel-toolbox` has the tool `buffer_ops`, and the store as a
-//! [`Shelf`].
+//! Yes, to send tool results to a destination other than a model's context, by rules or by the
+//! model's own choice. `trommel-workflow` runs documents whose steps do so. The crate contains no
+//! store and no tools. `trommel-toolbox` has the tool `buffer_ops`, and a store that implements
+//! [`OverflowStore`].
 //!
 //! # Terms
 //!
-//! A *content* goes from a *source* to a *target*, on a [`Route`]. A [`Manifest`] takes its place,
-//! and in words a [`notice`]; [`plain_notice`] has the words of other programs. A *variable* is the
-//! name of a *buffer*, in the *scope* of the run or of the session.
+//! A *content* is sent from a *source* to a *target*, along a [`Route`]. A [`Manifest`] replaces
+//! it, formatted as a [`notice`], or as a [`plain_notice`] in the format of other programs. A
+//! *variable* is the name of a *buffer*, in the *scope* of the run or the session.
 //!
 //! # Destinations
 //!
-//! | target | what becomes of the content |
+//! | target | effect on the content |
 //! | --- | --- |
-//! | `inline` | it goes where it would have gone anyway: into the prompt, or to the caller |
-//! | `variable:NAME` | into a buffer |
-//! | `file:PATH` | into a file below the root; a name without an extension gets that of Markdown |
-//! | `discard` | nothing is kept of it |
+//! | `inline` | not routed: it stays in the prompt, or is returned to the caller |
+//! | `variable:NAME` | written to a buffer |
+//! | `file:PATH` | written to a file below the root; a name without an extension gets `.md` |
+//! | `discard` | discarded |
 //!
-//! [`WriteMode`] says how: `append` (the default) adds it to the existing content, `replace`
-//! replaces that, `new` writes under a new name with a free number, from `_000` on. In a buffer,
-//! what is appended follows without a separator; in a file, it begins on a line of its own, and its
-//! last line is ended. Names may hold [patterns](Pattern) such as `{today}`. Every source goes to
-//! every destination, also to itself, as a stream: what is on its way is in memory up to 256 KiB,
-//! and beyond that in a file without a name.
+//! The [`WriteMode`] determines the treatment of existing content. `append` (the default) adds to
+//! it, and `replace` replaces it. `new` writes under a new name with the first free number,
+//! starting at `_000`. In a buffer, appended content follows without a separator. In a file, it
+//! starts on a new line, and its last line is terminated.
+//!
+//! Names may contain [patterns](Pattern) such as `{today}`. Any source can be sent to any
+//! destination, including itself. Contents are streamed: up to 256 KiB are in memory, longer ones
+//! in an unnamed file.
 //!
 //! # Results of tools
 //!
-//! [`Router`] is the executor's `Delivery`. In this order: the rule of a directive, which is hard,
-//! so that `inline` is inline whatever the length; the caller's own choice, for tools that are
-//! [`Choosing`]; the length, beyond which a result goes to the [`Shelf`] or to a new buffer;
-//! inline. The caller and the events get the manifest and never the payload.
+//! [`Router`] implements the executor's `Delivery`. The first of these that applies decides:
+//!
+//! 1. The rule of a directive. It is strict, so `inline` means inline for any length.
+//! 2. The caller's choice, for a tool wrapped in [`RoutableTool`].
+//! 3. The length. A long result goes to the [`OverflowStore`], or to a new buffer.
+//! 4. Inline.
+//!
+//! The caller and the events get the manifest, never the payload.
 //!
 //! # Buffers
 //!
-//! [`Buffers`] are looked at with [`look`]: peeks, ranges of lines or characters, searches, on a
-//! line of any length. Those of a run are in memory while they are short. Those of a session lie in
-//! its folder: a description, which says how much of the content counts, the content, and a lock.
-//! What is read is what was there when reading began.
+//! The module [`reading`] reads [`Buffers`]: peeks, ranges of lines or characters, and searches,
+//! with lines of any length. Short buffers of a run are in memory. A buffer of a session consists
+//! of three files in its folder: a description with the valid length, the content, and a lock. A
+//! reader sees the content as of the start of reading.
 //!
 //! # Files
 //!
-//! [`Files`] are resolved beneath the opened root by the system. Links that stay inside are
-//! followed; links, `..`, pipes, devices and folders that are exchanged meanwhile lead nowhere
-//! else. New files have the mode 0600 and folders 0700; what is replaced keeps its mode.
+//! The system resolves [`Files`] below the open root. Links that stay inside are followed. Links to
+//! the outside, `..`, pipes, devices, and folders that are replaced concurrently cannot lead out.
+//! New files have the mode 0600 and folders 0700. A replaced file keeps its mode.
 //!
-//! # What is promised when things go wrong
+//! # Guarantees
 //!
-//! - A buffer of a session, and a file that is replaced, is there as it was before or as it is
-//!   after, whenever the process ends.
-//! - What is appended to a file is written in one piece while its folder is locked, and taken back
-//!   when that fails. A process that is ended in the middle of a long piece leaves its beginning,
-//!   behind all that was there.
-//! - Writers of the same file or buffer wait for each other, up to a minute; nothing is lost, and
-//!   no number is taken twice.
+//! - A session's buffer, or a file that is replaced, is in its old or its new state, even if the
+//!   process crashes.
+//! - An append to a file is written while its folder is locked and undone on failure. A process
+//!   that crashes during a long append leaves an incomplete one, after the previous contents.
+//! - Writers of the same file or buffer wait for each other, up to a minute. No write is lost, and
+//!   no number is assigned twice.
 //!
 //! # Limits and cost
 //!
-//! | what | how much | beyond |
+//! | item | limit | beyond |
 //! |---|---|---|
-//! | a variable's name; a path | [128 characters](NAME_CHARS); 1,024 bytes | refused |
-//! | files of one input; to choose `{latest}` and `{pending}` from | 100,000; any number | refused |
-//! | a peek, a reading, a search | 2,000; 8,000 characters; 100 hits of 300 | refused, or goes on |
+//! | name of a variable; path | [128 characters](MAX_NAME_CHARS); 1,024 bytes | refused |
+//! | files of one input; candidates for `{latest}` and `{pending}` | 100,000; unlimited | refused |
+//! | peek; range; search | 2,000; 8,000 characters; 100 hits of 300 | refused, or continued |
 //!
-//! Routing takes about 1 MiB of memory whatever the length of a content. To look at a place takes
-//! time in proportion to what is before it, unless all characters are of one byte and it is asked
-//! for by offset.
+//! Routing takes about 1 MiB of memory for contents of any length. Reading takes time in proportion
+//! to the offset, unless all characters have one byte and the position is given as an offset.
 //!
 //! # Errors
 //!
-//! [`Error`] has a kind for programs and a sentence for people. Unix; Linux is tested.
+//! [`Error`] has a kind for programs and a message for people. Unix; tested on Linux.
 
 mod buffers;
 mod destinations;
 mod disk;
 mod error;
 mod files;
-pub mod look;
 mod mode;
 mod notice;
 mod pattern;
+pub mod reading;
 mod router;
 mod spool;
 mod target;
 #[cfg(test)]
 mod tests;
 
-pub use buffers::{BufferInfo, Buffers, Content, Listed, PENDING, Reader};
-pub use destinations::{Destinations, Origin, Parcel};
+pub use buffers::{BufferInfo, BufferList, Buffers, Content, PENDING, Reader};
+pub use destinations::{Destinations, Origin, SpooledWrite};
 pub use error::{Error, ErrorClass, ErrorKind, PatternFault, RangeFault, Result};
-pub use files::{Files, Matched, changed, has_wildcard};
+pub use files::{Files, MatchedFiles, changed, has_wildcard};
 pub use mode::{Scope, WriteMode};
 pub use notice::{INPUT, full_notice, notice, plain_notice};
 pub use pattern::{Files as FilePattern, Now, Pattern};
-pub use router::{Choosing, NOT_ROUTED, Router, Shelf};
-pub use target::{NAME_CHARS, Place, Route, Target, check_name, check_path, with_extension};
+pub use router::{NOT_ROUTED, OverflowStore, RoutableTool, Router};
+pub use target::{MAX_NAME_CHARS, ResolvedTarget, Route, Target, check_name, check_path, with_extension};
 
 pub use trommel_tool::Manifest;

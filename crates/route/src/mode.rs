@@ -1,4 +1,4 @@
-//! How something is written where something may be already, and how long a variable lives.
+//! Write modes, and scopes of variables.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind};
 
-/// How something is written where something may be already.
+/// The treatment of existing content at a destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum WriteMode {
-    /// Behind what is there.
+    /// Append to the existing content.
     #[default]
     Append,
-    /// In its place.
+    /// Replace the existing content.
     Replace,
-    /// Beside it, under the name with the first number that is free: `NAME_000`, `NAME_001`.
+    /// Write under a new name with the first free number: `NAME_000`, `NAME_001`.
     New,
 }
 
@@ -25,7 +25,7 @@ impl WriteMode {
     /// Every mode.
     pub const ALL: [Self; 3] = [Self::Append, Self::Replace, Self::New];
 
-    /// The name in directives.
+    /// The name used in directives.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Append => "append",
@@ -50,23 +50,23 @@ impl FromStr for WriteMode {
     }
 }
 
-/// How long a variable lives.
+/// The lifetime of a variable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Scope {
-    /// As long as the process, or the run of a document.
+    /// The lifetime of the process, or of the run of a document.
     #[default]
     Run,
-    /// As long as the session, across processes.
+    /// The lifetime of the session, across processes.
     Session,
 }
 
 impl Scope {
-    /// Every scope, in the order in which a variable is looked for.
+    /// Every scope, in the order in which variables are searched.
     pub const ALL: [Self; 2] = [Self::Run, Self::Session];
 
-    /// The name in directives.
+    /// The name used in directives.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Run => "run",

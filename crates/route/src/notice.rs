@@ -1,20 +1,20 @@
-//! Manifests in words: what stands in a prompt, or on a terminal, in the place of a content.
+//! Notices: manifests as text, which replace a routed content in a prompt or on a terminal.
 //!
-//! A notice stands before data and outside of it. Nothing in it comes from a content, and what
-//! comes from outside, names and paths, is on one line, without characters that do something.
+//! A notice contains no text of the content. Names and paths come from outside, so they are escaped
+//! and kept on one line.
 
 use std::fmt::Write;
 
 use trommel_base::text::{grouped, safe};
 use trommel_tool::Manifest;
 
-/// Paths that a notice names.
-const PATHS: usize = 20;
+/// Maximum number of paths in a notice.
+const MAX_PATHS: usize = 20;
 
-/// The source of what an `@input` has read.
+/// The source of contents read by an `@input` directive.
 pub const INPUT: &str = "input";
 
-/// The manifest of what was routed, in the words of the specification.
+/// Formats a manifest as a notice, as specified.
 ///
 /// ```
 /// use trommel_route::{Manifest, notice};
@@ -43,8 +43,8 @@ pub fn notice(manifest: &Manifest) -> String {
     text
 }
 
-/// The same as programs write it that route to `variable: NAME`: the figures on a line of their
-/// own, without commas.
+/// Formats a manifest like programs that route to `variable: NAME`: the figures are on a separate
+/// line, without thousands separators.
 ///
 /// ```
 /// # let mut manifest = trommel_route::Manifest::new("foo", "variable:foo");
@@ -68,16 +68,16 @@ fn add_paths(text: &mut String, paths: &[String]) {
     if paths.is_empty() {
         return;
     }
-    let shown: Vec<_> = paths.iter().take(PATHS).map(|path| safe(path)).collect();
+    let shown: Vec<_> = paths.iter().take(MAX_PATHS).map(|path| safe(path)).collect();
     // Writing to a string cannot fail.
     let _ = write!(text, "\npaths: {}", shown.join(", "));
-    if paths.len() > PATHS {
-        let _ = write!(text, " and {} more", grouped((paths.len() - PATHS) as u64));
+    if paths.len() > MAX_PATHS {
+        let _ = write!(text, " and {} more", grouped((paths.len() - MAX_PATHS) as u64));
     }
 }
 
-/// The same with all that a caller needs to go on: what it is called, how it begins, and the calls
-/// that ask it. How it begins is data, and stands last, behind a line that says so.
+/// Formats a manifest with everything needed to continue: the ID, suggested calls, and a preview.
+/// The preview is data, so it comes last, after a line that says so.
 pub fn full_notice(manifest: &Manifest) -> String {
     let Manifest { id, destination, preview, next_calls, .. } = manifest;
     let mut text = notice(manifest);
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_do_nothing_and_paths_are_few() {
+    fn names_are_escaped_and_paths_are_limited() {
         let mut manifest = Manifest::new("x", "file:a\n[input routed] b");
         (manifest.source, manifest.size_chars) = ("web\u{1b}[31m".into(), 1);
         manifest.paths = (0..25).map(|number| number.to_string()).collect();
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_is_told_last() {
+    fn preview_comes_last() {
         let mut manifest = Manifest::new("01jq", "store");
         (manifest.source, manifest.preview) = ("web.fetch".into(), "[output routed] no".into());
         manifest.next_calls = vec!["tool_outputs.read {\"id\":\"01jq\"}".into()];

@@ -1,4 +1,5 @@
-//! Names with patterns in braces, such as `results/{today}`, and what they stand for at some time.
+//! Names with patterns in braces, such as `results/{today}`, and their resolution at a point in
+//! time.
 
 mod date;
 
@@ -11,43 +12,44 @@ use trommel_base::nearest_one;
 use crate::error::{Error, ErrorKind, PatternFault, Result};
 use date::{Day, Format};
 
-/// Files that `{latest}` and `{pending}` stand for unless a number follows.
-const FILES: usize = 10;
+/// Default number of files selected by `{latest}` and `{pending}`.
+const DEFAULT_FILES: usize = 10;
 
-/// Bytes of a name at most.
-const LONGEST: usize = 1_024;
+/// Maximum length of a name in bytes.
+const MAX_BYTES: usize = 1_024;
 
 /// A path or a name with patterns in braces.
 ///
-/// Dates: `{today}`, `{yesterday}`, `{tomorrow}`; `{this-week}`, `{last-week}`, `{next-week}`, the
-/// first day of the week; `{this-month}`, `{last-month}`; `{day-name}`, `{month-name}`. Each takes
-/// a format behind a colon, `{today:YYYYMMDD}`, of the words `YYYY YY MMMM MMM MM M DD D dddd ddd
-/// HH mm ss`; other letters go in brackets, `[week]`. In inputs, `{latest}` and `{pending}` select
-/// files. A literal brace is doubled: `{{`, `}}`.
+/// Dates are `{today}`, `{yesterday}`, and `{tomorrow}`; `{this-week}`, `{last-week}`, and
+/// `{next-week}` for the first day of a week; `{this-month}` and `{last-month}`; `{day-name}` and
+/// `{month-name}`. A format may follow after a colon, as in `{today:YYYYMMDD}`. Its words are `YYYY
+/// YY MMMM MMM MM M DD D dddd ddd HH mm ss`; other letters must be in brackets, as in `[week]`.
+///
+/// In inputs, `{latest}` and `{pending}` select files. Double a literal brace: `{{`, `}}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     text: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<Excerpt>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum Excerpt {
     Literal(String),
     Date(Day, Format),
     Files(Files),
 }
 
-/// Which files of a folder a pattern stands for.
+/// The files that a pattern selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Files {
-    /// The newest so many.
+    /// The newest `n`.
     Latest(usize),
-    /// The oldest so many that no run has had yet.
+    /// The oldest `n` that no run has read yet.
     Pending(usize),
 }
 
-/// The time that patterns are about.
+/// The point in time that patterns are resolved at.
 #[derive(Clone, Debug)]
 pub struct Now {
     time: Zoned,
@@ -55,17 +57,18 @@ pub struct Now {
 }
 
 impl Now {
-    /// This moment, in the local time zone; weeks begin on Monday.
+    /// The current time in the local time zone. Weeks start on Monday.
     pub fn local() -> Self {
         Self::at(Zoned::now())
     }
 
-    /// Another moment.
+    /// The given time. Weeks start on Monday.
     pub fn at(time: Zoned) -> Self {
         Self { time, week_starts: Weekday::Monday }
     }
 
-    /// Lets weeks begin on another day, by its English name. An error names the days.
+    /// Sets the first day of the week by its English name. The error for an unknown name lists the
+    /// valid ones.
     pub fn week_starts(mut self, day: &str) -> Result<Self> {
         let days = Weekday::Monday.cycle_forward().take(7);
         let named = days.zip(date::DAYS).find(|(_, name)| name.eq_ignore_ascii_case(day.trim()));
@@ -76,17 +79,17 @@ impl Now {
         Ok(self)
     }
 
-    /// The moment.
+    /// The point in time.
     pub fn time(&self) -> &Zoned {
         &self.time
     }
 }
 
 impl Pattern {
-    /// Reads a name. An error names the pattern that does not exist, and those that do.
+    /// Parses a name. The error for an unknown pattern lists the valid ones.
     pub fn parse(text: &str) -> Result<Self> {
-        if text.len() > LONGEST {
-            return refuse(PatternFault::Long { bytes: text.len(), limit: LONGEST });
+        if text.len() > MAX_BYTES {
+            return refuse(PatternFault::Long { bytes: text.len(), limit: MAX_BYTES });
         }
         let mut pieces = Vec::new();
         let mut literal = String::new();
@@ -101,50 +104,50 @@ impl Pattern {
                 continue;
             }
             let inside = brace.strip_prefix('{').and_then(|inside| inside.split_once('}'));
-            let Some((inside, behind)) = inside else {
+            let Some((inside, after)) = inside else {
                 return refuse(PatternFault::Brace(text.to_owned()));
             };
             if !literal.is_empty() {
-                pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+                pieces.push(Excerpt::Literal(std::mem::take(&mut literal)));
             }
-            pieces.push(Piece::parse(inside)?);
-            rest = behind;
+            pieces.push(Excerpt::parse(inside)?);
+            rest = after;
         }
         literal.push_str(rest);
         if !literal.is_empty() {
-            pieces.push(Piece::Literal(literal));
+            pieces.push(Excerpt::Literal(literal));
         }
-        if pieces.iter().filter(|piece| matches!(piece, Piece::Files(_))).count() > 1 {
+        if pieces.iter().filter(|piece| matches!(piece, Excerpt::Files(_))).count() > 1 {
             return refuse(PatternFault::Twice(text.to_owned()));
         }
         Ok(Self { text: text.to_owned(), pieces })
     }
 
-    /// A name in which every brace is meant.
+    /// A name whose braces are all literal.
     pub fn literal(name: &str) -> Self {
         let text = name.replace('{', "{{").replace('}', "}}");
-        Self { text, pieces: vec![Piece::Literal(name.to_owned())] }
+        Self { text, pieces: vec![Excerpt::Literal(name.to_owned())] }
     }
 
-    /// The name as it was written.
+    /// The text of the name, with its patterns.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Which files it asks for, if it does.
+    /// The files selected by the name, if it has such a pattern.
     pub fn files(&self) -> Option<Files> {
         self.pieces.iter().find_map(|piece| match piece {
-            Piece::Files(files) => Some(*files),
+            Excerpt::Files(files) => Some(*files),
             _ => None,
         })
     }
 
-    /// The name at some time. Where it asks for files, `*` stands.
+    /// Resolves the name at a point in time. A pattern that selects files becomes `*`.
     pub fn resolve(&self, now: &Now) -> String {
-        let text = |piece: &Piece| match piece {
-            Piece::Literal(text) => text.clone(),
-            Piece::Date(day, format) => format.write(&day.of(&now.time, now.week_starts)),
-            Piece::Files(_) => "*".to_owned(),
+        let text = |piece: &Excerpt| match piece {
+            Excerpt::Literal(text) => text.clone(),
+            Excerpt::Date(day, format) => format.write(&day.resolve(&now.time, now.week_starts)),
+            Excerpt::Files(_) => "*".to_owned(),
         };
         self.pieces.iter().map(text).collect()
     }
@@ -156,15 +159,15 @@ impl fmt::Display for Pattern {
     }
 }
 
-impl Piece {
+impl Excerpt {
     fn parse(inside: &str) -> Result<Self> {
         let (name, detail) = match inside.split_once(':') {
             Some((name, detail)) => (name.trim(), Some(detail)),
             None => (inside.trim(), None),
         };
         let name = name.replace('_', "-").to_ascii_lowercase();
-        if let Some(day) = Day::of_name(&name) {
-            let format = detail.map_or_else(|| Ok(day.usual()), Format::parse)?;
+        if let Some(day) = Day::from_name(&name) {
+            let format = detail.map_or_else(|| Ok(day.default_format()), Format::parse)?;
             return Ok(Self::Date(day, format));
         }
         let files: fn(usize) -> Files = match name.as_str() {
@@ -172,7 +175,7 @@ impl Piece {
             "pending" => Files::Pending,
             _ => return Err(unknown(&name)),
         };
-        let number = detail.map_or(Ok(FILES), |detail| detail.trim().parse());
+        let number = detail.map_or(Ok(DEFAULT_FILES), |detail| detail.trim().parse());
         match number {
             Ok(number) if (1..=1_000).contains(&number) => Ok(Self::Files(files(number))),
             _ => refuse(PatternFault::Number(inside.to_owned())),
@@ -204,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn every_pattern_has_its_date() {
+    fn resolves_every_pattern() {
         for (pattern, date) in [
             ("{today}", "2026-03-04"),
             ("{yesterday}", "2026-03-03"),
@@ -229,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn weeks_begin_where_they_are_said_to() {
+    fn weeks_start_on_the_configured_day() {
         let sunday = now().week_starts("Sunday").unwrap();
         assert_eq!(Pattern::parse("{this-week}").unwrap().resolve(&sunday), "2026-03-01");
         let error = now().week_starts("someday").unwrap_err();
@@ -238,30 +241,30 @@ mod tests {
     }
 
     #[test]
-    fn r45_what_is_no_pattern_is_explained() {
-        let said = |text: &str| Pattern::parse(text).unwrap_err().to_string();
-        assert!(said("{todya}").contains("Did you mean {today}?"), "{}", said("{todya}"));
-        assert!(said("a{today").contains("has no partner"));
-        assert!(said("a}").contains("has no partner"));
-        assert!(said("{latest:0}").contains("from 1 to 1000"));
-        assert!(said("{latest}/{pending}").contains("twice"));
-        assert!(said(&"x".repeat(2_000)).contains("1024"));
+    fn r45_invalid_patterns_are_explained() {
+        let message = |text: &str| Pattern::parse(text).unwrap_err().to_string();
+        assert!(message("{todya}").contains("did you mean {today}?"), "{}", message("{todya}"));
+        assert!(message("a{today").contains("unbalanced brace"));
+        assert!(message("a}").contains("unbalanced brace"));
+        assert!(message("{latest:0}").contains("from 1 to 1000"));
+        assert!(message("{latest}/{pending}").contains("twice"));
+        assert!(message(&"x".repeat(2_000)).contains("1024"));
     }
 
     #[test]
-    fn refuses_date_formats_that_would_be_taken_as_text() {
-        let said = |text: &str| Pattern::parse(text).unwrap_err().to_string();
+    fn refuses_ambiguous_date_formats() {
+        let error_text = |text: &str| Pattern::parse(text).unwrap_err().to_string();
         for (format, hint) in [
-            ("yyyy-mm-dd", "Did you mean `YYYY-MM-DD`?"),
-            ("YYYY-mm-DD", "Did you mean `YYYY-MM-DD`?"),
-            ("YYYY-MM-dd", "Did you mean `YYYY-MM-DD`?"),
-            ("yyyymmdd", "Did you mean `YYYYMMDD`?"),
-            ("hh:mm", "Did you mean `HH:mm`?"),
+            ("yyyy-mm-dd", "did you mean `YYYY-MM-DD`?"),
+            ("YYYY-mm-DD", "did you mean `YYYY-MM-DD`?"),
+            ("YYYY-MM-dd", "did you mean `YYYY-MM-DD`?"),
+            ("yyyymmdd", "did you mean `YYYYMMDD`?"),
+            ("hh:mm", "did you mean `HH:mm`?"),
             ("QQ", "`QQ` is not a word of date formats"),
             ("YYYY-Www", "put other letters in brackets"),
             ("mm-YYYY", "`mm` is minutes"),
         ] {
-            let message = said(&format!("{{today:{format}}}"));
+            let message = error_text(&format!("{{today:{format}}}"));
             assert!(message.contains(hint), "{format}: {message}");
         }
         assert_eq!(resolved("{today:YYYY-MM-DDTHH-mm-ss}"), "2026-03-04T05-06-07");
@@ -270,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_literal_is_taken_as_it_stands() {
+    fn literals_are_not_resolved() {
         let pattern = Pattern::literal("a{today}");
         assert_eq!(pattern.resolve(&now()), "a{today}");
         assert_eq!(Pattern::parse(pattern.as_str()).unwrap().resolve(&now()), "a{today}");

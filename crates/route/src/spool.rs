@@ -1,4 +1,5 @@
-//! What is on its way to a destination: held while it is short, then in a file without a name.
+//! Contents that are not at their destination yet. Short ones are in memory, long ones in an
+//! unnamed file.
 
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
@@ -6,59 +7,59 @@ use std::path::Path;
 use tempfile::SpooledTempFile;
 use trommel_base::text::count_chars;
 
-/// Bytes that are held in memory.
-pub(crate) const HELD: usize = 256 << 10;
+/// Maximum number of bytes in memory.
+pub(crate) const MAX_MEMORY_BYTES: usize = 256 << 10;
 
-/// What is on its way, and what is known of it.
+/// A content that is being collected, and its size.
 #[derive(Debug)]
 pub(crate) struct Spool {
     file: SpooledTempFile,
     size: Size,
 }
 
-/// How long a content is.
+/// The size of a content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) bytes: u64,
-    /// Bytes that begin a character.
+    /// Number of characters, counted as bytes that start one.
     pub(crate) chars: u64,
-    /// Ends of lines.
+    /// Number of line ends.
     pub(crate) newlines: u64,
-    /// Whether the last byte ends a line.
-    pub(crate) is_ended: bool,
+    /// True if the last byte is a line end.
+    pub(crate) is_terminated: bool,
 }
 
 impl Size {
-    /// Adds what follows.
+    /// Adds the bytes that follow.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
         self.chars += count_chars(bytes);
         self.newlines += memchr::memchr_iter(b'\n', bytes).count() as u64;
-        self.is_ended = bytes.last().map_or(self.is_ended, |last| *last == b'\n');
+        self.is_terminated = bytes.last().map_or(self.is_terminated, |last| *last == b'\n');
     }
 
-    /// The same with another content behind it.
+    /// The size after appending another content.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             bytes: self.bytes + other.bytes,
             chars: self.chars + other.chars,
             newlines: self.newlines + other.newlines,
-            is_ended: if other.bytes > 0 { other.is_ended } else { self.is_ended },
+            is_terminated: if other.bytes > 0 { other.is_terminated } else { self.is_terminated },
         }
     }
 
-    /// How many lines there are; one that is not ended counts.
+    /// The number of lines. An unterminated last line counts.
     pub(crate) fn lines(self) -> u64 {
-        self.newlines + u64::from(self.bytes > 0 && !self.is_ended)
+        self.newlines + u64::from(self.bytes > 0 && !self.is_terminated)
     }
 }
 
 impl Spool {
-    /// Spools to files in this folder, or in that for temporary files.
+    /// Spools to unnamed files in this folder, or in the system's temporary folder.
     pub(crate) fn new(folder: Option<&Path>) -> Self {
         let file = match folder {
-            Some(folder) => tempfile::spooled_tempfile_in(HELD, folder),
-            None => tempfile::spooled_tempfile(HELD),
+            Some(folder) => tempfile::spooled_tempfile_in(MAX_MEMORY_BYTES, folder),
+            None => tempfile::spooled_tempfile(MAX_MEMORY_BYTES),
         };
         Self { file, size: Size::default() }
     }
@@ -67,7 +68,7 @@ impl Spool {
         self.size
     }
 
-    /// What was written, from its beginning.
+    /// A reader from the start of the content.
     pub(crate) fn content(&mut self) -> io::Result<&mut impl Read> {
         self.file.rewind()?;
         Ok(&mut self.file)

@@ -1,4 +1,4 @@
-//! Where a content goes: `inline`, `discard`, `variable:NAME`, `file:PATH`.
+//! Targets of contents: `inline`, `discard`, `variable:NAME`, and `file:PATH`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,26 +11,26 @@ use crate::error::{Error, ErrorKind, PatternFault, Result};
 use crate::mode::{Scope, WriteMode};
 use crate::pattern::{Now, Pattern};
 
-/// Characters of a variable's name at most.
-pub const NAME_CHARS: usize = 128;
+/// Maximum length of a variable's name in characters.
+pub const MAX_NAME_CHARS: usize = 128;
 
-/// Where a content goes.
+/// The target of a content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Target {
-    /// Where it would have gone anyway: into the prompt, or to the caller.
+    /// Not routed: the content stays in the prompt, or is returned to the caller.
     #[default]
     Inline,
-    /// Nowhere.
+    /// Discarded.
     Discard,
-    /// Into the buffer of this name.
+    /// The buffer of this name.
     Variable(Pattern),
-    /// Into the file of this path.
+    /// The file with this path.
     File(Pattern),
 }
 
 impl Target {
-    /// Reads a destination. An error tells what is missing, and what there is.
+    /// Parses a target. The error lists the valid forms.
     pub fn parse(text: &str) -> Result<Self> {
         let refuse = |why: &'static str| Err(ErrorKind::Target { text: text.to_owned(), why }.into());
         let text = text.trim();
@@ -46,8 +46,8 @@ impl Target {
         match (form.trim_end().to_ascii_lowercase().as_str(), rest) {
             ("inline", None) => Ok(Self::Inline),
             ("discard", None) => Ok(Self::Discard),
-            ("variable", None | Some("")) => refuse("a name is missing behind `variable:`"),
-            ("file", None | Some("")) => refuse("a path is missing behind `file:`"),
+            ("variable", None | Some("")) => refuse("a name is missing after `variable:`"),
+            ("file", None | Some("")) => refuse("a path is missing after `file:`"),
             ("variable", Some(name)) => {
                 check_name(name)?;
                 Ok(Self::Variable(pattern(name)?))
@@ -58,17 +58,17 @@ impl Target {
             }
             ("", _) => refuse("it is empty"),
             ("inline" | "discard", Some(_)) => refuse("it takes no name"),
-            _ => refuse("there is no such destination"),
+            _ => refuse("unknown target"),
         }
     }
 
-    /// Whether the content goes elsewhere than it would have gone anyway.
+    /// True if the content is routed, and not left where it is.
     pub fn is_routed(&self) -> bool {
         *self != Self::Inline
     }
 }
 
-/// The text that [`parse`](Target::parse) reads.
+/// Formats the text that [`parse`](Target::parse) accepts.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -88,109 +88,109 @@ impl FromStr for Target {
     }
 }
 
-/// An error unless this can be the name of a variable.
+/// Fails unless the text is valid as the name of a variable.
 pub fn check_name(name: &str) -> Result<()> {
     let chars = name.chars().count();
     let why = if name.trim().is_empty() {
         Cow::from("it is empty")
-    } else if chars > NAME_CHARS {
-        format!("it has {chars} characters, and may have {NAME_CHARS}").into()
+    } else if chars > MAX_NAME_CHARS {
+        format!("it has {chars} characters; the limit is {MAX_NAME_CHARS}").into()
     } else if safe(name) != name {
-        "it holds characters that cannot be seen".into()
+        "it contains invisible characters".into()
     } else {
         return Ok(());
     };
     Err(ErrorKind::VariableName { name: name.to_owned(), why }.into())
 }
 
-/// An error unless a path stays below the root as far as its words tell; links are the system's
-/// business.
+/// Fails unless the components of a path stay below the root. Links are checked by the system when
+/// the path is opened.
 pub fn check_path(path: &str) -> Result<()> {
     let why = if path.contains('\0') {
-        "it holds a zero byte"
+        "it contains a zero byte"
     } else if path.starts_with(['/', '\\']) || Path::new(path).is_absolute() {
-        "it begins at the root of the disk"
+        "it is an absolute path"
     } else if path.split(['/', '\\']).any(|part| part == "..") {
         "paths must stay inside the root (no `..`)"
     } else if path.ends_with('/') {
-        "it names a folder"
+        "it refers to a folder"
     } else if safe(path) != path {
-        "it holds characters that cannot be seen"
+        "it contains invisible characters"
     } else {
         return Ok(());
     };
     Err(ErrorKind::Outside { path: path.to_owned(), why: why.into() }.into())
 }
 
-/// A path with the extension of Markdown when its name has none.
+/// Appends the extension `.md` to a path without an extension.
 pub fn with_extension(path: &str) -> String {
     if Path::new(path).extension().is_some() { path.to_owned() } else { format!("{path}.md") }
 }
 
-/// Where a content goes, and how it is written there.
+/// The target of a content, and the options for writing to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Route {
-    /// Where it goes.
+    /// The target.
     pub target: Target,
-    /// How it is written there; [`WriteMode::Append`] unless it is said.
+    /// The write mode. `None` is [`WriteMode::Append`].
     pub write_mode: Option<WriteMode>,
-    /// How long the variable lives; what is usual for the host unless it is said.
+    /// The scope of the variable. `None` is the default of the host.
     pub scope: Option<Scope>,
 }
 
 impl Route {
-    /// A route with everything as usual.
+    /// A route with default options.
     pub fn to(target: Target) -> Self {
         Self { target, write_mode: None, scope: None }
     }
 
-    /// Sets how it is written.
+    /// Sets the write mode.
     #[must_use]
     pub fn write_mode(mut self, mode: WriteMode) -> Self {
         self.write_mode = Some(mode);
         self
     }
 
-    /// Sets how long the variable lives.
+    /// Sets the scope of the variable.
     #[must_use]
     pub fn scope(mut self, scope: Scope) -> Self {
         self.scope = Some(scope);
         self
     }
 
-    /// How it is written.
+    /// The effective write mode.
     pub fn mode(&self) -> WriteMode {
         self.write_mode.unwrap_or_default()
     }
 
-    /// Where it leads at some time.
-    pub fn resolve(&self, now: &Now) -> Result<Place> {
+    /// Resolves the patterns of the target at a point in time.
+    pub fn resolve(&self, now: &Now) -> Result<ResolvedTarget> {
         match &self.target {
-            Target::Inline | Target::Discard => Ok(Place::Nowhere),
+            Target::Inline | Target::Discard => Ok(ResolvedTarget::Nowhere),
             Target::Variable(name) => {
                 let name = name.resolve(now);
                 check_name(&name)?;
-                Ok(Place::Variable(name))
+                Ok(ResolvedTarget::Variable(name))
             }
             Target::File(path) => {
                 let path = with_extension(&path.resolve(now));
                 check_path(&path)?;
-                Ok(Place::File(path))
+                Ok(ResolvedTarget::File(path))
             }
         }
     }
 }
 
-/// A destination without patterns.
+/// A target without patterns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
+pub enum ResolvedTarget {
     /// Neither a buffer nor a file.
     Nowhere,
     /// The buffer of this name.
     Variable(String),
-    /// The file of this path.
+    /// The file with this path.
     File(String),
 }
 
@@ -200,7 +200,7 @@ mod tests {
     use crate::error::ErrorClass;
 
     #[test]
-    fn destinations_are_read_and_written() {
+    fn targets_round_trip() {
         for text in
             ["inline", "discard", "variable:foo", "file:results/{today}", "variable:a b", "file:a (1), b.md"]
         {
@@ -210,25 +210,25 @@ mod tests {
     }
 
     #[test]
-    fn r45_what_is_no_destination_is_explained() {
-        for (text, class, said) in [
+    fn r45_invalid_targets_are_explained() {
+        for (text, class, message) in [
             ("", ErrorClass::Target, "it is empty"),
             ("variable:", ErrorClass::Target, "a name is missing"),
             ("variable", ErrorClass::Target, "a name is missing"),
             ("file: ", ErrorClass::Target, "a path is missing"),
             ("inline:x", ErrorClass::Target, "takes no name"),
-            ("s3:bucket", ErrorClass::Target, "inline, discard, variable:NAME or file:PATH"),
-            ("file:/etc/passwd", ErrorClass::Outside, "root of the disk"),
+            ("s3:bucket", ErrorClass::Target, "inline, discard, variable:NAME, or file:PATH"),
+            ("file:/etc/passwd", ErrorClass::Outside, "absolute path"),
             ("file:a/../../b", ErrorClass::Outside, "`..`"),
             ("file:a\0b", ErrorClass::Outside, "zero byte"),
             ("file:a/", ErrorClass::Outside, "a folder"),
             ("file:{pending}", ErrorClass::Pattern, "cannot be written to"),
-            ("file:{someday}", ErrorClass::Pattern, "there is no pattern"),
-            ("variable:a\u{202e}b", ErrorClass::Name, "cannot be seen"),
+            ("file:{someday}", ErrorClass::Pattern, "unknown pattern"),
+            ("variable:a\u{202e}b", ErrorClass::Name, "invisible"),
         ] {
             let error = Target::parse(text).unwrap_err();
             assert_eq!(error.class(), class, "{text}: {error}");
-            assert!(error.to_string().contains(said), "{text}: {error}");
+            assert!(error.to_string().contains(message), "{text}: {error}");
         }
         assert_eq!(
             Target::parse(&format!("variable:{}", "x".repeat(129))).unwrap_err().class(),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_without_an_extension_get_one() {
+    fn adds_an_extension_only_if_there_is_none() {
         let now = Now::at("2026-03-04T00:00[UTC]".parse().unwrap());
         for (target, path) in [
             ("file:results/{today}", "results/2026-03-04.md"),
@@ -245,8 +245,8 @@ mod tests {
             ("file:a.b/c", "a.b/c.md"),
             ("file:.hidden", ".hidden.md"),
         ] {
-            let place = Route::to(Target::parse(target).unwrap()).resolve(&now).unwrap();
-            assert_eq!(place, Place::File(path.into()));
+            let resolved = Route::to(Target::parse(target).unwrap()).resolve(&now).unwrap();
+            assert_eq!(resolved, ResolvedTarget::File(path.into()));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Every operation on files fails once, for every place where it may: what was is still there, or
-//! what was to be is there, and never anything in between.
+//! Lets every file operation fail once, at every position. The result must be the old or the new
+//! state, never in between.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,10 +12,10 @@ use trommel_base::faults::{Fails, Trial, exhaust};
 
 use crate::{Buffers, Destinations, ErrorClass, Files, Now, Origin, Route, Scope, Target, WriteMode};
 
-/// What is to be seen of a folder: files below the root, and buffers of the session.
+/// The observable state of a folder: files below the root, and buffers of the session.
 type State = BTreeMap<String, Vec<u8>>;
 
-fn places(folder: &Path) -> Destinations {
+fn destinations(folder: &Path) -> Destinations {
     fs::create_dir_all(folder.join("root")).unwrap();
     let buffers = Buffers::new().session(folder.join("sessions"), "s").unwrap();
     let files = Files::open(folder.join("root")).unwrap();
@@ -24,7 +24,7 @@ fn places(folder: &Path) -> Destinations {
 }
 
 fn state(folder: &Path) -> State {
-    let places = places(folder);
+    let destinations = destinations(folder);
     let mut state = State::new();
     let mut folders = vec![folder.join("root")];
     while let Some(folder) = folders.pop() {
@@ -37,8 +37,8 @@ fn state(folder: &Path) -> State {
             }
         }
     }
-    for info in places.buffers().list(Some(Scope::Session)).unwrap().buffers {
-        let (info, content) = places.buffers().find(&info.name, Some(Scope::Session)).unwrap();
+    for info in destinations.buffers().list(Some(Scope::Session)).unwrap().buffers {
+        let (info, content) = destinations.buffers().find(&info.name, Some(Scope::Session)).unwrap();
         let mut bytes = Vec::new();
         content.reader(0).read_to_end(&mut bytes).unwrap();
         assert_eq!(bytes.len() as u64, info.bytes);
@@ -47,30 +47,30 @@ fn state(folder: &Path) -> State {
     state
 }
 
-fn change(places: &Destinations, target: &str, mode: WriteMode, text: &[u8]) -> crate::Result<()> {
+fn change(destinations: &Destinations, target: &str, mode: WriteMode, text: &[u8]) -> crate::Result<()> {
     let route = Route::to(Target::parse(target).unwrap()).write_mode(mode).scope(Scope::Session);
-    let mut parcel = places.open(&route, Origin::of("test"))?;
-    parcel.write_all(text).unwrap();
-    parcel.finish().map(drop)
+    let mut write = destinations.open(&route, Origin::of("test"))?;
+    write.write_all(text).unwrap();
+    write.finish().map(drop)
 }
 
-/// Something that is there already, where `is_there`.
+/// Creates existing contents, if `is_there`.
 fn prepare(folder: &Path, is_there: bool) -> Destinations {
-    let places = places(folder);
+    let destinations = destinations(folder);
     if is_there {
         for target in ["variable:v", "file:deep/f"] {
-            change(&places, target, WriteMode::Replace, b"old").unwrap();
+            change(&destinations, target, WriteMode::Replace, b"old").unwrap();
         }
     }
-    places
+    destinations
 }
 
-/// What is written.
+/// The content that is written.
 fn text() -> Vec<u8> {
     vec![b'x'; 100_000]
 }
 
-/// A content that goes somewhere.
+/// A write to a destination.
 #[derive(Clone, Copy)]
 struct Change {
     target: &'static str,
@@ -79,30 +79,30 @@ struct Change {
 }
 
 impl Change {
-    /// The state before it, and the one after it.
+    /// The states before and after the write.
     fn states(&self) -> [State; 2] {
         let folder = tempfile::tempdir().unwrap();
-        let places = prepare(folder.path(), self.is_there);
+        let destinations = prepare(folder.path(), self.is_there);
         let old = state(folder.path());
-        change(&places, self.target, self.mode, &text()).unwrap();
+        change(&destinations, self.target, self.mode, &text()).unwrap();
         [old, state(folder.path())]
     }
 }
 
-/// Makes a change of which one operation fails, and checks what is left.
+/// Writes while one operation fails, and checks the resulting state.
 fn check(change_of: &Change, trial: &mut Trial, how: (Fails, Errno), states: &[State; 2]) {
     let Change { target, mode, is_there } = *change_of;
     let [old, new] = states;
     let text = text();
     let folder = tempfile::tempdir().unwrap();
-    let places = prepare(folder.path(), is_there);
-    let done = trial.run(|| change(&places, target, mode, &text));
+    let destinations = prepare(folder.path(), is_there);
+    let done = trial.run(|| change(&destinations, target, mode, &text));
     let context = format!("{target} {mode} {how:?} {:?} gives {done:?}", trial.failed());
     let found = state(folder.path());
     let torn = how.0 == Fails::FromThenOn && target.starts_with("file:") && mode != WriteMode::Replace;
     if torn && found != *old && found != *new {
-        // A process that ends in the middle of appending to a file, or of making a numbered one,
-        // leaves the beginning of what it wrote, after all that was there.
+        // A process that crashes while it appends to a file, or writes a numbered one, may leave an
+        // incomplete write after the previous contents.
         for (name, bytes) in old {
             assert!(found[name].starts_with(bytes), "{context}");
         }
@@ -119,8 +119,8 @@ fn check(change_of: &Change, trial: &mut Trial, how: (Fails, Errno), states: &[S
         }
         Err(_) => assert!(trial.failed().is_some(), "{context}"),
     }
-    // Whatever happened, the change can be made now.
-    change(&places, target, mode, &text).unwrap_or_else(|error| panic!("{context}, then {error}"));
+    // In every case the write must be possible now.
+    change(&destinations, target, mode, &text).unwrap_or_else(|error| panic!("{context}, then {error}"));
 }
 
 fn every_operation_fails(how: (Fails, Errno)) {
@@ -136,22 +136,21 @@ fn every_operation_fails(how: (Fails, Errno)) {
     }
 }
 
-/// R16: whichever operation fails, there is the old state or the new one.
+/// R16: a failure of any operation leaves the old or the new state.
 #[test]
-fn r16_every_operation_may_fail() {
+fn r16_failed_operations_leave_old_or_new_state() {
     every_operation_fails((Fails::Once, Errno::IO));
 }
 
-/// R16: whichever operation a process ends at, there is the old state or the new one; of what is
-/// appended to a file, a part.
+/// R16: a crash at any operation leaves the old or the new state. An append to a file may be
+/// incomplete.
 #[test]
-fn r16_a_process_may_end_at_every_operation() {
+fn r16_crashes_leave_old_or_new_state() {
     every_operation_fails((Fails::FromThenOn, Errno::IO));
 }
 
-/// R17: whichever operation there is no room for, the old state is there, and the error says what
-/// to do.
+/// R17: if any operation finds the disk full, the old state remains, and the error has advice.
 #[test]
-fn r17_every_operation_may_find_the_disk_full() {
+fn r17_full_disk_leaves_old_state() {
     every_operation_fails((Fails::Once, Errno::NOSPC));
 }

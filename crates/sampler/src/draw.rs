@@ -1,8 +1,8 @@
-//! What the selections have in common that know how many candidates to pass over.
+//! The trait of selections that know how many candidates to skip.
 
 use crate::{First, Last, Reservoir, Systematic};
 
-/// A selection that knows how many candidates to pass over before it wants one.
+/// A selection that knows how many candidates to skip before the next wanted one.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -14,17 +14,18 @@ use crate::{First, Last, Reservoir, Systematic};
 /// assert_eq!(last.into_sample().into_values().collect::<String>(), "aab");
 /// ```
 pub trait Draw<T> {
-    /// How many candidates to pass over before the next wanted one; `u64::MAX` when none is.
+    /// Returns the number of candidates to skip before the next wanted one; `u64::MAX` if no
+    /// further one is wanted.
     fn to_skip(&self) -> u64;
 
     /// Counts `n` candidates that are not offered.
-    fn pass_over(&mut self, n: u64);
+    fn skip(&mut self, n: u64);
 
-    /// Offers the next candidate. If it is wanted, `make` is called, its value taken, and the
-    /// answer is true.
+    /// Offers the next candidate. If it is wanted, calls `make`, takes its value, and returns true.
     fn offer_with(&mut self, make: impl FnOnce() -> T) -> bool;
 
-    /// Offers one candidate many times over, in time that follows those that are taken.
+    /// Offers the same candidate `times` times. The cost depends on the number of candidates taken,
+    /// not on `times`.
     fn offer_all(&mut self, times: u64, make: impl FnMut() -> T) {
         offer_each(self, times, make);
     }
@@ -32,9 +33,9 @@ pub trait Draw<T> {
 
 fn offer_each<T>(drawer: &mut (impl Draw<T> + ?Sized), mut times: u64, mut make: impl FnMut() -> T) {
     while times > 0 {
-        let passed = drawer.to_skip().min(times);
-        drawer.pass_over(passed);
-        times -= passed;
+        let skipped = drawer.to_skip().min(times);
+        drawer.skip(skipped);
+        times -= skipped;
         if times > 0 {
             drawer.offer_with(&mut make);
             times -= 1;
@@ -49,8 +50,8 @@ macro_rules! draw {
                 self.to_skip()
             }
 
-            fn pass_over(&mut self, n: u64) {
-                self.pass_over(n);
+            fn skip(&mut self, n: u64) {
+                self.skip(n);
             }
 
             fn offer_with(&mut self, make: impl FnOnce() -> T) -> bool {
@@ -67,10 +68,10 @@ draw!(First);
 draw!(Systematic);
 draw!(
     Last,
-    // The last ones push all before them out.
+    // The last `size` candidates push out everything before them.
     fn offer_all(&mut self, times: u64, make: impl FnMut() -> T) {
         let size = self.size.get() as u64;
-        self.pass_over(times.saturating_sub(size));
+        self.skip(times.saturating_sub(size));
         offer_each(self, times.min(size), make);
     }
 );

@@ -20,14 +20,14 @@ impl Draws {
         self.seed
     }
 
-    /// The next 64 bits.
+    /// Draws the next 64 bits.
     fn word(&mut self) -> u64 {
         self.generator.next_u64()
     }
 
-    /// A number below `bound`, all equally likely (Lemire 2019, "Fast Random Integer Generation in
-    /// an Interval"): the high half of word × bound, a word being thrown away when the low half is
-    /// one of the 2⁶⁴ mod bound surplus ones. A `bound` of 0 gives 0.
+    /// Draws a uniform number below `bound` (Lemire 2019, "Fast Random Integer Generation in an
+    /// Interval"): the high half of word × bound. A word is rejected if the low half is one of the
+    /// 2⁶⁴ mod bound surplus values. A `bound` of 0 gives 0.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.word()) * u128::from(bound);
         // The surplus is less than the bound, so the division is rarely needed.
@@ -40,7 +40,7 @@ impl Draws {
         (product >> 64) as u64
     }
 
-    /// The natural logarithm of a uniform number strictly between 0 and 1.
+    /// Draws the natural logarithm of a uniform number strictly between 0 and 1.
     ///
     /// The number is (⌊word / 2¹²⌋ + ½) / 2⁵²: 53 significant bits, so each step is exact.
     pub(crate) fn ln_unit(&mut self) -> f64 {
@@ -48,15 +48,15 @@ impl Draws {
         libm::log(((self.word() >> 12) as f64 + 0.5) * STEP)
     }
 
-    /// Cuts `items` down to `keep` of them, all subsets equally likely (Fisher and Yates, stopped
-    /// after `keep` steps). Draws nothing when all are kept. `O(keep)`.
+    /// Reduces `items` to a uniform random subset of `keep` (Fisher and Yates, stopped after `keep`
+    /// steps). Draws nothing if all are kept. `O(keep)`.
     pub(crate) fn choose<T>(&mut self, items: &mut Vec<T>, keep: usize) {
         let len = items.len();
         if keep >= len {
             return;
         }
-        for place in 0..keep {
-            items.swap(place, place + self.below((len - place) as u64) as usize);
+        for slot in 0..keep {
+            items.swap(slot, slot + self.below((len - slot) as u64) as usize);
         }
         items.truncate(keep);
     }
@@ -64,12 +64,13 @@ impl Draws {
 
 #[cfg(feature = "serde")]
 impl Draws {
-    /// How many words have been drawn.
+    /// The number of words drawn so far.
     pub(crate) fn drawn(&self) -> u64 {
+        // The generator counts 32-bit words.
         (self.generator.get_word_pos() / 2) as u64
     }
 
-    /// The stream of `seed` from behind its first `drawn` words.
+    /// Restores the stream of `seed` after its first `drawn` words.
     pub(crate) fn resume(seed: Seed, drawn: u64) -> Self {
         let mut resumed = Self::new(seed);
         resumed.generator.set_word_pos(u128::from(drawn) * 2);
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn below_throws_surplus_words_away() {
+    fn below_rejects_surplus_words() {
         // With this bound a third of all words is surplus.
         let bound = (1 << 63) + (1 << 61);
         let mut draws = Draws::new(Seed::new(1));
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn choose_keeps_what_it_is_told() {
+    fn choose_keeps_the_requested_number() {
         let mut draws = Draws::new(Seed::new(1));
         for keep in 0..12 {
             let mut items: Vec<_> = (0..10).collect();

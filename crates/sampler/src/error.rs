@@ -1,28 +1,28 @@
 use std::fmt;
 
-/// Why a selection cannot go on; the one error of this crate.
+/// The error type of this crate.
 ///
-/// The crate never fails on account of what the candidates are: an error is either a declared limit
-/// that the stream went over, or partial states put together that do not belong together.
+/// No candidate can cause an error by its content. An error is either a stream beyond a declared
+/// limit or an attempt to merge partial states that do not belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// The stream has more strata than allowed. Raise the limit with
-    /// [`Strata::max_strata`](crate::Strata::max_strata) or stratify by something coarser.
+    /// [`Strata::max_strata`](crate::Strata::max_strata), or stratify by a coarser key.
     TooManyStrata {
-        /// The number of strata allowed.
+        /// The maximum number of strata.
         limit: usize,
     },
-    /// Two parts of a systematic selection that follow different rules (size, stride or total).
+    /// Two parts of a systematic selection have different rules (size, stride, or total).
     DifferentRules,
-    /// Two parts of a systematic selection where the second does not begin where the first ends.
+    /// The second of two parts of a systematic selection does not begin where the first one ends.
     NotAdjacent {
-        /// Index at which the later part would have to begin.
+        /// The index at which the later part must begin.
         expected: u64,
-        /// Index at which it begins.
+        /// The index at which it begins.
         found: u64,
     },
-    /// A stored state that no run can have left behind; the text says what is wrong with it.
+    /// A stored state that no run can have produced; the text gives the reason.
     Damaged(&'static str),
 }
 

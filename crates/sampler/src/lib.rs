@@ -1,13 +1,12 @@
 //! Seeded, mergeable samples of streams of unknown length.
 //!
-//! For programs that select from any stream of their own. Whoever wants a sample of JSON takes the
-//! facade crate `trommel` instead, which drives this one. It knows nothing of JSON, reads no clock
-//! and asks no operating system for randomness: what is selected follows from the seed and the
-//! stream alone.
+//! For programs that sample any stream of their own. To sample JSON, use the facade crate
+//! `trommel`, which drives this one. This crate does not parse JSON, read a clock, or get
+//! randomness from the operating system. The selection depends on the seed and the stream alone.
 //!
 //! # Contents
 //!
-//! | selection | what it takes | memory, in values kept |
+//! | selection | selects | memory, in stored values |
 //! |---|---|---|
 //! | [`Reservoir`] | a uniform random sample | its capacity |
 //! | [`Strata`] | a random sample in proportion to groups | its size per group |
@@ -17,20 +16,20 @@
 //!
 //! # Terms
 //!
-//! - *candidate*: what the stream consists of; candidates count from 0, and their number is the
-//!   *index*.
-//! - *seen*: how many candidates went by, offered or passed over; the size of the *population*.
-//! - *gap*: how many candidates to pass over before the next wanted one (`to_skip`).
-//! - *reservoir*: the slots a sample is kept in while the stream goes on.
+//! - *candidate*: an element of the stream. Candidates count from 0; the number of a candidate is
+//!   its *index*.
+//! - *seen*: the number of candidates offered or skipped, which is the size of the *population*.
+//! - *gap*: the number of candidates to skip before the next wanted one (`to_skip`).
+//! - *reservoir*: the slots that hold a sample while the stream continues.
 //! - *stratum*: the candidates that share a key.
-//! - *part*: a stretch of a stream with a selection of its own, to be merged with its neighbours.
+//! - *part*: a section of a stream with its own selection, to be merged with its neighbors.
 //!
 //! # How a selection is used
 //!
 //! All selections have the same shape. `offer_with` takes a closure and calls it only if the
-//! candidate is wanted; `to_skip` tells how many are not, so that a source which can skip cheaply
-//! does, and reports with `pass_over`; `merge` puts two parts together; `into_sample` ends it. A
-//! selection is `Send` and `Clone` where its values are.
+//! candidate is wanted. `to_skip` returns the number of candidates that are not wanted, so that a
+//! source can skip them cheaply and report that with `skip`. `merge` combines two parts;
+//! `into_sample` ends the selection. A selection is `Send` and `Clone` if its values are.
 //!
 //! ```
 //! use std::num::NonZeroUsize;
@@ -43,10 +42,10 @@
 //! let mut stream = 0..1_000_000_u64;
 //! let mut reservoir = Reservoir::new(capacity, seed);
 //! while let Some(candidate) = stream.nth(reservoir.to_skip() as usize) {
-//!     reservoir.pass_over(reservoir.to_skip());
+//!     reservoir.skip(reservoir.to_skip());
 //!     reservoir.offer_with(|| candidate);
 //! }
-//! reservoir.pass_over(1_000_000 - reservoir.seen());
+//! reservoir.skip(1_000_000 - reservoir.seen());
 //! let sample = reservoir.into_sample();
 //! assert_eq!(sample.seen, 1_000_000);
 //!
@@ -66,39 +65,39 @@
 //! assert!(merged.items.iter().all(|item| item.index == item.value));
 //! ```
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! - **Uniform.** Each subset of the sample's size is equally likely, for parts merged in any way
-//!   too, up to what 53 bits resolve: for populations up to 2⁵³ the deviation is far below anything
-//!   a test could show.
-//! - **The same everywhere.** A seed means the same sample on every platform and in every release;
-//!   the [`derivation`] is frozen. (The platform must do IEEE 754 arithmetic: 32-bit x86 without
+//! - **Uniform.** Each subset of the sample's size is equally likely, also for parts merged in any
+//!   way, within the resolution of 53 bits. For populations up to 2⁵³ the deviation is far below
+//!   anything a test could detect.
+//! - **Reproducible.** A seed gives the same sample on every platform and in every release; the
+//!   [`derivation`] is frozen. (The platform must implement IEEE 754 arithmetic: 32-bit x86 without
 //!   SSE2 does not.)
-//! - **The same however it is run.** Without merges the sample does not depend on chunks, threads
-//!   or skips. A merge depends on where the stream was cut, so a run whose answer must not depend
-//!   on the number of threads cuts at places that do not, or counts first and takes the
+//! - **Independent of the execution.** Without merges, the sample does not depend on chunks,
+//!   threads, or skips. A merge depends on where the stream was split. For a result that does not
+//!   depend on the number of threads, split at fixed positions, or count first and select the
 //!   [`winners`].
-//! - **No panic**, whatever the candidates, keys, counts and stored states are.
+//! - **No panic**, regardless of candidates, keys, counts, and stored states.
 //!
-//! The draws are no secret and a seed is short: a sample is not safe from someone who shapes the
-//! stream knowing it.
+//! The draws are not secret and a seed is short. Anyone who knows the seed and controls the stream
+//! can influence the sample.
 //!
 //! # Limits
 //!
-//! Counts saturate at 2⁶⁴ − 1. A [`Strata`] has at most [`MAX_STRATA`] strata unless set otherwise;
-//! the length of keys is the caller's to bound. Nothing else is limited but by the sizes asked for,
-//! and nothing is allocated beforehand.
+//! Counts saturate at 2⁶⁴ − 1. A [`Strata`] has at most [`MAX_STRATA`] strata by default; bounding
+//! the length of keys is up to the caller. Memory is otherwise bounded only by the requested sizes,
+//! and nothing is allocated in advance.
 //!
 //! # Errors
 //!
-//! One type, [`Error`], for a stratum too many and for systematic parts that do not fit together.
-//! Everything else cannot fail.
+//! [`Error`] reports too many strata, systematic parts that do not fit together, and damaged stored
+//! states. No other operation fails.
 //!
 //! # Features
 //!
 //! - `serde`: all selections, unfinished ones included, can be stored and continued or merged
-//!   elsewhere. The form is that of the fields and carries no version; who stores it for long adds
-//!   one.
+//!   elsewhere. The stored form consists of the fields and carries no version; add one for
+//!   long-term storage.
 
 mod draw;
 mod draws;

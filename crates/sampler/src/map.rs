@@ -1,5 +1,5 @@
-//! Selections whose values are exchanged, so that what was cheap to hold while drawing can be made
-//! whole before it is kept.
+//! Mapping the values of a selection. Values that are cheap to hold while drawing can be replaced
+//! by the full content later.
 
 use crate::{First, Item, Last, Reservoir};
 
@@ -10,7 +10,7 @@ impl<T> Item<T> {
 }
 
 impl<T> Reservoir<T> {
-    /// The same reservoir with every value exchanged: it draws, merges and is stored like this one.
+    /// Maps every value. The resulting reservoir draws, merges, and is stored like this one.
     ///
     /// # Errors
     /// The first error of `f`.
@@ -22,7 +22,7 @@ impl<T> Reservoir<T> {
 }
 
 impl<T> First<T> {
-    /// The same selection with every value exchanged.
+    /// Maps every value.
     ///
     /// # Errors
     /// The first error of `f`.
@@ -34,7 +34,7 @@ impl<T> First<T> {
 }
 
 impl<T> Last<T> {
-    /// The same selection with every value exchanged.
+    /// Maps every value.
     ///
     /// # Errors
     /// The first error of `f`.
@@ -54,7 +54,7 @@ mod tests {
     use crate::Seed;
 
     #[test]
-    fn an_exchanged_reservoir_goes_on_as_before() {
+    fn mapped_reservoirs_continue_alike() {
         let size = NonZeroUsize::new(5).unwrap();
         let mut kept = Reservoir::new(size, Seed::new(7));
         for at in 0..500_u64 {
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_error_is_returned() {
+    fn returns_the_first_error() {
         let mut last = Last::new(NonZeroUsize::MIN);
         last.offer_with(|| 1);
         assert_eq!(last.try_map(|_| Err::<u8, _>("no")).err(), Some("no"));

@@ -7,15 +7,15 @@ use crate::{Item, Sample, Seed};
 /// A uniform sample of fixed capacity of a stream of unknown length: every subset of that size is
 /// equally likely.
 ///
-/// The reservoir knows beforehand which candidate it wants next ([`to_skip`](Self::to_skip)), so
-/// those that lose are never built and can be passed over in one step. Of `n` candidates about
-/// `capacity × (1 + ln(n / capacity))` are wanted at all (Algorithm L, Li 1994).
+/// The reservoir knows in advance which candidate it wants next ([`to_skip`](Self::to_skip)). The
+/// others are never built and can be skipped in one step. Of `n` candidates, about `capacity × (1 +
+/// ln(n / capacity))` are wanted at all (Algorithm L, Li 1994).
 ///
-/// Without merges the sample depends on the seed, the capacity and the number of candidates alone,
-/// however the stream was cut up; [`winners`] tells it in advance.
+/// Without merges, the sample depends only on the seed, the capacity, and the number of candidates,
+/// regardless of how the stream is split into reads; [`winners`] computes it in advance.
 ///
-/// Cost: constant time a wanted candidate, none for those passed over; memory for `capacity` values
-/// and some 350 bytes. Nothing is allocated for slots not yet taken.
+/// Cost: constant time a wanted candidate, none for skipped ones; memory for `capacity` values and
+/// some 350 bytes. Empty slots allocate nothing.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -23,7 +23,7 @@ use crate::{Item, Sample, Seed};
 ///
 /// let mut reservoir = Reservoir::new(NonZeroUsize::MIN.saturating_add(2), Seed::new(42));
 /// for line in ["a", "b", "c", "d", "e"] {
-///     reservoir.offer_with(|| line.to_owned()); // called for what is wanted only
+///     reservoir.offer_with(|| line.to_owned()); // called for wanted candidates only
 /// }
 /// let sample = reservoir.into_sample();
 /// assert_eq!(sample.seen, 5);
@@ -37,7 +37,7 @@ use crate::{Item, Sample, Seed};
 )]
 pub struct Reservoir<T> {
     schedule: Schedule,
-    /// The slots, in no order.
+    /// The slots, in arbitrary order.
     items: Vec<Item<T>>,
 }
 
@@ -50,66 +50,65 @@ impl<T> Reservoir<T> {
         Self { schedule, items }
     }
 
-    /// An empty reservoir.
+    /// Creates an empty reservoir.
     pub fn new(capacity: NonZeroUsize, seed: Seed) -> Self {
         Self { schedule: Schedule::new(capacity, seed), items: Vec::new() }
     }
 
-    /// How many items the sample has at most.
+    /// Returns the maximum number of items in the sample.
     pub fn capacity(&self) -> NonZeroUsize {
         self.schedule.capacity()
     }
 
-    /// How many candidates were offered or passed over.
+    /// Returns the number of candidates offered or skipped.
     pub fn seen(&self) -> u64 {
         self.schedule.seen()
     }
 
-    /// Whether the next candidate will be taken; if not, there is no need to build it.
+    /// Returns true if the next candidate will be taken. If not, there is no need to build it.
     pub fn wants_next(&self) -> bool {
         self.to_skip() == 0
     }
 
-    /// The gap: how many candidates to pass over before the next wanted one.
+    /// Returns the gap: the number of candidates to skip before the next wanted one.
     pub fn to_skip(&self) -> u64 {
         self.schedule.gap()
     }
 
-    /// Offers the next candidate. If it is wanted, `make` is called, its value taken, and the
-    /// answer is true.
+    /// Offers the next candidate. If it is wanted, calls `make`, takes its value, and returns true.
     pub fn offer_with(&mut self, make: impl FnOnce() -> T) -> bool {
         let Ok(taken) = self.try_offer_with(|| Ok::<_, Infallible>(make()));
         taken
     }
 
-    /// As [`offer_with`](Self::offer_with), for a candidate whose building can fail. After a
-    /// failure the reservoir is as if the candidate had never been offered: it is not counted, and
-    /// the next one offered is wanted in its stead.
+    /// Like [`offer_with`](Self::offer_with), for a fallible `make`. After a failure, the reservoir
+    /// is in the same state as if the candidate had never been offered. The candidate is not
+    /// counted, and the next one offered is wanted instead.
     pub fn try_offer_with<E>(&mut self, make: impl FnOnce() -> Result<T, E>) -> Result<bool, E> {
         self.try_offer_at(self.seen(), make)
     }
 
     /// Counts `n` candidates that are not offered, in constant time.
     ///
-    /// `n` should be at most [`to_skip`](Self::to_skip). Passing over a wanted candidate is a
-    /// mistake that cannot be made good: the next candidate offered is taken in its place, and
-    /// while `seen` and the indices stay right, the sample is uniform no longer.
-    pub fn pass_over(&mut self, n: u64) {
-        self.schedule.pass_over(n);
+    /// `n` should be at most [`to_skip`](Self::to_skip). Skipping a wanted candidate cannot be
+    /// undone: the next candidate offered is taken in its place. While `seen` and the indices stay
+    /// correct, the sample is no longer uniform.
+    pub fn skip(&mut self, n: u64) {
+        self.schedule.skip(n);
     }
 
-    /// The reservoir over this one's candidates followed by `later`'s, whose indices move up by
-    /// [`seen`](Self::seen).
+    /// Merges with the reservoir of the candidates that follow this one's. The indices of `later`
+    /// grow by [`seen`](Self::seen).
     ///
-    /// Each side contributes by its number of candidates, not of items: a random subset of as many
-    /// of its items as a uniform sample of the whole would have from that side, drawn from the
-    /// exact hypergeometric distribution. The result is again uniform if the seeds differ (see
-    /// [`Seed::for_stream`]), and it can take more candidates and merges. Of two capacities the
-    /// smaller one counts.
+    /// Each side contributes according to its number of candidates, not of items. Its contribution
+    /// is a random subset of its items. The subset's size is drawn from the exact hypergeometric
+    /// distribution: the number of items that a uniform sample of the whole would have from that
+    /// side. The result is again uniform if the seeds differ (see [`Seed::for_stream`]), and it
+    /// accepts more candidates and merges. If the capacities differ, the smaller one applies.
     ///
-    /// Merging is deterministic. It is associative in `seen` and, as long as everything fits, in
-    /// the items; beyond that two orders of merging give different samples of the same
-    /// distribution. A reservoir of the same capacity that has seen nothing changes nothing.
+    /// Merging is deterministic. It is associative in `seen` and, as long as all items fit, in the
+    /// items. Beyond that, different orders of merging give different samples of the same
+    /// distribution. Merging with an empty reservoir of the same capacity changes nothing.
     /// `O(capacity)`.
     #[must_use]
     pub fn merge(self, later: Self) -> Self {
@@ -117,40 +116,42 @@ impl<T> Reservoir<T> {
         self.join(later.shifted(shift))
     }
 
-    /// The sample so far, in the order of the stream. Clone the reservoir first to go on with it.
-    /// `O(k log k)`.
+    /// Returns the sample so far, in the order of the stream. Clone the reservoir first to continue
+    /// it. `O(k log k)`.
     pub fn into_sample(self) -> Sample<T> {
         let seen = self.seen();
         Sample::new(self.items, seen)
     }
 
-    /// Offers the next candidate under an index of the caller's.
+    /// Offers the next candidate under an index chosen by the caller.
     pub(crate) fn try_offer_at<E>(
         &mut self,
         index: u64,
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<bool, E> {
         if !self.wants_next() {
-            self.pass_over(1);
+            self.skip(1);
             return Ok(false);
         }
+        // Built before anything is drawn, so that a failure leaves the schedule unchanged.
         let item = Item { index, value: make()? };
         let slot = self.schedule.take(self.items.len());
         match self.items.get_mut(slot) {
-            Some(place) => *place = item,
+            Some(old) => *old = item,
             None => self.items.push(item),
         }
         Ok(true)
     }
 
-    /// The same reservoir as seen from a stream that has `by` more candidates before it.
+    /// Adds `by` to the indices of all items.
     pub(crate) fn shifted(mut self, by: u64) -> Self {
         self.items.iter_mut().for_each(|item| item.shift(by));
         self
     }
 
-    /// Merges with a reservoir whose indices count from the same beginning.
+    /// Merges with a reservoir whose indices have the same origin.
     pub(crate) fn join(mut self, mut later: Self) -> Self {
+        // An unchanged side keeps its own seed and draws, as the frozen derivation demands.
         if self.capacity() == later.capacity() {
             if later.seen() == 0 {
                 return self;
@@ -163,10 +164,11 @@ impl<T> Reservoir<T> {
         let capacity = schedule.capacity().get();
         if self.items.len() + later.items.len() > capacity {
             let share = schedule.share(self.seen(), later.seen());
-            // Without effect on a share, unless wanted candidates were passed over and a side has
-            // too few items.
+            // This has no effect on a valid share. It matters only if wanted candidates were
+            // skipped, so that a side has too few items.
             let share =
                 share.clamp(capacity.saturating_sub(later.items.len()), self.items.len().min(capacity));
+            // The order of the draws is frozen: the earlier side first.
             schedule.choose(&mut self.items, share);
             schedule.choose(&mut later.items, capacity - share);
         }
@@ -175,14 +177,14 @@ impl<T> Reservoir<T> {
         Self { schedule, items: self.items }
     }
 
-    /// A random subset of the items, in no order.
+    /// Returns a random subset of the items, in arbitrary order.
     pub(crate) fn into_chosen(mut self, keep: u64) -> Vec<Item<T>> {
         self.schedule.choose(&mut self.items, usize::try_from(keep).unwrap_or(usize::MAX));
         self.items
     }
 }
 
-/// A reservoir's fields as they come out of storage, before they are believed.
+/// The fields of a stored reservoir, before validation.
 #[cfg(feature = "serde")]
 #[derive(serde::Deserialize)]
 struct Stored<T> {
@@ -206,10 +208,10 @@ impl<T> TryFrom<Stored<T>> for Reservoir<T> {
     }
 }
 
-/// The indices that a [`Reservoir`] of this capacity and seed holds after `total` candidates,
-/// ascending, by arithmetic alone.
+/// Computes the indices that a [`Reservoir`] of this capacity and seed holds after `total`
+/// candidates, in ascending order.
 ///
-/// A run that can count first (by masks, or in parallel) learns here what to fetch.
+/// A run that can count first (by masks, or in parallel) learns from it which candidates to fetch.
 ///
 /// Cost: time `O(k (1 + ln(total / k)))` and memory `O(k)`, where `k` is the smaller of `capacity`
 /// and `total`.
@@ -225,26 +227,27 @@ pub fn winners(seed: Seed, capacity: NonZeroUsize, total: u64) -> Vec<u64> {
     run(seed, capacity, total).into_sample().indices().collect()
 }
 
-/// As [`winners`], of which a random subset of `quota` is kept: the places, counted within its
-/// stratum, of what [`Strata`](crate::Strata) selects from a stratum with `total` candidates.
+/// Like [`winners`], but keeps only a random subset of size `quota`. For a stratum with `total`
+/// candidates, these are the candidates that [`Strata`](crate::Strata) selects, as indices within
+/// the stratum.
 ///
-/// The seed is [`Seed::for_key`] of the stratum's key, the quota comes from
+/// The seed is [`Seed::for_key`] of the stratum's key; the quota comes from
 /// [`allot`](crate::allot).
 pub fn winners_within(seed: Seed, capacity: NonZeroUsize, total: u64, quota: u64) -> Vec<u64> {
     let chosen = run(seed, capacity, total).into_chosen(quota);
     Sample::new(chosen, total).indices().collect()
 }
 
-/// A reservoir that has seen `total` candidates of no substance.
+/// Returns a reservoir that has seen `total` candidates without values.
 fn run(seed: Seed, capacity: NonZeroUsize, total: u64) -> Reservoir<()> {
     let mut reservoir = Reservoir::new(capacity, seed);
     loop {
         let left = total - reservoir.seen();
         if left <= reservoir.to_skip() {
-            reservoir.pass_over(left);
+            reservoir.skip(left);
             return reservoir;
         }
-        reservoir.pass_over(reservoir.to_skip());
+        reservoir.skip(reservoir.to_skip());
         reservoir.offer_with(|| ());
     }
 }
@@ -258,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn losers_are_never_built() {
+    fn unwanted_candidates_are_never_built() {
         let mut built = 0;
         let mut reservoir = Reservoir::new(sized(10), Seed::new(3));
         for _ in 0..100_000 {
@@ -269,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_candidate_was_never_offered() {
+    fn failed_candidates_count_as_never_offered() {
         let mut reservoir = Reservoir::new(sized(2), Seed::new(3));
         let mut never_failed = reservoir.clone();
         for n in 0..1_000 {
@@ -284,24 +287,24 @@ mod tests {
     }
 
     #[test]
-    fn passing_over_wanted_candidates_counts_them_and_wants_the_next() {
+    fn skipped_wanted_candidates_count_and_the_next_is_wanted() {
         let mut reservoir = Reservoir::new(sized(3), Seed::new(3));
-        reservoir.pass_over(1_000);
+        reservoir.skip(1_000);
         assert!(reservoir.wants_next());
         for n in 1_000..1_003 {
             assert!(reservoir.offer_with(|| n));
         }
         let wanted = reservoir.to_skip() + 1;
-        reservoir.pass_over(wanted);
+        reservoir.skip(wanted);
         assert_eq!(reservoir.seen(), 1_003 + wanted);
         assert!(reservoir.wants_next() && reservoir.offer_with(|| 0));
         assert_eq!(reservoir.into_sample().items.len(), 3);
     }
 
     #[test]
-    fn merging_reservoirs_with_too_few_items_does_no_harm() {
+    fn merges_reservoirs_with_too_few_items() {
         let mut few = Reservoir::new(sized(4), Seed::new(1));
-        few.pass_over(1_000_000);
+        few.skip(1_000_000);
         few.offer_with(|| "few");
         let mut full = Reservoir::new(sized(4), Seed::new(2));
         for _ in 0..4 {
@@ -314,10 +317,10 @@ mod tests {
     }
 
     #[test]
-    fn counts_end_where_64_bits_end() {
+    fn counts_saturate() {
         let mut reservoir = Reservoir::new(sized(2), Seed::new(1));
-        reservoir.pass_over(u64::MAX);
-        reservoir.pass_over(1);
+        reservoir.skip(u64::MAX);
+        reservoir.skip(1);
         reservoir.offer_with(|| ());
         reservoir.offer_with(|| ());
         let merged = reservoir.clone().merge(reservoir);
@@ -326,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_huge_capacity_costs_nothing_until_it_is_used() {
+    fn allocates_no_empty_slots() {
         let mut reservoir = Reservoir::new(NonZeroUsize::MAX, Seed::new(1));
         reservoir.offer_with(|| 1);
         assert_eq!(

@@ -3,14 +3,14 @@ use std::num::NonZeroUsize;
 use crate::Seed;
 use crate::draws::Draws;
 
-/// When a reservoir wants its next candidate, and where it puts it: Algorithm L of Li,
-/// "Reservoir-Sampling Algorithms of Time Complexity O(n(1 + log(N/n)))" (1994), apart from what
-/// the candidates are.
+/// Determines when a reservoir wants its next candidate and in which slot it goes: Algorithm L of
+/// Li, "Reservoir-Sampling Algorithms of Time Complexity O(n(1 + log(N/n)))" (1994). It does not
+/// depend on the candidates' values.
 ///
-/// The algorithm is as though each candidate had a uniform random number and the reservoir kept the
-/// candidates with the smallest. Only the largest number in the reservoir matters: a later
-/// candidate wins if its number is smaller, so the gap to the next winner is geometric, and the
-/// winner may take any slot.
+/// The algorithm behaves as if each candidate had a uniform random number and the reservoir kept
+/// the candidates with the smallest ones. Only the largest number in the reservoir matters: a later
+/// candidate wins if its number is smaller. The gap to the next winner is therefore geometric, and
+/// the winner may take any slot.
 #[derive(Clone, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -20,9 +20,9 @@ use crate::draws::Draws;
 pub(crate) struct Schedule {
     capacity: NonZeroUsize,
     seen: u64,
-    /// Index of the next winner; never less than `seen`.
+    /// The index of the next winner; at least `seen`.
     next: u64,
-    /// Logarithm of the largest number in the reservoir; 0 until the reservoir is full.
+    /// The logarithm of the largest number in the reservoir; 0 until the reservoir is full.
     ln_largest: f64,
     draws: Draws,
 }
@@ -44,57 +44,61 @@ impl Schedule {
         self.next.saturating_sub(self.seen)
     }
 
-    pub(crate) fn pass_over(&mut self, n: u64) {
+    pub(crate) fn skip(&mut self, n: u64) {
         self.seen = self.seen.saturating_add(n);
         self.next = self.next.max(self.seen);
     }
 
-    /// Takes the candidate that is wanted into a reservoir with `filled` slots taken, and says into
-    /// which slot; slot `filled` is a new one.
+    /// Takes the wanted candidate into a reservoir with `filled` filled slots. Returns its slot;
+    /// slot `filled` is a new one.
     pub(crate) fn take(&mut self, filled: usize) -> usize {
-        self.pass_over(1);
+        self.skip(1);
         let capacity = self.capacity.get();
         if filled < capacity {
+            // Before it is full, a reservoir takes every candidate and draws no gaps.
             if filled + 1 == capacity {
                 self.draw_gap();
             }
             return filled;
         }
+        // The order of the draws is frozen: the slot first, then the gap.
         let slot = self.draws.below(capacity as u64) as usize;
         self.draw_gap();
         slot
     }
 
-    /// Cuts `items` down to a random subset of `keep`.
+    /// Reduces `items` to a random subset of `keep`.
     pub(crate) fn choose<T>(&mut self, items: &mut Vec<T>, keep: usize) {
         self.draws.choose(items, keep);
     }
 
-    /// The largest number sinks by one winner, then the next winner's index is drawn.
+    /// Lowers the largest number after one winner, then draws the index of the next winner.
     fn draw_gap(&mut self) {
+        // The largest of k uniform numbers below w is w × u^(1/k), for a uniform number u.
         self.ln_largest += self.draws.ln_unit() / self.capacity.get() as f64;
         self.draw_next();
     }
 
-    /// Draws the geometric gap to the next winner. The conversion saturates: a gap that does not
-    /// fit 64 bits means that there is no next winner.
+    /// Draws the geometric gap to the next winner. The conversion saturates: after a gap of more
+    /// than 64 bits, no candidate wins.
     fn draw_next(&mut self) {
+        // `log1p` keeps its precision when the largest number is tiny, where `ln(1 - w)` would
+        // round to 0.
         let gap = self.draws.ln_unit() / libm::log1p(-libm::exp(self.ln_largest));
         self.next = self.seen.saturating_add(gap as u64);
     }
 
-    /// The schedule of what becomes of this reservoir and one over the candidates that follow;
-    /// still without the next winner, which [`resume`](Self::resume) draws.
+    /// Creates the schedule of a merge with the reservoir of the candidates that follow. The next
+    /// winner is still undetermined; [`resume`](Self::resume) draws it.
     pub(crate) fn join(&self, later: &Self) -> Self {
         let seed = self.draws.seed().for_merge(later.draws.seed());
         let mut joined = Self::new(self.capacity.min(later.capacity), seed);
-        joined.pass_over(self.seen.saturating_add(later.seen));
+        joined.skip(self.seen.saturating_add(later.seen));
         joined
     }
 
-    /// How many of a random subset of `capacity` out of `first + second` candidates are among the
-    /// first: an urn, drawn from one by one, so that the hypergeometric distribution is met
-    /// exactly.
+    /// Draws how many of a random subset of `capacity` out of `first + second` candidates are among
+    /// the first. An urn model that draws one by one gives the exact hypergeometric distribution.
     pub(crate) fn share(&mut self, first: u64, second: u64) -> usize {
         let (mut left, mut all) = (first, first.saturating_add(second));
         let mut share = 0;
@@ -108,12 +112,12 @@ impl Schedule {
         share
     }
 
-    /// Draws the next winner after a merge that left `filled` slots taken.
+    /// Draws the next winner after a merge that filled `filled` slots.
     ///
-    /// The largest number in a full reservoir is the smallest but `capacity` − 1 of `seen` uniform
-    /// ones, whichever candidates were kept. One minus it is the `capacity`-th largest, a product
-    /// of independent uniform numbers to the powers 1/seen, 1/(seen − 1), … (Devroye, "Non-Uniform
-    /// Random Variate Generation", 1986, section V.3).
+    /// The largest number in a full reservoir is the `capacity`-th smallest of `seen` uniform ones,
+    /// regardless of which candidates were kept. One minus it is the `capacity`-th largest: a
+    /// product of independent uniform numbers to the powers 1/seen, 1/(seen − 1), … (Devroye,
+    /// "Non-Uniform Random Variate Generation", 1986, section V.3).
     pub(crate) fn resume(&mut self, filled: usize) {
         let capacity = self.capacity.get();
         if filled < capacity {
@@ -121,9 +125,12 @@ impl Schedule {
         }
         let mut ln_product = 0.0;
         for above in 0..capacity {
+            // Positive anyway, because at least as many candidates were seen as slots are filled.
+            // The bound makes the division safe by itself.
             let left = self.seen.saturating_sub(above as u64).max(1);
             ln_product += self.draws.ln_unit() / left as f64;
         }
+        // `expm1` is precise where the product is close to 1; 1 − exp(x) would round to 0 there.
         self.ln_largest = libm::log(-libm::expm1(ln_product));
         self.draw_next();
     }
@@ -136,8 +143,8 @@ mod stored {
     use crate::draws::Draws;
     use crate::{Error, Seed};
 
-    /// A schedule as it is stored: the place in the stream of random numbers instead of the
-    /// generator, and the bits of the logarithm, so that no text format rounds it.
+    /// The stored form of a schedule. It has the position in the stream of random numbers instead
+    /// of the generator, and the bits of the logarithm, so that no text format rounds it.
     #[derive(serde::Serialize, serde::Deserialize)]
     pub(super) struct Schedule {
         capacity: NonZeroUsize,
@@ -170,7 +177,7 @@ mod stored {
                 return Err(Error::Damaged("the logarithm of a number below 1 is positive"));
             }
             if stored.next < stored.seen {
-                return Err(Error::Damaged("the next candidate lies behind"));
+                return Err(Error::Damaged("the next candidate was already seen"));
             }
             Ok(Self {
                 capacity: stored.capacity,

@@ -1,14 +1,14 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// The number all randomness of a selection comes from.
+/// The source of all randomness of a selection.
 ///
-/// The same seed gives the same sample on every platform, in every release and for any number of
-/// threads. How numbers are derived from a seed is frozen and described in
+/// The same seed gives the same sample on every platform, in every release, and for any number of
+/// threads. The derivation of numbers from a seed is frozen and described in
 /// [`derivation`](crate::derivation).
 ///
-/// Selections that are merged later must not share a seed, or they would make the same choices:
-/// give each part its own with [`for_stream`](Self::for_stream).
+/// Selections that will be merged must not share a seed, or they would make the same choices. Give
+/// each part its own with [`for_stream`](Self::for_stream).
 ///
 /// ```
 /// use trommel_sampler::Seed;
@@ -21,7 +21,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 pub struct Seed(u64);
 
-/// What a `ChaCha` key is used for, so that no two uses ever share a stream of numbers.
+/// The purpose of a `ChaCha` key. No two purposes share a stream of random numbers.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose {
     /// The draws of one selection.
@@ -30,7 +30,7 @@ pub(crate) enum Purpose {
     Stream,
     /// The seed of a stratum.
     Stratum,
-    /// The seed of what a merge makes of two selections.
+    /// The seed of a merged selection.
     Merge,
 }
 
@@ -46,30 +46,33 @@ impl Purpose {
 }
 
 impl Seed {
-    /// The seed with this value. Every value is as good as any other.
+    /// Creates a seed. All values are equally good.
     pub const fn new(value: u64) -> Self {
         Self(value)
     }
 
-    /// The value given to [`new`](Self::new), or the derived one.
+    /// Returns the value passed to [`new`](Self::new), or the derived one.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The seed of the stream or part numbered `label`, independent of this seed and of all other
-    /// labels'.
+    /// Derives the seed of the stream or part with number `label`, independent of this seed and of
+    /// all other labels.
     #[must_use]
     pub fn for_stream(self, label: u64) -> Self {
         self.derive(Purpose::Stream, label, 0)
     }
 
-    /// The seed of the stratum whose key has these bytes: a keyed hash that is the same everywhere
-    /// and for ever.
+    /// Derives the seed of the stratum with this key: a keyed hash that is the same on every
+    /// platform and in every release.
     ///
-    /// It spreads keys, it does not identify them: two keys may share a seed (one chance in 2⁶⁴ a
-    /// pair), which makes their strata choose alike and does no other harm. `O(key.len())`.
+    /// It distributes keys but does not identify them. Two keys may share a seed (with a
+    /// probability of 2⁻⁶⁴ a pair); their strata then make the same choices, which does no other
+    /// harm. `O(key.len())`.
     #[must_use]
     pub fn for_key(self, key: &[u8]) -> Self {
+        // The length distinguishes keys that differ only in zeros at the end, which the padding
+        // adds.
         let start = self.derive(Purpose::Stratum, key.len() as u64, 0);
         key.chunks(16).fold(start, |state, chunk| {
             let mut block = [0; 16];
@@ -79,12 +82,12 @@ impl Seed {
         })
     }
 
-    /// The seed of the selection that a merge makes of this one's and a later one's.
+    /// Derives the seed of a merge of this seed's selection with a later one.
     pub(crate) fn for_merge(self, later: Self) -> Self {
         self.derive(Purpose::Merge, later.0, 0)
     }
 
-    /// The generator with the key that belongs to this seed, a purpose and two operands.
+    /// Creates the generator whose key consists of this seed, a purpose, and two operands.
     pub(crate) fn generator(self, purpose: Purpose, first: u64, second: u64) -> ChaCha8Rng {
         let words = [self.0, first, second, u64::from_le_bytes(purpose.tag())];
         let mut key = [0; 32];

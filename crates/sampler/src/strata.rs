@@ -3,25 +3,26 @@ use std::num::NonZeroUsize;
 
 use crate::{Error, Item, Reservoir, Sample, Seed};
 
-/// The number of strata a [`Strata`] has at most unless told otherwise.
+/// The default maximum number of strata.
 pub const MAX_STRATA: usize = 10_000;
 
-/// A sample that has of each stratum in proportion to its size, in one pass.
+/// A sample that draws from each stratum in proportion to its size, in one pass.
 ///
-/// A stratum is the candidates that share a key, a string of bytes that the caller makes. Each has
-/// a [`Reservoir`] of the whole sample's size, seeded by [`Seed::for_key`]; when the stream has
-/// ended and the totals are known, the quotas are [allotted](allot) and each reservoir is cut down
-/// to a random subset of its quota. So within a stratum every subset of that size is equally
-/// likely.
+/// A stratum consists of the candidates that share a key, a string of bytes that the caller
+/// chooses. Each has a [`Reservoir`] of the whole sample's size, seeded by [`Seed::for_key`]. When
+/// the stream has ended and the totals are known, the quotas are [allotted](allot), and each
+/// reservoir is reduced to a random subset of its quota. Within a stratum, every subset of that
+/// size is therefore equally likely.
 ///
-/// `K` is what a stratum is reported as, made once a stratum; `T` is what is kept of a candidate.
+/// `K` is the label under which a stratum is reported, created once a stratum; `T` is the value
+/// stored for a candidate.
 ///
-/// Cost: a look-up in a sorted map per candidate; memory for `size` values, the key, the label and
-/// some 400 bytes per stratum, at most [`MAX_STRATA`] strata (or as set by
-/// [`max_strata`](Self::max_strata)). The length of the keys is for the caller to bound, for
-/// instance by using a digest as the key of a long value.
+/// Cost: a lookup in a sorted map a candidate; memory for `size` values, the key, the label, and
+/// some 400 bytes a stratum, for at most [`MAX_STRATA`] strata (or the limit set by
+/// [`max_strata`](Self::max_strata)). Bounding the length of keys is up to the caller, for example
+/// by using a digest as the key of a long value.
 ///
-/// Without merges the sample depends on the seed, the size and the sequence of keys alone.
+/// Without merges, the sample depends only on the seed, the size, and the sequence of keys.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -58,11 +59,11 @@ pub struct Strata<K, T> {
     groups: BTreeMap<Box<[u8]>, Group<K, T>>,
 }
 
-/// One stratum on its way.
+/// A stratum while the stream continues.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Group<K, T> {
-    /// How many strata appeared before.
+    /// The number of strata that appeared before.
     ordinal: usize,
     label: K,
     /// The candidates of this stratum, with indices of the whole stream.
@@ -70,19 +71,19 @@ struct Group<K, T> {
     reservoir: Reservoir<T>,
 }
 
-/// A stratum on its way with its key.
+/// A stratum with its key.
 type Entry<K, T> = (Box<[u8]>, Group<K, T>);
 
-/// What became of one stratum.
+/// The result for one stratum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Stratum<K> {
-    /// What it is reported as.
+    /// The label under which it is reported.
     pub label: K,
-    /// How many candidates it has.
+    /// The number of candidates.
     pub total: u64,
-    /// How many of them are in the sample.
+    /// The number of candidates in the sample.
     pub sampled: u64,
 }
 
@@ -93,38 +94,38 @@ pub struct Stratum<K> {
 pub struct StratifiedSample<K, T> {
     /// The selected candidates in the order of the stream.
     pub sample: Sample<T>,
-    /// The strata in the order in which they first appeared. Their totals add up to the sample's
-    /// `seen`, and what was sampled of them to its length.
+    /// The strata in order of first appearance. Their totals add up to the sample's `seen`, and
+    /// their `sampled` to its length.
     pub strata: Vec<Stratum<K>>,
 }
 
 impl<K, T> Strata<K, T> {
-    /// No strata yet, for a sample of at most `size` candidates.
+    /// Creates an empty selection for a sample of at most `size` candidates.
     pub fn new(size: NonZeroUsize, seed: Seed) -> Self {
         Self { size, seed, limit: MAX_STRATA, seen: 0, groups: BTreeMap::new() }
     }
 
-    /// The same with at most `limit` strata.
+    /// Sets the maximum number of strata.
     #[must_use]
     pub fn max_strata(self, limit: usize) -> Self {
         Self { limit, ..self }
     }
 
-    /// How many candidates were offered.
+    /// Returns the number of candidates offered.
     pub fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// How many strata have appeared.
+    /// Returns the number of strata so far.
     pub fn strata(&self) -> usize {
         self.groups.len()
     }
 
-    /// Offers the next candidate to its stratum. If it is wanted there, `make` is called, its value
-    /// taken, and the answer is true. `label` is called if the stratum is new.
+    /// Offers the next candidate to its stratum. If it is wanted there, calls `make`, takes its
+    /// value, and returns true. Calls `label` if the stratum is new.
     ///
     /// # Errors
-    /// [`Error::TooManyStrata`] if this would be one stratum too many; the candidate then was never
+    /// [`Error::TooManyStrata`] if the candidate would exceed the limit; it then counts as never
     /// offered.
     pub fn offer_with(
         &mut self,
@@ -135,11 +136,11 @@ impl<K, T> Strata<K, T> {
         self.try_offer_with(key, label, || Ok(make()))
     }
 
-    /// As [`offer_with`](Self::offer_with), for a candidate whose building can fail. After a
-    /// failure the state is as if the candidate had never been offered.
+    /// Like [`offer_with`](Self::offer_with), for a fallible `make`. After a failure, the state is
+    /// the same as if the candidate had never been offered.
     ///
     /// # Errors
-    /// What `make` says, or [`Error::TooManyStrata`].
+    /// The error of `make`, or [`Error::TooManyStrata`].
     pub fn try_offer_with<E: From<Error>>(
         &mut self,
         key: &[u8],
@@ -149,7 +150,9 @@ impl<K, T> Strata<K, T> {
         let taken = if let Some(group) = self.groups.get_mut(key) {
             group.reservoir.try_offer_at(self.seen, make)?
         } else {
-            self.check_room()?;
+            // Add the stratum only after the candidate was built, so that a failure leaves no empty
+            // stratum.
+            self.check_limit()?;
             let mut reservoir = Reservoir::new(self.size, self.seed.for_key(key));
             let taken = reservoir.try_offer_at(self.seen, make)?;
             self.add(key.into(), label(), reservoir);
@@ -159,38 +162,40 @@ impl<K, T> Strata<K, T> {
         Ok(taken)
     }
 
-    /// The same strata with every value exchanged.
+    /// Maps every value.
     ///
     /// # Errors
     /// The first error of `f`.
     pub fn try_map<U, E>(self, mut f: impl FnMut(T) -> Result<U, E>) -> Result<Strata<K, U>, E> {
         let Self { size, seed, limit, seen, groups } = self;
-        let exchange = |(key, group): Entry<K, T>| {
+        let map_entry = |(key, group): Entry<K, T>| {
             let Group { ordinal, label, reservoir } = group;
             Ok((key, Group { ordinal, label, reservoir: reservoir.try_map(&mut f)? }))
         };
-        let groups = groups.into_iter().map(exchange).collect::<Result<_, E>>()?;
+        let groups = groups.into_iter().map(map_entry).collect::<Result<_, E>>()?;
         Ok(Strata { size, seed, limit, seen, groups })
     }
 
-    /// The strata of this one's candidates followed by `later`'s, whose indices move up by
+    /// Merges with the strata of the candidates that follow. The indices of `later` grow by
     /// [`seen`](Self::seen).
     ///
-    /// Strata of one key are merged as [`Reservoir::merge`] does, with the same conditions and
-    /// laws; totals and the order of first appearance are those of one run over the whole stream,
-    /// so the quotas are as well. Of two sizes the smaller one counts, of two limits this one's.
+    /// Strata of the same key are merged like [`Reservoir::merge`], under the same conditions and
+    /// with the same guarantees. Totals and the order of first appearance are those of one run over
+    /// the whole stream, so the quotas are as well. If the sizes differ, the smaller one applies;
+    /// the limit is this one's.
     ///
     /// # Errors
-    /// [`Error::TooManyStrata`] if together there are too many.
+    /// [`Error::TooManyStrata`] if both together exceed the limit.
     pub fn merge(mut self, later: Self) -> Result<Self, Error> {
         self.size = self.size.min(later.size);
+        // In order of first appearance, so that new strata get the ordinals of a single run.
         for (key, Group { label, reservoir, .. }) in in_order(later.groups) {
             let reservoir = reservoir.shifted(self.seen);
             if let Some(known) = self.groups.remove(&key) {
                 let reservoir = known.reservoir.join(reservoir);
                 self.groups.insert(key, Group { reservoir, ..known });
             } else {
-                self.check_room()?;
+                self.check_limit()?;
                 self.add(key, label, reservoir);
             }
         }
@@ -198,7 +203,8 @@ impl<K, T> Strata<K, T> {
         Ok(self)
     }
 
-    /// The sample so far, in the order of the stream. Clone the strata first to go on with them.
+    /// Returns the sample so far, in the order of the stream. Clone the strata first to continue
+    /// them.
     ///
     /// Cost: `O(strata × log(strata) + size × log(size))`.
     pub fn into_sample(self) -> StratifiedSample<K, T> {
@@ -207,6 +213,7 @@ impl<K, T> Strata<K, T> {
         let mut items: Vec<Item<T>> = Vec::new();
         let mut strata = Vec::with_capacity(groups.len());
         for (((_, group), total), quota) in groups.into_iter().zip(&totals).zip(allot(self.size, &totals)) {
+            // No quota exceeds the size or the total, so the reservoir has enough items.
             let chosen = group.reservoir.into_chosen(quota);
             strata.push(Stratum { label: group.label, total: *total, sampled: chosen.len() as u64 });
             items.extend(chosen);
@@ -214,7 +221,7 @@ impl<K, T> Strata<K, T> {
         StratifiedSample { sample: Sample::new(items, self.seen), strata }
     }
 
-    fn check_room(&self) -> Result<(), Error> {
+    fn check_limit(&self) -> Result<(), Error> {
         if self.groups.len() < self.limit {
             return Ok(());
         }
@@ -227,19 +234,19 @@ impl<K, T> Strata<K, T> {
     }
 }
 
-/// The strata with their keys in the order of first appearance.
+/// Returns the strata with their keys in order of first appearance.
 fn in_order<K, T>(groups: BTreeMap<Box<[u8]>, Group<K, T>>) -> Vec<Entry<K, T>> {
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by_key(|(_, group)| group.ordinal);
     groups
 }
 
-/// How many of a sample of `size` belong to strata with these `totals`: in proportion, by largest
+/// Distributes a sample of `size` over strata with these `totals`: in proportion, by largest
 /// remainder.
 ///
-/// Each stratum has ⌊size × total / sum⌋, and what is then left of `size` goes, one each, to the
-/// strata with the largest remainders, the earlier one first where they are equal. If `size` is the
-/// sum or more, every stratum has its total. No quota is larger than its total or than `size`.
+/// Each stratum gets ⌊size × total / sum⌋. The rest of `size` goes, one each, to the strata with
+/// the largest remainders; ties go to the earlier stratum. If `size` is at least the sum, every
+/// stratum gets its total. No quota exceeds its total or `size`.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -256,17 +263,19 @@ pub fn allot(size: NonZeroUsize, totals: &[u64]) -> Vec<u64> {
     if sum <= u128::from(size) {
         return totals.to_vec();
     }
+    // 128 bits: the product of two 64-bit numbers does not overflow.
     let share = |total: u64| u128::from(size) * u128::from(total);
     let mut quotas: Vec<_> = totals.iter().map(|&total| (share(total) / sum) as u64).collect();
+    // Each quota was rounded down by less than 1, so fewer items are left than there are strata.
     let left = size - quotas.iter().sum::<u64>();
     let mut ranked: Vec<_> = quotas.iter_mut().zip(totals).collect();
-    // A stable sort, so that the earlier stratum comes first where remainders are equal.
+    // A stable sort, so that the earlier stratum wins ties.
     ranked.sort_by_cached_key(|&(_, &total)| std::cmp::Reverse(share(total) % sum));
     ranked.into_iter().zip(0..left).for_each(|((quota, _), _)| *quota += 1);
     quotas
 }
 
-/// The map as a list: text formats have no keys made of bytes.
+/// Serializes the map as a list, because text formats do not allow byte strings as keys.
 #[cfg(feature = "serde")]
 mod stored {
     use std::collections::BTreeMap;
@@ -310,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stratum_too_many_is_refused_and_changes_nothing() {
+    fn strata_beyond_the_limit_change_nothing() {
         let mut strata = Strata::new(sized(5), Seed::new(1));
         for key in 0..MAX_STRATA as u64 {
             strata.offer_with(&key.to_le_bytes(), || key, || ()).unwrap();
@@ -326,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_is_a_setting_and_its_error_names_it() {
+    fn error_names_the_configured_limit() {
         let mut strata = Strata::new(sized(5), Seed::new(1)).max_strata(2);
         strata.offer_with(b"a", || (), || ()).unwrap();
         strata.offer_with(b"b", || (), || ()).unwrap();
@@ -335,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_candidate_was_never_offered() {
+    fn failed_candidates_count_as_never_offered() {
         #[derive(Debug, PartialEq)]
         struct Broken;
         impl From<Error> for Broken {

@@ -3,17 +3,17 @@ use std::num::{NonZeroU64, NonZeroUsize};
 
 use crate::{Error, Item, Sample};
 
-/// Which indices a systematic selection takes.
+/// The rule that determines the selected indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Rule {
     /// 0, s, 2s, …
     Stride(NonZeroU64),
-    /// ⌊i × total / size⌋, or everything if there is no more than that.
+    /// ⌊i × total / size⌋, or all candidates if there are at most `size`.
     Total(u64),
 }
 
-/// A rule with a number of items.
+/// A rule and the number of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Picks {
@@ -26,7 +26,7 @@ impl Picks {
         self.size.get() as u64
     }
 
-    /// The index of item `ordinal`; `u64::MAX` when there is no such item.
+    /// Returns the index of item `ordinal`; `u64::MAX` beyond the last item.
     fn index(self, ordinal: u64) -> u64 {
         let index = match self.rule {
             _ if ordinal >= self.size() => None,
@@ -39,12 +39,13 @@ impl Picks {
         index.unwrap_or(u64::MAX)
     }
 
-    /// The first item whose index is `index` or more.
+    /// Returns the first item whose index is at least `index`.
     fn ordinal(self, index: u64) -> u64 {
         match self.rule {
             Rule::Stride(stride) => index.div_ceil(stride.get()),
             Rule::Total(total) if total <= self.size() => index,
             Rule::Total(total) => {
+                // ⌊i × total / size⌋ ≥ index holds exactly if i × total ≥ index × size.
                 let ordinal = (u128::from(index) * u128::from(self.size())).div_ceil(u128::from(total));
                 u64::try_from(ordinal).unwrap_or(u64::MAX)
             }
@@ -52,8 +53,8 @@ impl Picks {
     }
 }
 
-/// The indices of a systematic selection of `size` out of `total` candidates: ⌊i × total / size⌋
-/// for i from 0, or all of them if there are no more than `size`. Ascending, without repetition.
+/// Returns the indices of a systematic selection of `size` out of `total` candidates: ⌊i × total /
+/// size⌋ for i from 0, or all of them if there are at most `size`. Ascending, without repetition.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -70,18 +71,18 @@ pub fn systematic_indices(size: NonZeroUsize, total: u64) -> impl Iterator<Item 
 
 /// Candidates at even distances.
 ///
-/// With a stride ([`with_stride`](Self::with_stride)) the selection has the candidates 0, s, 2s, …
-/// up to its size. With a total ([`with_total`](Self::with_total)) it has the candidates ⌊i × total
-/// / size⌋, spread over the whole stream.
+/// With a stride ([`with_stride`](Self::with_stride)), the selection has the candidates 0, s, 2s, …
+/// up to its size. With a total ([`with_total`](Self::with_total)), it has the candidates ⌊i ×
+/// total / size⌋, spread over the whole stream.
 ///
-/// There is no third way for a stream of unknown length: candidate `e` is ⌊i × total / size⌋ with i
-/// = 1 for a total of `e × size`, so with a size of 2 or more, at any moment all but the first one
-/// in `size` of the candidates seen may yet belong to the selection, and no bounded memory holds
-/// them. Such a stream is counted first.
+/// No such rule exists for a stream of unknown length. For a total of `e × size`, candidate `e` is
+/// ⌊i × total / size⌋ with i = 1. With a size of 2 or more, almost every candidate seen so far may
+/// therefore still belong to the selection (all but the first one in `size`), and no bounded memory
+/// holds them. Count such a stream first.
 ///
-/// Cost: constant time a wanted candidate, none for those passed over; memory for `size` values.
-/// Parts that [start](Self::starting_at) where the one before ends merge to what one run over the
-/// whole stream gives.
+/// Cost: constant time a wanted candidate, none for skipped ones; memory for `size` values. Parts
+/// that [start](Self::starting_at) where the previous one ends merge to the result of one run over
+/// the whole stream.
 ///
 /// ```
 /// use std::num::{NonZeroU64, NonZeroUsize};
@@ -104,13 +105,13 @@ pub struct Systematic<T> {
 }
 
 impl<T> Systematic<T> {
-    /// Every `stride`-th candidate from the first on, up to `size` of them.
+    /// Selects every `stride`-th candidate from the first one on, up to `size` of them.
     pub fn with_stride(size: NonZeroUsize, stride: NonZeroU64) -> Self {
         Self::new(Picks { rule: Rule::Stride(stride), size })
     }
 
-    /// `size` of the `total` candidates that the whole stream has; all if there are no more. The
-    /// indices are those of [`systematic_indices`].
+    /// Selects `size` of the `total` candidates of the whole stream, or all if there are at most
+    /// `size`. The indices are those of [`systematic_indices`].
     pub fn with_total(size: NonZeroUsize, total: u64) -> Self {
         Self::new(Picks { rule: Rule::Total(total), size })
     }
@@ -119,64 +120,65 @@ impl<T> Systematic<T> {
         Self { picks, start: 0, seen: 0, items: Vec::new() }
     }
 
-    /// The same selection for the part of the stream that begins at candidate `start`; nothing has
-    /// been seen yet.
+    /// Returns the same selection for the part of the stream that begins at candidate `start`, with
+    /// nothing seen yet.
     #[must_use]
     pub fn starting_at(self, start: u64) -> Self {
         Self { start, ..Self::new(self.picks) }
     }
 
-    /// How many candidates of this part were offered or passed over.
+    /// Returns the number of candidates of this part that were offered or skipped.
     pub fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// Whether no later candidate is wanted.
+    /// Returns true if no later candidate is wanted.
     pub fn is_decided(&self) -> bool {
         self.next() == u64::MAX
     }
 
-    /// Whether the next candidate will be taken.
+    /// Returns true if the next candidate will be taken.
     pub fn wants_next(&self) -> bool {
         self.to_skip() == 0
     }
 
-    /// How many candidates to pass over before the next wanted one; `u64::MAX` when none is.
+    /// Returns the number of candidates to skip before the next wanted one; `u64::MAX` if no
+    /// further one is wanted.
     pub fn to_skip(&self) -> u64 {
         match self.next() {
             u64::MAX => u64::MAX,
+            // The ordinal is rounded up, so its index is not before the position.
             next => next - self.position(),
         }
     }
 
-    /// Offers the next candidate. If it is wanted, `make` is called, its value taken, and the
-    /// answer is true.
+    /// Offers the next candidate. If it is wanted, calls `make`, takes its value, and returns true.
     pub fn offer_with(&mut self, make: impl FnOnce() -> T) -> bool {
         let Ok(taken) = self.try_offer_with(|| Ok::<_, Infallible>(make()));
         taken
     }
 
-    /// As [`offer_with`](Self::offer_with), for a candidate whose building can fail; one that does
-    /// was never offered.
+    /// Like [`offer_with`](Self::offer_with), for a fallible `make`. A candidate whose `make` fails
+    /// counts as never offered.
     pub fn try_offer_with<E>(&mut self, make: impl FnOnce() -> Result<T, E>) -> Result<bool, E> {
         let wanted = self.wants_next();
         if wanted {
             self.items.push(Item { index: self.position(), value: make()? });
         }
-        self.pass_over(1);
+        self.skip(1);
         Ok(wanted)
     }
 
-    /// Counts `n` candidates that are not offered, in constant time. Wanted ones are then missing
-    /// from the sample.
-    pub fn pass_over(&mut self, n: u64) {
+    /// Counts `n` candidates that are not offered, in constant time. Skipped candidates that were
+    /// wanted are missing from the sample.
+    pub fn skip(&mut self, n: u64) {
         self.seen = self.seen.saturating_add(n);
     }
 
-    /// This part of the selection and the one that follows it.
+    /// Appends the following part of the selection.
     ///
     /// # Errors
-    /// [`Error::DifferentRules`] if the parts do not belong to one selection,
+    /// [`Error::DifferentRules`] if the parts do not belong to one selection;
     /// [`Error::NotAdjacent`] if `later` does not start where this one ends.
     pub fn merge(mut self, later: Self) -> Result<Self, Error> {
         if self.picks != later.picks {
@@ -186,12 +188,12 @@ impl<T> Systematic<T> {
             return Err(Error::NotAdjacent { expected: self.position(), found: later.start });
         }
         self.items.extend(later.items);
-        self.pass_over(later.seen);
+        self.skip(later.seen);
         Ok(self)
     }
 
-    /// The sample so far; indices count from the beginning of the whole stream, `seen` counts this
-    /// part.
+    /// Returns the sample so far. Indices count from the start of the whole stream; `seen` counts
+    /// this part.
     pub fn into_sample(self) -> Sample<T> {
         Sample { items: self.items, seen: self.seen }
     }
@@ -201,7 +203,7 @@ impl<T> Systematic<T> {
         self.start.saturating_add(self.seen)
     }
 
-    /// The index of the next wanted candidate; `u64::MAX` when there is none.
+    /// The index of the next wanted candidate; `u64::MAX` if no further one is wanted.
     fn next(&self) -> u64 {
         self.picks.index(self.picks.ordinal(self.position()))
     }
@@ -237,7 +239,7 @@ mod tests {
             for size in [huge, NonZeroUsize::MIN, NonZeroUsize::MIN.saturating_add(1)] {
                 let mut systematic = Systematic::new(Picks { rule, size }).starting_at(u64::MAX - 1);
                 systematic.offer_with(|| ());
-                systematic.pass_over(u64::MAX);
+                systematic.skip(u64::MAX);
                 assert!(systematic.is_decided() || rule == Rule::Total(u64::MAX));
             }
         }

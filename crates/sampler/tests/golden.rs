@@ -1,10 +1,10 @@
-//! The derivation is frozen: what a seed gives is compared, byte for byte, with the files in
-//! `tests/golden`.
+//! The derivation is frozen. The samples of fixed seeds are compared, byte for byte, with the files
+//! in `tests/golden`.
 //!
-//! These files are never made anew. If a test here fails, the change that made it fail would give
-//! every user other samples for the seeds they have written down.
+//! Never regenerate these files. A change that makes a test here fail would give users different
+//! samples for seeds that they have recorded.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;
@@ -19,7 +19,7 @@ fn sized(size: usize) -> NonZeroUsize {
     NonZeroUsize::new(size).unwrap()
 }
 
-/// Compares with a golden file; what was found instead is left beside the build.
+/// Compares with a golden file. On a mismatch, writes the new text beside the build.
 fn compare(name: &str, golden: &str, found: &str) {
     if golden != found {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -35,8 +35,8 @@ macro_rules! assert_golden {
     };
 }
 
-/// A line with the indices of a sample, or with how many there are, a digest of all of them and the
-/// ends.
+/// A line with the indices of a sample, or with their number, a digest of all of them, and the
+/// first and last ones.
 fn list(indices: &[u64]) -> String {
     let list = |indices: &[u64]| indices.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
     if indices.len() <= 40 {
@@ -51,7 +51,7 @@ fn list(indices: &[u64]) -> String {
     )
 }
 
-/// FNV-1a, a word at a time instead of a byte.
+/// FNV-1a over words instead of bytes.
 fn digest(words: &[u64]) -> u64 {
     words.iter().fold(0xcbf2_9ce4_8422_2325, |state, word| (state ^ word).wrapping_mul(0x0100_0000_01b3))
 }
@@ -81,7 +81,7 @@ fn seeds() {
     assert_golden!("seeds.txt", found);
 }
 
-/// The functions of real numbers that draws go through, to the last bit.
+/// The real-valued functions that the draws use, to the last bit.
 #[test]
 fn functions() {
     let mut found = String::new();
@@ -90,7 +90,7 @@ fn functions() {
         let some = [bits[1], bits[77_777], bits[199_999]];
         writeln!(found, "{name}: {:016x} {some:016x?}", digest(&bits)).unwrap();
     };
-    // 53 bits each, spread evenly by a multiplicative sequence.
+    // 53 bits each, distributed evenly by a multiplicative sequence.
     let unit = |n: u64| ((n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 12) as f64 + 0.5) / (1_u64 << 52) as f64;
     let steep = |n: u64| -45.0 * (n as f64 + 0.5) / 200_000.0;
     let shallow = |n: u64| {
@@ -107,7 +107,7 @@ fn functions() {
     assert_golden!("functions.txt", found);
 }
 
-/// R33: what a reservoir selects.
+/// R33: the selection of a reservoir.
 #[test]
 fn reservoirs() {
     let mut found = String::new();
@@ -134,7 +134,7 @@ fn indices(reservoir: Reservoir<()>) -> Vec<u64> {
     reservoir.into_sample().indices().collect()
 }
 
-/// R34: what merged reservoirs select, and go on to select.
+/// R34: the selection of merged reservoirs, also after they continue.
 #[test]
 fn merges() {
     let mut found = String::new();
@@ -160,7 +160,7 @@ fn merges() {
     assert_golden!("merges.txt", found);
 }
 
-/// Candidates in four strata of unlike sizes.
+/// Candidates in four strata of different sizes.
 fn strata(size: usize, seed: Seed, range: Range<u64>) -> Strata<&'static str, ()> {
     let mut strata = Strata::new(sized(size), seed);
     for n in range {
@@ -175,7 +175,7 @@ fn strata(size: usize, seed: Seed, range: Range<u64>) -> Strata<&'static str, ()
     strata
 }
 
-/// R33: what is selected from strata, in one run and merged.
+/// R33: the selection from strata, in one run and merged.
 #[test]
 fn stratified() {
     let mut found = String::new();
@@ -201,7 +201,7 @@ fn stratified() {
     assert_golden!("strata.txt", found);
 }
 
-/// What a systematic selection takes; it draws nothing.
+/// The indices of a systematic selection, which draws nothing.
 #[test]
 fn systematic() {
     let mut found = String::new();

@@ -1,6 +1,6 @@
-//! What holds however a stream is cut up (R34), and that all ways of selecting agree (R33).
+//! Laws that hold for any split of a stream (R34), and the agreement of all ways to select (R33).
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::num::{NonZeroU64, NonZeroUsize};
 
@@ -15,7 +15,7 @@ fn sized(size: usize) -> NonZeroUsize {
     NonZeroUsize::new(size).unwrap()
 }
 
-/// A reservoir over a part's candidates, each of them its index in the whole stream.
+/// A reservoir over the candidates of a part. Each value is the index in the whole stream.
 fn part(capacity: usize, seed: Seed, start: u64, length: u64) -> Reservoir<u64> {
     let mut reservoir = Reservoir::new(sized(capacity), seed);
     for index in start..start + length {
@@ -43,7 +43,7 @@ fn from_right(parts: Vec<Reservoir<u64>>) -> Reservoir<u64> {
     parts.into_iter().rev().reduce(|later, first| first.merge(later)).unwrap()
 }
 
-/// A sample of candidates that are their own indices is made well.
+/// Checks a sample whose values are their own indices.
 fn check(sample: &Sample<u64>, size: u64, seen: u64) -> Result<(), TestCaseError> {
     prop_assert_eq!(sample.seen, seen);
     prop_assert_eq!(sample.items.len() as u64, size.min(seen));
@@ -52,7 +52,7 @@ fn check(sample: &Sample<u64>, size: u64, seen: u64) -> Result<(), TestCaseError
     Ok(())
 }
 
-/// The stream that a list of keys makes, cut at some places.
+/// Splits the stream of keys at the given positions.
 fn cut<'a>(keys: &'a [u8], cuts: &[usize]) -> Vec<(u64, &'a [u8])> {
     let mut places: Vec<_> = cuts.iter().map(|cut| cut % (keys.len() + 1)).chain([0, keys.len()]).collect();
     places.sort_unstable();
@@ -82,7 +82,7 @@ fn tally(keys: &[u8]) -> Vec<(u8, u64)> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// R33: a stream gives what arithmetic says, in whatever steps it is offered and passed over.
+    /// R33: a stream gives the computed result, for any steps of offering and skipping.
     #[test]
     fn streaming_equals_winners(
         seed: u64, capacity in 1_usize..40, total in 0_u64..3_000, steps in vec(1_u64..60, 1..20),
@@ -92,7 +92,7 @@ proptest! {
         while reservoir.seen() < total {
             let step = steps.next().unwrap().min(total - reservoir.seen());
             if step % 2 == 0 && !reservoir.wants_next() {
-                reservoir.pass_over(step.min(reservoir.to_skip()));
+                reservoir.skip(step.min(reservoir.to_skip()));
             } else {
                 for _ in 0..step {
                     let (index, wanted) = (reservoir.seen(), reservoir.wants_next());
@@ -105,8 +105,8 @@ proptest! {
         prop_assert_eq!(sample.indices().collect::<Vec<_>>(), winners(Seed::new(seed), sized(capacity), total));
     }
 
-    /// R34: `seen` adds, in every order of merging; indices move; the result is the same each time;
-    /// if everything fits, everything is there.
+    /// R34: `seen` is additive in every order of merging, indices move, and the result is
+    /// reproducible. If everything fits, nothing is lost.
     #[test]
     fn reservoirs_merge(seed: u64, capacity in 1_usize..40, lengths in vec(0_u64..60, 1..8)) {
         let parts = parts(capacity, seed, &lengths);
@@ -121,13 +121,13 @@ proptest! {
         }
     }
 
-    /// R34: a reservoir that has seen nothing changes nothing, nor what comes after.
+    /// R34: merging with an empty reservoir changes neither the sample nor later draws.
     #[test]
-    fn an_empty_reservoir_is_neutral(seed: u64, capacity in 1_usize..20, length in 0_u64..100, more in 0_u64..100) {
+    fn empty_reservoirs_are_neutral(seed: u64, capacity in 1_usize..20, length in 0_u64..100, more in 0_u64..100) {
         let empty = Reservoir::new(sized(capacity), Seed::new(seed).for_stream(1));
         let alone = part(capacity, Seed::new(seed), 0, length);
         let merged = [alone.clone().merge(empty.clone()), empty.merge(alone.clone())];
-        // After two empty ones the seeds may differ, but neither has taken anything.
+        // After two empty reservoirs the seeds may differ, but neither has taken anything.
         prop_assume!(length > 0);
         for mut merged in merged {
             let mut alone = alone.clone();
@@ -138,7 +138,7 @@ proptest! {
         }
     }
 
-    /// R34: of two capacities the smaller one counts.
+    /// R34: if the capacities differ, the smaller one applies.
     #[test]
     fn reservoirs_of_different_capacities_merge(
         seed: u64, first in 1_usize..30, later in 1_usize..30, lengths in (0_u64..60, 0_u64..60),
@@ -195,7 +195,7 @@ proptest! {
             let mut part = whole.clone().starting_at(start);
             while part.seen() < length {
                 if skip {
-                    part.pass_over(part.to_skip().min(length - part.seen()));
+                    part.skip(part.to_skip().min(length - part.seen()));
                 }
                 if part.seen() < length {
                     let (index, wanted) = (start + part.seen(), part.wants_next());
@@ -216,7 +216,7 @@ proptest! {
         prop_assert_eq!(sample.indices().collect::<Vec<_>>(), expected);
     }
 
-    /// The formula gives `size` indices, ascending and as even as whole numbers allow.
+    /// The formula gives `size` indices, ascending and as even as integers allow.
     #[test]
     fn systematic_indices_are_even(size in 1_usize..1_000, total: u64) {
         let indices: Vec<_> = systematic_indices(sized(size), total).collect();
@@ -227,7 +227,7 @@ proptest! {
         prop_assert!(gaps.clone().max().unwrap_or(1) - gaps.min().unwrap_or(1) <= 1);
     }
 
-    /// The quotas are those of the largest remainder, written down naively.
+    /// The quotas equal a naive largest-remainder method.
     #[test]
     fn quotas_are_by_largest_remainder(size in 1_usize..200, totals in vec(0_u64..60, 0..20)) {
         let quotas = allot(sized(size), &totals);
@@ -248,7 +248,7 @@ proptest! {
         }
     }
 
-    /// R33: strata give what arithmetic says, in the order in which they appeared.
+    /// R33: strata give the computed result, in order of first appearance.
     #[test]
     fn strata_equal_winners(seed: u64, size in 1_usize..40, keys in vec(0_u8..6, 0..300)) {
         let stratified = stratify(size, Seed::new(seed), 0, &keys).into_sample();
@@ -266,7 +266,7 @@ proptest! {
         prop_assert_eq!(stratified.sample.indices().collect::<Vec<_>>(), expected);
     }
 
-    /// R34: merged strata have the totals, the quotas and the order of the whole.
+    /// R34: merged strata have the totals, quotas, and order of the whole.
     #[test]
     fn strata_merge(
         seed: u64, size in 1_usize..40, keys in vec(0_u8..6, 0..300), cuts in vec(any::<usize>(), 0..5),
@@ -288,9 +288,9 @@ proptest! {
     }
 }
 
-/// A sample that has room for everything has everything.
+/// A sample that is large enough contains every candidate.
 #[test]
-fn large_samples_take_everything() {
+fn large_samples_contain_everything() {
     for total in [0, 1, 9, 10] {
         let all: Vec<u64> = (0..total).collect();
         let size = sized(10);
@@ -304,9 +304,9 @@ fn large_samples_take_everything() {
     }
 }
 
-/// Parts that do not belong together are refused, and the refusal says why.
+/// Parts that do not belong together are rejected with the reason.
 #[test]
-fn systematic_parts_that_do_not_fit_are_refused() {
+fn rejects_mismatched_systematic_parts() {
     let whole = Systematic::<()>::with_total(sized(3), 10);
     let gap = whole.clone().merge(whole.clone().starting_at(1)).unwrap_err();
     assert_eq!(gap, Error::NotAdjacent { expected: 0, found: 1 });
@@ -315,7 +315,7 @@ fn systematic_parts_that_do_not_fit_are_refused() {
     assert_eq!(whole.merge(other).unwrap_err(), Error::DifferentRules);
 }
 
-/// Partial states can go to another thread and be copied.
+/// Partial states can be sent to other threads and cloned.
 #[test]
 fn everything_is_send_and_clone() {
     fn is<T: Send + Sync + Clone + std::fmt::Debug>() {}

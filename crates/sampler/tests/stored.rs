@@ -1,7 +1,7 @@
-//! Partial states survive storage: what is stored, read back and continued or merged gives the same
-//! as if it had not been.
+//! Partial states survive storage: a state that is stored and restored continues and merges as if
+//! it had not been stored.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::num::{NonZeroU64, NonZeroUsize};
 
@@ -16,9 +16,9 @@ fn stored<T: Serialize + DeserializeOwned>(value: &T) -> T {
     serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
 }
 
-/// R34: a reservoir stored at any moment goes on as if it had not been, bit for bit.
+/// R34: a reservoir stored at any moment continues unchanged, bit for bit.
 #[test]
-fn reservoirs_go_on() {
+fn stored_reservoirs_continue() {
     let mut never = Reservoir::new(SIZE, Seed::new(5));
     let mut always = never.clone();
     for index in 0..2_000 {
@@ -42,7 +42,7 @@ fn reservoirs_go_on() {
 }
 
 #[test]
-fn strata_go_on() {
+fn stored_strata_continue() {
     let mut never = Strata::new(SIZE, Seed::new(5));
     let mut always = never.clone();
     for index in 0..500_u32 {
@@ -57,7 +57,7 @@ fn strata_go_on() {
 }
 
 #[test]
-fn ends_and_systematic_go_on() {
+fn stored_ends_and_systematic_continue() {
     let mut first = First::new(SIZE);
     let mut last = Last::with_total(SIZE, 30);
     let mut systematic = Systematic::with_stride(SIZE, NonZeroU64::new(3).unwrap()).starting_at(4);
@@ -71,9 +71,9 @@ fn ends_and_systematic_go_on() {
     }
 }
 
-/// A state that no run can leave behind is refused, not believed.
+/// Rejects states that no run can produce.
 #[test]
-fn impossible_states_are_refused() {
+fn rejects_impossible_states() {
     let mut reservoir = Reservoir::new(SIZE, Seed::new(5));
     (0..100).for_each(|index| {
         reservoir.offer_with(|| index);
@@ -84,7 +84,7 @@ fn impossible_states_are_refused() {
         *bad.pointer_mut(pointer).unwrap() = value;
         serde_json::from_value::<Reservoir<i32>>(bad).unwrap_err().to_string()
     };
-    assert!(refusal("/schedule/next", json!(99)).contains("lies behind"));
+    assert!(refusal("/schedule/next", json!(99)).contains("already seen"));
     assert!(refusal("/schedule/seen", json!(6)).contains("more items than candidates"));
     assert!(refusal("/schedule/capacity", json!(6)).contains("more items than the reservoir"));
     assert!(refusal("/schedule/capacity", json!(0)).contains("nonzero"));

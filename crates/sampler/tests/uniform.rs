@@ -1,8 +1,7 @@
-//! R33: sampling is uniform. Each test makes 10⁵ selections with seeds 0, 1, 2, … and asks, by a
-//! chi-square test, whether they look uniform; all seeds are fixed, so an outcome never changes by
-//! itself.
+//! R33: sampling is uniform. Each test makes 10⁵ selections with seeds 0, 1, 2, … and checks by a
+//! chi-square test that they are uniform. All seeds are fixed, so the outcome is reproducible.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -16,7 +15,7 @@ fn sized(size: usize) -> NonZeroUsize {
     NonZeroUsize::new(size).unwrap()
 }
 
-/// The probability that a chi-square variable with so many degrees of freedom is at least
+/// The probability that a chi-square variable with `freedom` degrees of freedom is at least
 /// `statistic`: the upper regularized incomplete gamma function, by its power series or Lentz's
 /// continued fraction.
 fn tail(statistic: f64, freedom: f64) -> f64 {
@@ -54,24 +53,24 @@ fn the_tail_agrees_with_printed_tables() {
 fn assert_uniform(statistic: f64, freedom: usize, what: &str) {
     let p = tail(statistic, freedom as f64);
     assert!(p > 0.001, "{what}: chi-square {statistic:.1} with {freedom} degrees of freedom, p = {p:.6}");
-    // As suspicious: counts that are more even than chance allows.
+    // Counts that are more even than chance allows are just as suspicious.
     assert!(p < 0.9999, "{what}: too even, p = {p}");
 }
 
-/// Pearson's test of counts that ought to be equal.
+/// Pearson's test of counts that should be equal.
 fn assert_equal_cells(counts: &[u64], what: &str) {
     let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
     let statistic = counts.iter().map(|&count| (count as f64 - expected).powi(2) / expected).sum();
     assert_uniform(statistic, counts.len() - 1, what);
 }
 
-/// How many subsets of `k` out of `n` there are.
+/// The number of subsets of `k` out of `n`.
 fn subsets(n: u64, k: u64) -> u64 {
     (0..k).fold(1, |product, i| product * (n - i) / (i + 1))
 }
 
-/// Asks whether each subset of `k` indices below `n` comes up equally often: more than that each
-/// index does.
+/// Checks that each subset of `k` indices below `n` occurs equally often, which is stricter than
+/// checking each index.
 fn assert_subsets(n: u64, k: u64, what: &str, select: impl Fn(u64) -> Vec<u64>) {
     let mut counts = BTreeMap::<Vec<u64>, u64>::new();
     for run in 0..RUNS {
@@ -85,8 +84,8 @@ fn assert_subsets(n: u64, k: u64, what: &str, select: impl Fn(u64) -> Vec<u64>) 
     assert_equal_cells(&counts, what);
 }
 
-/// Asks whether each index below `n` is selected equally often. Within a run the selections exclude
-/// each other, which the factor makes up for.
+/// Checks that each index below `n` is selected equally often. The indices of one run exclude each
+/// other; the factor corrects for that.
 fn assert_inclusion(n: u64, k: u64, what: &str, select: impl Fn(u64) -> Vec<u64>) {
     let mut counts = vec![0_u64; n as usize];
     for run in 0..RUNS {
@@ -100,16 +99,16 @@ fn assert_inclusion(n: u64, k: u64, what: &str, select: impl Fn(u64) -> Vec<u64>
     assert_uniform(pearson * (n - 1) as f64 / (n - k) as f64, n as usize - 1, what);
 }
 
-/// Takes so many candidates, each of them its index, skipping where it can.
+/// Offers these candidates, each of which is its own index, and skips where possible.
 fn feed(reservoir: &mut Reservoir<u64>, indices: Range<u64>) {
     let mut index = indices.start;
     while index + reservoir.to_skip() < indices.end {
         index += reservoir.to_skip();
-        reservoir.pass_over(reservoir.to_skip());
+        reservoir.skip(reservoir.to_skip());
         assert!(reservoir.offer_with(|| index));
         index += 1;
     }
-    reservoir.pass_over(indices.end - index);
+    reservoir.skip(indices.end - index);
 }
 
 fn part(capacity: usize, seed: Seed, indices: Range<u64>) -> Reservoir<u64> {
@@ -149,7 +148,7 @@ fn random_inclusion() {
     assert_inclusion(200, 10, "10 of 200", |run| winners(Seed::new(run), sized(10), 200));
 }
 
-/// R33: derived seeds are as good as counted ones.
+/// R33: derived seeds are as good as consecutive ones.
 #[test]
 fn derived_seeds() {
     assert_subsets(7, 3, "streams of a seed", |run| winners(Seed::new(7).for_stream(run), sized(3), 7));
@@ -158,7 +157,7 @@ fn derived_seeds() {
     });
 }
 
-/// R33: uniform over totals far beyond what could be offered one by one.
+/// R33: uniform over totals far too large to offer one by one.
 #[test]
 fn huge_totals() {
     for total in [1_000_000_007_u64, 1 << 40, 1 << 53] {
@@ -172,7 +171,7 @@ fn huge_totals() {
     }
 }
 
-/// R33: a merge is uniform, wherever the stream is cut.
+/// R33: a merge is uniform for any split of the stream.
 #[test]
 fn merged_subsets() {
     let splits: [&[u64]; 7] =
@@ -188,7 +187,7 @@ fn merged_inclusion() {
     assert_inclusion(200, 10, "merge of 37, 150, 13", |run| indices(merged(10, run, &[37, 150, 13])));
 }
 
-/// R33: parts may be merged from the right as well.
+/// R33: parts may also be merged from the right.
 #[test]
 fn merged_from_the_right() {
     assert_subsets(7, 3, "merge from the right", |run| {
@@ -198,7 +197,7 @@ fn merged_from_the_right() {
     });
 }
 
-/// R33: what was merged goes on uniformly, whether or not it was full, and merges again.
+/// R33: a merged reservoir continues uniformly, full or not, and merges again.
 #[test]
 fn merged_and_continued() {
     for lengths in [[2, 3], [1, 1], [1, 2], [3, 1], [0, 4]] {
@@ -221,7 +220,7 @@ fn merged_and_continued() {
     });
 }
 
-/// R33: of two capacities the smaller one counts, and the result is uniform.
+/// R33: if the capacities differ, the smaller one applies, and the result is uniform.
 #[test]
 fn merged_capacities() {
     for (first, later) in [(5, 2), (2, 5)] {
@@ -232,8 +231,8 @@ fn merged_capacities() {
     }
 }
 
-/// Takes the candidates `range` of a stream where every third belongs to stratum "a" and the others
-/// to "b".
+/// Selects from the candidates `range` of a stream in which every third one belongs to stratum "a"
+/// and the others to "b".
 fn strata(size: usize, seed: Seed, range: Range<u64>) -> Strata<(), u64> {
     let mut strata = Strata::new(sized(size), seed);
     for index in range {
@@ -243,8 +242,8 @@ fn strata(size: usize, seed: Seed, range: Range<u64>) -> Strata<(), u64> {
     strata
 }
 
-/// R33: within the strata, and across them, every combination of subsets is equally likely; so it
-/// is after a merge.
+/// R33: within and across strata, every combination of subsets is equally likely, also after a
+/// merge.
 #[test]
 fn stratified_subsets() {
     // Of 4 + 8 candidates the sample has 1 + 3.

@@ -1,8 +1,7 @@
-//! What the algorithms over masks share.
+//! Shared parts of the algorithms over masks.
 //!
-//! All of them are written once for all backends. They read forward in blocks of 64 bytes from
-//! wherever they are asked to begin; the last block is filled up with spaces, which mean nothing to
-//! any of them. They take any bytes, JSON or not.
+//! All algorithms are written once for all backends. They read forward in blocks of 64 bytes from
+//! any byte. The last block is padded with spaces, which have no effect on any algorithm.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
@@ -10,7 +9,7 @@
 
 use crate::backend::{BLOCK, Lanes};
 
-/// The last bytes, filled up with spaces.
+/// Pads the last bytes with spaces.
 #[inline(always)]
 pub(crate) fn padded(rest: &[u8]) -> [u8; BLOCK] {
     let mut block = [b' '; BLOCK];
@@ -20,22 +19,22 @@ pub(crate) fn padded(rest: &[u8]) -> [u8; BLOCK] {
     block
 }
 
-/// A block, and where it is.
+/// A block and its position.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'b> {
+pub(crate) struct BlockAt<'b> {
     /// All bytes that are searched.
     pub(crate) bytes: &'b [u8],
     /// The index of the block's first byte.
     pub(crate) at: usize,
-    /// The number of its bytes that are real, not filling.
+    /// The number of its bytes before the padding.
     pub(crate) length: usize,
 }
 
 /// Every second bit.
 const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
 
-/// The bytes that a backslash before them escapes, and whether the first byte of the next block is
-/// one.
+/// The bytes that a preceding backslash escapes, and 1 if the first byte of the next block is
+/// escaped.
 #[inline(always)]
 pub(crate) fn escaped(backslashes: u64, carry: u64) -> (u64, u64) {
     if backslashes == 0 {
@@ -53,12 +52,11 @@ pub(crate) fn escaped(backslashes: u64, carry: u64) -> (u64, u64) {
     (escaped, (flipped & backslashes) >> 63)
 }
 
-/// Inside-string bits of a block (from opening quote to before the closing one), carrying over to
-/// the next, and the quotes.
+/// The bits inside strings, from the opening quote to before the closing one, and the quotes.
+/// Updates the state for the next block.
 ///
-/// Of a block that is filled up only `length` bytes are real. The filling holds no quote, so that
-/// the string state after it is the one before it; what the last real byte escapes is the first
-/// byte of the filling.
+/// Only `length` bytes of a padded block are real. The padding has no quote, so it does not change
+/// the string state; a backslash at the end escapes its first byte.
 #[inline(always)]
 pub(crate) fn strings<L: Lanes>(
     lanes: L,
@@ -67,14 +65,16 @@ pub(crate) fn strings<L: Lanes>(
     escape: &mut u64,
 ) -> (u64, u64) {
     let (escaped, next) = escaped(lanes.eq(b'\\'), *escape);
+    // The prefix XOR of the quotes is one from each opening quote to before its closing one.
     let quotes = lanes.eq(b'"') & !escaped;
     let inside = lanes.prefix_xor(quotes) ^ *in_string;
     *escape = if length < BLOCK { escaped >> length & 1 } else { next };
+    // Shifting the top bit through the word yields all ones if the block ends inside a string.
     *in_string = (inside.cast_signed() >> 63).cast_unsigned();
     (inside, quotes)
 }
 
-/// A sum of three, of which the last is 0 or 1, and whether it is more than 64 bits have room for.
+/// Adds two words and a carry of 0 or 1. Returns the sum and the carry out.
 #[inline(always)]
 pub(crate) const fn add(a: u64, b: u64, carry: u64) -> (u64, bool) {
     let (sum, over) = a.overflowing_add(b);
@@ -82,7 +82,7 @@ pub(crate) const fn add(a: u64, b: u64, carry: u64) -> (u64, bool) {
     (sum, over | more)
 }
 
-/// Whether `byte` is insignificant white space (RFC 8259, section 2).
+/// True if `byte` is insignificant white space (RFC 8259, section 2).
 pub const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }

@@ -1,4 +1,4 @@
-//! A value without its insignificant white space.
+//! Removes insignificant white space.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
@@ -24,13 +24,13 @@ pub(crate) fn without_space<L: Lanes>(proof: L::Proof, bytes: &[u8], out: &mut V
     if !rest.is_empty() {
         let lanes = L::load(proof, &padded(rest));
         let (inside, _) = strings(lanes, rest.len(), &mut in_string, &mut escape);
-        // Inside of a string that does not end, the filling would be kept.
+        // Inside an unfinished string the padding would be kept.
         let real = u64::MAX >> (BLOCK - rest.len());
         keep(rest, !(lanes.spaces() & !inside) & real, out);
     }
 }
 
-/// Appends the bytes whose bit is set, run by run. Only bits of bytes of the block are set.
+/// Appends the bytes whose bits are set, run by run. Bits of the padding must not be set.
 fn keep(block: &[u8], mut kept: u64, out: &mut Vec<u8>) {
     while kept != 0 {
         let start = kept.trailing_zeros();

@@ -1,7 +1,7 @@
-//! Undoing the escapes of strings (RFC 8259, section 7).
+//! Decodes the escapes of strings (RFC 8259, section 7).
 
-/// Whether `raw`, the bytes between the quotes, is `other` with its escapes undone. Allocates
-/// nothing; linear in the shorter.
+/// True if `raw`, the bytes between the quotes, decodes to `other`. Allocates nothing; linear in
+/// the shorter length.
 pub fn eq_escaped(raw: &[u8], other: &[u8]) -> bool {
     let (mut rest, mut other) = (raw, other);
     while let Some(at) = memchr::memchr(b'\\', rest) {
@@ -18,8 +18,8 @@ pub fn eq_escaped(raw: &[u8], other: &[u8]) -> bool {
     rest == other
 }
 
-/// The character of the escape that `bytes` begins with, and the escape's length in bytes, at most
-/// that of `bytes`, which begin with a backslash.
+/// Decodes the escape at the start of `bytes`, which start with a backslash. Returns the character,
+/// and the length of the escape in bytes, which is at most the length of `bytes`.
 pub fn decode_escape(bytes: &[u8]) -> (char, usize) {
     let decoded = match bytes.get(1) {
         Some(b'b') => '\u{8}',
@@ -49,7 +49,7 @@ fn decode_unicode_escape(bytes: &[u8]) -> (char, usize) {
     (char::REPLACEMENT_CHARACTER, 6)
 }
 
-/// The value of four hexadecimal digits at `at`.
+/// Parses four hexadecimal digits at `at`.
 pub fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
     bytes
         .get(at..at + 4)?
@@ -57,10 +57,10 @@ pub fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
         .try_fold(0, |value, &byte| Some(value << 4 | char::from(byte).to_digit(16)?))
 }
 
-/// Counts the Unicode scalar values in valid UTF-8: every byte that does not continue another.
+/// Counts the Unicode scalar values in valid UTF-8: the bytes that do not continue a character.
 pub fn count_chars(bytes: &[u8]) -> u64 {
-    // So few that a byte holds their number, which lets the compiler count as many at once as a
-    // register has bytes.
+    // The count of a piece fits a byte, so the compiler can add as many bytes at once as a register
+    // holds.
     const PIECE: usize = 240;
     let (pieces, rest) = bytes.as_chunks::<PIECE>();
     let starts = |byte: &u8| u8::from(byte & 0xC0 != 0x80);
@@ -68,17 +68,18 @@ pub fn count_chars(bytes: &[u8]) -> u64 {
     whole + u64::from(rest.iter().map(starts).sum::<u8>())
 }
 
-/// Which half of a surrogate pair is due.
+/// The expected second half of a surrogate pair.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Surrogates {
-    /// Index of the `u` of an escape that is the second half of a pair; 0, where none can be, if
-    /// there is none.
+    /// The index of the `u` of the escape that must be the second half of a pair; 0, where no
+    /// escape can be, if none is expected.
     second: usize,
 }
 
 impl Surrogates {
-    /// Whether the escape whose `u` is at an index is one: four digits follow it, and if it is half
-    /// of a pair, it has the other. Escapes are to be shown in order. What is cut off is none.
+    /// True if the `u` at `at` starts a valid escape: four digits follow, and one half of a
+    /// surrogate pair has the other. Escapes must be passed in order. Escapes that are cut off are
+    /// invalid.
     pub(crate) fn accept(&mut self, bytes: &[u8], at: usize) -> bool {
         match hex4(bytes, at + 1) {
             Some(0xD800..=0xDBFF) => {

@@ -1,4 +1,4 @@
-//! Members whose values are plain to see: a search for their name need not stop at them.
+//! Members with plain values, which a search by name can handle without stopping.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
@@ -9,79 +9,79 @@ use std::ops::ControlFlow;
 use crate::blocks::is_space;
 use crate::trace::{Brackets, Trace};
 
-/// Bytes of a value, at most, that is looked at here.
-const SHORT: usize = 256;
+/// Maximum length of a plain value, in bytes.
+const MAX_LEN: usize = 256;
 
-/// Members that are kept at once, at most.
-const MOST: usize = 256;
+/// Maximum members that are collected before they are reported.
+const MAX_COLLECTED: usize = 256;
 
-/// What is done with members whose values are plain to see.
+/// The handling of members with plain values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the reader chooses one")]
-pub enum Taken {
-    /// The search stops at each, as at any other.
+pub enum PlainMembers {
+    /// The search stops at each of them, as at any other member.
     #[default]
-    Alone,
+    Stop,
     /// They are counted.
-    Counted,
-    /// They are kept, some at a time.
-    Kept,
+    Count,
+    /// They are collected, and reported together.
+    Collect,
 }
 
-/// A member that was kept.
+/// A collected member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "where its object and its value are is all there is to tell")]
+#[expect(clippy::exhaustive_structs, reason = "a member is fully described by its object and value")]
 pub struct Hit {
     /// Absolute offset of its object.
     pub object: u64,
     /// Absolute offset of its value.
     pub start: u64,
-    /// Absolute offset behind its value.
+    /// Absolute offset after its value.
     pub end: u64,
 }
 
-/// What was found of a name.
+/// The members that a search handled without stopping.
 #[derive(Clone, Debug, Default)]
 pub struct Hits {
-    /// What is done with members whose values are plain to see.
-    pub taken: Taken,
-    /// Whether of the members of an object only the first is taken.
+    /// The handling of members with plain values.
+    pub plain: PlainMembers,
+    /// True if only the first such member of an object counts.
     pub unique: bool,
-    /// How many were counted.
+    /// The number of counted members.
     pub counted: u64,
-    /// Those that were kept.
-    pub kept: Vec<Hit>,
-    /// Whether some wait that were kept earlier.
+    /// The collected members.
+    pub collected: Vec<Hit>,
+    /// True if members that were collected earlier are waiting to be reported.
     pub waiting: bool,
-    /// Objects in which a member was found: how many containers are open in each, and where it
-    /// begins. Those deeper than the current place have ended, and so may others have.
+    /// Objects in which a member was found: the depth and the absolute offset of each. Deeper ones
+    /// than the current position have ended; others may have.
     found: Vec<(u32, u64)>,
 }
 
-/// Where a member may be found.
+/// A colon after a name that was found.
 #[derive(Clone, Copy)]
-pub(crate) struct Spot<'b> {
+pub(crate) struct ColonAt<'b> {
     pub(crate) bytes: &'b [u8],
-    /// Absolute offset of the first of them.
+    /// Absolute offset of the first byte.
     pub(crate) base: u64,
-    /// The index of the colon behind its name.
+    /// The index of the colon.
     pub(crate) colon: usize,
-    /// How many containers are open there.
+    /// The depth at the colon.
     pub(crate) depth: u32,
 }
 
 impl Hits {
-    /// Forgets what was found.
+    /// Removes all members.
     pub fn clear(&mut self) {
         self.found.clear();
-        self.kept.clear();
+        self.collected.clear();
         self.counted = 0;
     }
 
-    /// Notes a member in the object that begins at an offset, and in which so many containers are
-    /// open; `false` if it is not the first.
+    /// Records a member of the object at this depth and offset. Returns false if the object already
+    /// had one.
     #[inline]
-    pub fn note(&mut self, depth: u32, start: u64) -> bool {
+    pub fn record(&mut self, depth: u32, start: u64) -> bool {
         let object = (depth, start);
         while self.found.last().is_some_and(|last| last.0 > depth || last.0 == depth && *last != object) {
             self.found.pop();
@@ -93,27 +93,31 @@ impl Hits {
         is_first
     }
 
-    /// Whether a member was found in the object that begins at an offset, and in which so many
-    /// containers are open.
+    /// True if a member was found in the object at this depth and offset.
     pub fn has_found(&self, depth: u32, start: u64) -> bool {
         self.found.binary_search(&(depth, start)).is_ok()
     }
 
-    /// Takes a member of the innermost container, if that is an object, all of the member is in
-    /// sight, and there is nothing to find fault with.
+    /// Counts or collects a member of the innermost container. Returns false if that is not an
+    /// object, or the value is not plain and entirely visible: then the search must stop at the
+    /// member.
     #[inline(always)]
-    pub(crate) fn take(&mut self, spot: Spot<'_>, innermost: Option<(u64, bool)>) -> bool {
+    pub(crate) fn add(&mut self, colon: ColonAt<'_>, innermost: Option<(u64, bool)>) -> bool {
         let Some((object, true)) = innermost else { return false };
-        if self.kept.len() >= MOST {
+        if self.collected.len() >= MAX_COLLECTED {
             return false;
         }
-        let Some((start, end)) = plain_scalar(spot.bytes, spot.colon + 1) else { return false };
-        let is_first = self.note(spot.depth, object);
+        let Some((start, end)) = plain_scalar(colon.bytes, colon.colon + 1) else { return false };
+        let is_first = self.record(colon.depth, object);
         if !is_first && self.unique {
             return true;
         }
-        if self.taken == Taken::Kept {
-            self.kept.push(Hit { object, start: spot.base + start as u64, end: spot.base + end as u64 });
+        if self.plain == PlainMembers::Collect {
+            self.collected.push(Hit {
+                object,
+                start: colon.base + start as u64,
+                end: colon.base + end as u64,
+            });
         } else {
             self.counted += 1;
         }
@@ -122,8 +126,8 @@ impl Hits {
 }
 
 impl Trace<'_> {
-    /// Where the innermost container begins, and whether it is an object, when so many are open
-    /// behind the first brackets of the block that begins at an offset.
+    /// Returns the offset of the innermost container, and true if it is an object. `depth` is the
+    /// depth after these first brackets of the block at offset `at`.
     #[inline(always)]
     pub(crate) fn innermost(&self, at: u64, brackets: Brackets, depth: u32) -> Option<(u64, bool)> {
         let mut closed = 0;
@@ -140,9 +144,9 @@ impl Trace<'_> {
     }
 }
 
-/// Where a value that is no container begins and ends, behind white space or none, if it is right
-/// and something else follows: a short string without escapes, a number without an exponent, a
-/// word. A strict reader would say the same.
+/// Returns the start and end of a plain scalar after optional white space: a short string without
+/// escapes, a number without an exponent, or a literal, if another token follows in sight. A strict
+/// reader accepts the same value.
 #[inline]
 fn plain_scalar(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let mut start = at;
@@ -159,11 +163,11 @@ fn plain_scalar(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     (matches!(next, b',' | b'}') || is_space(next)).then_some((start, start + length))
 }
 
-/// Bytes of a number, if it has no exponent.
+/// Length of a number in bytes, if it has no exponent.
 #[inline]
 fn plain_number(value: &[u8]) -> Option<usize> {
     let digits = |from: usize| {
-        let digits = value[from..].iter().take(SHORT);
+        let digits = value[from..].iter().take(MAX_LEN);
         digits.take_while(|byte| byte.is_ascii_digit()).count()
     };
     let first = usize::from(value.first() == Some(&b'-'));
@@ -179,18 +183,18 @@ fn plain_number(value: &[u8]) -> Option<usize> {
     (fraction > 0).then_some(end + 1 + fraction)
 }
 
-/// Bytes before the quote that ends a string, if of all bytes that are special in a string it comes
-/// first.
+/// Length of a string in bytes, if the quote is the first special byte.
 #[inline]
 fn plain_text(text: &[u8]) -> Option<usize> {
     let mut seen = 0;
-    for (number, word) in text.as_chunks::<8>().0.iter().take(SHORT / 8).enumerate() {
+    for (number, word) in text.as_chunks::<8>().0.iter().take(MAX_LEN / 8).enumerate() {
         let word = u64::from_le_bytes(*word);
         seen |= word;
         let special = special(word);
         if special != 0 {
             let length = 8 * number + special.trailing_zeros() as usize / 8;
-            // What follows the quote was looked at, too, if it is in the same word.
+            // `seen` may include bytes after the quote, so a non-ASCII text is validated again
+            // exactly.
             let is_text = || seen & HIGH == 0 || std::str::from_utf8(&text[..length]).is_ok();
             return (text[length] == b'"' && is_text()).then_some(length);
         }
@@ -201,14 +205,14 @@ fn plain_text(text: &[u8]) -> Option<usize> {
 /// The lowest bit of each of eight bytes.
 const LOW: u64 = 0x0101_0101_0101_0101;
 
-/// The highest one.
+/// The highest bit of each of eight bytes.
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// The highest bit of each of eight bytes that is special in a string, up to the first; of later
-/// ones perhaps of others, too.
+/// Sets the highest bit of each of eight bytes that is special in a string, exactly up to the first
+/// one; later bits may be wrong.
 #[inline]
 fn special(word: u64) -> u64 {
-    // Borrowing begins at the first byte that is too small, so that it is right about that one.
+    // Borrows start at the first byte that is too small, so they only affect later bits.
     let quotes = word ^ (LOW * u64::from(b'"'));
     let backslashes = word ^ (LOW * u64::from(b'\\'));
     let below = |bytes: u64, least: u64| bytes.wrapping_sub(LOW * least) & !bytes;

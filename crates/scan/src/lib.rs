@@ -1,34 +1,35 @@
-//! Bytes to masks: what can be told of JSON 64 bytes at a time, without reading it token by token.
+//! Classifies JSON 64 bytes at a time as bit masks, and answers what masks can answer without
+//! reading tokens.
 //!
 //! This is the lowest crate of [trommel](https://docs.rs/trommel), and holds its vector code. It is
-//! public because the reader is a crate of its own, not because it is meant to be used: **depend on
-//! `trommel-reader` or `trommel` instead**. What is here may change with every version.
+//! public only because the reader is a separate crate: **depend on `trommel-reader` or `trommel`
+//! instead**. Its interface may change with every version.
 //!
 //! # How it works
 //!
-//! A [`Backend`] compares 64 bytes at once into bit masks, one bit a byte. On top of that, written
-//! once and compiled for each backend with its instructions, stand the [`Kernels`]:
+//! A [`Backend`] compares 64 bytes at once into bit masks, one bit per byte. The [`Kernels`] are
+//! written once on top of that, and compiled for each backend with its instructions:
 //!
 //! | kernel | does |
 //! | --- | --- |
-//! | [`skip`](Kernels::skip) | goes past a container, counting brackets outside of strings |
-//! | [`tally`](Kernels::tally) | the same, counting what is passed by type |
-//! | [`members`](Kernels::members) | goes to the next member of an object that has one of a few names |
-//! | [`seek`](Kernels::seek) | goes to the next member of a name, at any depth, or counts them |
-//! | [`vet`](Kernels::vet) | goes as far as all is right by every rule of RFC 8259 |
-//! | [`index`](Kernels::index), [`names`](Kernels::names) | the same, and say where tokens are, or names and brackets |
-//! | [`plain`](Kernels::plain), [`ascii`](Kernels::ascii), [`space`](Kernels::space) | go to the end of what is all alike |
+//! | [`skip`](Kernels::skip) | skips a container by counting brackets outside strings |
+//! | [`tally`](Kernels::tally) | skips a container, and counts values by type |
+//! | [`members`](Kernels::members) | finds the next member of an object with one of a few names |
+//! | [`seek`](Kernels::seek) | finds the next member with a name at any depth, or counts such members |
+//! | [`validate`](Kernels::validate) | validates by every rule of RFC 8259 |
+//! | [`index`](Kernels::index), [`names`](Kernels::names) | validate, and record the offsets of tokens, or of names and brackets |
+//! | [`plain`](Kernels::plain), [`ascii`](Kernels::ascii), [`space`](Kernels::space) | find the end of a run of similar bytes |
 //! | [`chars`](Kernels::chars), [`compact`](Kernels::compact) | count characters, drop white space |
 //!
-//! All take any bytes, JSON or not, start at any byte, and can go on after any byte with a few
-//! words of state. What is no JSON gives some answer, the same from every backend; to judge it is
-//! the reader's work.
+//! All accept any bytes, start at any byte, and can continue after any byte with a few words of
+//! state. For malformed JSON every backend returns the same result; reporting errors is the
+//! reader's task.
 //!
 //! # Backends and platforms
 //!
-//! On x86-64 AVX2 with carry-less multiplication where the CPU has both, else SSE2; elsewhere
-//! portable code. All are tested to agree on every input. `unsafe` stands in [`Backend`]'s module
-//! alone.
+//! On x86-64, AVX2 with carry-less multiplication if the CPU has both, else SSE2; elsewhere
+//! portable code. Tests check that all agree on every input. Only [`Backend`]'s module contains
+//! `unsafe`.
 
 mod backend;
 mod blocks;
@@ -42,24 +43,24 @@ mod skip;
 mod stack;
 mod tally;
 mod trace;
-mod vet;
+mod validate;
 
 pub use backend::{Backend, Kernels};
 pub use blocks::is_space;
 pub use escapes::{count_chars, decode_escape, eq_escaped, hex4};
-pub use hits::{Hit, Hits, Taken};
-pub use members::{Named, Names, Naming};
+pub use hits::{Hit, Hits, PlainMembers};
+pub use members::{MemberSearch, MemberStop, Names};
 pub use runs::Plain;
-pub use seek::{Carry, Needle, Seeking, Sought};
+pub use seek::{Carry, DescendantSearch, Needle, SearchStop};
 pub use skip::{Skip, Skipped};
 pub use stack::Stack;
-pub use tally::{Counts, Tallying};
-pub use trace::{Passed, Trace};
-pub use vet::{Tape, Vetted, Vetting};
+pub use tally::{Counts, Tallier};
+pub use trace::{PassedBrackets, Trace};
+pub use validate::{Tape, Validated, Validator};
 
 /// Appends `value`, one JSON value, without its insignificant white space.
 ///
-/// The bytes are taken as valid; what is not is copied verbatim. Linear in the length.
+/// Does not validate: malformed bytes are copied verbatim. Linear in the length.
 pub fn compact(value: &[u8], out: &mut Vec<u8>) {
     (Backend::detect().kernels().compact)(value, out);
 }

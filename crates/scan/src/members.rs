@@ -1,37 +1,38 @@
-//! To the next member of an object whose name is one of a few, by masks.
+//! Finds the next member of an object with one of a few names, by masks.
 //!
-//! What lies in the object's members is passed over by its brackets. Of the object itself only
-//! colons are looked at: a name that is looked for ends right before one.
+//! Members are skipped by their brackets. In the object itself only colons are inspected: a name
+//! ends right before one.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
 use crate::backend::{BLOCK, Lanes};
-use crate::blocks::{Place, is_space, padded, strings};
+use crate::blocks::{BlockAt, is_space, padded, strings};
 use crate::seek::Needle;
 use crate::skip::Skip;
 
-/// Names that are looked for together.
+/// Names to find together.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     needles: Vec<Needle>,
-    /// The bytes before the closing quotes of names that are spelt without escapes, a bit each.
+    /// The set of bytes before the closing quotes of names that can be written without escapes, one
+    /// bit each.
     last: [u64; 4],
-    /// Bytes of the longest spelling of any.
-    reach: usize,
+    /// Maximum length of any name in the input, in bytes.
+    max_len: usize,
 }
 
 impl Names {
-    /// A search for members of these names.
+    /// Prepares a search for these names.
     pub fn new<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
         let needles: Vec<Needle> = names.into_iter().map(Needle::new).collect();
         let mut last = [0; 4];
         for byte in needles.iter().filter_map(Needle::last) {
             last[usize::from(byte / 64)] |= 1 << (byte % 64);
         }
-        let reach = needles.iter().map(Needle::reach).max().unwrap_or(0);
-        Self { needles, last, reach }
+        let max_len = needles.iter().map(Needle::max_len).max().unwrap_or(0);
+        Self { needles, last, max_len }
     }
 
     /// The names.
@@ -44,44 +45,43 @@ impl Names {
         self.last[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
     }
 
-    /// The number of the name that a string says, of which these bytes stand between its quotes,
-    /// some of them escapes or none.
+    /// Returns the index of the name that a string is. `raw` are the bytes between its quotes, and
+    /// `escaped` says if they may contain escapes.
     #[inline(always)]
-    pub fn number_of(&self, raw: &[u8], escaped: bool) -> Option<usize> {
-        // The last byte of the empty name is its opening quote.
+    pub fn index_of(&self, raw: &[u8], escaped: bool) -> Option<usize> {
+        // For the empty name, the byte before the closing quote is the opening quote.
         let last = raw.last().copied().unwrap_or(b'"');
         if !escaped && !self.may_end_with(last) {
             return None;
         }
-        self.needles.iter().position(|needle| needle.is_spelt(raw, escaped))
+        self.needles.iter().position(|needle| needle.matches(raw, escaped))
     }
 }
 
-/// A search in an object under way.
-pub struct Naming<'n> {
+/// A search in progress in an object.
+pub struct MemberSearch<'n> {
     /// The names.
     pub names: &'n Names,
-    /// What lies between blocks; its depth is that below the object.
+    /// The state between blocks, with the depth below the object.
     pub skip: Skip,
     /// Absolute offset of the first byte of the window.
     pub base: u64,
-    /// Absolute offsets of the last opening quote, of the last closing quote, and of the last
-    /// backslash.
+    /// Absolute offsets of the last opening quote, the last closing quote, and the last backslash.
     opened: Option<u64>,
     closed: Option<u64>,
     backslash: Option<u64>,
 }
 
-impl<'n> Naming<'n> {
-    /// In the object, outside of its values, or before one of them. In it so many containers may be
-    /// open.
+impl<'n> MemberSearch<'n> {
+    /// Starts in the object, outside its values or before one. `limit` more containers may be open
+    /// in it.
     pub const fn new(names: &'n Names, limit: u64) -> Self {
         let skip = Skip::new(0, 0, limit);
         Self { names, skip, base: 0, opened: None, closed: None, backslash: None }
     }
 
-    /// The index from which on bytes are needed in the next window: a name may have begun there
-    /// whose colon is not visible.
+    /// The index from which the next window must keep bytes, because a name may start there whose
+    /// colon is not visible yet.
     pub fn needed(&self, window: &[u8]) -> usize {
         let all = window.len();
         if self.skip.depth > 0 {
@@ -90,81 +90,87 @@ impl<'n> Naming<'n> {
         let index = |offset: Option<u64>| offset?.checked_sub(self.base).map(|index| index as usize);
         let Some(open) = index(self.opened) else { return all };
         let end = if self.skip.in_string() { Some(all) } else { index(self.closed) };
-        // Within values not all quotes are noted.
-        let is_short = |end: usize| end.checked_sub(open).is_some_and(|length| length <= self.names.reach);
+        // Within values not all quotes are recorded, so the last opening quote may belong to an
+        // earlier string.
+        let is_short = |end: usize| end.checked_sub(open).is_some_and(|length| length <= self.names.max_len);
         let escaped = self.backslash.is_some_and(|backslash| backslash > self.base + open as u64);
-        let says_name = |end: usize| {
+        let is_name = |end: usize| {
             let raw = window.get(open + 1..end);
-            raw.is_some_and(|raw| self.names.number_of(raw, escaped).is_some())
+            raw.is_some_and(|raw| self.names.index_of(raw, escaped).is_some())
         };
-        let behind = |end: usize| &window[end + 1..];
-        // White space behind a string is kept only where the string is a name that is looked for.
+        let after = |end: usize| &window[end + 1..];
+        // White space after a string is kept only if the string is one of the names.
         let may_be_name = |end: &usize| {
             is_short(*end)
-                && (self.skip.in_string()
-                    || says_name(*end) && behind(*end).iter().all(|&byte| is_space(byte)))
+                && (self.skip.in_string() || is_name(*end) && after(*end).iter().all(|&byte| is_space(byte)))
         };
         end.filter(may_be_name).map_or(all, |_| open)
     }
 }
 
-/// How a search went; indices into the window.
+/// The result of a search; indices into the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the reader must treat every case")]
-pub enum Named {
+pub enum MemberStop {
     /// A member.
     Found {
-        /// The number of its name.
-        number: usize,
+        /// The index of its name.
+        name: usize,
         /// The quote before its name.
         open: usize,
-        /// The quote behind it.
+        /// The quote after it.
         close: usize,
         /// The colon.
         colon: usize,
-        /// Whether the name may be spelt with escapes.
+        /// True if the name may have escapes.
         escaped: bool,
     },
     /// The bracket that ends the object.
     End(usize),
-    /// The bracket that ends a value in which brackets do not balance.
+    /// The bracket that ends a value with unbalanced brackets.
     Mismatched(usize),
-    /// The bracket that opens one container too many.
+    /// The bracket that exceeds the maximum depth.
     TooDeep(usize),
-    /// All bytes were used up.
+    /// All bytes were used.
     More,
 }
 
 #[inline(always)]
-pub(crate) fn members<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Naming<'_>) -> Named {
+pub(crate) fn members<L: Lanes>(
+    proof: L::Proof,
+    bytes: &[u8],
+    from: usize,
+    state: &mut MemberSearch<'_>,
+) -> MemberStop {
     let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut at = from;
     for block in blocks {
-        let place = Place { bytes, at, length: BLOCK };
-        if let Some(named) = pass(L::load(proof, block), place, state) {
-            return named;
+        let position = BlockAt { bytes, at, length: BLOCK };
+        if let Some(stop) = pass(L::load(proof, block), position, state) {
+            return stop;
         }
         at += BLOCK;
     }
     let last = if rest.is_empty() {
         None
     } else {
-        let place = Place { bytes, at, length: rest.len() };
-        pass(L::load(proof, &padded(rest)), place, state)
+        let position = BlockAt { bytes, at, length: rest.len() };
+        pass(L::load(proof, &padded(rest)), position, state)
     };
-    last.unwrap_or(Named::More)
+    last.unwrap_or(MemberStop::More)
 }
 
-/// Past a block, or to a place in it.
+/// Passes a block, or stops in it.
 #[inline(always)]
-fn pass<L: Lanes>(lanes: L, place: Place<'_>, state: &mut Naming<'_>) -> Option<Named> {
-    let Place { bytes, at, length } = place;
+fn pass<L: Lanes>(lanes: L, position: BlockAt<'_>, state: &mut MemberSearch<'_>) -> Option<MemberStop> {
+    let BlockAt { bytes, at, length } = position;
     let skip = &mut state.skip;
     let (inside, quotes) = strings(lanes, length, &mut skip.in_string, &mut skip.escaped);
     let folded = lanes.with_bit5();
     let open = folded.eq(b'{') & !inside;
     let close = folded.eq(b'}') & !inside;
     let curly = lanes.bit5();
+    // Inside a member only the depth matters, unless the member may end in this block.
     if skip.depth > 0 {
         let (opens, closes) = (u64::from(open.count_ones()), u64::from(close.count_ones()));
         if closes < skip.depth && skip.depth + opens <= skip.limit {
@@ -184,23 +190,23 @@ fn pass<L: Lanes>(lanes: L, place: Place<'_>, state: &mut Naming<'_>) -> Option<
         let index = at + bit as usize;
         if colons & one == 0 {
             let bracket = Bracket { index, opens: open & one != 0, object: curly & one != 0 };
-            if let Some(named) = bracket.pass(state) {
-                return Some(named);
+            if let Some(stop) = bracket.pass(state) {
+                return Some(stop);
             }
         } else if state.skip.depth == 0
-            && let Some((number, (open, close), escaped)) = named(bytes, at, strings.before(one), state)
-            // In malformed input other bytes may separate a string from a colon. Which quotes are
-            // known then depends on the position of blocks, so such a string is never a name.
+            && let Some((name, (open, close), escaped)) = name_before(bytes, at, strings.before(one), state)
+            // In malformed input other bytes may separate a string from a colon. The known quotes
+            // then depend on the position of blocks, so such a string is never a name.
             && bytes[close + 1..index].iter().all(|&byte| is_space(byte))
         {
-            return Some(Named::Found { number, open, close, colon: index, escaped });
+            return Some(MemberStop::Found { name, open, close, colon: index, escaped });
         }
     }
     state.pass(at, strings);
     None
 }
 
-/// Where strings begin and end in a block, and the backslashes in them.
+/// The quotes of strings in a block, and the backslashes.
 #[derive(Clone, Copy)]
 struct Strings {
     openings: u64,
@@ -209,7 +215,7 @@ struct Strings {
 }
 
 impl Strings {
-    /// What stands before the byte of a bit.
+    /// The part before the byte of a bit.
     #[inline(always)]
     const fn before(self, one: u64) -> Self {
         let bits = one - 1;
@@ -221,8 +227,8 @@ impl Strings {
     }
 }
 
-impl Naming<'_> {
-    /// Notes the last quotes and backslashes.
+impl MemberSearch<'_> {
+    /// Records the last quotes and backslashes.
     #[inline(always)]
     fn pass(&mut self, at: usize, strings: Strings) {
         let last = |bits: u64, before| last(bits, self.base + at as u64).or(before);
@@ -232,29 +238,29 @@ impl Naming<'_> {
     }
 }
 
-/// The offset of the last bit of a block that begins at an offset.
+/// The offset of the last set bit of a block at offset `at`.
 #[inline(always)]
 fn last(bits: u64, at: u64) -> Option<u64> {
     bits.checked_ilog2().map(|bit| at + u64::from(bit))
 }
 
-/// The string that ended last before a colon, if it says a name: its number, its quotes, and
-/// whether there are escapes in it.
+/// Returns the last string before a colon if it is one of the names: the index of the name, the
+/// string's quotes, and true if it may have escapes.
 #[inline(always)]
-fn named(
+fn name_before(
     bytes: &[u8],
     at: usize,
     strings: Strings,
-    state: &Naming<'_>,
+    state: &MemberSearch<'_>,
 ) -> Option<(usize, (usize, usize), bool)> {
     let at = state.base + at as u64;
     let (open, close) =
         (last(strings.openings, at).or(state.opened)?, last(strings.closings, at).or(state.closed)?);
     let escaped = last(strings.backslashes, at).or(state.backslash).is_some_and(|backslash| backslash > open);
-    // What cannot be seen any more is too long.
+    // A string that starts before the window is longer than any form of the names.
     let quotes = (open.checked_sub(state.base)? as usize, close.checked_sub(state.base)? as usize);
-    let number = state.names.number_of(bytes.get(quotes.0 + 1..quotes.1)?, escaped)?;
-    Some((number, quotes, escaped))
+    let name = state.names.index_of(bytes.get(quotes.0 + 1..quotes.1)?, escaped)?;
+    Some((name, quotes, escaped))
 }
 
 /// A bracket of the window.
@@ -267,24 +273,24 @@ struct Bracket {
 }
 
 impl Bracket {
-    /// Past the bracket, if it ends nothing that matters.
+    /// Passes the bracket, unless the search must stop at it.
     #[inline(always)]
-    fn pass(self, state: &mut Naming<'_>) -> Option<Named> {
+    fn pass(self, state: &mut MemberSearch<'_>) -> Option<MemberStop> {
         let Self { index, opens, object } = self;
         let skip = &mut state.skip;
         if opens {
             if skip.depth == skip.limit {
-                return Some(Named::TooDeep(index));
+                return Some(MemberStop::TooDeep(index));
             }
             skip.depth += 1;
             skip.objects += i64::from(object);
             return None;
         }
         if skip.depth == 0 {
-            return Some(Named::End(index));
+            return Some(MemberStop::End(index));
         }
         skip.depth -= 1;
         skip.objects -= i64::from(object);
-        (skip.depth == 0 && skip.objects != 0).then_some(Named::Mismatched(index))
+        (skip.depth == 0 && skip.objects != 0).then_some(MemberStop::Mismatched(index))
     }
 }

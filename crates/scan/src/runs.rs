@@ -1,4 +1,4 @@
-//! To the end of what is all alike: white space, and the plain part of a string; and counting
+//! Finds the end of runs of similar bytes: white space, and the plain part of a string; and counts
 //! characters.
 #![expect(
     clippy::inline_always,
@@ -8,13 +8,13 @@
 use crate::backend::{BLOCK, Lanes};
 use crate::blocks::padded;
 
-/// Where the plain part of a string ends.
+/// The end of the plain part of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plain {
-    /// Index of the first quote, backslash or control character, or the number of bytes when there
-    /// is none.
+    /// The index of the first quote, backslash, or control character; the number of bytes if the
+    /// string is plain to the end.
     pub end: usize,
-    /// Whether a byte before it is not ASCII.
+    /// True if a byte before it is not ASCII.
     pub high: bool,
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn plain<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize) -> Pla
     Plain { end: bytes.len(), high: high != 0 }
 }
 
-/// To the first special byte of a block, noting whether one before it is not ASCII.
+/// Returns the first special byte of a block, and records if a byte before it is not ASCII.
 #[inline(always)]
 fn plain_block<L: Lanes>(lanes: L, high: &mut u64) -> Option<usize> {
     let special = lanes.eq(b'"') | lanes.eq(b'\\') | lanes.below(0x20);
@@ -73,7 +73,7 @@ pub(crate) fn chars<L: Lanes>(proof: L::Proof, bytes: &[u8]) -> u64 {
     for block in blocks {
         count += u64::from(L::load(proof, block).leads().count_ones());
     }
-    // What the rest is filled up with is characters.
+    // The padding counts as characters.
     let filling = (BLOCK - rest.len()) as u64;
     count + u64::from(L::load(proof, &padded(rest)).leads().count_ones()) - filling
 }
@@ -89,7 +89,7 @@ pub(crate) fn space<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize) -> usi
         }
         at += BLOCK;
     }
-    // What the rest is filled up with is space.
+    // The padding is white space.
     let other = !L::load(proof, &padded(rest)).spaces();
     if other == 0 { bytes.len() } else { at + other.trailing_zeros() as usize }
 }

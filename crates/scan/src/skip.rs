@@ -1,4 +1,4 @@
-//! Past a container, by its brackets alone.
+//! Skips containers by their brackets alone.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
@@ -7,43 +7,42 @@
 use crate::backend::{BLOCK, Lanes};
 use crate::blocks::{padded, strings};
 
-/// What lies between blocks while brackets are counted: whether a string is open, and how deep we
-/// are.
+/// The state between blocks while brackets are counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Skip {
     /// All ones while inside a string.
     pub(crate) in_string: u64,
-    /// 1 when the next byte is escaped by a backslash before it.
+    /// 1 if a backslash escapes the next byte.
     pub(crate) escaped: u64,
-    /// Containers open, counted from the one to be left.
+    /// The number of open containers, including the one to leave.
     pub depth: u64,
-    /// Objects opened less objects closed; zero at the end of a balanced container.
+    /// Opened objects minus closed objects; zero at the end of a balanced container.
     pub objects: i64,
-    /// Greatest depth allowed.
+    /// The maximum depth.
     pub limit: u64,
 }
 
 impl Skip {
-    /// At a place outside of strings, `depth` containers deep, of which `objects` are objects.
+    /// A position outside strings in `depth` containers, `objects` of which are objects.
     pub const fn new(depth: u64, objects: i64, limit: u64) -> Self {
         Self { in_string: 0, escaped: 0, depth, objects, limit }
     }
 
-    /// Whether the bytes seen so far end inside a string.
+    /// True if the bytes so far end inside a string.
     pub const fn in_string(&self) -> bool {
         self.in_string != 0
     }
 }
 
-/// How a skip went.
+/// The result of a skip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the reader must treat every case")]
 pub enum Skipped {
-    /// The container ended; the index is one past its closing bracket.
+    /// The container ended; the index is after its closing bracket.
     Done(usize),
-    /// All bytes were used up.
+    /// All bytes were used.
     More,
-    /// The bracket at this index opens one container too many.
+    /// The bracket at this index exceeds the maximum depth.
     TooDeep(usize),
 }
 
@@ -68,7 +67,7 @@ pub(crate) fn skip<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: 
     stop.map_or(Skipped::More, |stop| stop.at(at))
 }
 
-/// Past a block, or to a bracket in it.
+/// Skips a block, or stops at a bracket in it.
 #[inline(always)]
 fn skip_block<L: Lanes>(lanes: L, length: usize, state: &mut Skip) -> Option<Stop> {
     let (inside, _) = strings(lanes, length, &mut state.in_string, &mut state.escaped);
@@ -81,6 +80,7 @@ fn skip_block<L: Lanes>(lanes: L, length: usize, state: &mut Skip) -> Option<Sto
     let curly = lanes.bit5();
     let opens = u64::from(open.count_ones());
     let closes = u64::from(close.count_ones());
+    // Counting is exact unless a bracket of this block may end the container or exceed the limit.
     if closes >= state.depth || state.depth + opens > state.limit {
         return walk(state, open, close, curly);
     }
@@ -89,7 +89,7 @@ fn skip_block<L: Lanes>(lanes: L, length: usize, state: &mut Skip) -> Option<Sto
     None
 }
 
-/// A place within a block where a skip stops.
+/// A bit within a block at which a skip stops.
 #[derive(Clone, Copy)]
 pub(crate) enum Stop {
     Done(u32),
@@ -104,7 +104,7 @@ impl Stop {
         }
     }
 
-    /// The number of the bit, from 0.
+    /// The number of the bit.
     pub(crate) const fn bit(self) -> u32 {
         match self {
             Self::Done(bit) | Self::TooDeep(bit) => bit,
@@ -112,7 +112,7 @@ impl Stop {
     }
 }
 
-/// One bracket after the other, where the container may end or become too deep within the block.
+/// Visits single brackets in a block where the container may end or exceed the limit.
 fn walk(state: &mut Skip, open: u64, close: u64, curly: u64) -> Option<Stop> {
     let mut brackets = open | close;
     while brackets != 0 {

@@ -1,58 +1,58 @@
-//! Counting what a value is made of, by masks alone.
+//! Counts the values in a container by type, using bit masks alone.
 //!
-//! In JSON that is right, each `n` outside of strings is a `null` and each `t` or `f` a truth
-//! value; each run of digits and their signs and points is a number, unless an `e` before it
-//! continues one, and every truth value has one `e` besides. So the types are told by counting
-//! bits, and what is wrong with a literal goes unnoticed, as in all that is skipped.
+//! Outside strings, valid JSON has one `n` in each `null`, and one `t` or `f` in each boolean. A
+//! number is a run of digits, signs, and points; its exponent adds an `e` and a second run. Each
+//! boolean has one `e` as well. So the counts of these bits determine the number of values of each
+//! type. Malformed literals are not detected, as in every structural skip.
 #![expect(
     clippy::inline_always,
-    reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
+    reason = "the algorithms must be inlined into the entry points, which are compiled with a backend's features"
 )]
 
 use crate::backend::{BLOCK, Lanes};
 use crate::blocks::{padded, strings};
 use crate::skip::{Skip, Skipped, Stop};
 
-/// What was counted, and what lies between blocks.
+/// The counts so far, and the state that is carried from one block to the next.
 #[derive(Clone, Copy, Debug)]
-pub struct Tallying {
-    /// Where we are.
+pub struct Tallier {
+    /// The depth, and the string state, after the bytes so far.
     pub skip: Skip,
-    /// What was counted so far.
+    /// The counts so far.
     pub counts: Counts,
-    /// Depth of the deepest container, counted as in `skip`.
+    /// The maximum of `skip.depth` so far.
     pub deepest: u64,
-    /// Whether something stands in one that is so deep.
+    /// True if at least one container at the depth `deepest` has content.
     pub filled: bool,
-    /// Whether such a one is open, and nothing was seen in it so far.
-    empty: bool,
-    /// Whether the last byte was part of a number.
+    /// True if the bytes so far end in a container at the depth `deepest` that has no content yet.
+    awaits_content: bool,
+    /// 1 if the last byte was a digit, sign, or point, so that its run may continue.
     in_number: u64,
 }
 
-/// Occurrences outside of strings.
+/// Counts of strings, and of bytes and runs outside strings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Opening braces.
     pub objects: u64,
     /// Opening brackets.
     pub arrays: u64,
-    /// Strings, names among them.
+    /// Strings, including member names.
     pub strings: u64,
-    /// Colons.
+    /// Colons: one per member.
     pub colons: u64,
-    /// Runs of digits, signs and points.
+    /// Runs of digits, signs, and points: one per number, or two if it has an exponent.
     pub runs: u64,
-    /// Letters `n`.
+    /// Letters `n`: one per `null`.
     pub nulls: u64,
-    /// Letters `t` or `f`.
+    /// Letters `t` or `f`: one per boolean.
     pub bools: u64,
-    /// Letters `e` or `E`.
+    /// Letters `e` or `E`: one per boolean, and one per exponent.
     pub exponents: u64,
 }
 
-impl Tallying {
-    /// Nothing counted, at a place that `skip` tells.
+impl Tallier {
+    /// Creates a tallier that starts in the state `skip`, with all counts at zero.
     pub const fn new(skip: Skip) -> Self {
         let counts = Counts {
             objects: 0,
@@ -64,21 +64,23 @@ impl Tallying {
             bools: 0,
             exponents: 0,
         };
-        Self { skip, counts, deepest: 0, filled: false, empty: false, in_number: 0 }
+        Self { skip, counts, deepest: 0, filled: false, awaits_content: false, in_number: 0 }
     }
 }
 
-impl Tallying {
-    /// Looks for content before the next bracket in one of the deepest containers.
-    fn look_inside(&mut self, content: u64, brackets: u64) {
-        let before = brackets.wrapping_sub(1) & !brackets;
-        self.filled |= content & before != 0;
-        self.empty = brackets == 0 && !self.filled;
+impl Tallier {
+    /// Checks if a container at the depth `deepest` has content before the next bracket. Both masks
+    /// begin after its opening bracket, or with the block if an earlier block has that bracket.
+    fn check_content(&mut self, content: u64, brackets: u64) {
+        // All bits below the lowest bracket; without a bracket, all bits.
+        let before_bracket = brackets.wrapping_sub(1) & !brackets;
+        self.filled |= content & before_bracket != 0;
+        self.awaits_content = brackets == 0 && !self.filled;
     }
 }
 
 #[inline(always)]
-pub(crate) fn tally<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Tallying) -> Skipped {
+pub(crate) fn tally<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Tallier) -> Skipped {
     let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut carry = *state;
     let mut at = from;
@@ -98,20 +100,23 @@ pub(crate) fn tally<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state:
     stop.map_or(Skipped::More, |stop| stop.at(at))
 }
 
-/// Counts in a block, up to the bracket that ends the value, if that is in it.
+/// Adds a block to the counts, up to the bracket that ends the container.
 #[inline(always)]
-fn tally_block<L: Lanes>(lanes: L, length: usize, state: &mut Tallying) -> Option<Stop> {
+fn tally_block<L: Lanes>(lanes: L, length: usize, state: &mut Tallier) -> Option<Stop> {
     let (inside, quotes) = strings(lanes, length, &mut state.skip.in_string, &mut state.skip.escaped);
     let outside = !(inside | quotes);
     let folded = lanes.with_bit5();
     let mut open = folded.eq(b'{') & outside;
     let close = folded.eq(b'}') & outside;
     let curly = lanes.bit5();
+    // The bytes of the container: the whole block, or up to the bracket that ends the container.
     let mut counted = u64::MAX;
     let mut stop = None;
     let (opens, closes) = (u64::from(open.count_ones()), u64::from(close.count_ones()));
-    let is_deep = state.skip.depth + opens + u64::from(!state.filled) > state.deepest;
-    if closes >= state.skip.depth || is_deep || state.empty {
+    // Counting brackets is exact unless the container may end in this block, its depth may reach a
+    // new maximum, or a container at that depth may get its first content.
+    let may_deepen = state.skip.depth + opens + u64::from(!state.filled) > state.deepest;
+    if closes >= state.skip.depth || may_deepen || state.awaits_content {
         let content = !lanes.spaces() & !open & !close;
         stop = walk(state, open, close, curly, content);
         if let Some(stop) = &stop {
@@ -125,6 +130,8 @@ fn tally_block<L: Lanes>(lanes: L, length: usize, state: &mut Tallying) -> Optio
     }
     let outside = outside & counted;
     let comma = lanes.eq(b',');
+    // The bytes from `+` to `9` without the comma: digits, signs, points, and the slash. Valid JSON
+    // has a slash only in strings.
     let digits = lanes.below(b'9' + 1) & !lanes.below(b'+') & !comma & outside;
     let counts = &mut state.counts;
     let count = |mask: u64| u64::from(mask.count_ones());
@@ -140,12 +147,11 @@ fn tally_block<L: Lanes>(lanes: L, length: usize, state: &mut Tallying) -> Optio
     stop
 }
 
-/// One bracket after the other, where the value may end or become deeper than before within the
-/// block.
-fn walk(state: &mut Tallying, open: u64, close: u64, curly: u64, content: u64) -> Option<Stop> {
+/// Visits the brackets of a block one by one, for blocks in which counting them is not exact.
+fn walk(state: &mut Tallier, open: u64, close: u64, curly: u64, content: u64) -> Option<Stop> {
     let mut brackets = open | close;
-    if state.empty {
-        state.look_inside(content, brackets);
+    if state.awaits_content {
+        state.check_content(content, brackets);
     }
     while brackets != 0 {
         let bit = brackets.trailing_zeros();
@@ -161,8 +167,8 @@ fn walk(state: &mut Tallying, open: u64, close: u64, curly: u64, content: u64) -
                 (state.deepest, state.filled) = (state.skip.depth, false);
             }
             if state.skip.depth == state.deepest && !state.filled {
-                let behind = u64::MAX << bit & !one;
-                state.look_inside(content & behind, brackets & behind);
+                let after = u64::MAX << bit & !one;
+                state.check_content(content & after, brackets & after);
             }
         } else {
             state.skip.depth -= 1;

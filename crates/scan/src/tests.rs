@@ -1,4 +1,4 @@
-//! The backends against a byte-by-byte oracle, at every alignment and length.
+//! Compares the backends with a byte-by-byte oracle, at every alignment and length.
 
 use crate::*;
 
@@ -6,8 +6,7 @@ use crate::*;
 fn naive_skip(bytes: &[u8], from: usize, depth: u64, limit: u64) -> (Skipped, i64) {
     let (mut in_string, mut escaped, mut depth, mut objects) = (false, false, depth, 0);
     for (at, &byte) in bytes.iter().enumerate().skip(from) {
-        // Outside of strings a backslash is no JSON; the masks take it for an escape of a quote all
-        // the same.
+        // Outside strings a backslash is not valid JSON; the masks still let it escape a quote.
         let plain = !escaped;
         escaped = byte == b'\\' && plain;
         match byte {
@@ -44,7 +43,7 @@ fn naive_compact(bytes: &[u8]) -> Vec<u8> {
     kept.copied().collect()
 }
 
-/// Bytes that are dense in what matters to the masks, different for every seed.
+/// Random bytes, most of which are significant to the masks.
 fn noise(seed: u64, length: usize) -> Vec<u8> {
     const ALPHABET: &[u8] = b"\\\\\"\"{}[]{}[] \n\tab,:\x01\xC3\xA9";
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
@@ -93,8 +92,8 @@ fn backends_agree_with_the_oracle() {
     }
 }
 
-/// R5: long runs, which are rare in noise: of backslashes, of white space, of text, ending at every
-/// place of a block.
+/// R5: long runs, which are rare in random bytes: of backslashes, white space, and text, ending at
+/// every byte of a block.
 #[test]
 fn backends_agree_about_runs() {
     for backend in Backend::available() {
@@ -120,9 +119,9 @@ fn backends_agree_about_runs() {
     }
 }
 
-/// R1: a skip that is fed in pieces ends where the whole one ends.
+/// R1: a skip in pieces ends where a skip of the whole ends.
 #[test]
-fn a_skip_goes_on_in_the_middle_of_anything() {
+fn skips_resume_at_any_byte() {
     for backend in Backend::available() {
         for seed in 0..200 {
             let bytes = noise(seed, 300);

@@ -1,4 +1,4 @@
-//! What is open, found out from brackets that were only counted.
+//! Reconstructs the open containers from brackets that were only counted.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
@@ -9,15 +9,15 @@ use std::ops::ControlFlow;
 
 use crate::stack::Stack;
 
-/// Blocks whose brackets are written down at most.
-const MOST: usize = 128;
+/// Maximum blocks that are recorded before they are resolved.
+const MAX_BLOCKS: usize = 128;
 
 /// The brackets of a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Brackets {
     pub(crate) open: u64,
     pub(crate) close: u64,
-    /// Which are braces, if they are brackets.
+    /// The bits of braces; meaningless for other bytes.
     pub(crate) curly: u64,
 }
 
@@ -27,9 +27,9 @@ impl Brackets {
         Self { open: self.open & bits, close: self.close & bits, curly: self.curly }
     }
 
-    /// Visits the brackets that open a container and are not closed, from the last one back: the
-    /// bit of each, and true for a brace. `closed` counts the closing brackets after these that
-    /// have no opening one yet.
+    /// Visits the opening brackets that are not closed, from the last one back, with the bit of
+    /// each and true for a brace. `closed` counts closing brackets after this block that have no
+    /// opening bracket yet.
     #[inline(always)]
     pub(crate) fn each_unclosed<B>(
         self,
@@ -39,7 +39,7 @@ impl Brackets {
         let Self { open, close, curly } = self;
         let opens = open.count_ones();
         if opens <= *closed {
-            // Each of them is closed later.
+            // All of them are closed later.
             *closed = *closed - opens + close.count_ones();
             return ControlFlow::Continue(());
         }
@@ -59,32 +59,32 @@ impl Brackets {
     }
 }
 
-/// The brackets of some blocks, each with the absolute offset of its first byte.
+/// The brackets of passed blocks, each with the absolute offset of its first byte.
 #[derive(Clone, Debug, Default)]
-pub struct Passed {
+pub struct PassedBrackets {
     pub(crate) blocks: Vec<(u64, Brackets)>,
 }
 
-/// The open containers, as they were, and the brackets that were passed since.
+/// The open containers at the last resolution, and the brackets passed since.
 pub struct Trace<'s> {
     /// The kinds of the open containers.
     pub stack: &'s mut Stack,
-    /// Absolute offsets where they begin, outermost first; as many as may be open.
+    /// Absolute offsets of their opening brackets, outermost first; its length is the depth limit.
     pub opened: &'s mut [u64],
-    /// The fewest containers that were open at once.
+    /// The smallest number of containers that were open at once.
     pub lowest: &'s mut u32,
-    /// Objects opened less objects closed, those that are open aside: anything but 0 where a
-    /// bracket closes one of another kind.
+    /// Opened objects minus closed objects, except those that are open: not zero if a bracket
+    /// closes one of another kind.
     pub surplus: &'s mut i64,
-    /// What was passed.
-    pub passed: &'s mut Passed,
+    /// The brackets passed since.
+    pub passed: &'s mut PassedBrackets,
 }
 
-/// What is counted of brackets.
+/// The running counts of brackets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Count {
     pub(crate) depth: u32,
-    /// Objects opened less objects closed, since counting began.
+    /// Opened objects minus closed objects, since counting started.
     objects: i64,
 }
 
@@ -104,37 +104,37 @@ impl Trace<'_> {
 
     #[inline(always)]
     pub(crate) fn end(&mut self, count: Count) {
-        self.settle(count.depth);
+        self.resolve(count.depth);
         *self.surplus += count.objects;
     }
 
-    /// How many containers may be open.
+    /// The maximum number of open containers.
     #[inline(always)]
-    pub(crate) const fn room(&self) -> u32 {
+    pub(crate) const fn max_depth(&self) -> u32 {
         self.opened.len() as u32
     }
 
-    /// Writes brackets down that were counted.
+    /// Records brackets that were counted.
     #[inline(always)]
     pub(crate) fn push(&mut self, at: u64, brackets: Brackets, depth: u32) {
         self.passed.blocks.push((at, brackets));
-        if self.passed.blocks.len() >= MOST {
-            self.settle(depth);
+        if self.passed.blocks.len() >= MAX_BLOCKS {
+            self.resolve(depth);
         }
     }
 
-    /// Finds the brackets that opened what is open now, from the last one back.
+    /// Finds the brackets that opened the containers that are open now, from the last one back.
     #[inline(always)]
-    fn settle(&mut self, depth: u32) {
+    fn resolve(&mut self, depth: u32) {
         let before = self.stack.depth();
-        // Objects that are open, less those that were before. Deep down they are not all counted,
-        // but those that were left and those that are entered anew: deep input must not take time
-        // in the square.
+        // Open objects now, minus those before. Below `SHALLOW` levels only left and entered
+        // containers are counted: counting all of them each time would take quadratic time on deep
+        // input.
         let mut objects = -i64::from(self.stack.shallow_objects(before));
         if before > Stack::SHALLOW {
             objects -= i64::from(self.stack.objects(depth.max(Stack::SHALLOW), before));
         }
-        // What all brackets together have opened deepest, and closed of what comes before.
+        // The level to fill next, and the closing brackets without an opening one so far.
         let (mut level, mut closed) = (depth, 0);
         for &(at, brackets) in self.passed.blocks.iter().rev() {
             let visited = brackets.each_unclosed(&mut closed, |bit, object| {

@@ -1,9 +1,10 @@
-//! Several files of a session changed as one, each with a backup and all with a record, so that the
+//! Atomic changes of several session files, each with a backup and all with a record, so that a
 //! change can be undone.
 //!
-//! The steps are those of [`commit`]: new contents are staged, old files get second names as
-//! backups, then the plan is decided, and whoever looks for the session next finds all old files or
-//! all new ones. The plan that was applied is the record of the change.
+//! The steps are those of [`commit`]: stage new contents, link old files as backups, write the
+//! plan, then rename. The plan is the point of commitment: without it, all files stay old; once it
+//! exists, the next lookup of the session completes the change. The applied plan becomes the record
+//! of the change.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -19,114 +20,115 @@ use crate::error::{Error, ErrorKind, RequestFault, Result};
 use crate::format::{EVENTS, METADATA, PLAN, TRANSCRIPT};
 use crate::records::Log;
 use crate::session::{Session, Source};
-use crate::time::{digits, undigits};
+use crate::time::{compact_timestamp, parse_compact_timestamp};
 use crate::watch::Watch;
 
 const FORM: Form = Form { prefix: ".trommel-new-", names: &[METADATA, TRANSCRIPT, EVENTS], version: 1 };
 
-/// The beginning of the names of records of changes.
-const RECORD: &str = ".trommel-made-";
+/// The name prefix of records of changes.
+const RECORD_PREFIX: &str = ".trommel-made-";
 
-/// How long another process may hold the lock of a session.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The maximum time to wait for another process to release a session's lock.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Why a session was changed; it names the backups.
+/// Labels of changes, which name the backups.
 pub(crate) const REWIND: &str = "pre-rewind";
 pub(crate) const REPAIR: &str = "pre-repair";
 pub(crate) const UNDO: &str = "pre-undo";
 
-/// A change: decided, or made.
-pub(crate) type Plan = commit::Plan<Note>;
+/// A change that is decided or applied.
+pub(crate) type Plan = commit::Plan<ChangeNote>;
 
-/// Why and when a session was changed.
+/// The label and time of a change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Note {
+pub(crate) struct ChangeNote {
     pub(crate) label: String,
     pub(crate) stamp: String,
 }
 
-impl Note {
-    /// The name of a file's backup.
+impl ChangeNote {
+    /// Returns the name of a file's backup.
     pub(crate) fn backup(&self, name: &str) -> String {
         format!("{name}.bak-{}-{}", self.label, self.stamp)
     }
 
     fn record(&self) -> String {
-        format!("{RECORD}{}-{}.json", self.stamp, self.label)
+        format!("{RECORD_PREFIX}{}-{}.json", self.stamp, self.label)
     }
 }
 
-/// Writes a file's new content.
-pub(crate) type Fill<'f> = dyn FnMut(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'f;
+/// Writes a file's new content to a callback.
+pub(crate) type ContentWriter<'f> = dyn FnMut(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'f;
 
-/// A file to change: as it was when the change was planned, and its new content.
+/// A file to change: its state when the change was planned, and its new content.
 pub(crate) struct FileChange<'f> {
     pub(crate) name: &'static str,
-    pub(crate) was: &'f Log,
+    pub(crate) original: &'f Log,
     pub(crate) content: Content<'f>,
 }
 
 /// The new content of a file.
 pub(crate) enum Content<'f> {
-    /// As this writes it.
-    Written(Box<Fill<'f>>),
-    /// The file of this backup, so that a program that still writes to it writes to the session
-    /// again.
+    /// Content written by a callback.
+    Written(Box<ContentWriter<'f>>),
+    /// The backup file itself, not a copy. A program that still has it open then writes to the
+    /// session again.
     Backup(&'f Backup),
 }
 
-/// The backup of a file, verified.
+/// A verified backup of a file.
 pub(crate) struct Backup {
     log: Log,
-    /// All of it, with lines that were appended after it became the backup.
+    /// The digest of the whole file, including lines appended after it became the backup.
     content: Digest,
     /// The number of these lines.
     pub(crate) late_lines: u64,
 }
 
-/// The right to change a session's files.
-pub(crate) struct Held<'s> {
+/// A session locked for a change.
+pub(crate) struct LockedSession<'s> {
     session: &'s Session,
     site: Site,
     _lock: File,
 }
 
-/// What becomes of the lines of a program that keeps the session's files open, before a change and
-/// after it.
+/// Returns a note on the fate of lines that a running program writes, before a change or after it.
 pub(crate) fn stop_writers(is_dry_run: bool) -> &'static str {
     if is_dry_run {
-        "stop the program that runs this session first: what it writes to a file it keeps open goes to the backup"
+        "stop the program that runs this session first: its later writes to open files go to the backup"
     } else {
-        "a program that kept these files open writes to the backups now: restart it, or restore its lines with `undo`"
+        "a program with these files open now writes to the backups: restart it, or restore its lines with `undo`"
     }
 }
 
-/// Takes the right to change a session, of which nothing is left half done then.
-pub(crate) fn hold(session: &Session) -> Result<Held<'_>> {
+/// Locks a session for a change, and completes any interrupted one.
+pub(crate) fn lock_session(session: &Session) -> Result<LockedSession<'_>> {
     let path = &session.path;
+    // The lock is on the folder, as the files in it are replaced by the change.
     let folder = files::attempt(Op::Open, path, || File::open(path))?;
-    if !files::lock(&folder, path, PATIENCE)? {
-        return Err(ErrorKind::Locked { path: path.clone(), waited: PATIENCE }.into());
+    if !files::lock(&folder, path, LOCK_TIMEOUT)? {
+        return Err(ErrorKind::Locked { path: path.clone(), waited: LOCK_TIMEOUT }.into());
     }
     let site = Site::new(&FORM, path, path.join(PLAN));
-    let held = Held { session, site, _lock: folder };
-    if let Some(plan) = held.read(PLAN)? {
-        held.apply(&plan)?;
+    let locked = LockedSession { session, site, _lock: folder };
+    if let Some(plan) = locked.read(PLAN)? {
+        locked.apply(&plan)?;
     }
-    held.site.sweep()?;
-    Ok(held)
+    // With the lock held and no plan left, staged files belong to a change that was never decided.
+    locked.site.sweep()?;
+    Ok(locked)
 }
 
-/// Brings a change to its end that was decided and interrupted. A mirror is not ours to change.
+/// Completes a change that was decided and interrupted. Mirrors are never changed.
 pub(crate) fn recover(session: &Session) -> Result<()> {
     let is_ours = session.profile().is_changeable && session.source != Source::Cloud;
     if is_ours && session.path.join(PLAN).symlink_metadata().is_ok() {
-        hold(session).map(drop)?;
+        lock_session(session).map(drop)?;
     }
     Ok(())
 }
 
-impl Held<'_> {
+impl LockedSession<'_> {
     fn path(&self, name: &str) -> PathBuf {
         self.site.path(name)
     }
@@ -135,7 +137,7 @@ impl Held<'_> {
         Ok(files::names(self.site.folder())?)
     }
 
-    /// Changes files, all or none. Returns how it was done.
+    /// Changes files atomically, and returns the applied plan.
     pub(crate) fn change(
         &self,
         label: &str,
@@ -143,44 +145,47 @@ impl Held<'_> {
         files: Vec<FileChange<'_>>,
         watch: &Watch<'_>,
     ) -> Result<Plan> {
-        let note = Note { label: label.to_owned(), stamp: self.stamp(now)? };
+        let note = ChangeNote { label: label.to_owned(), stamp: self.stamp(now)? };
         let plan = self.decide(note, files, watch)?;
-        // Whatever fails from here on is done by whoever looks for the session next.
+        // The change is decided: a failure from here on is completed by the next lookup of the
+        // session.
         self.apply(&plan).map_err(|error| ErrorKind::Unfinished(Box::new(error)))?;
         Ok(plan)
     }
 
-    /// A time after that of every change that was made, whatever the clock says: changes are undone
-    /// in their order.
+    /// Returns a time after that of every recorded change, even if the clock went back. Changes are
+    /// undone in the order of their names.
     fn stamp(&self, now: Timestamp) -> Result<String> {
         let names = self.names()?;
-        let made = names.iter().filter_map(|name| undigits(name.strip_prefix(RECORD)?.split('-').next()?));
+        let stamps = names
+            .iter()
+            .filter_map(|name| parse_compact_timestamp(name.strip_prefix(RECORD_PREFIX)?.split('-').next()?));
         let second = SignedDuration::from_secs(1);
         let next = |time: Timestamp| time.checked_add(second).map_err(|_end| RequestFault::Clock);
-        let mut time = match made.max() {
+        let mut time = match stamps.max() {
             Some(last) => next(last)?.max(now),
             None => now,
         };
-        while names.iter().any(|name| name.contains(&digits(time))) {
+        while names.iter().any(|name| name.contains(&compact_timestamp(time))) {
             time = next(time)?;
         }
-        Ok(digits(time))
+        Ok(compact_timestamp(time))
     }
 
-    /// Stages new contents, makes backups, and decides the change.
-    fn decide(&self, note: Note, mut files: Vec<FileChange<'_>>, watch: &Watch<'_>) -> Result<Plan> {
+    /// Stages new contents, creates backups, and decides the change.
+    fn decide(&self, note: ChangeNote, mut files: Vec<FileChange<'_>>, watch: &Watch<'_>) -> Result<Plan> {
         let mut draft = self.site.draft();
         for file in &mut files {
-            let before = digest(file.was, watch)?;
+            let before = digest(file.original, watch)?;
             let staged = self.stage(file, watch)?;
             let planned = PlannedFile::replace(file.name, staged).instead_of(before);
             draft.add(planned.backed_up_as(note.backup(file.name)));
         }
         for file in &files {
-            // First, as the second name changes what is compared. What a program writes later is in
-            // the backup.
-            unchanged(file.was)?;
-            draft.back_up(file.name, file.was.file(), &note.backup(file.name))?;
+            // Check before linking: a second name changes the file's status, which the check
+            // compares. Lines that a program appends after the link end up in the backup.
+            check_unchanged(file.original)?;
+            draft.back_up(file.name, file.original.file(), &note.backup(file.name))?;
         }
         watch.check()?;
         Ok(draft.decide(note)?)
@@ -193,17 +198,17 @@ impl Held<'_> {
                 if let Some(staged) = self.site.stage_link(file.name, log.path(), backup.content.clone())? {
                     return Ok(staged);
                 }
-                self.write(file.name, file.was, &mut |write| log.each_block(watch, |block| write(block)))
+                self.write(file.name, file.original, &mut |write| log.each_block(watch, |block| write(block)))
             }
-            Content::Written(written) => self.write(file.name, file.was, written),
+            Content::Written(written) => self.write(file.name, file.original, written),
         }
     }
 
-    /// Stages a new content with the permissions of the old file.
-    fn write(&self, name: &str, was: &Log, fill: &mut Fill<'_>) -> Result<StagedFile> {
-        let mut staged = self.site.stage(name, Some(was.path()))?;
+    /// Stages new content with the permissions of the old file.
+    fn write(&self, name: &str, original: &Log, content: &mut ContentWriter<'_>) -> Result<StagedFile> {
+        let mut staged = self.site.stage(name, Some(original.path()))?;
         let mut digester = Digester::default();
-        fill(&mut |part| {
+        content(&mut |part| {
             digester.add(part);
             Ok(staged.write(part)?)
         })?;
@@ -219,20 +224,24 @@ impl Held<'_> {
     /// Reads a plan or a record.
     fn read(&self, name: &str) -> Result<Option<Plan>> {
         let path = self.path(name);
-        let Some(mut plan) = FORM.read::<Note>(&path)? else { return Ok(None) };
+        let Some(mut plan) = FORM.read::<ChangeNote>(&path)? else { return Ok(None) };
+        // Both parts of the note form file names. A slash would let a crafted plan write outside
+        // the folder.
         if !commit::is_bare(&plan.note.label) || !commit::is_bare(&plan.note.stamp) {
             return Err(commit::Error::Foreign { path }.into());
         }
         for file in &mut plan.files {
-            // Plans of earlier releases name no backups.
+            // Plans of earlier releases do not name the backups.
             file.backup = Some(plan.note.backup(&file.name));
         }
         Ok(Some(plan))
     }
 
-    /// The last change that was made and not undone.
-    pub(crate) fn last(&self) -> Result<Option<Plan>> {
-        for name in self.names()?.iter().rev().filter(|name| name.starts_with(RECORD)) {
+    /// Returns the last change that was not undone.
+    pub(crate) fn last_change(&self) -> Result<Option<Plan>> {
+        // Undoing a change removes its record, so the last remaining one that is not itself an undo
+        // is next.
+        for name in self.names()?.iter().rev().filter(|name| name.starts_with(RECORD_PREFIX)) {
             let Some(plan) = self.read(name)? else { continue };
             if plan.note.label != UNDO {
                 return Ok(Some(plan));
@@ -241,35 +250,35 @@ impl Held<'_> {
         Ok(None)
     }
 
-    /// Bytes that pass when a change is undone: backups are read, and copied where there are no
-    /// links; the files there are now are read twice.
+    /// The bytes that an undo reads and writes: backups are read, and copied without links; the
+    /// current files are read twice.
     pub(crate) fn bytes_to_undo(&self, plan: &Plan) -> u64 {
         let bytes = |name: &str| self.session.bytes(name);
         let of = |file: &PlannedFile| 2 * bytes(&plan.note.backup(&file.name)) + 2 * bytes(&file.name);
         plan.files.iter().map(of).sum()
     }
 
-    /// The backups of a change; an error when one does not begin with what was backed up.
+    /// Opens the backups of a change. Fails if one does not start with the original content.
     pub(crate) fn backups(&self, plan: &Plan, watch: &Watch<'_>) -> Result<Vec<Backup>> {
         let open = |file: &PlannedFile| Backup::open(self.path(&plan.note.backup(&file.name)), file, watch);
         plan.files.iter().map(open).collect()
     }
 
-    /// Warnings about files that were written to while they were changed.
-    pub(crate) fn late(&self, plan: &Plan) -> Vec<String> {
+    /// Returns warnings about files that were written to during the change.
+    pub(crate) fn late_write_warnings(&self, plan: &Plan) -> Vec<String> {
         let mut warnings = Vec::new();
         for file in &plan.files {
             let (name, backup) = (&file.name, plan.note.backup(&file.name));
             if file.before.as_ref().is_some_and(|before| self.session.bytes(&backup) > before.bytes) {
                 warnings.push(format!(
-                    "{name} was written to during the change: what was added is in {backup}, and `undo` restores it"
+                    "{name} was written to during the change: the added lines are in {backup}, and `undo` restores them"
                 ));
             }
         }
         warnings
     }
 
-    /// True if a file is not what a change made of it any more.
+    /// True if a file differs from the content that a change gave it.
     pub(crate) fn changed_since(&self, plan: &Plan, watch: &Watch<'_>) -> Result<bool> {
         for file in &plan.files {
             let now = digest(&Log::open(&self.path(&file.name))?, watch)?;
@@ -280,9 +289,9 @@ impl Held<'_> {
         Ok(false)
     }
 
-    /// Forgets a change that was undone. Its backups are the session's files again, and lose their
-    /// second names; one that had to be copied is kept, as a program may still write to it.
-    pub(crate) fn forget(&self, plan: &Plan) -> Result<()> {
+    /// Deletes the record of an undone change, and the backups that are the session's files again.
+    /// A backup that had to be copied stays, as a program may still write to it.
+    pub(crate) fn discard(&self, plan: &Plan) -> Result<()> {
         files::remove(&self.path(&plan.note.record()))?;
         for file in &plan.files {
             let backup = self.path(&plan.note.backup(&file.name));
@@ -300,6 +309,8 @@ impl Backup {
         let old_bytes = file.before.as_ref().map_or(0, |before| before.bytes);
         let (mut digester, mut before, mut late_lines, mut last) = (Digester::default(), None, 0, b'\n');
         log.each_block(watch, |block| {
+            // Digests the original length first, then the rest. A writer that kept the file open
+            // only appends, so the prefix must match the digest taken before the change.
             let left = old_bytes.saturating_sub(digester.bytes());
             let old = usize::try_from(left).map_or(block.len(), |left| left.min(block.len()));
             let (old, late) = block.split_at(old);
@@ -321,15 +332,15 @@ impl Backup {
     }
 }
 
-/// An error when another program wrote to a file since it was opened.
-fn unchanged(log: &Log) -> Result<()> {
+/// Fails if another program wrote to a file since it was opened.
+fn check_unchanged(log: &Log) -> Result<()> {
     log.input().verify(false).map_err(|error| match error.kind() {
         reader::ErrorKind::SourceChanged => ErrorKind::BeingWritten { path: log.path().to_owned() }.into(),
         _ => Error::read(log.path(), error),
     })
 }
 
-/// The digest of a file as it was when it was opened.
+/// Returns the digest of a file as of when it was opened.
 fn digest(log: &Log, watch: &Watch<'_>) -> Result<Digest> {
     let mut digester = Digester::default();
     log.each_block(watch, |block| {

@@ -1,51 +1,56 @@
-//! The format of a log, by its first records.
+//! Detection of a log's format from its first records.
 
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind, Refusal, Result};
+use crate::fields::{FieldValues, Fields};
 use crate::format::FirstRecord;
 use crate::formats::Format;
-use crate::project::{Fields, Found};
 use crate::records::{Flow, Log};
 use crate::watch::Watch;
 
-/// Records that are read.
-const FIRST: u64 = 50;
+/// The number of the last record that is read.
+const HEAD_RECORDS: u64 = 50;
 
-/// Characters of a field that are read.
-const FIELD: usize = 100;
+/// The maximum number of characters read of a field.
+const MAX_FIELD_CHARS: usize = 100;
 
-/// The fields by which programs are recognized whose logs are not supported.
+/// Fields that identify logs of unsupported programs.
 const OTHERS: [&str; 3] = ["type", "payload", "record_type"];
 
-/// The format of a file.
+/// Detects the format of a file.
 pub(crate) fn format(path: &Path) -> Result<Format> {
     let log = Log::open_any(path, &Watch::new())?;
     let mut names = OTHERS.to_vec();
+    // One pass reads the identifying fields of all formats. Formats are tried in the order of the
+    // table, as a chat's `role` also occurs in the records of other programs.
     names.extend(Format::ALL.iter().flat_map(|format| format.profile().marks));
     names.sort_unstable();
     names.dedup();
-    let fields = Fields::of(&names.iter().map(|name| (*name, FIELD)).collect::<Vec<_>>());
-    let (mut found, mut format, mut other) = (Found::default(), None, None);
+    let fields = Fields::from_dotted(&names.iter().map(|name| (*name, MAX_FIELD_CHARS)).collect::<Vec<_>>());
+    let (mut found, mut format, mut other) = (FieldValues::default(), None, None);
     let mut records = 0_u64;
     let damage = log.each(
         &Watch::new(),
         |cursor| {
-            fields.look_at_all(cursor, &mut found)?;
+            fields.read_all(cursor, &mut found)?;
             let record = FirstRecord { names: &names, found: &found };
+            // Recorded even if a format matches later: it only serves the error message.
             other = other.or_else(|| other_program(&record));
             Ok(Some(Format::ALL.iter().copied().find(|format| format.log().recognizes(&record))))
         },
         |kind, record| {
             records += 1;
             format = format.or(kind);
-            Ok(if format.is_some() || record.number >= FIRST { Flow::Enough } else { Flow::On })
+            // Not every record identifies its format: Claude Code may start with summaries or
+            // snapshots.
+            Ok(if format.is_some() || record.number >= HEAD_RECORDS { Flow::Stop } else { Flow::Continue })
         },
     )?;
     format.ok_or_else(|| unknown(path, records, other, damage.count))
 }
 
-/// The program whose records these are, where it is known but not supported.
+/// Returns the program that wrote a record, if it is a known but unsupported one.
 fn other_program(record: &FirstRecord<'_>) -> Option<&'static str> {
     match record.text("type").as_deref() {
         Some("session_meta" | "response_item" | "event_msg" | "turn_context") if record.has("payload") => {
@@ -57,7 +62,7 @@ fn other_program(record: &FirstRecord<'_>) -> Option<&'static str> {
     }
 }
 
-/// The error for a file of no known format.
+/// Returns the error for a file of unknown format.
 fn unknown(path: &Path, records: u64, program: Option<&'static str>, damaged: u64) -> Error {
     let path = path.to_owned();
     if records == 0 && damaged > 0 {

@@ -1,5 +1,5 @@
-//! What keeps a transcript from being gone on with: calls of tools without results, results out of
-//! place, turns without an answer.
+//! Faults that prevent a session from being resumed: tool calls without results, misplaced results,
+//! and unanswered turns.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -7,87 +7,86 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::kind::MessageKind;
-use crate::message::{Keep, Message};
+use crate::message::{Message, MessageLimits};
 use crate::records::{Damage, Flow, Log, Record};
 use crate::session::Session;
 use crate::text::{is_zero, label};
-use crate::turns::{At, messages};
+use crate::turns::{MessagePosition, messages};
 use crate::watch::Watch;
 
-/// What a transcript suffers from.
+/// The faults of a transcript.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Diagnosis {
     /// The session.
     pub session_id: String,
-    /// `healthy`, `broken`, or `damaged` where nothing is wrong with the messages that can be read,
-    /// but some cannot.
+    /// `healthy`, `broken`, or `damaged` if all readable messages are valid but some records are
+    /// unreadable.
     pub status: &'static str,
-    /// Of `missing_tool_results`, `ordering_violation`, `incomplete_assistant_turn` and
-    /// `unreadable_records` those that there are.
+    /// Those of `missing_tool_results`, `ordering_violation`, `incomplete_assistant_turn`, and
+    /// `unreadable_records` that occur.
     pub failure_modes: Vec<&'static str>,
-    /// Calls of tools without a result; at most a hundred of them.
+    /// Tool calls without a result, at most 100.
     pub orphaned_tool_ids: Vec<String>,
-    /// Calls whose results do not follow them; at most a hundred of them.
+    /// Tool calls whose results do not follow them, at most 100.
     pub misplaced_tool_ids: Vec<String>,
-    /// Turns that were broken off; at most a hundred of them.
+    /// Turns without a final answer, at most 100.
     pub incomplete_turns: Vec<IncompleteTurn>,
-    /// How many more ids and turns there are than are told.
+    /// The number of further IDs and turns that are not listed.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u64,
-    /// `none`; `repair`, which changes sessions of Amplifier alone; `restore` from a backup, as no
-    /// repair brings records back.
+    /// `none`; `repair`, for sessions of Amplifier only; or `restore` from a backup, as a repair
+    /// cannot recover records.
     pub recommended_action: &'static str,
-    /// What could not be read.
+    /// The records that could not be read.
     #[serde(skip_serializing_if = "Damage::is_none")]
     pub damage: Damage,
 }
 
-/// A turn that ends before the assistant said what came of it.
+/// A turn that ends without an answer from the assistant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct IncompleteTurn {
-    /// The line of its last message, from 1.
+    /// The line of the turn's last message, from 1.
     pub after_line: Option<u64>,
-    /// The number of its last message, from 0.
+    /// The index of the turn's last message, from 0.
     pub after_index: u64,
-    /// What is missing: `assistant_response`.
+    /// The missing part: `assistant_response`.
     pub missing: &'static str,
 }
 
-/// Ids and turns that are told.
-const TOLD: usize = 100;
+/// The maximum number of IDs and turns listed.
+const MAX_LISTED: usize = 100;
 
-/// A call and who made it.
+/// A tool call, and the message that made it.
 #[derive(Clone, Debug)]
-pub(crate) struct Caller {
+pub(crate) struct PendingCall {
     pub(crate) id: String,
     pub(crate) tool: String,
-    /// The assistant's message.
+    /// The record of the assistant's message.
     pub(crate) record: u64,
 }
 
-/// What is wrong, with the records it takes to put it right.
+/// The faults of a transcript, with the records that a repair needs.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    pub(crate) orphans: Vec<Caller>,
-    /// Results out of place, by their record: where they are, and the record that they belong
-    /// behind.
+    pub(crate) orphans: Vec<PendingCall>,
+    /// Misplaced results by their record: where they are, and the record they belong after.
     pub(crate) misplaced: BTreeMap<u64, Misplaced>,
-    /// Turns that are broken off, by the record of their last message.
+    /// Incomplete turns, by the record of their last message.
     pub(crate) incomplete: BTreeMap<u64, IncompleteTurn>,
-    /// Where the records stand that something comes behind.
+    /// The end offsets of the records that a repair inserts lines after.
     pub(crate) ends: BTreeMap<u64, u64>,
 }
 
-/// Results out of place.
+/// A record with misplaced results.
 #[derive(Debug)]
 pub(crate) struct Misplaced {
     pub(crate) ids: Vec<String>,
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// The message that made the call.
-    pub(crate) belongs_behind: u64,
+    /// The record of the message that made the call.
+    pub(crate) belongs_after: u64,
 }
 
 impl Faults {
@@ -96,32 +95,32 @@ impl Faults {
     }
 }
 
-/// A transcript gone through once.
+/// The state of one pass over a transcript.
 #[derive(Debug, Default)]
 struct Examination {
     faults: Faults,
     /// Calls of the last response, whose results may follow.
-    open: Vec<Caller>,
-    /// The ID of that response.
+    open: Vec<PendingCall>,
+    /// The ID of the last response.
     response: Option<String>,
-    /// Calls whose results should have followed, by id, which some programs use again.
-    late: HashMap<String, VecDeque<Caller>>,
-    /// Results that no call had asked for, by id.
+    /// Calls without a result so far, by ID. A queue, as some programs reuse IDs.
+    late: HashMap<String, VecDeque<PendingCall>>,
+    /// Results that precede their calls, by ID.
     early: HashMap<String, Record>,
-    /// Calls whose result shares a record with results of other calls, and cannot be moved.
-    unmovable: Vec<Caller>,
-    /// The last message of a turn that an assistant has yet to say something to.
-    unanswered: Option<At>,
+    /// Calls whose result shares a record with results of other calls, so that it cannot be moved.
+    unmovable: Vec<PendingCall>,
+    /// The last message of a turn that the assistant has not answered yet.
+    unanswered: Option<MessagePosition>,
 }
 
 impl Examination {
-    fn take(&mut self, message: &Message, at: At) {
-        if message.is_inner() {
+    fn add(&mut self, message: &Message, at: MessagePosition) {
+        if message.is_side_message() {
             return;
         }
         if message.role == "assistant" {
-            // Claude Code writes a record for each part of a response: parallel calls come before
-            // the result of the first.
+            // Claude Code writes a record for each part of a response: parallel calls precede the
+            // result of the first.
             let is_part = message.response.is_some() && message.response == self.response;
             if !is_part {
                 self.close_calls();
@@ -133,37 +132,38 @@ impl Examination {
             self.call(message, at, is_part);
         } else if message.results.is_empty() {
             self.close_calls();
-            if message.is_users() {
+            if message.is_prompt() {
                 self.end_turn();
             }
         } else {
             self.results(message, at);
         }
-        // The user ended the turn, and nothing is missing.
+        // After an interruption by the user, no answer is missing.
         if message.kind() == Some(MessageKind::Interruption) {
             self.unanswered = None;
         }
     }
 
-    fn call(&mut self, message: &Message, at: At, is_part: bool) {
+    fn call(&mut self, message: &Message, at: MessagePosition, is_part: bool) {
         for call in message.calls.iter().filter(|call| !call.id.is_empty()) {
-            // A part may be written again, as in a session that was resumed.
+            // A part may be written again when a session is resumed.
             if is_part && self.open.iter().any(|caller| caller.id == call.id) {
                 continue;
             }
-            let caller = Caller { id: call.id.clone(), tool: call.tool.clone(), record: at.record.number };
+            let caller =
+                PendingCall { id: call.id.clone(), tool: call.tool.clone(), record: at.record.number };
             self.unanswered = Some(at);
             self.faults.ends.insert(at.record.number, at.record.span.end);
             self.open.push(caller);
         }
     }
 
-    fn results(&mut self, message: &Message, at: At) {
-        // A record that answers one of the open calls stays where it is, whatever else it answers.
+    fn results(&mut self, message: &Message, at: MessagePosition) {
+        // A record that answers any open call is in place, even if it also answers others.
         let follows = message.results.iter().any(|id| self.open.iter().any(|caller| caller.id == *id));
         for id in &message.results {
-            if let Some(place) = self.open.iter().position(|caller| caller.id == *id) {
-                let caller = self.open.remove(place);
+            if let Some(index) = self.open.iter().position(|caller| caller.id == *id) {
+                let caller = self.open.remove(index);
                 self.forget(&caller);
             } else if !follows {
                 match self.late.get_mut(id).and_then(VecDeque::pop_front) {
@@ -177,28 +177,29 @@ impl Examination {
         }
     }
 
-    /// A call was answered: nothing needs to be put behind its message for it, unless for others.
-    fn forget(&mut self, caller: &Caller) {
+    /// Marks a call as answered. The end of its message is kept if other faults still need it.
+    fn forget(&mut self, caller: &PendingCall) {
         let needed = self.open.iter().any(|other| other.record == caller.record)
-            || self.faults.misplaced.values().any(|other| other.belongs_behind == caller.record);
+            || self.faults.misplaced.values().any(|other| other.belongs_after == caller.record);
         if !needed {
             self.faults.ends.remove(&caller.record);
         }
     }
 
-    fn misplace(&mut self, caller: Caller, record: Record) {
+    fn misplace(&mut self, caller: PendingCall, record: Record) {
         let (start, end) = (record.span.start, record.span.end);
-        let fresh = || Misplaced { ids: Vec::new(), start, end, belongs_behind: caller.record };
-        let misplaced = self.faults.misplaced.entry(record.number).or_insert_with(fresh);
-        // A record can follow one message only.
-        if misplaced.belongs_behind == caller.record {
+        let new_entry = || Misplaced { ids: Vec::new(), start, end, belongs_after: caller.record };
+        let misplaced = self.faults.misplaced.entry(record.number).or_insert_with(new_entry);
+        // A record can be moved after one message only.
+        if misplaced.belongs_after == caller.record {
             misplaced.ids.push(caller.id);
         } else {
             self.unmovable.push(caller);
         }
     }
 
-    /// What follows is no result of the last calls: it came before them, or is yet to come.
+    /// Closes the calls of the last response. Their results either came before them, or are still
+    /// missing.
     fn close_calls(&mut self) {
         self.response = None;
         for caller in std::mem::take(&mut self.open) {
@@ -209,7 +210,7 @@ impl Examination {
         }
     }
 
-    /// The turn is over, be it answered or not.
+    /// Ends the turn, recording it as incomplete if it is unanswered.
     fn end_turn(&mut self) {
         if let Some(at) = self.unanswered.take() {
             let turn = IncompleteTurn {
@@ -235,15 +236,15 @@ impl Examination {
 /// Finds the faults of a transcript.
 pub(crate) fn examine(session: &Session, log: &Log, watch: &Watch<'_>) -> Result<(Faults, Damage)> {
     let mut examination = Examination::default();
-    let damage = messages(log, session.keep(Keep::least()), watch, |message, at| {
-        examination.take(&message, at);
-        Ok(Flow::On)
+    let damage = messages(log, session.message_limits(MessageLimits::least()), watch, |message, at| {
+        examination.add(&message, at);
+        Ok(Flow::Continue)
     })?;
     Ok((examination.end(), damage))
 }
 
-/// The faults in words.
-pub(crate) fn told(session: &Session, faults: &Faults, damage: Damage) -> Diagnosis {
+/// Converts the faults to a report.
+pub(crate) fn report(session: &Session, faults: &Faults, damage: Damage) -> Diagnosis {
     let (is_broken, is_damaged) = (!faults.is_none(), damage.count > 0);
     let modes = [
         (!faults.orphans.is_empty(), "missing_tool_results"),
@@ -261,10 +262,15 @@ pub(crate) fn told(session: &Session, faults: &Faults, damage: Damage) -> Diagno
             (false, false) => "healthy",
         },
         failure_modes: modes.into_iter().filter(|(there, _)| *there).map(|(_, mode)| mode).collect(),
-        orphaned_tool_ids: faults.orphans.iter().take(TOLD).map(|caller| label(&caller.id, 200)).collect(),
-        misplaced_tool_ids: misplaced.take(TOLD).map(|id| label(id, 200)).collect(),
-        incomplete_turns: faults.incomplete.values().take(TOLD).cloned().collect(),
-        left_out: counts.map(|count| count.saturating_sub(TOLD) as u64).iter().sum(),
+        orphaned_tool_ids: faults
+            .orphans
+            .iter()
+            .take(MAX_LISTED)
+            .map(|caller| label(&caller.id, 200))
+            .collect(),
+        misplaced_tool_ids: misplaced.take(MAX_LISTED).map(|id| label(id, 200)).collect(),
+        incomplete_turns: faults.incomplete.values().take(MAX_LISTED).cloned().collect(),
+        left_out: counts.map(|count| count.saturating_sub(MAX_LISTED) as u64).iter().sum(),
         recommended_action: match session.profile().is_changeable {
             true if is_broken => "repair",
             true if is_damaged => "restore",
@@ -275,12 +281,12 @@ pub(crate) fn told(session: &Session, faults: &Faults, damage: Damage) -> Diagno
 }
 
 impl Session {
-    /// Finds the faults of its transcript.
+    /// Diagnoses the session's transcript.
     pub fn diagnose(&self, watch: &Watch<'_>) -> Result<Diagnosis> {
         let log = self.transcript(watch)?;
         let job = watch.job(log.len())?;
         let (faults, damage) = examine(self, &log, watch)?;
         job.done();
-        Ok(told(self, &faults, damage))
+        Ok(report(self, &faults, damage))
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with sessions: kinds with data for programs, one line for people.
+//! Errors about sessions: kinds with data for programs, one line for people.
 
 mod missing;
 mod refusal;
@@ -13,76 +13,76 @@ use trommel::reader;
 use trommel_base::commit;
 use trommel_base::error::Kind;
 use trommel_base::files;
-use trommel_base::text::{shown, shown_path};
+use trommel_base::text::{display_path, excerpt};
 
 pub use missing::Missing;
 pub use refusal::{Change, Refusal};
 pub use request::RequestFault;
 
 trommel_base::error_type! {
-    /// An error about sessions: what happened, where, and what to do next. One pointer wide.
+    /// An error about sessions: the fact, the location, and the next step. One pointer wide.
     ///
-    /// [`kind`](Self::kind) is for programs; [`Display`](fmt::Display) is a line of bounded length
-    /// for people, which holds nothing of a session's contents but short names.
+    /// Programs match on [`kind`](Self::kind). [`Display`](fmt::Display) is one line of bounded
+    /// length for people, which contains only short names from a session's contents.
     pub struct Error(ErrorKind);
 }
 
-/// The result of a request about sessions.
+/// The result of an operation on sessions.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong.
+/// The kind of an error, with its data.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// An argument has a value that cannot be, or two exclude each other.
+    /// An argument has an invalid value, or conflicts with another one.
     Request(RequestFault),
-    /// There is no such session, turn, message, or file.
+    /// The session, turn, message, or file does not exist.
     NotFound(Missing),
-    /// Several sessions begin like that.
+    /// Several sessions match the ID prefix.
     Ambiguous {
-        /// The ID, or its beginning.
+        /// The ID or its prefix.
         id: String,
-        /// The first of the sessions, each by its project and ID.
+        /// The first of the matching sessions, as `project/id`.
         candidates: Vec<String>,
-        /// How many there are.
+        /// The number of matching sessions.
         count: usize,
     },
-    /// A log of this kind has nothing of the sort, or is not changed by this crate.
+    /// The log's format does not have this part, or does not support this change.
     Unsupported(Refusal),
-    /// A transcript calls tools more often than can be remembered at once.
+    /// A transcript has more tool calls than can be tracked.
     TooManyCalls {
         /// The maximum.
         max: usize,
     },
-    /// A file has no JSON objects.
+    /// A file contains no JSON objects.
     NoRecords {
         /// The file.
         path: PathBuf,
     },
-    /// A description is too long to be one.
+    /// A file is too long for a session's description.
     LongDescription {
         /// The file.
         path: PathBuf,
         /// Its length.
         bytes: u64,
     },
-    /// A backup is not what was backed up.
+    /// A backup differs from the content that was backed up.
     ChangedBackup {
         /// The backup.
         path: PathBuf,
         /// The file that it is a backup of.
         name: String,
     },
-    /// The plan or the record of a change cannot be used.
+    /// The plan or the record of a change is not valid.
     Plan(commit::Error),
-    /// Another process kept a session locked.
+    /// Another process held the lock of a session until the timeout.
     Locked {
         /// The session's folder.
         path: PathBuf,
-        /// How long it was waited for.
+        /// The timeout.
         waited: Duration,
     },
-    /// Another program writes to a file that is to be changed.
+    /// Another program is writing to a file that is to be changed.
     BeingWritten {
         /// The file.
         path: PathBuf,
@@ -94,41 +94,41 @@ pub enum ErrorKind {
     },
     /// A log or a record could not be read.
     Unreadable {
-        /// What was read.
+        /// A description of the input.
         what: String,
-        /// Why it failed.
+        /// The reader's error.
         cause: reader::Error,
     },
     /// An operation on a file failed.
     File(files::Error),
-    /// A change was decided, and could not be brought to its end yet.
+    /// A change was decided, but could not be completed yet.
     Unfinished(Box<Error>),
-    /// It was cancelled before it was done.
+    /// The operation was cancelled.
     Cancelled,
 }
 
 trommel_base::error_class! {
-    /// The class of an error, for programs that need no data.
+    /// The class of an error, for programs that do not need its data.
     pub enum ErrorClass {
-        /// An argument has a value that cannot be, or two exclude each other.
+        /// An argument has an invalid value, or conflicts with another one.
         Request = "request",
-        /// There is no such session, turn, message, or file.
+        /// The session, turn, message, or file does not exist.
         NotFound = "not_found",
-        /// Several sessions begin like that.
+        /// Several sessions match the ID prefix.
         Ambiguous = "ambiguous",
-        /// A log of this kind has nothing of the sort, or is not changed by this crate.
+        /// The log's format does not have this part, or does not support this change.
         Unsupported = "unsupported",
-        /// More than may be remembered at once.
+        /// A limit on tracked data was exceeded.
         Limit = "limit",
-        /// A file is not a log, or a backup is not what was written.
+        /// A file is not a log, or a backup was modified.
         Corrupt = "corrupt",
-        /// Another process is changing it.
+        /// Another process is changing the session.
         Busy = "busy",
-        /// There is no space left.
+        /// The disk is full.
         Full = "full",
-        /// It was cancelled before it was done.
+        /// The operation was cancelled.
         Cancelled = "cancelled",
-        /// Reading or writing failed.
+        /// A read or write failed.
         Io = "io",
     }
 }
@@ -177,9 +177,10 @@ impl fmt::Display for ErrorKind {
             Self::NotFound(missing) => missing.fmt(f),
             Self::Unsupported(refusal) => refusal.fmt(f),
             Self::Ambiguous { id, candidates, count } => {
-                let shown_all = candidates.iter().map(|candidate| shown(candidate, 160)).collect::<Vec<_>>();
-                let (id, named) = (shown(id, 100), shown_all.join(", "));
-                write!(f, "{id} may be any of {count} sessions: {named}")?;
+                let shown_all =
+                    candidates.iter().map(|candidate| excerpt(candidate, 160)).collect::<Vec<_>>();
+                let (id, named) = (excerpt(id, 100), shown_all.join(", "));
+                write!(f, "{id} matches {count} sessions: {named}")?;
                 match count - candidates.len() {
                     0 => Ok(()),
                     more => write!(f, " and {more} more"),
@@ -187,29 +188,29 @@ impl fmt::Display for ErrorKind {
             }
             Self::TooManyCalls { max } => write!(f, "the transcript calls tools more than {max} times"),
             Self::NoRecords { path } => {
-                write!(f, "{} is not a log of a session: it holds no JSON objects", shown_path(path))
+                write!(f, "{} is not a session log: it has no JSON objects", display_path(path))
             }
             Self::LongDescription { path, bytes } => {
-                write!(f, "{} has {bytes} bytes, too many for a description", shown_path(path))
+                write!(f, "{} has {bytes} bytes, which is too many for a description", display_path(path))
             }
             Self::ChangedBackup { path, .. } => {
-                write!(f, "{} is not what was backed up, and nothing was changed", shown_path(path))
+                write!(f, "{} was modified after the backup; nothing was changed", display_path(path))
             }
             Self::Plan(error) => error.fmt(f),
             Self::Locked { path, waited } => {
-                let (path, seconds) = (shown_path(path), waited.as_secs());
-                write!(f, "{path} has been kept locked by another process for {seconds} seconds")
+                let (path, seconds) = (display_path(path), waited.as_secs());
+                write!(f, "{path} is locked by another process; gave up after {seconds} seconds")
             }
             Self::BeingWritten { path } => {
-                write!(f, "{} is being written to, and nothing was changed", shown_path(path))
+                write!(f, "{} is being written to; nothing was changed", display_path(path))
             }
             Self::Replaced { path } => {
-                write!(f, "{} was replaced while it was read, and nothing was changed", shown_path(path))
+                write!(f, "{} was replaced while it was read; nothing was changed", display_path(path))
             }
             Self::Unreadable { what, cause } => write!(f, "{what} cannot be read: {cause}"),
             Self::File(error) => error.fmt(f),
             Self::Unfinished(error) => error.kind().fmt(f),
-            Self::Cancelled => f.write_str("cancelled before it was done; nothing was changed"),
+            Self::Cancelled => f.write_str("cancelled; nothing was changed"),
         }
     }
 }
@@ -226,16 +227,15 @@ impl Kind for ErrorKind {
             Self::Request(fault) => return fault.help(),
             Self::NotFound(missing) => return missing.help(),
             Self::Unsupported(refusal) => refusal.help().into(),
-            Self::Ambiguous { .. } => "give more of the id".into(),
+            Self::Ambiguous { .. } => "pass a longer id prefix".into(),
             Self::ChangedBackup { name, .. } => format!("compare it with {name} by hand").into(),
-            Self::Plan(_) => "move it away when you know what it is for".into(),
-            Self::Locked { .. } => "see what it is doing, and try again".into(),
+            Self::Plan(_) => "inspect it, then move it away".into(),
+            Self::Locked { .. } => "wait until it is done, then retry".into(),
             Self::BeingWritten { .. } => "stop the session first".into(),
             Self::Replaced { .. } => "stop the program that runs the session".into(),
             Self::File(error) => error.help().into(),
             Self::Unfinished(error) => {
-                let end =
-                    "the change is decided, and is brought to its end when the session is asked for again";
+                let end = "the change is decided, and the next access to the session completes it";
                 return match error.help() {
                     Some(help) => Some(format!("{help}; {end}").into()),
                     None => Some(end.into()),
@@ -261,7 +261,7 @@ impl Kind for ErrorKind {
 }
 
 impl Error {
-    /// The class of the error, for programs that need no data.
+    /// The class of the error, for programs that do not need its data.
     pub fn class(&self) -> ErrorClass {
         self.kind().class()
     }
@@ -270,13 +270,14 @@ impl Error {
         ErrorKind::Cancelled.into()
     }
 
-    /// Reading a file failed.
+    /// An error for a file that could not be read.
     pub(crate) fn read(path: &Path, error: reader::Error) -> Self {
-        Self::unreadable(shown_path(path), error)
+        Self::unreadable(display_path(path), error)
     }
 
-    /// Reading something failed.
+    /// An error for any input that could not be read.
     pub(crate) fn unreadable(what: impl Into<String>, cause: reader::Error) -> Self {
+        // A cancelled read surfaces as a reader error. Callers see one kind for every cancellation.
         if cause.is_cancelled() {
             return Self::cancelled();
         }

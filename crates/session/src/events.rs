@@ -1,49 +1,49 @@
-//! Events of a session, of each the fields that were asked for. What an event carries as a whole is
-//! never returned.
+//! Events of a session, projected to the requested fields. The payload of an event is never
+//! returned as a whole.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::divided::each_found;
+use crate::budget::{CharBudget, DEFAULT_MAX_CHARS, check_limit, json_chars};
 use crate::error::{RequestFault, Result};
-use crate::layout::{Known, Layout};
-use crate::names::Types;
-use crate::project::{FieldPath, Fields, Found, Nested};
+use crate::event_types::EventTypes;
+use crate::fields::{FieldPath, FieldValues, Fields, Nested};
+use crate::layout::{EventMembers, Layout};
+use crate::parallel::scan;
 use crate::records::{Damage, Flow};
-use crate::room::{ROWS, Room, check_limit, json_chars};
 use crate::session::Session;
 use crate::watch::Watch;
 
-/// Characters of a field at most; a longer one is left out and named.
+/// The maximum number of characters of a field. Longer fields are omitted and named.
 pub const FIELD_CHARS: usize = 2_000;
 
-/// Fields that can be asked for at once.
-const FIELDS: usize = 64;
+/// The maximum number of requested fields.
+const MAX_FIELDS: usize = 64;
 
-/// Which events to get, and what of them.
+/// The events to return, and their fields.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EventQuery {
-    /// Of these types only; a name may end with `*`.
+    /// Returns only events of these types. A type may end with `*`.
     pub event_types: Vec<String>,
-    /// Only these fields. Without any: the time, the type, the level, and small ones that are
-    /// known.
+    /// Returns only these fields. Empty means the time, the type, the level, and small known
+    /// fields.
     pub fields: Vec<String>,
-    /// Only those that tell of an error.
+    /// Returns only events that report errors.
     pub errors_only: bool,
-    /// How many at most.
+    /// The maximum number of events.
     pub limit: usize,
-    /// How many to pass over.
+    /// The number of events to skip.
     pub offset: u64,
-    /// Characters of the JSON of all events of a page together. One that does not fit ends the
-    /// page, and is the first of the next; of a first one the fields that do not fit are left out
-    /// and named.
+    /// The maximum number of characters of all events of a page, as JSON. An event that does not
+    /// fit ends the page and starts the next one. A first event that does not fit is returned
+    /// without some fields, which are named.
     pub max_chars: usize,
 }
 
 impl Default for EventQuery {
     fn default() -> Self {
         let (event_types, fields, errors_only) = (Vec::new(), Vec::new(), false);
-        Self { event_types, fields, errors_only, limit: 100, offset: 0, max_chars: ROWS }
+        Self { event_types, fields, errors_only, limit: 100, offset: 0, max_chars: DEFAULT_MAX_CHARS }
     }
 }
 
@@ -53,24 +53,24 @@ impl Default for EventQuery {
 pub struct EventPage {
     /// The events.
     pub events: Vec<EventRow>,
-    /// How many there are.
+    /// The total number of events.
     pub total_count: u64,
-    /// Whether there are more behind these.
+    /// True if more events follow this page.
     pub has_more: bool,
-    /// What could not be read.
+    /// The records that could not be read.
     #[serde(skip_serializing_if = "Damage::is_none")]
     pub damage: Damage,
 }
 
-/// An event, as far as it was asked for.
+/// An event with its requested fields.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EventRow {
-    /// Its record, from 0.
+    /// The record's index, from 0.
     pub record: u64,
-    /// The fields, one below the other.
+    /// The fields, nested by path.
     pub fields: Nested,
-    /// Fields that were asked for and are left out, being too long, or all that the event carries.
+    /// Requested fields that are omitted because they are too long, or are the whole payload.
     pub omitted: Vec<String>,
 }
 
@@ -86,93 +86,94 @@ impl Serialize for EventRow {
     }
 }
 
-/// A field that was asked for, and the places where it may be.
-struct Wanted {
+/// A requested field, and the paths where it may be.
+struct RequestedField {
     path: FieldPath,
-    places: Vec<(usize, FieldPath)>,
-    /// Whether it is all that an event carries.
+    candidates: Vec<(usize, FieldPath)>,
+    /// True if the field is the whole payload.
     is_payload: bool,
 }
 
-/// Characters that it takes to say that there are fields without a name: `,"omitted":["…"]`.
-const UNNAMED: usize = 16;
+/// The characters that mark omitted fields without names: `,"omitted":["…"]`.
+const UNNAMED_CHARS: usize = 16;
 
-/// What is looked for in each record.
+/// The compiled query.
 struct Plan {
     layout: &'static Layout,
     fields: Fields,
-    wanted: Vec<Wanted>,
+    columns: Vec<RequestedField>,
     has_error: bool,
-    types: Types,
+    types: EventTypes,
     errors_only: bool,
 }
 
 impl Plan {
-    fn of(query: &EventQuery, layout: &'static Layout) -> Result<Self> {
-        let mut paths = Known::paths(layout);
-        let (asked, has_error) = asked(query, layout)?;
-        let mut wanted = Vec::new();
-        for path in asked {
+    fn new(query: &EventQuery, layout: &'static Layout) -> Result<Self> {
+        let mut paths = EventMembers::paths(layout);
+        let (requested, has_error) = requested_fields(query, layout)?;
+        let mut columns = Vec::new();
+        for path in requested {
             let is_payload = matches!(path.names(), [name] if layout.payload.contains(&&**name));
             let mut at = Vec::new();
-            for candidate in if is_payload { Vec::new() } else { places(&path, layout) } {
-                let place = paths.iter().position(|known| *known == candidate);
-                let place = place.unwrap_or_else(|| {
+            for candidate in if is_payload { Vec::new() } else { candidates(&path, layout) } {
+                let slot = paths.iter().position(|known| *known == candidate);
+                let slot = slot.unwrap_or_else(|| {
                     paths.push(candidate.clone());
                     paths.len() - 1
                 });
-                at.push((place, candidate));
+                at.push((slot, candidate));
             }
-            wanted.push(Wanted { path, places: at, is_payload });
+            columns.push(RequestedField { path, candidates: at, is_payload });
         }
-        let fields = Known::with_blocks(Fields::new(paths.iter().map(|path| (path, FIELD_CHARS))), layout);
-        let (types, errors_only) = (Types::new(&query.event_types)?, query.errors_only);
-        Ok(Self { layout, fields, wanted, has_error, types, errors_only })
+        let fields =
+            EventMembers::with_blocks(Fields::new(paths.iter().map(|path| (path, FIELD_CHARS))), layout);
+        let (types, errors_only) = (EventTypes::new(&query.event_types)?, query.errors_only);
+        Ok(Self { layout, fields, columns, has_error, types, errors_only })
     }
 
-    /// Whether an event is asked for, as far as is known of it yet.
-    fn may_match(&self, found: &Found) -> bool {
-        Known::named(found).is_none_or(|event| self.types.take(&event))
+    /// True if an event may match, judging by the members read so far.
+    fn may_match(&self, found: &FieldValues) -> bool {
+        EventMembers::event_so_far(found).is_none_or(|event| self.types.matches(&event))
     }
 
-    fn matches(&self, found: &Found) -> bool {
-        let event = Known::named(found);
-        self.types.take(event.as_deref().unwrap_or_default())
-            && (!self.errors_only || Known::is_error(self.layout, found))
+    fn matches(&self, found: &FieldValues) -> bool {
+        let event = EventMembers::event_so_far(found);
+        self.types.matches(event.as_deref().unwrap_or_default())
+            && (!self.errors_only || EventMembers::is_error(self.layout, found))
     }
 
-    fn row(&self, found: &Found, record: u64) -> EventRow {
+    fn row(&self, found: &FieldValues, record: u64) -> EventRow {
         let mut row = EventRow { record, fields: Nested::default(), omitted: Vec::new() };
-        for wanted in &self.wanted {
-            wanted.put(found, &mut row);
+        for column in &self.columns {
+            column.put(found, &mut row);
         }
-        if self.has_error && Known::is_error(self.layout, found) {
+        if self.has_error && EventMembers::is_error(self.layout, found) {
             row.fields.put(&["has_error".to_owned()], "true");
         }
         row
     }
 
-    /// The same with those fields for which there is room, in their order, and the names of the
-    /// others.
-    fn row_within(&self, found: &Found, record: u64, most: usize) -> EventRow {
+    /// Like `row`, with only the fields that fit, in order, and the names of the others.
+    fn row_within(&self, found: &FieldValues, record: u64, max_chars: usize) -> EventRow {
         let whole = self.row(found, record);
-        if json_chars(&whole) <= most {
+        if json_chars(&whole) <= max_chars {
             return whole;
         }
         let mut row = EventRow { record, fields: Nested::default(), omitted: Vec::new() };
-        if self.has_error && Known::is_error(self.layout, found) {
+        if self.has_error && EventMembers::is_error(self.layout, found) {
             row.fields.put(&["has_error".to_owned()], "true");
         }
-        // Every field that is still to come may have to be named.
-        let name = |wanted: &Wanted| json_chars(&wanted.path.to_string()) + 1;
-        let mut names = self.wanted.iter().map(name).sum::<usize>();
-        let fits = |row: &EventRow, names: usize| json_chars(row) + names + UNNAMED <= most;
+        // Reserve space for the names of all remaining fields, as any of them may have to be
+        // omitted.
+        let name = |column: &RequestedField| json_chars(&column.path.to_string()) + 1;
+        let mut names = self.columns.iter().map(name).sum::<usize>();
+        let fits = |row: &EventRow, names: usize| json_chars(row) + names + UNNAMED_CHARS <= max_chars;
         let mut is_unnamed = false;
-        for wanted in &self.wanted {
-            names -= name(wanted);
+        for column in &self.columns {
+            names -= name(column);
             let (mut with, mut without) = (row.clone(), row.clone());
-            wanted.put(found, &mut with);
-            without.omitted.push(wanted.path.to_string());
+            column.put(found, &mut with);
+            without.omitted.push(column.path.to_string());
             if json_chars(&with) == json_chars(&row) || fits(&with, names) {
                 row = with;
             } else if fits(&without, 0) {
@@ -186,11 +187,11 @@ impl Plan {
     }
 }
 
-impl Wanted {
-    /// Puts the field where it belongs, or its name where it is left out.
-    fn put(&self, found: &Found, row: &mut EventRow) {
-        let there = self.places.iter().find_map(|(place, path)| Some((found.get(*place)?, path)));
-        match there.map(|(value, path)| (value.json(), path)) {
+impl RequestedField {
+    /// Adds the field to a row, or its name to the omitted ones.
+    fn put(&self, found: &FieldValues, row: &mut EventRow) {
+        let located = self.candidates.iter().find_map(|(slot, path)| Some((found.get(*slot)?, path)));
+        match located.map(|(value, path)| (value.json(), path)) {
             Some((Some(json), path)) => row.fields.put(path.names(), json),
             None if !self.is_payload => {}
             _ => row.omitted.push(self.path.to_string()),
@@ -198,21 +199,21 @@ impl Wanted {
     }
 }
 
-/// The fields of a query, without repetitions; and whether it is asked if there was an error.
-fn asked(query: &EventQuery, layout: &Layout) -> Result<(Vec<FieldPath>, bool)> {
-    let known = [layout.time, layout.event, layout.level].map(|name| FieldPath::of([name]));
+/// Returns the requested fields without duplicates, and whether `has_error` is among them.
+fn requested_fields(query: &EventQuery, layout: &Layout) -> Result<(Vec<FieldPath>, bool)> {
+    let known = [layout.time, layout.event, layout.level].map(|name| FieldPath::from_names([name]));
     if query.fields.is_empty() {
-        let small = layout.small.iter().map(|name| FieldPath::of([*name]));
+        let small = layout.small.iter().map(|name| FieldPath::from_names([*name]));
         return Ok((known.into_iter().chain(small).collect(), true));
     }
-    if query.fields.len() > FIELDS {
-        return Err(RequestFault::Fields { count: query.fields.len(), max: FIELDS }.into());
+    if query.fields.len() > MAX_FIELDS {
+        return Err(RequestFault::Fields { count: query.fields.len(), max: MAX_FIELDS }.into());
     }
     let mut paths = known.into_iter().take(2).collect::<Vec<_>>();
     let mut has_error = false;
     for field in &query.fields {
         let path = FieldPath::parse(field)?;
-        has_error |= path == FieldPath::of(["has_error"]);
+        has_error |= path == FieldPath::from_names(["has_error"]);
         if !paths.contains(&path) {
             paths.push(path);
         }
@@ -220,7 +221,7 @@ fn asked(query: &EventQuery, layout: &Layout) -> Result<(Vec<FieldPath>, bool)> 
     Ok((paths, has_error))
 }
 
-/// Members that are written outside of what an event carries by some and inside by others.
+/// Members that some versions write inside the payload and others beside it.
 const HOISTED: [&str; 11] = [
     "redaction",
     "status",
@@ -235,13 +236,13 @@ const HOISTED: [&str; 11] = [
     "parent_id",
 ];
 
-/// Where a field may stand, the likeliest first.
-pub(crate) fn places(path: &FieldPath, layout: &Layout) -> Vec<FieldPath> {
+/// Returns the paths where a field may be, the most likely first.
+pub(crate) fn candidates(path: &FieldPath, layout: &Layout) -> Vec<FieldPath> {
     let mut all = vec![path.clone()];
     match path.names() {
         [first, rest @ ..] if *first == layout.inside => {
             if rest.first().is_some_and(|name| HOISTED.contains(&&**name)) {
-                all.push(FieldPath::of(rest.iter().map(String::as_str)));
+                all.push(FieldPath::from_names(rest.iter().map(String::as_str)));
             }
         }
         _ => all.push(path.below(layout.inside)),
@@ -249,45 +250,47 @@ pub(crate) fn places(path: &FieldPath, layout: &Layout) -> Vec<FieldPath> {
     all
 }
 
-/// True if a field of an event is left out whatever it is, or shown by other ones.
+/// True if a field is computed, or is a payload, which is always omitted.
 pub(crate) fn is_never_given(path: &FieldPath, layout: &Layout) -> bool {
     matches!(path.names(), [name] if layout.payload.contains(&&**name) || &**name == "has_error")
 }
 
-/// Where events are looked at when no fields are asked for.
+/// Returns the paths that are read when no fields are requested.
 #[cfg(test)]
 pub(crate) fn usual_paths(layout: &Layout) -> Vec<FieldPath> {
-    let mut paths = Known::paths(layout);
-    let (asked, _) = asked(&EventQuery::default(), layout).unwrap();
-    paths.extend(asked.iter().flat_map(|path| places(path, layout)));
+    let mut paths = EventMembers::paths(layout);
+    let (requested, _) = requested_fields(&EventQuery::default(), layout).unwrap();
+    paths.extend(requested.iter().flat_map(|path| candidates(path, layout)));
     paths
 }
 
 impl Session {
-    /// A page of its events, of each the fields asked for.
+    /// Returns a page of the session's events, each with the requested fields.
     ///
-    /// A field is a name or a path of names, `data.usage.input_tokens`; a name alone is also looked
-    /// for in what the event carries. What is longer than [`FIELD_CHARS`], and all that an event
-    /// carries, is left out and named in `omitted`.
+    /// A field is a name or a dotted path, such as `data.usage.input_tokens`. A bare name is also
+    /// looked up in the payload. Fields longer than [`FIELD_CHARS`] and whole payloads are omitted,
+    /// and named in `omitted`.
     pub fn get_events(&self, query: &EventQuery, watch: &Watch<'_>) -> Result<EventPage> {
         check_limit(query.limit)?;
-        let mut room = Room::new(query.max_chars)?;
-        let plan = Plan::of(query, self.layout())?;
+        let mut budget = CharBudget::new(query.max_chars)?;
+        let plan = Plan::new(query, self.layout())?;
         let log = self.events(watch)?;
         let job = watch.job(log.len())?;
         let (mut events, mut total) = (Vec::new(), 0);
-        let may_match = |found: &Found| plan.may_match(found);
-        let damage = each_found(&log, &plan.fields, &may_match, watch, |found, record| {
+        let may_match = |found: &FieldValues| plan.may_match(found);
+        let damage = scan(&log, &plan.fields, &may_match, watch, |found, record| {
             if !plan.matches(found) {
-                return Ok(Flow::On);
+                return Ok(Flow::Continue);
             }
-            if total >= query.offset && events.len() < query.limit && !room.is_full() {
-                let most = if room.is_empty() { room.left() } else { usize::MAX };
-                let row = plan.row_within(found, record.number, most);
-                events.extend(room.take(&row).then_some(row));
+            if total >= query.offset && events.len() < query.limit && !budget.is_full() {
+                // Only the first event of a page is cut. Any other fits, or starts the next page,
+                // so that a page is never empty.
+                let max_chars = if budget.is_empty() { budget.remaining() } else { usize::MAX };
+                let row = plan.row_within(found, record.number, max_chars);
+                events.extend(budget.try_add(&row).then_some(row));
             }
             total += 1;
-            Ok(Flow::On)
+            Ok(Flow::Continue)
         })?;
         job.done();
         let has_more = query.offset + (events.len() as u64) < total;

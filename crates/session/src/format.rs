@@ -1,5 +1,4 @@
-//! The questions that a format of session logs answers, so that all other code is the same for
-//! every format.
+//! The interface of a session log format, which keeps all other code independent of formats.
 
 use std::borrow::Cow;
 use std::fs;
@@ -9,65 +8,65 @@ use std::path::{Path, PathBuf};
 use trommel_base::files::{self, Op};
 
 use crate::error::Result;
+use crate::fields::FieldValues;
 use crate::layout::Layout;
-use crate::message::{self, Look};
-use crate::metadata::{Described, Facts};
-use crate::project::Found;
-use crate::seek::Members;
+use crate::message::{self, MessageReader};
+use crate::metadata::{DescriptionMembers, SessionFacts};
+use crate::searcher::SearchedMembers;
 
-/// The names of a session's parts, which are files where a session is a folder.
+/// The file names of a session's parts, for formats whose sessions are folders.
 pub(crate) const METADATA: &str = "metadata.json";
 pub(crate) const TRANSCRIPT: &str = "transcript.jsonl";
 pub(crate) const EVENTS: &str = "events.jsonl";
 
-/// The plan of a change that was decided.
+/// The file name of a decided change's plan.
 pub(crate) const PLAN: &str = ".trommel-change.json";
 
-/// A session as a format sees it.
+/// The ID and path of a session, as a format needs them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct SessionRef<'a> {
     pub(crate) id: &'a str,
-    /// Its folder, or its file.
+    /// The session's folder or file.
     pub(crate) path: &'a Path,
 }
 
-/// Takes the ID and the path of a session.
-pub(crate) type Take<'a> = &'a mut dyn FnMut(String, PathBuf) -> Result<()>;
+/// Receives the ID and path of each session.
+pub(crate) type SessionVisitor<'a> = &'a mut dyn FnMut(String, PathBuf) -> Result<()>;
 
-/// A format of session logs. A method with a default suits a format whose sessions are single files
-/// of messages.
+/// A format of session logs. The default methods suit formats whose sessions are single files of
+/// messages.
 pub(crate) trait LogFormat: Sync {
     /// The properties of the format.
     fn profile(&self) -> &'static Profile;
 
-    /// True if one of the first records of a file is of this format.
+    /// True if a record at the start of a file identifies this format.
     fn recognizes(&self, _record: &FirstRecord<'_>) -> bool {
         false
     }
 
-    /// The projects below the folder of the program: their names and folders.
+    /// Returns the names and folders of the projects below the program's folder.
     fn projects(&self, root: &Path) -> Result<Vec<(String, PathBuf)>> {
         folders(&root.join("projects"))
     }
 
-    /// Hands over the sessions in the folder of a project.
-    fn each_session(&self, _project: &Path, _take: Take<'_>) -> Result<()> {
+    /// Passes the sessions in a project's folder to a callback.
+    fn each_session(&self, _project: &Path, _visit: SessionVisitor<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// The path of a session below the folder of the program, where the project and the ID decide
-    /// about it.
+    /// Returns the path of a session below the program's folder, if the project and ID determine
+    /// it.
     fn path_of(&self, _root: &Path, _project: &str, _id: &str) -> Option<PathBuf> {
         None
     }
 
-    /// The folder of the program that a session is in, if it is where the program keeps its
-    /// sessions.
+    /// Returns the program's folder that contains a session, if the session is in its usual
+    /// location.
     fn root<'p>(&self, _path: &'p Path) -> Option<&'p Path> {
         None
     }
 
-    /// The folder that has the name of a session's project.
+    /// Returns the folder that names a session's project.
     fn project<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         project_above(path).or_else(|| path.parent())
     }
@@ -77,144 +76,144 @@ pub(crate) trait LogFormat: Sync {
         true
     }
 
-    /// True for the log of a sub-agent, whose messages all are marked as those of a sidechain.
+    /// True for a sub-agent's log, in which every message is marked as a sidechain.
     fn is_sub_agent(&self, _id: &str) -> bool {
         false
     }
 
-    /// The session that spawned one.
-    fn parent(&self, _session: Place<'_>) -> Result<Option<String>> {
+    /// Returns the ID of the session that spawned this one.
+    fn parent(&self, _session: SessionRef<'_>) -> Result<Option<String>> {
         Ok(None)
     }
 
-    /// What lists, searches, and counts need to know about a session.
-    fn facts(&self, session: Place<'_>) -> Facts;
+    /// Returns the properties of a session that lists, searches, and counts need.
+    fn facts(&self, session: SessionRef<'_>) -> SessionFacts;
 
-    /// The members of a session's description.
-    fn description(&self, _session: Place<'_>) -> Result<Described> {
-        Ok(Described::default())
+    /// Returns the members of a session's description.
+    fn description(&self, _session: SessionRef<'_>) -> Result<DescriptionMembers> {
+        Ok(DescriptionMembers::default())
     }
 
-    /// The IDs by which the events of a session name it. Empty if they name none.
-    fn event_ids(&self, _session: Place<'_>) -> Vec<String> {
+    /// Returns the IDs that a session's events may carry. Empty if events carry none.
+    fn event_ids(&self, _session: SessionRef<'_>) -> Vec<String> {
         Vec::new()
     }
 
-    /// Reads a record as a message.
-    fn look(&self) -> Look {
-        message::look
+    /// Returns the function that reads a record as a message.
+    fn message_reader(&self) -> MessageReader {
+        message::read_message
     }
 }
 
 /// The properties of a format.
 #[derive(Debug)]
 pub(crate) struct Profile {
-    /// Its name, for people.
+    /// The display name.
     pub(crate) name: &'static str,
-    /// A shorter name, for tables.
+    /// A shorter display name, for tables.
     pub(crate) short_name: &'static str,
-    /// The program that writes it, as messages name it.
+    /// The program that writes the format, as messages name it.
     pub(crate) program: &'static str,
-    /// The first records of a file of it, as messages name them.
+    /// The first records of a file, as messages name them.
     pub(crate) records: Option<&'static str>,
-    /// The fields of records that it is recognized by.
+    /// The fields that identify records of the format.
     pub(crate) marks: &'static [&'static str],
-    /// The files of a session's folder. Empty where a session is one file.
+    /// The files in a session's folder. Empty if a session is a single file.
     pub(crate) files: &'static [&'static str],
     /// True if sessions can be rewound and repaired.
     pub(crate) is_changeable: bool,
-    /// Where descriptions are.
-    pub(crate) description: Kept,
-    /// Where events are.
-    pub(crate) events: Kept,
-    /// True if a session's turns have to be counted, as no description says how many there are.
+    /// The location of descriptions.
+    pub(crate) description: PartLocation,
+    /// The location of events.
+    pub(crate) events: PartLocation,
+    /// True if turns have to be counted, as the description has no count.
     pub(crate) counts_turns: bool,
-    /// True if no two calls of tools have the same ID, so that a repeated ID is a repeated call.
+    /// True if call IDs are unique, so that a repeated ID is a repeated call.
     pub(crate) has_unique_calls: bool,
-    /// Where the members of an event are.
+    /// The paths of the members of an event.
     pub(crate) layout: &'static Layout,
     /// The members that searches read.
-    pub(crate) searched: Searched,
-    /// Where the program keeps its sessions.
+    pub(crate) searched: SearchedParts,
+    /// The default location of the program's sessions.
     pub(crate) home: Option<Home>,
 }
 
-/// Where a part of a session is kept.
+/// The location of a part of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum PartLocation {
     Nowhere,
-    /// The records of the messages are it, or hold it.
+    /// In the records of the messages.
     InRecords,
     InFile,
 }
 
 /// The members that searches read.
 #[derive(Debug)]
-pub(crate) struct Searched {
-    pub(crate) description: &'static Members,
-    pub(crate) messages: &'static Members,
-    pub(crate) events: &'static Members,
+pub(crate) struct SearchedParts {
+    pub(crate) description: &'static SearchedMembers,
+    pub(crate) messages: &'static SearchedMembers,
+    pub(crate) events: &'static SearchedMembers,
 }
 
-/// Where a program keeps its sessions.
+/// The default location of a program's sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Home {
-    /// The folder, in the home of the user.
+    /// The folder's name in the user's home folder.
     pub folder: &'static str,
-    /// The environment variable that names another one.
+    /// The environment variable that overrides it.
     pub variable: &'static str,
-    /// The option that names another one.
+    /// The command-line option that overrides it.
     pub option: &'static str,
 }
 
-/// The fields of a record by which formats are recognized.
+/// The identifying fields of a record at the start of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstRecord<'f> {
     pub(crate) names: &'f [&'static str],
-    pub(crate) found: &'f Found,
+    pub(crate) found: &'f FieldValues,
 }
 
 impl FirstRecord<'_> {
-    fn place(&self, name: &str) -> Option<usize> {
+    fn slot(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|known| *known == name)
     }
 
     /// True if the record has a field.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.place(name).is_some_and(|place| self.found.get(place).is_some())
+        self.slot(name).is_some_and(|slot| self.found.get(slot).is_some())
     }
 
     /// The text of a field.
     pub(crate) fn text(&self, name: &str) -> Option<Cow<'_, str>> {
-        self.found.text(self.place(name)?)
+        self.found.text(self.slot(name)?)
     }
 }
 
-/// True if the last name of a path is this one.
+/// True if the last component of a path is `name`.
 pub(crate) fn is_named(path: &Path, name: &str) -> bool {
     path.file_name().is_some_and(|found| found == name)
 }
 
-/// The folder above the folder `sessions` that a path is in.
+/// Returns the parent of the `sessions` folder that a path is in.
 pub(crate) fn project_above(path: &Path) -> Option<&Path> {
     path.parent().filter(|parent| is_named(parent, "sessions"))?.parent()
 }
 
-/// The folder above `projects`, by the folder of a project in it.
+/// Returns the parent of the `projects` folder that contains a project's folder.
 pub(crate) fn root_above(project: &Path) -> Option<&Path> {
     project.parent().filter(|projects| is_named(projects, "projects"))?.parent()
 }
 
-/// The folders in a folder, as [`entries`].
+/// Returns the folders in a folder, like [`entries`].
 pub(crate) fn folders(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     let mut found = entries(folder)?;
     found.retain(|(_, path)| path.is_dir());
     Ok(found)
 }
 
-/// The names in a folder with their paths, sorted; none if there is no folder. Hidden names, and
-/// names that are not UTF-8, are left out.
+/// Returns the names and paths in a folder, sorted. Empty if the folder does not exist. Skips
+/// hidden names, and names that are not UTF-8.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     let failed = |cause| files::Error::new(Op::List, folder, cause);
     let listed = match fs::read_dir(folder) {

@@ -1,60 +1,61 @@
-//! One session: what it says of itself, and on request its messages and what its events were.
+//! Details of one session: its description and, on request, messages and a summary of its events.
 
 use serde::Serialize;
 
 use crate::analyze::Summary;
 use crate::error::{ErrorClass, Result};
+use crate::fields::Nested;
 use crate::format::{EVENTS, TRANSCRIPT};
 use crate::formats::Format;
-use crate::metadata::Described;
-use crate::project::Nested;
+use crate::metadata::DescriptionMembers;
 use crate::session::{Session, Source};
 use crate::transcript::{Transcript, TranscriptQuery};
 use crate::watch::Watch;
 
-/// What to get of a session besides its description.
+/// The parts of a session to return in addition to its description.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct GetQuery {
-    /// A page of its messages.
+    /// The page of messages to return.
     pub transcript: Option<TranscriptQuery>,
-    /// What its events were.
+    /// True to summarize the events.
     pub events_summary: bool,
 }
 
-/// What was got.
+/// Details of a session.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Details {
-    /// Its id.
+    /// The session's ID.
     pub session_id: String,
-    /// Its project.
+    /// The session's project.
     pub project: String,
-    /// Its description, verbatim; of a session of Claude Code the members that its records have.
+    /// The description, verbatim. For Claude Code, the members found in its records.
     pub metadata: Option<Nested>,
-    /// Members of the description that are too long to be shown.
+    /// Members of the description that are omitted because they are too long.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub omitted: Vec<String>,
-    /// Its messages, where they were asked for.
+    /// The messages, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Option<Transcript>,
-    /// What its events were, where that was asked for.
+    /// The summary of the events, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events_summary: Option<Summary>,
-    /// What could not be got, and why.
+    /// The parts that could not be read, and the reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
-    /// Where it lies.
+    /// The session's location.
     pub source: Source,
-    /// What wrote it.
+    /// The session's format.
     pub format: Format,
-    /// Its folder or file; none where it lies in the cloud only.
+    /// The session's folder or file. None if it is only in the cloud.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
 
 impl Session {
-    /// What is known of it. What is missing or damaged is told, and keeps nothing else back.
+    /// Returns the session's details. A missing or damaged part is reported, and does not affect
+    /// the others.
     pub fn get(&self, query: &GetQuery, watch: &Watch<'_>) -> Result<Details> {
         let messages = query.transcript.as_ref().map_or(0, |_| self.bytes(TRANSCRIPT));
         let events = if query.events_summary { self.bytes(EVENTS) } else { 0 };
@@ -62,7 +63,7 @@ impl Session {
         let job = watch.job(described + messages + events)?;
         let mut problems = Vec::new();
         let described = or_problem(self.described(watch), &mut problems)?;
-        let Described { members: metadata, omitted } = described.unwrap_or_default();
+        let DescriptionMembers { members: metadata, omitted } = described.unwrap_or_default();
         let transcript = match &query.transcript {
             Some(query) => or_problem(self.messages(query, watch), &mut problems)?,
             None => None,
@@ -89,9 +90,9 @@ impl Session {
 }
 
 impl Session {
-    /// Its description, with the number of its turns.
-    fn described(&self, watch: &Watch<'_>) -> Result<Described> {
-        let mut described = self.format.log().description(self.place())?;
+    /// Returns the description, including the number of turns.
+    fn described(&self, watch: &Watch<'_>) -> Result<DescriptionMembers> {
+        let mut described = self.format.log().description(self.session_ref())?;
         if self.profile().counts_turns
             && let Some(members) = &mut described.members
         {
@@ -101,7 +102,8 @@ impl Session {
     }
 }
 
-/// What the files are to blame for is told beside the rest; what was asked wrongly ends it.
+/// Records a failure of the files as a problem. Invalid requests and cancellation are returned as
+/// errors.
 fn or_problem<T>(found: Result<T>, problems: &mut Vec<String>) -> Result<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),

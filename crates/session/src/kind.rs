@@ -1,5 +1,5 @@
-//! Kinds of messages whose role alone is misleading: Claude Code gives the role `user` to tool
-//! results, commands, and notes as well.
+//! Kinds of messages whose role is misleading: Claude Code also gives the role `user` to tool
+//! results, commands, and notes.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 pub enum MessageKind {
     /// The result of a tool.
     ToolResult,
-    /// A note that the program wrote for the model, such as a reminder.
+    /// A note from the program to the model, such as a reminder.
     Note,
     /// The summary of a compacted conversation.
     Compaction,
@@ -18,16 +18,16 @@ pub enum MessageKind {
     Command,
     /// The output of a command.
     CommandOutput,
-    /// A mark where the user interrupted the model.
+    /// A marker that the user interrupted the model.
     Interruption,
     /// A message of a sub-agent in the log of its parent.
     Sidechain,
-    /// Thinking, without text and without calls of tools.
+    /// Thinking without text or tool calls.
     Thinking,
 }
 
 impl MessageKind {
-    /// The name of the kind, as in JSON.
+    /// The name of the kind in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ToolResult => "tool_result",
@@ -42,10 +42,10 @@ impl MessageKind {
     }
 }
 
-/// The beginning of a reminder, in the logs of every program.
+/// The prefix of a reminder, in logs of every program.
 const REMINDER: &str = "<system-reminder>";
 
-/// Beginnings of texts that Claude Code writes itself. All are shorter than [`LONGEST`].
+/// Prefixes of texts that Claude Code generates. All are shorter than [`MAX_MARKER_CHARS`].
 const MARKERS: [(&str, MessageKind); 14] = [
     (REMINDER, MessageKind::Note),
     ("<local-command-caveat>", MessageKind::Note),
@@ -65,10 +65,10 @@ const MARKERS: [(&str, MessageKind); 14] = [
     ("[Request interrupted by user", MessageKind::Interruption),
 ];
 
-/// Characters of a text that must be kept so that its marker is recognized when the text is cut.
-pub(crate) const LONGEST: usize = 64;
+/// The number of characters that must be kept of a text so that its marker is recognized.
+pub(crate) const MAX_MARKER_CHARS: usize = 64;
 
-/// The kind that the beginning of a text marks.
+/// Returns the kind that a text's prefix marks.
 pub(crate) fn marked(text: &str) -> Option<MessageKind> {
     let text = text.trim_start();
     MARKERS.iter().find(|(marker, _)| text.starts_with(marker)).map(|(_, kind)| *kind)
@@ -94,7 +94,7 @@ mod tests {
         ] {
             assert_eq!(marked(text), kind, "{text}");
         }
-        assert!(MARKERS.iter().all(|(marker, _)| marker.len() < LONGEST));
+        assert!(MARKERS.iter().all(|(marker, _)| marker.len() < MAX_MARKER_CHARS));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Logs of agents' sessions, questioned and rewound: lists, messages, events, figures, searches,
-//! without ever holding an event.
+//! Query, search, rewind, and repair the logs of agent sessions, without loading whole events into
+//! memory.
 //!
 //! ```
 //! use trommel_session::{EventQuery, Sessions, Watch};
@@ -25,102 +25,112 @@
 //!
 //! # Should I use this crate?
 //!
-//! Yes, to find out what happened in sessions of agents whose logs are too long to read, or to cut
-//! such a session back. To ask other questions of the same files, take `trommel`: they are JSON
-//! like any other.
+//! Yes, to find out what happened in agent sessions whose logs are too long to read, or to rewind
+//! such a session. For other queries on the same files, use `trommel`: they are ordinary JSON.
 //!
 //! # Terms
 //!
-//! A *session* is a folder with a description, a transcript and events, or a file of messages. A
-//! *record* is one JSON object of a file. A *message* is a record with a role. A *turn* is what a
-//! user said and everything until a user said something again; turns count from 1, messages and
-//! records from 0. What a user said is a message with the role `user` that answers no call of a
-//! tool, and does not begin with `<system-reminder>`. In logs of Claude Code these are also not a
-//! user's: commands such as `/clear` and their output, those of the shell, marks of interruptions,
-//! notes of the program, and summaries of compacted conversations ([`MessageKind`]). A *mirror* is
-//! a folder that tells of sessions in the cloud: their descriptions, their transcripts, and of each
-//! event at least an *outline*, which is what questions look at ([`outline_fields`]).
+//! - A *session* is a folder with a description, a transcript, and events, or a single file of
+//!   messages.
+//! - A *record* is one JSON object of a file. Records count from 0.
+//! - A *message* is a record with a role. Messages count from 0.
+//! - A *turn* is a user's prompt and everything up to the next prompt. Turns count from 1.
+//! - A *prompt* is a message with the role `user` that is not a tool result and does not start with
+//!   `<system-reminder>`. In logs of Claude Code, some messages with this role are not prompts:
+//!   commands such as `/clear` and their output, shell commands and their output, interruption
+//!   markers, program notes, and summaries of compacted conversations ([`MessageKind`]).
+//! - The *payload* of an event is its member `data`; in logs of Claude Code, the message.
+//! - A *mirror* is a folder with sessions that are in the cloud: their descriptions, their
+//!   transcripts, and at least an *outline* of each event, which has the fields that queries read
+//!   ([`outline_fields`]).
 //!
-//! # What is never returned
+//! # Bounded answers
 //!
-//! An event as it stands. [`Session::get_events`] takes the fields that were asked for out of the
-//! tokens of each record; what is longer than [`FIELD_CHARS`] characters, and all that an event
-//! carries (`data`), is left out and named. Texts are cut, excerpts are bounded, and lists come in
-//! pages, whose rows have a million characters together unless fewer or more are asked for.
+//! An event is never returned as a whole. [`Session::get_events`] extracts the requested fields
+//! from the tokens of each record. Fields longer than [`FIELD_CHARS`] characters and whole payloads
+//! are omitted and named. Texts are truncated, excerpts are bounded, and lists are paged. By
+//! default, the rows of a page have at most a million characters.
 //!
 //! # Damage
 //!
-//! A record that is no JSON hides no later one. How many there are, and where the first ones stand,
-//! is said beside the answer ([`Damage`]). A last line that has no end yet is told apart: it may be
-//! being written.
+//! A malformed record does not hide later ones. Each answer reports the number of malformed
+//! records, with the offsets of the first ones ([`Damage`]). An incomplete last line is reported
+//! separately, as it may still be being written.
 //!
 //! # Changes
 //!
-//! [`Sessions::rewind`] and [`Sessions::repair`] write the new files beside the old ones, give the
-//! old ones second names as backups, then write a plan, and only then exchange names. Whatever ends
-//! a process in between, whoever looks for the session next finds all old files or all new ones. A
-//! program that keeps a file open continues in the backup, so that none of its lines is lost.
-//! [`Sessions::undo`] takes back the last change that was not taken back, byte for byte, with the
-//! lines that were added to its backups.
+//! [`Sessions::rewind`] and [`Sessions::repair`] stage the new files beside the old ones, link the
+//! old files as backups, and write a plan. Then they rename the files into place. If the process
+//! ends at any step, the next lookup of the session finds either all old files or all new ones. A
+//! program that keeps an old file open continues to write to the backup, so none of its lines is
+//! lost. [`Sessions::undo`] reverts the last change that was not yet undone, byte for byte,
+//! and keeps lines that were appended to its backups.
 //!
 //! # Errors
 //!
-//! An event is of an error, for every question alike, if its level is `ERROR`, its status is
-//! `error`, its `error` is set, its type has the word in it, or a tool failed: a `tool:post` whose
-//! result has `success: false`, or in logs of Claude Code a result with `is_error: true`. There a
-//! message with `isApiErrorMessage: true` is one too.
+//! All queries use one definition. An event reports an error if any of these is true:
+//!
+//! - Its level is `ERROR`, or its status is `error`.
+//! - Its `error` is set.
+//! - Its type contains `error`.
+//! - It is a `tool:post` whose result has `success: false`.
+//! - In logs of Claude Code: it holds a tool result with `is_error: true`, or has
+//!   `isApiErrorMessage: true`.
 //!
 //! # Sessions of Claude Code
 //!
-//! A session is `projects/<slug>/<id>.jsonl`. Its sub-agents are sessions that it spawned:
-//! `agent-….jsonl` in the session's folder `<id>/subagents/` and folders of that, or beside the
-//! session, where the records' `sessionId` names it. The description is read from the first records
-//! and the last ones: the name is the user's title, else a model's, else that of the last summary,
-//! else the beginning of the first prompt; `modified` is the time of the last record.
+//! A session is `projects/<slug>/<id>.jsonl`. Its sub-agents are sessions that it spawned: files
+//! `agent-….jsonl` below the folder `<id>/subagents/`, or beside the session with its ID as the
+//! `sessionId` of their records. The description is read from the first and the last records. The
+//! name is the user's title, else a model's title, else the last summary, else the start of the
+//! first prompt. `modified` is the time of the last record.
 //!
-//! # What was decided here
+//! # Design decisions
 //!
-//! - A project is meant by its name in lists, by its directory, or by a part of either: the part
-//!   that names end in wins over one that they contain. Several projects may be meant.
-//! - A session lies in a range of days when it was begun before its end and changed after its
-//!   beginning.
-//! - A search finds texts in either case, in all strings of a message but its role and type. Hits
-//!   that one excerpt shows are one match. Events are searched where neither the description nor
-//!   the messages of a session have a match, as most repeat messages; or alone ([`Scope::Events`]).
-//!   Of Claude Code's records the messages are searched, and not the envelope, the progress, and
-//!   the copies beside them.
-//! - Usage of a session counts what it spawned, where it is asked of [`Sessions`], and no forks.
-//!   Its figures do not overlap: input is without the cache ([`Usage`]). A response counts once,
-//!   whatever repeats it, by its largest figures.
-//! - A turn whose answers all have earlier times than its prompt has no duration, and says that the
-//!   clocks differ.
-//! - Events are cut where the transcript is: at the prompt of the first turn that goes where
-//!   messages and events count as many turns, else by time; what is told of a tool's call always
-//!   goes where the call goes.
+//! - A project can be given by its name in lists, by its directory, or by a part of either. A part
+//!   that is a suffix takes precedence over a substring. Several projects may match.
+//! - A session is in a date range if it was created before the range's end and modified after its
+//!   start.
+//! - A search ignores case, and covers all strings of a message but its role and type. Occurrences
+//!   within one excerpt are one match. By default, events are searched only in sessions without a
+//!   match in description and messages, as most events repeat messages; [`Scope::Events`] searches
+//!   them alone. Of Claude Code's records, searches skip the envelope, progress records, and copies
+//!   of messages.
+//! - [`Sessions::usage`] includes the sessions that a session spawned, but not its forks. Its
+//!   figures do not overlap: input excludes the cache ([`Usage`]). A response counts once, with its
+//!   largest figures, even if several records repeat it.
+//! - A turn whose answers are all earlier than its prompt has no duration, and is marked as having
+//!   a clock skew.
+//! - A rewind cuts events to match the transcript: at the prompt of the first removed turn if
+//!   messages and events have the same number of turns, else by time. Events of a tool call are
+//!   removed if and only if the call is.
 //! - Files of other programs are read and never changed.
-//! - Of the cloud nothing is known but a mirror, which somebody else keeps ([`Sessions::cloud`]);
-//!   nothing is ever written there, and how far both places are the same is not known, which
-//!   [`Sessions::sync_status`] says.
-//! - A session of the same project and id here and in the cloud is one, and what lies here counts.
-//!   One that lies in the cloud only is not changed. Of its mirror [`Session::aggregate`], and
-//!   [`Session::get_events`] with fields of its own, see what outlines have.
+//! - This crate knows the cloud only through a mirror that the caller maintains
+//!   ([`Sessions::cloud`]). It never writes to the mirror. It cannot compare local sessions with
+//!   the cloud, and [`Sessions::sync_status`] returns no sequence numbers.
+//! - A session with the same project and ID on this machine and in the mirror is one session, and
+//!   the local files take precedence. A session that is only in the cloud cannot be changed. On its
+//!   mirror, [`Session::aggregate`] and [`Session::get_events`] with explicit fields see only the
+//!   outlines.
 //!
-//! # Limits, errors and cost
+//! # Limits, errors, and cost
 //!
-//! A log is read once for a question (twice to be cut), through a window, and by up to four threads
-//! when it is long; memory follows what is returned, and the number of tool calls where those have
-//! to be told apart. An [`Error`] has a kind with data for programs, and says what to do.
-//! Everything takes a [`Watch`], which ends it and is told how far it is. Of Claude Code's
-//! responses 500,000 are told apart at once, and of IDs of calls 2 million; beyond that usage and
-//! aggregates say that they are approximate.
+//! A query reads a log once (a rewind twice), through a window, and with up to four threads if the
+//! log is long. Memory depends on the answer, and on the number of tool calls if they have to be
+//! distinguished. An [`Error`] has a kind with data for programs, and names the next step. Every
+//! operation takes a [`Watch`], which can cancel it and reports progress. At most 500,000 responses
+//! of Claude Code and 2 million call IDs are tracked at once; beyond that, usage and aggregates are
+//! marked as approximate.
 
 mod analyze;
+mod budget;
 mod change;
 mod detect;
 mod diagnose;
-mod divided;
 mod error;
+mod event_types;
 mod events;
+mod fields;
 mod format;
 mod formats;
 mod get;
@@ -129,16 +139,14 @@ mod layout;
 mod list;
 mod message;
 mod metadata;
-mod names;
 mod outline;
-mod project;
+mod parallel;
 mod projects;
 mod records;
 mod repair;
 mod rewind;
-mod room;
 mod search;
-mod seek;
+mod searcher;
 mod session;
 mod sessions;
 mod sync;
@@ -153,23 +161,23 @@ mod value;
 mod watch;
 
 pub use analyze::{
-    Aggregate, AggregateQuery, ErrorRow, Errors, Group, Largest, LeftOut, ModelUsage, Page, SessionUsage,
-    Summary, Timeline, ToolCalls, Turn, UsageReport,
+    Aggregate, AggregateQuery, ErrorRow, Errors, Exclusion, Group, LargestEvent, ModelUsage, Page,
+    SessionUsage, Summary, Timeline, ToolCalls, Turn, UsageReport,
 };
+pub use budget::MAX_ROWS;
 pub use diagnose::{Diagnosis, IncompleteTurn};
 pub use error::{Change, Error, ErrorClass, ErrorKind, Missing, Refusal, RequestFault, Result};
 pub use events::{EventPage, EventQuery, EventRow, FIELD_CHARS};
+pub use fields::{Member, Nested};
 pub use format::Home;
 pub use formats::Format;
 pub use get::{Details, GetQuery};
 pub use kind::MessageKind;
 pub use list::{ListQuery, Listing, SessionRow};
 pub use outline::{MessageOutline, Outliner, is_outlined, message_outline, outline_fields};
-pub use project::{Member, Nested};
-pub use records::{Damage, Damaged, open_regular};
-pub use repair::Repaired;
-pub use rewind::{Removed, RewindQuery, Rewound, Undone};
-pub use room::MOST_ROWS;
+pub use records::{Damage, DamagedRecord, open_regular};
+pub use repair::RepairReport;
+pub use rewind::{RemovedCounts, RewindQuery, RewindReport, UndoReport};
 pub use search::{Match, Matches, Scope, SearchQuery};
 pub use session::{Session, Source};
 pub use sessions::Sessions;

@@ -1,34 +1,34 @@
-//! Sessions by project and day, the one that changed last first.
+//! Lists of sessions by project and date, the most recently modified first.
 
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::budget::check_limit;
 use crate::error::Result;
 use crate::format::TRANSCRIPT;
 use crate::formats::Format;
-use crate::metadata::Facts;
-use crate::room::check_limit;
+use crate::metadata::SessionFacts;
 use crate::session::{Session, Source};
 use crate::sessions::Sessions;
-use crate::time::{Days, spelt};
+use crate::time::{Days, to_rfc3339};
 use crate::watch::Watch;
 
-/// Which sessions to list.
+/// The sessions to list.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ListQuery {
-    /// Of this project only: its name, its directory, or a part of one.
+    /// Lists only sessions of this project, given by its name, its directory, or a part of either.
     pub project: Option<String>,
-    /// That were there on one of these days: `today`, `last_week`, `2026-03-01:2026-03-31` and the
-    /// like.
+    /// Lists only sessions that were active in this range: `today`, `last_week`,
+    /// `2026-03-01:2026-03-31`, and similar.
     pub date_range: Option<String>,
-    /// Without those that other sessions spawned.
+    /// Excludes sessions that other sessions spawned.
     pub top_level_only: bool,
-    /// With those that lie in the cloud only.
+    /// Includes sessions that are only in the cloud.
     pub include_cloud: bool,
-    /// How many at most.
+    /// The maximum number of sessions.
     pub limit: usize,
-    /// How many to pass over.
+    /// The number of sessions to skip.
     pub offset: usize,
 }
 
@@ -39,20 +39,20 @@ impl Default for ListQuery {
     }
 }
 
-/// Sessions that were listed.
+/// A page of sessions.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Listing {
-    /// The sessions, the one that changed last first.
+    /// The sessions, the most recently modified first.
     pub sessions: Vec<SessionRow>,
-    /// How many there are.
+    /// The total number of sessions.
     pub total: u64,
-    /// Whether there are more behind these.
+    /// True if more sessions follow this page.
     pub has_more: bool,
-    /// Whether the cloud could be reached; `false` also where there is none. What lies there is
-    /// listed as it was last known.
+    /// True if the cloud could be reached. False if it could not, or none is configured. Sessions
+    /// in the cloud are listed as of the last contact.
     pub connected: bool,
-    /// Why there is no session: where sessions were looked for, or the nearest projects.
+    /// The reason that there are no sessions: the searched locations, or the closest projects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -61,49 +61,49 @@ pub struct Listing {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SessionRow {
-    /// Its id.
+    /// The session's ID.
     pub session_id: String,
-    /// Its project.
+    /// The session's project.
     pub project: String,
-    /// When it was started.
+    /// The time of creation.
     pub created: Option<String>,
-    /// When it was changed last: the time of the last record, where the session has no description.
+    /// The time of the last modification: that of the last record, if the session has no
+    /// description.
     pub modified: Option<String>,
-    /// What it was configured with.
+    /// The bundle that configured the session.
     pub bundle: Option<String>,
     /// The model.
     pub model: Option<String>,
-    /// How many turns there are; none where that is not known. Of sessions of Claude Code they are
-    /// counted for the rows of a list whose logs have at most 1 MiB, and 16 MiB together;
-    /// [`Session::get`] counts them always.
+    /// The number of turns. None if unknown. For sessions of Claude Code, a list counts the turns
+    /// of logs of up to 1 MiB, and of 16 MiB in total. [`Session::get`] always counts them.
     pub turn_count: Option<u64>,
-    /// Where it lies.
+    /// The session's location.
     pub source: Source,
-    /// What wrote it.
+    /// The session's format.
     pub format: Format,
     /// Its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The session that it was spawned by or forked from.
+    /// The session that spawned this one, or that it was forked from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<String>,
-    /// What is wrong with its description.
+    /// The reason that the description is incomplete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
 impl SessionRow {
-    /// A session as lists show it.
-    pub fn of_session(session: &Session) -> Self {
-        Self::of(session.clone(), session.facts())
+    /// Creates the row of a session.
+    pub fn from_session(session: &Session) -> Self {
+        Self::from_facts(session.clone(), session.facts())
     }
 
-    fn of(session: Session, facts: Facts) -> Self {
+    fn from_facts(session: Session, facts: SessionFacts) -> Self {
         Self {
             session_id: session.id,
             project: session.project,
-            created: facts.created.map(spelt),
-            modified: facts.modified.map(spelt),
+            created: facts.created.map(to_rfc3339),
+            modified: facts.modified.map(to_rfc3339),
             bundle: facts.bundle,
             model: facts.model,
             turn_count: facts.turn_count,
@@ -116,20 +116,21 @@ impl SessionRow {
     }
 }
 
-/// Bytes of a log whose turns a list counts.
-const COUNTED: u64 = 1 << 20;
+/// The maximum size in bytes of a log whose turns a list counts.
+const MAX_COUNTED_BYTES: u64 = 1 << 20;
 
-/// Bytes of all logs together whose turns one list counts.
-const ALL_COUNTED: u64 = 16 << 20;
+/// The maximum size in bytes of all logs whose turns one list counts.
+const MAX_TOTAL_COUNTED_BYTES: u64 = 16 << 20;
 
-/// Counts the turns of the sessions whose descriptions do not say how many there are, as long as
-/// that takes little: of larger logs they stay unknown.
-fn count_turns(rows: &mut [(Session, Facts)], watch: &Watch<'_>) -> Result<()> {
+/// Counts the turns of sessions whose descriptions have no count, within the size limits. Larger
+/// logs keep an unknown count.
+fn count_turns(rows: &mut [(Session, SessionFacts)], watch: &Watch<'_>) -> Result<()> {
+    // Counting reports no progress: the bytes are few, and a list announces none.
     let watch = Watch::new().cancel_with(watch.flag());
-    let mut left = ALL_COUNTED;
+    let mut left = MAX_TOTAL_COUNTED_BYTES;
     for (session, facts) in rows.iter_mut().filter(|(session, _)| session.profile().counts_turns) {
         let bytes = session.bytes(TRANSCRIPT);
-        if facts.problem.is_none() && bytes <= left.min(COUNTED) {
+        if facts.problem.is_none() && bytes <= left.min(MAX_COUNTED_BYTES) {
             left -= bytes;
             watch.check()?;
             facts.turn_count = session.count_turns(&watch).ok();
@@ -138,63 +139,64 @@ fn count_turns(rows: &mut [(Session, Facts)], watch: &Watch<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Which sessions are meant.
+/// Selects sessions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Among<'q> {
+pub(crate) struct SessionFilter<'q> {
     pub(crate) project: Option<&'q str>,
     pub(crate) date_range: Option<&'q str>,
     pub(crate) include_cloud: bool,
-    /// Without those that other sessions spawned.
+    /// Excludes sessions that other sessions spawned.
     pub(crate) top_level_only: bool,
 }
 
-/// The sessions that are meant, the one that changed last first.
-pub(crate) fn chosen(
+/// Returns the selected sessions, the most recently modified first.
+pub(crate) fn select(
     sessions: &Sessions,
-    among: Among<'_>,
+    filter: SessionFilter<'_>,
     watch: &Watch<'_>,
-) -> Result<Vec<(Session, Facts)>> {
-    let days = among.date_range.map(|text| Days::parse(text, &sessions.now())).transpose()?;
-    let mut chosen = Vec::new();
-    sessions.each_of_projects(among.project, &mut |session| {
+) -> Result<Vec<(Session, SessionFacts)>> {
+    let days = filter.date_range.map(|text| Days::parse(text, &sessions.now())).transpose()?;
+    let mut selected = Vec::new();
+    sessions.each_of_projects(filter.project, &mut |session| {
         watch.check()?;
-        let is_left_out = session.source == Source::Cloud && !among.include_cloud
-            || among.top_level_only && !session.is_top_level();
+        let is_left_out = session.source == Source::Cloud && !filter.include_cloud
+            || filter.top_level_only && !session.is_top_level();
         if is_left_out {
             return Ok(());
         }
         let facts = session.facts();
-        if days.is_none_or(|days| days.touches(facts.created, facts.modified)) {
-            chosen.push((session, facts));
+        if days.is_none_or(|days| days.overlaps(facts.created, facts.modified)) {
+            selected.push((session, facts));
         }
         Ok(())
     })?;
-    chosen.sort_by(|(one, a), (other, b)| {
-        let late = |facts: &Facts| facts.modified.unwrap_or(Timestamp::MIN);
+    selected.sort_by(|(one, a), (other, b)| {
+        let late = |facts: &SessionFacts| facts.modified.unwrap_or(Timestamp::MIN);
         late(b)
             .cmp(&late(a))
             .then_with(|| one.id.cmp(&other.id))
             .then_with(|| one.project.cmp(&other.project))
     });
-    Ok(chosen)
+    Ok(selected)
 }
 
 impl Sessions {
-    /// Lists sessions. One whose description is damaged is a row that says so, and hides no other.
+    /// Lists sessions. A damaged description is reported in its row, and does not hide other
+    /// sessions.
     pub fn list(&self, query: &ListQuery, watch: &Watch<'_>) -> Result<Listing> {
         check_limit(query.limit)?;
         watch.check()?;
         let (project, date_range) = (query.project.as_deref(), query.date_range.as_deref());
         let (include_cloud, top_level_only) = (query.include_cloud, query.top_level_only);
-        let all = chosen(self, Among { project, date_range, include_cloud, top_level_only }, watch)?;
+        let all = select(self, SessionFilter { project, date_range, include_cloud, top_level_only }, watch)?;
         let total = all.len();
         let mut page = all.into_iter().skip(query.offset).take(query.limit).collect::<Vec<_>>();
         count_turns(&mut page, watch)?;
-        let row = |(session, facts)| SessionRow::of(session, facts);
+        let row = |(session, facts)| SessionRow::from_facts(session, facts);
         let sessions = page.into_iter().map(row).collect::<Vec<_>>();
         let has_more = query.offset + sessions.len() < total;
         let connected = self.connected().unwrap_or(false);
-        let notes = if total == 0 { self.nothing_found(project)? } else { Vec::new() };
+        let notes = if total == 0 { self.no_session_notes(project)? } else { Vec::new() };
         Ok(Listing { sessions, total: total as u64, has_more, connected, notes })
     }
 }

@@ -1,6 +1,5 @@
-//! One message of a transcript, in any of the shapes that are written: who said it, when, how it
-//! begins, and which tools it calls or answers for. Its length is known, and only a beginning is
-//! held.
+//! Reads one message of a transcript in any of its known shapes: role, time, text, tool calls, and
+//! results. Only a prefix of the text is kept, with its full length.
 
 mod block;
 
@@ -10,94 +9,94 @@ use trommel_base::text::first;
 
 use crate::kind::{self, MessageKind};
 
-use crate::seek::whole;
+use crate::searcher::raw_prefix_len;
 use crate::time;
-use crate::usage::{Usage, look_at_usage};
+use crate::usage::{Usage, read_usage};
 use crate::value::Value;
 
 pub(crate) use block::{Blocks, blocks};
 use block::{block, calls};
 
-/// Tool calls and results of one message that are kept.
-const CALLS: usize = 10_000;
+/// The maximum number of tool calls and results kept of one message.
+const MAX_CALLS: usize = 10_000;
 
-/// Characters of ids and names.
-const NAME: usize = 300;
+/// The maximum number of characters of IDs and names.
+const MAX_NAME_CHARS: usize = 300;
 
-/// The longest escape sequence of a character, in bytes.
-const SPELT: usize = 12;
+/// The maximum length of the escape sequence of one character, in bytes: a surrogate pair.
+const MAX_ESCAPE_BYTES: usize = 12;
 
-/// Bytes of a text that are decoded at least, to see how it begins.
-const LEAST: usize = 1_000;
+/// The minimum number of bytes of a text to decode, so that its markers are recognized.
+const MIN_DECODED_BYTES: usize = 1_000;
 
-/// The model of messages that a program writes without asking one.
+/// The model name of messages that a program wrote without calling a model.
 const SYNTHETIC: &str = "<synthetic>";
 
-/// How much of a message is kept, and whose log it is in.
+/// Limits on the parts of a message that are kept, and properties of its log.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Keep {
-    /// Characters of its text.
+pub(crate) struct MessageLimits {
+    /// The maximum number of characters of the text.
     pub(crate) text: usize,
-    /// Characters of the arguments of each call.
+    /// The maximum number of characters of each call's arguments.
     pub(crate) arguments: usize,
-    /// True in the log of a sub-agent: all of its messages say `isSidechain`, and are its own.
+    /// True in a sub-agent's log: all its messages are marked as `isSidechain`, but belong to it.
     is_agent: bool,
-    look: Look,
+    reader: MessageReader,
 }
 
-/// Reads the record that comes next as a message.
-pub(crate) type Look = fn(&mut Cursor<'_>, Keep) -> reader::Result<Message>;
+/// Reads the next record as a message.
+pub(crate) type MessageReader = fn(&mut Cursor<'_>, MessageLimits) -> reader::Result<Message>;
 
-impl Keep {
+impl MessageLimits {
     pub(crate) const fn new(text: usize, arguments: usize) -> Self {
-        Self { text, arguments, is_agent: false, look }
+        Self { text, arguments, is_agent: false, reader: read_message }
     }
 
-    /// As much as it takes to know the message's kind.
+    /// The minimum to recognize the kind of a message.
     pub(crate) const fn least() -> Self {
-        Self::new(kind::LONGEST, 0)
+        Self::new(kind::MAX_MARKER_CHARS, 0)
     }
 
-    /// The same in the log of a session or a sub-agent, in a format that reads messages like this.
-    pub(crate) fn in_log(self, is_agent: bool, look: Look) -> Self {
-        Self { is_agent, look, ..self }
+    /// Adapts the limits to a log, with its format's function for reading messages.
+    pub(crate) fn in_log(self, is_agent: bool, reader: MessageReader) -> Self {
+        Self { is_agent, reader, ..self }
     }
 
-    /// Reads the record that comes next.
+    /// Reads the next record.
     pub(crate) fn read(self, cursor: &mut Cursor<'_>) -> reader::Result<Message> {
-        (self.look)(cursor, self)
+        (self.reader)(cursor, self)
     }
 }
 
 /// A message.
 #[derive(Debug, Default)]
 pub(crate) struct Message {
-    /// Empty where the record is no message.
+    /// Empty if the record is not a message.
     pub(crate) role: String,
     pub(crate) time: Option<Timestamp>,
-    pub(crate) text: Beginning,
-    /// Characters of what it thought.
+    pub(crate) text: TextPrefix,
+    /// The number of characters of its thinking.
     pub(crate) thinking: u64,
     pub(crate) calls: Vec<Call>,
-    /// Ids of the calls that it answers.
+    /// The IDs of the calls that it answers.
     pub(crate) results: Vec<String>,
-    /// The tool's name, of its result.
+    /// The name of the tool whose result it is.
     pub(crate) name: Option<String>,
     pub(crate) model: Option<String>,
-    /// The response's ID. Records with the same ID belong to one response of a model.
+    /// The response ID. Records with the same ID belong to one model response.
     pub(crate) response: Option<String>,
     pub(crate) usage: Option<Usage>,
-    /// True if the record is of an error, by the definition of
-    /// [`Known::is_error`](crate::layout::Known::is_error).
+    /// True if the record reports an error, as defined by
+    /// [`EventMembers::is_error`](crate::layout::EventMembers::is_error).
     pub(crate) is_error: bool,
     flags: Flags,
     content: Content,
 }
 
-/// Members of a record that decide about its kind.
+/// Members of a record that determine its kind.
 #[derive(Debug, Default)]
 struct Flags {
-    /// True for Claude Code, which puts the message below the member `message`.
+    /// True if the message is nested in the member `message`, as in Claude Code.
     is_wrapped: bool,
     has_tool_call_id: bool,
     is_meta: bool,
@@ -105,24 +104,24 @@ struct Flags {
     is_sidechain: bool,
 }
 
-/// The parts of a message's content.
+/// A summary of the blocks of a message's content.
 #[derive(Debug, Default)]
 struct Content {
-    /// Anything but results of tools.
+    /// True if there is any block but tool results.
     has_own: bool,
     has_results: bool,
     has_thinking: bool,
     has_text: bool,
     /// True if the first text is a reminder.
     is_reminder: bool,
-    /// The kind that the first text marks.
+    /// The kind that the first text's marker indicates.
     marked: Option<MessageKind>,
-    /// A text that no marker begins, or an image or the like.
+    /// True if there is a text without a marker, or a block such as an image.
     has_plain: bool,
 }
 
 impl Content {
-    fn text(&mut self, start: Start) {
+    fn text(&mut self, start: TextMarkers) {
         self.has_own = true;
         if !self.has_text {
             (self.is_reminder, self.marked) = (start.is_reminder, start.marked);
@@ -132,9 +131,9 @@ impl Content {
     }
 }
 
-/// What the beginning of a text says about it.
+/// The markers at the start of a text.
 #[derive(Clone, Copy, Debug, Default)]
-struct Start {
+struct TextMarkers {
     is_reminder: bool,
     marked: Option<MessageKind>,
 }
@@ -144,76 +143,80 @@ struct Start {
 pub(crate) struct Call {
     pub(crate) id: String,
     pub(crate) tool: String,
-    /// JSON of the arguments, or its beginning.
+    /// The JSON of the arguments, possibly truncated.
     pub(crate) arguments: String,
     pub(crate) arguments_cut: bool,
 }
 
-/// The beginning of a text, and how long all of it is.
+/// A prefix of a text, with the full length.
 #[derive(Debug, Default)]
-pub(crate) struct Beginning {
+pub(crate) struct TextPrefix {
     pub(crate) text: String,
     pub(crate) chars: u64,
     kept: usize,
 }
 
-impl Beginning {
-    fn add(&mut self, text: &Text<'_>, most: usize) -> Start {
-        let room = most.saturating_sub(self.kept);
-        // Of a long text only what may be kept is decoded.
-        let raw = &text.raw()[..whole(text.raw(), room.saturating_mul(SPELT).max(LEAST))];
+impl TextPrefix {
+    fn add(&mut self, text: &Text<'_>, max_chars: usize) -> TextMarkers {
+        // Two limits apply: enough bytes for the characters to keep, and enough to see a marker.
+        let spare = max_chars.saturating_sub(self.kept);
+        // A long text is decoded only as far as it may be kept.
+        let raw = &text.raw()
+            [..raw_prefix_len(text.raw(), spare.saturating_mul(MAX_ESCAPE_BYTES).max(MIN_DECODED_BYTES))];
         let decoded = Text::from_raw(raw, text.is_escaped()).decode();
         if self.chars > 0 {
-            self.add_plain("\n", most);
+            self.add_plain("\n", max_chars);
         }
         self.chars += text.char_len();
-        let room = most.saturating_sub(self.kept);
-        let part = first(&decoded, room);
+        let spare = max_chars.saturating_sub(self.kept);
+        let part = first(&decoded, spare);
         self.text.push_str(part);
         self.kept += part.chars().count();
-        Start { is_reminder: kind::is_reminder(&decoded), marked: kind::marked(&decoded) }
+        TextMarkers { is_reminder: kind::is_reminder(&decoded), marked: kind::marked(&decoded) }
     }
 
-    fn add_plain(&mut self, text: &str, most: usize) {
+    fn add_plain(&mut self, text: &str, max_chars: usize) {
         self.chars += text.len() as u64;
-        if self.kept < most {
+        if self.kept < max_chars {
             self.text.push_str(text);
             self.kept += text.len();
         }
     }
 
-    /// Truncates to at most `most` characters.
-    pub(crate) fn keep(&mut self, most: usize) {
-        if let Some((end, _)) = self.text.char_indices().nth(most) {
+    /// Truncates to at most `max_chars` characters.
+    pub(crate) fn truncate(&mut self, max_chars: usize) {
+        if let Some((end, _)) = self.text.char_indices().nth(max_chars) {
             self.text.truncate(end);
-            self.kept = most;
+            self.kept = max_chars;
         }
     }
 
-    /// Whether something is left out.
+    /// True if the text was truncated.
     pub(crate) fn is_cut(&self) -> bool {
         self.chars > self.kept as u64
     }
 }
 
 impl Message {
-    /// True if a user said it: the definition of where a turn begins.
-    pub(crate) fn is_users(&self) -> bool {
+    /// True if a user wrote it, which is the definition of the start of a turn.
+    pub(crate) fn is_prompt(&self) -> bool {
         self.role == "user" && self.kind().is_none() && !self.content.is_reminder_first(self.flags.is_wrapped)
     }
 
-    /// Its kind, where its role alone is misleading.
+    /// Returns its kind, if its role alone is misleading.
     pub(crate) fn kind(&self) -> Option<MessageKind> {
         let Self { flags, content, .. } = self;
         match &*self.role {
             "user" => {}
             "assistant" if flags.is_sidechain => return Some(MessageKind::Sidechain),
             "assistant" => {
-                let says_nothing = self.text.chars == 0 && self.calls.is_empty() && !content.has_plain;
-                return (content.has_thinking && says_nothing).then_some(MessageKind::Thinking);
+                let is_silent = self.text.chars == 0 && self.calls.is_empty() && !content.has_plain;
+                return (content.has_thinking && is_silent).then_some(MessageKind::Thinking);
             }
             _ => return None,
         }
+        // The order matters: a tool result may also be marked as meta, and a compaction as a
+        // sidechain.
         match () {
             () if flags.has_tool_call_id || content.has_results && !content.has_own => {
                 Some(MessageKind::ToolResult)
@@ -221,50 +224,51 @@ impl Message {
             () if flags.is_compaction => Some(MessageKind::Compaction),
             () if flags.is_meta => Some(MessageKind::Note),
             () if flags.is_sidechain => Some(MessageKind::Sidechain),
-            // Only Claude Code writes these markers; elsewhere they are the user's words.
+            // Only Claude Code writes these markers. In other logs, they are the user's own words.
             () if flags.is_wrapped && !content.has_plain => content.marked,
             () => None,
         }
     }
 
-    /// Adds the ID of a call that it answers, up to a limit.
+    /// Adds the ID of an answered call, up to a limit.
     fn add_result(&mut self, id: Option<String>) {
-        if self.results.len() < CALLS {
+        if self.results.len() < MAX_CALLS {
             self.results.extend(id);
         }
     }
 
-    /// True if a program wrote it in the place of a model, without asking one.
+    /// True if a program wrote it in place of a model.
     pub(crate) fn is_synthetic(&self) -> bool {
         self.model.as_deref() == Some(SYNTHETIC)
     }
 
-    /// True if the session's own conversation continues without it: a sub-agent's message, or a
-    /// note of the program.
-    pub(crate) fn is_inner(&self) -> bool {
+    /// True if the main conversation does not include it: a message of a sub-agent, or a note from
+    /// the program.
+    pub(crate) fn is_side_message(&self) -> bool {
         self.flags.is_sidechain || self.flags.is_meta || self.flags.is_compaction
     }
 }
 
 impl Content {
-    /// Only Claude Code writes reminders and prompts into one message.
+    /// True if the content starts with a reminder. Claude Code may write a reminder and a prompt
+    /// into one message, which is then a prompt.
     fn is_reminder_first(&self, is_wrapped: bool) -> bool {
         self.is_reminder && !(is_wrapped && self.has_plain)
     }
 }
 
-/// Reads the record that comes next.
-pub(crate) fn look(cursor: &mut Cursor<'_>, keep: Keep) -> reader::Result<Message> {
+/// Reads the next record as a message.
+pub(crate) fn read_message(cursor: &mut Cursor<'_>, limits: MessageLimits) -> reader::Result<Message> {
     thread_local! {
         static MEMBERS: Names = Names::new(NAMES.map(|(name, _)| name));
     }
     let mut message = Message::default();
-    MEMBERS.with(|names| members(cursor, names, keep, false, &mut message))?;
-    message.flags.is_sidechain &= !keep.is_agent;
+    MEMBERS.with(|names| members(cursor, names, limits, false, &mut message))?;
+    message.flags.is_sidechain &= !limits.is_agent;
     Ok(message)
 }
 
-/// The meaning of a member.
+/// The meaning of a member's name.
 #[derive(Clone, Copy)]
 enum Member {
     Role,
@@ -316,11 +320,11 @@ const NAMES: [(&str, Member); 23] = [
     ("error", Member::Error),
 ];
 
-/// Reads the members of a record, or with `is_below` those of the message in it.
+/// Reads the members of a record or, if `is_below`, of the message nested in it.
 fn members(
     cursor: &mut Cursor<'_>,
     names: &Names,
-    keep: Keep,
+    limits: MessageLimits,
     is_below: bool,
     message: &mut Message,
 ) -> reader::Result<()> {
@@ -332,15 +336,15 @@ fn members(
         match member {
             Member::Message if cursor.peek()? == Some(Kind::Object) => {
                 message.flags.is_wrapped = true;
-                members(cursor, names, keep, true, message)?;
+                members(cursor, names, limits, true, message)?;
             }
             Member::Message => cursor.skip_value().map(drop)?,
-            Member::Content => content(cursor, keep, message)?,
-            Member::ToolCalls => calls(cursor, keep, message)?,
+            Member::Content => content(cursor, limits, message)?,
+            Member::ToolCalls => calls(cursor, limits, message)?,
             Member::ToolCallIds => ids(cursor, message)?,
             Member::Metadata => metadata(cursor, message)?,
-            Member::Usage => message.usage = look_at_usage(cursor)?.or(message.usage),
-            // Its content is also in the message; that it is there says that a tool answers.
+            Member::Usage => message.usage = read_usage(cursor)?.or(message.usage),
+            // Its value repeats the message's content. Its presence marks a tool result.
             Member::ToolUseResult => {
                 message.flags.has_tool_call_id = true;
                 cursor.skip_value()?;
@@ -354,10 +358,10 @@ fn members(
     Ok(())
 }
 
-/// A member that is a short text, a number or a word.
+/// Reads a member whose value is a short scalar.
 fn scalar(cursor: &mut Cursor<'_>, member: Member, message: &mut Message) -> reader::Result<()> {
     let mut value = Value::default();
-    value.capture(cursor, NAME)?;
+    value.capture(cursor, MAX_NAME_CHARS)?;
     let is_true = value.json() == Some("true");
     let is_set = !matches!(value.kind(), Some(Kind::Null)) && value.json() != Some("false");
     let text = value.text().filter(|text| !text.is_empty()).map(std::borrow::Cow::into_owned);
@@ -370,8 +374,8 @@ fn scalar(cursor: &mut Cursor<'_>, member: Member, message: &mut Message) -> rea
         }
         Member::Name => message.name = text,
         Member::Time => {
-            let spelt = text.or_else(|| value.json().map(str::to_owned));
-            message.time = message.time.or_else(|| time::parse(&spelt?));
+            let raw = text.or_else(|| value.json().map(str::to_owned));
+            message.time = message.time.or_else(|| time::parse(&raw?));
         }
         Member::Model => message.model = text,
         Member::Response => message.response = text,
@@ -388,12 +392,12 @@ fn scalar(cursor: &mut Cursor<'_>, member: Member, message: &mut Message) -> rea
     Ok(())
 }
 
-/// True for the level of an error, in the spelling of any program.
+/// True for the level of an error, in any case.
 pub(crate) fn is_error_level(level: &str) -> bool {
     level.eq_ignore_ascii_case("error")
 }
 
-/// A time in the metadata counts before any other.
+/// Reads the metadata. Its time takes precedence over any other.
 fn metadata(cursor: &mut Cursor<'_>, message: &mut Message) -> reader::Result<()> {
     if cursor.peek()? != Some(Kind::Object) {
         return cursor.skip_value().map(drop);
@@ -402,7 +406,7 @@ fn metadata(cursor: &mut Cursor<'_>, message: &mut Message) -> reader::Result<()
     let names = Names::new(["timestamp"]);
     let mut value = Value::default();
     while cursor.next_named(&names)?.is_some() {
-        value.capture(cursor, NAME)?;
+        value.capture(cursor, MAX_NAME_CHARS)?;
         message.time = value.text().and_then(|text| time::parse(&text)).or(message.time);
     }
     Ok(())
@@ -415,18 +419,18 @@ fn ids(cursor: &mut Cursor<'_>, message: &mut Message) -> reader::Result<()> {
     cursor.begin_value()?;
     let mut value = Value::default();
     while cursor.next_element()? {
-        value.capture(cursor, NAME)?;
+        value.capture(cursor, MAX_NAME_CHARS)?;
         let id = value.text().map(std::borrow::Cow::into_owned);
         message.add_result(id);
     }
     Ok(())
 }
 
-/// A text, or a list of blocks.
-fn content(cursor: &mut Cursor<'_>, keep: Keep, message: &mut Message) -> reader::Result<()> {
+/// Reads a content: a text, or a list of blocks.
+fn content(cursor: &mut Cursor<'_>, limits: MessageLimits, message: &mut Message) -> reader::Result<()> {
     match cursor.peek()? {
         Some(Kind::String) => {
-            let start = text(cursor, keep, &mut message.text)?;
+            let start = text(cursor, limits, &mut message.text)?;
             message.content.text(start);
             Ok(())
         }
@@ -434,9 +438,9 @@ fn content(cursor: &mut Cursor<'_>, keep: Keep, message: &mut Message) -> reader
             cursor.begin_value()?;
             while cursor.next_element()? {
                 match cursor.peek()? {
-                    Some(Kind::Object) => block(cursor, keep, message)?,
+                    Some(Kind::Object) => block(cursor, limits, message)?,
                     Some(Kind::String) => {
-                        let start = text(cursor, keep, &mut message.text)?;
+                        let start = text(cursor, limits, &mut message.text)?;
                         message.content.text(start);
                     }
                     _ => cursor.skip_value().map(drop)?,
@@ -448,11 +452,15 @@ fn content(cursor: &mut Cursor<'_>, keep: Keep, message: &mut Message) -> reader
     }
 }
 
-fn text(cursor: &mut Cursor<'_>, keep: Keep, beginning: &mut Beginning) -> reader::Result<Start> {
+fn text(
+    cursor: &mut Cursor<'_>,
+    limits: MessageLimits,
+    prefix: &mut TextPrefix,
+) -> reader::Result<TextMarkers> {
     cursor.begin_value()?;
     Ok(match cursor.payload() {
-        Payload::Scalar(Scalar::String(text)) => beginning.add(&text, keep.text),
-        _ => Start::default(),
+        Payload::Scalar(Scalar::String(text)) => prefix.add(&text, limits.text),
+        _ => TextMarkers::default(),
     })
 }
 
@@ -462,11 +470,11 @@ mod tests {
     use crate::records::config;
 
     fn read(json: &str) -> Message {
-        look(&mut Cursor::new(json.as_bytes(), &config()), Keep::new(10, 50)).unwrap()
+        read_message(&mut Cursor::new(json.as_bytes(), &config()), MessageLimits::new(10, 50)).unwrap()
     }
 
     #[test]
-    fn calls_are_read_in_both_shapes() {
+    fn reads_calls_in_all_shapes() {
         let one = read(
             r#"{"role":"assistant","content":"","tool_calls":[{"id":"a","tool":"grep","arguments":{"x": 1}}]}"#,
         );
@@ -484,8 +492,8 @@ mod tests {
     }
 
     #[test]
-    fn a_users_message_is_a_users() {
-        for (json, is_users) in [
+    fn recognizes_prompts() {
+        for (json, is_prompt) in [
             (r#"{"role":"user","content":"hi"}"#, true),
             (r#"{"content":[{"text":"hi","type":"text"}],"role":"user"}"#, true),
             (r#"{"role":"user","content":[{"type":"image","source":{}}]}"#, true),
@@ -499,12 +507,12 @@ mod tests {
             (r#"{"type":"user","isMeta":true,"message":{"role":"user","content":"x"}}"#, false),
             (r#"{"role":"assistant","content":"x"}"#, false),
         ] {
-            assert_eq!(read(json).is_users(), is_users, "{json}");
+            assert_eq!(read(json).is_prompt(), is_prompt, "{json}");
         }
     }
 
     #[test]
-    fn a_beginning_is_held_and_the_length_known() {
+    fn keeps_a_prefix_and_the_full_length() {
         let message = read(r#"{"role":"tool","tool_call_id":"a","content":"0123456789abc","name":"t"}"#);
         assert_eq!(
             (&*message.text.text, message.text.chars, message.text.is_cut()),
@@ -518,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_the_metadata_counts_first() {
+    fn metadata_time_takes_precedence() {
         let one = read(
             r#"{"role":"user","timestamp":"2026-01-01T00:00:00Z","metadata":{"timestamp":"2026-01-02T00:00:00Z"}}"#,
         );

@@ -1,5 +1,5 @@
-//! Outlines: of an event what questions look at, and of a message where it belongs, taken from
-//! bytes that are never held.
+//! Outlines: the fields of an event that queries read, and the role and time of a message. They are
+//! extracted from a stream without buffering the record.
 
 use std::io::Read;
 
@@ -9,50 +9,49 @@ use trommel::reader::{self, Cursor, Framing, Kind};
 
 use crate::error::{Error, Result};
 use crate::events;
+use crate::fields::{FieldPath, FieldValues, Fields, Nested};
 use crate::formats::Format;
-use crate::message::{self, Keep};
+use crate::message::{self, MessageLimits};
 use crate::metadata::json;
-use crate::project::{FieldPath, Fields, Found, Nested};
-use crate::records::{config, to_the_end};
+use crate::records::{config, expect_end};
 
-/// Characters of a field.
-const FIELD: usize = 2_000;
+/// The maximum number of characters of a field.
+const MAX_FIELD_CHARS: usize = 2_000;
 
-/// In the order in which an outline has them.
+/// The outlined fields, in the order in which an outline has them.
 const FIELDS: [(&str, usize); 26] = [
-    ("ts", FIELD),
-    ("lvl", FIELD),
-    ("event", FIELD),
-    ("session_id", FIELD),
-    ("status", FIELD),
-    ("error", FIELD),
-    ("model", FIELD),
-    ("provider", FIELD),
-    ("tool_name", FIELD),
-    ("duration_ms", FIELD),
-    ("data.ts", FIELD),
-    ("data.lvl", FIELD),
-    ("data.event", FIELD),
-    ("data.status", FIELD),
-    ("data.error", FIELD),
-    ("data.model", FIELD),
-    ("data.provider", FIELD),
-    ("data.tool_name", FIELD),
-    ("data.tool_call_id", FIELD),
-    ("data.duration_ms", FIELD),
-    ("data.usage", FIELD),
-    ("data.message", FIELD),
-    ("data.result.success", FIELD),
-    ("data.result.error", FIELD),
-    ("data.tool_result.success", FIELD),
-    ("data.tool_result.error", FIELD),
+    ("ts", MAX_FIELD_CHARS),
+    ("lvl", MAX_FIELD_CHARS),
+    ("event", MAX_FIELD_CHARS),
+    ("session_id", MAX_FIELD_CHARS),
+    ("status", MAX_FIELD_CHARS),
+    ("error", MAX_FIELD_CHARS),
+    ("model", MAX_FIELD_CHARS),
+    ("provider", MAX_FIELD_CHARS),
+    ("tool_name", MAX_FIELD_CHARS),
+    ("duration_ms", MAX_FIELD_CHARS),
+    ("data.ts", MAX_FIELD_CHARS),
+    ("data.lvl", MAX_FIELD_CHARS),
+    ("data.event", MAX_FIELD_CHARS),
+    ("data.status", MAX_FIELD_CHARS),
+    ("data.error", MAX_FIELD_CHARS),
+    ("data.model", MAX_FIELD_CHARS),
+    ("data.provider", MAX_FIELD_CHARS),
+    ("data.tool_name", MAX_FIELD_CHARS),
+    ("data.tool_call_id", MAX_FIELD_CHARS),
+    ("data.duration_ms", MAX_FIELD_CHARS),
+    ("data.usage", MAX_FIELD_CHARS),
+    ("data.message", MAX_FIELD_CHARS),
+    ("data.result.success", MAX_FIELD_CHARS),
+    ("data.result.error", MAX_FIELD_CHARS),
+    ("data.tool_result.success", MAX_FIELD_CHARS),
+    ("data.tool_result.error", MAX_FIELD_CHARS),
 ];
 
-/// Every field of an Amplifier event that [`summary`](crate::Session::summary),
-/// [`errors`](crate::Session::errors), [`timeline`](crate::Session::timeline),
-/// [`usage`](crate::Session::usage), and without `fields`
-/// [`get_events`](crate::Session::get_events), with `errors_only` too, look at: a path of names
-/// with dots, and of how many characters.
+/// The fields of an Amplifier event that queries read, as dotted paths with a maximum number of
+/// characters. They serve [`summary`](crate::Session::summary), [`errors`](crate::Session::errors),
+/// [`timeline`](crate::Session::timeline), [`usage`](crate::Session::usage), and
+/// [`get_events`](crate::Session::get_events) without explicit `fields`.
 ///
 /// ```
 /// assert!(trommel_session::outline_fields().contains(&("data.usage", 2_000)));
@@ -61,8 +60,8 @@ pub fn outline_fields() -> &'static [(&'static str, usize)] {
     &FIELDS
 }
 
-/// Whether an outline answers for a field of [`EventQuery::fields`](crate::EventQuery::fields) as
-/// its event does, wherever it may stand.
+/// True if an outline has all values of a field of
+/// [`EventQuery::fields`](crate::EventQuery::fields), at any of its paths.
 ///
 /// ```
 /// use trommel_session::is_outlined;
@@ -74,19 +73,18 @@ pub fn is_outlined(field: &str) -> bool {
     let Ok(path) = FieldPath::parse(field) else { return true };
     let known = |path: &FieldPath| FIELDS.iter().any(|(known, _)| *known == path.to_string());
     let layout = Format::MIRRORED.profile().layout;
-    events::is_never_given(&path, layout) || events::places(&path, layout).iter().all(known)
+    events::is_never_given(&path, layout) || events::candidates(&path, layout).iter().all(known)
 }
 
-/// Takes outlines of events, one after the other.
+/// Extracts outlines of events, one after the other.
 ///
-/// An outline is an event that has nothing but [`outline_fields`], each as it stands in the record.
-/// A log of outlines, in the order of the records, answers those questions as the log itself does;
-/// what differs is what is said of bytes. Of a string that is too long the beginning stands there,
-/// and for another value that is too long one of its kind, both still too long to be shown, so that
-/// they are omitted as they would be.
+/// An outline is an event reduced to [`outline_fields`], each verbatim. A log of outlines, in the
+/// order of the records, gives the same answers to the queries listed there; only sizes in bytes
+/// differ. A value that is too long is replaced by one that is also too long: for a string a
+/// prefix, for any other value a dummy of its kind. Queries therefore omit it in the same way.
 ///
-/// A record is read once, through a window, and checked as a log is; what its fields do not name is
-/// passed over by masks. At its peak it takes some hundred KiB, however long it is.
+/// A record is read once, through a window, and validated like a log. Members outside the fields
+/// are skipped by masks. The peak memory is a few hundred KiB, for records of any length.
 ///
 /// ```
 /// use trommel_session::Outliner;
@@ -106,7 +104,7 @@ pub fn is_outlined(field: &str) -> bool {
 pub struct Outliner {
     paths: Vec<FieldPath>,
     fields: Fields,
-    found: Found,
+    found: FieldValues,
 }
 
 impl Default for Outliner {
@@ -116,53 +114,52 @@ impl Default for Outliner {
 }
 
 impl Outliner {
-    /// One for any number of events.
+    /// Creates an outliner, which can be reused for any number of events.
     pub fn new() -> Self {
-        let paths = FIELDS.map(|(path, _)| FieldPath::of(path.split('.'))).to_vec();
-        // Somewhat more than is looked at, so that what is too long is so still.
+        let paths = FIELDS.map(|(path, _)| FieldPath::from_names(path.split('.'))).to_vec();
+        // Read two characters more than queries do, so that a value that is too long for them stays
+        // so in the outline.
         let caps = FIELDS.map(|(_, cap)| cap + 2);
         let fields = Fields::new(paths.iter().zip(caps));
-        Self { paths, fields, found: Found::default() }
+        Self { paths, fields, found: FieldValues::default() }
     }
 
-    /// The outline of the one event that a reader holds, as JSON on one line; nothing where it
-    /// holds another value than an object. What is no JSON, or is followed by something, is an
-    /// error of the class [`Corrupt`](crate::ErrorClass::Corrupt).
+    /// Returns the outline of the only event in `record`, as JSON on one line. None if the value is
+    /// not an object. Malformed JSON and trailing data are errors of the class
+    /// [`Corrupt`](crate::ErrorClass::Corrupt).
     pub fn event(&mut self, record: impl Read + Send) -> Result<Option<String>> {
         let (fields, found) = (&self.fields, &mut self.found);
-        if look_at_one(record, |cursor| fields.look_at_all(cursor, found))?.is_none() {
+        if read_single(record, |cursor| fields.read_all(cursor, found))?.is_none() {
             return Ok(None);
         }
         let mut outline = Nested::default();
-        for (place, (path, (_, cap))) in self.paths.iter().zip(FIELDS).enumerate() {
-            if let Some(value) = self.found.get(place) {
-                outline.put(path.names(), &value.stand_in(cap));
+        for (slot, (path, (_, cap))) in self.paths.iter().zip(FIELDS).enumerate() {
+            if let Some(value) = self.found.get(slot) {
+                outline.put(path.names(), &value.replacement(cap));
             }
         }
         Ok(Some(json(&outline)))
     }
 }
 
-/// Where a message belongs.
+/// The role, time, and call of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct MessageOutline {
-    /// Who says it.
+    /// The role.
     pub role: String,
-    /// Whether a user said it, so that a turn begins: of a transcript's messages, the first of
-    /// which this is true begins turn 1.
+    /// True if the message is a user's prompt, which starts a turn.
     pub is_user_prompt: bool,
-    /// The call that it answers; of several the first.
+    /// The ID of the call that it answers. If there are several, the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// When.
+    /// The time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
 }
 
-/// The outline of the one message that a reader holds; nothing where it holds what is no message,
-/// and does not count as one. It is read and refused as an event is by [`Outliner::event`], and
-/// costs as much.
+/// Returns the outline of the only message in `record`. None if the value is not a message. Errors
+/// and costs are those of [`Outliner::event`].
 ///
 /// ```
 /// use trommel_session::message_outline;
@@ -175,28 +172,28 @@ pub struct MessageOutline {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn message_outline(record: impl Read + Send) -> Result<Option<MessageOutline>> {
-    let message = look_at_one(record, |cursor| message::look(cursor, Keep::least()))?;
+    let message = read_single(record, |cursor| message::read_message(cursor, MessageLimits::least()))?;
     Ok(message.filter(|message| !message.role.is_empty()).map(|message| MessageOutline {
-        is_user_prompt: message.is_users(),
+        is_user_prompt: message.is_prompt(),
         timestamp: message.time,
         tool_call_id: message.results.into_iter().next(),
         role: message.role,
     }))
 }
 
-/// Looks at the one object that a reader holds, and reads it to its end; nothing where it holds
-/// another value.
-fn look_at_one<T>(
+/// Reads the only object in `record`, and validates it to its end. None if the value is not an
+/// object.
+fn read_single<T>(
     record: impl Read + Send,
-    look: impl FnOnce(&mut Cursor<'_>) -> reader::Result<T>,
+    read: impl FnOnce(&mut Cursor<'_>) -> reader::Result<T>,
 ) -> Result<Option<T>> {
     let mut cursor = Cursor::from_reader(record, Framing::Single, &config());
-    let looked = match cursor.peek() {
-        Ok(Some(Kind::Object)) => look(&mut cursor).map(Some),
+    let result = match cursor.peek() {
+        Ok(Some(Kind::Object)) => read(&mut cursor).map(Some),
         Ok(_) => cursor.skip_value().map(|_| None),
         Err(error) => Err(error),
     };
-    let whole = looked.and_then(|found| to_the_end(&mut cursor).map(|()| found));
+    let whole = result.and_then(|found| expect_end(&mut cursor).map(|()| found));
     whole.map_err(|error| Error::unreadable("a record", error))
 }
 
@@ -208,30 +205,34 @@ mod tests {
     use crate::analyze::USAGE_FIELDS;
     use crate::events::usual_paths;
 
-    /// What questions look at is what outlines have, neither less nor more.
+    /// Outlines have exactly the fields that queries read.
     #[test]
-    fn outlines_have_what_is_looked_at() {
+    fn outlines_have_the_fields_that_queries_read() {
         let layout = Format::MIRRORED.profile().layout;
-        let usual = usual_paths(layout).into_iter().map(|path| (path.to_string(), FIELD));
-        let more = layout.says.iter().chain(&USAGE_FIELDS).map(|(path, cap)| ((*path).to_owned(), *cap));
+        let usual = usual_paths(layout).into_iter().map(|path| (path.to_string(), MAX_FIELD_CHARS));
+        let more =
+            layout.message_fields.iter().chain(&USAGE_FIELDS).map(|(path, cap)| ((*path).to_owned(), *cap));
         let mut looked_at = BTreeMap::new();
         for (path, cap) in usual.chain(more) {
-            let most = looked_at.entry(path).or_insert(0);
-            *most = cap.max(*most);
+            let max = looked_at.entry(path).or_insert(0);
+            *max = cap.max(*max);
         }
         let outlined = outline_fields().iter().map(|(path, cap)| ((*path).to_owned(), *cap));
         assert_eq!(outlined.collect::<BTreeMap<_, _>>(), looked_at);
     }
 
     #[test]
-    fn no_character_is_halved() {
+    fn truncation_keeps_characters_whole() {
         let mut outliner = Outliner::new();
-        for before in FIELD - 4..FIELD + 4 {
+        for before in MAX_FIELD_CHARS - 4..MAX_FIELD_CHARS + 4 {
             for character in [r"\ud83d\ude00", r"\\ud83d", r"\ufffd", r"\n", "é"] {
                 let text = format!("{}{}", "x".repeat(before), character.repeat(4));
                 let outline = outliner.event(format!(r#"{{"error":"{text}"}}"#).as_bytes()).unwrap().unwrap();
                 let kept = outline.strip_prefix(r#"{"error":""#).unwrap().strip_suffix(r#""}"#).unwrap();
-                assert!(text.starts_with(kept) && kept.chars().count() >= FIELD, "{before} {character}");
+                assert!(
+                    text.starts_with(kept) && kept.chars().count() >= MAX_FIELD_CHARS,
+                    "{before} {character}"
+                );
                 let again = outliner.event(outline.as_bytes()).unwrap();
                 assert_eq!(again.as_deref(), Some(&*outline), "{before} {character}");
             }

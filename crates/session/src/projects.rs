@@ -1,20 +1,20 @@
-//! Projects as they are asked for: by their name in lists, by their directory, or by a part of
-//! either; and what is said of a list without any session.
+//! Lookup of projects by their name in lists, by their directory, or by a part of either; and the
+//! notes on lists without sessions.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use trommel_base::text::shown_path;
+use trommel_base::text::display_path;
 
 use crate::error::{RequestFault, Result};
 use crate::sessions::Sessions;
 use crate::text::label;
 
-/// Projects that a note names.
-const NEAREST: usize = 3;
+/// The maximum number of projects suggested by a note.
+const MAX_SUGGESTIONS: usize = 3;
 
 impl Sessions {
-    /// The names of all projects, in order.
+    /// Returns the names of all projects, sorted.
     pub fn projects(&self) -> Result<Vec<String>> {
         let mut names = BTreeSet::new();
         self.each_project(&mut |name| {
@@ -23,44 +23,43 @@ impl Sessions {
         Ok(names.into_iter().collect())
     }
 
-    /// The names of the projects that are meant: those of this name or directory; where there are
-    /// none, those that end in this part of a path; and where there are none either, those that
-    /// contain it.
-    pub(crate) fn matching(&self, asked: &str) -> Result<Vec<String>> {
+    /// Returns the names of the matching projects: those with this name or directory, else those
+    /// that end with it, else those that contain it.
+    pub(crate) fn matching(&self, requested: &str) -> Result<Vec<String>> {
         let mut names = self.projects()?;
-        let exact = spellings(asked);
+        let exact = project_names(requested);
         if names.iter().any(|name| exact.contains(name)) {
             names.retain(|name| exact.contains(name));
             return Ok(names);
         }
-        if asked.trim().is_empty() {
+        if requested.trim().is_empty() {
             return Err(RequestFault::EmptyProject.into());
         }
-        if is_directory(asked) {
+        if is_directory(requested) {
             return Ok(Vec::new());
         }
-        let part = lower(asked);
+        let part = normalize(requested);
         let is_end =
-            |name: &String| lower(name).strip_suffix(&part).is_some_and(|before| before.ends_with('-'));
+            |name: &String| normalize(name).strip_suffix(&part).is_some_and(|before| before.ends_with('-'));
         if names.iter().any(is_end) {
             names.retain(is_end);
         } else {
-            names.retain(|name| lower(name).contains(&part));
+            names.retain(|name| normalize(name).contains(&part));
         }
         Ok(names)
     }
 
-    /// What is said of a list or a search that has no session: which projects are near the one that
-    /// was asked for, or where sessions were looked for.
-    pub(crate) fn nothing_found(&self, project: Option<&str>) -> Result<Vec<String>> {
-        if let Some(asked) = project
-            && self.matching(asked)?.is_empty()
+    /// Returns the note on a list or search without sessions: the projects closest to the requested
+    /// one, or the searched locations.
+    pub(crate) fn no_session_notes(&self, project: Option<&str>) -> Result<Vec<String>> {
+        if let Some(requested) = project
+            && self.matching(requested)?.is_empty()
         {
-            let names = nearest(&self.projects()?, asked);
+            let names = nearest(&self.projects()?, requested);
             if !names.is_empty() {
                 let (verb, names) = (if names.len() == 1 { "is" } else { "are" }, names.join(", "));
-                let asked = label(asked, 200);
-                return Ok(vec![format!("no project matches {asked}: the nearest {verb} {names}")]);
+                let requested = label(requested, 200);
+                return Ok(vec![format!("no project matches {requested}: the nearest {verb} {names}")]);
             }
         }
         let mut count = 0_u64;
@@ -68,35 +67,35 @@ impl Sessions {
             count += 1;
             Ok(())
         })?;
-        let mut places = self.roots().map(shown_path).collect::<Vec<_>>();
-        places.extend(self.connected().map(|_| "the cloud".to_owned()));
-        let places = places.join(" or ");
+        let mut folders = self.roots().map(display_path).collect::<Vec<_>>();
+        folders.extend(self.connected().map(|_| "the cloud".to_owned()));
+        let searched = folders.join(" or ");
         Ok(vec![match count {
-            0 if places.is_empty() => "no sessions found: no folder was searched".to_owned(),
-            0 => format!("no sessions found in {places}"),
-            1 => "the only session there is does not match".to_owned(),
-            count => format!("none of {count} sessions matches"),
+            0 if folders.is_empty() => "no sessions found: no folder was searched".to_owned(),
+            0 => format!("no sessions found in {searched}"),
+            1 => "the only session does not match".to_owned(),
+            count => format!("none of {count} sessions match"),
         }])
     }
 }
 
-/// True if a text is the path of a directory, and not a part of one.
-fn is_directory(asked: &str) -> bool {
-    asked.starts_with('/')
-        || [".", ".."].contains(&asked)
-        || asked.starts_with("./")
-        || asked.starts_with("../")
+/// True if a text is the path of a directory, not a part of one.
+fn is_directory(requested: &str) -> bool {
+    requested.starts_with('/')
+        || [".", ".."].contains(&requested)
+        || requested.starts_with("./")
+        || requested.starts_with("../")
 }
 
-/// The names that programs give a project: its directory, with hyphens for slashes, or for all but
-/// letters and digits.
-fn spellings(asked: &str) -> Vec<String> {
-    let mut names = vec![asked.to_owned()];
-    if is_directory(asked) {
-        let path = Path::new(asked);
+/// Returns the names that programs may give a project: its directory with hyphens in place of
+/// slashes, or of all characters but letters and digits.
+fn project_names(requested: &str) -> Vec<String> {
+    let mut names = vec![requested.to_owned()];
+    if is_directory(requested) {
+        let path = Path::new(requested);
         let found = path.canonicalize().or_else(|_| std::path::absolute(path));
-        let path = found.map_or_else(|_| asked.to_owned(), |path| path.to_string_lossy().into_owned());
-        for path in [asked, &path] {
+        let path = found.map_or_else(|_| requested.to_owned(), |path| path.to_string_lossy().into_owned());
+        for path in [requested, &path] {
             let path = path.trim_end_matches('/');
             names.push(path.replace('/', "-"));
             names.push(path.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
@@ -105,25 +104,30 @@ fn spellings(asked: &str) -> Vec<String> {
     names
 }
 
-/// A part of a path as it is part of names, in lower case.
-fn lower(text: &str) -> String {
+/// Normalizes a part of a path to its form in project names, in lower case.
+fn normalize(text: &str) -> String {
     text.trim_matches('/').trim_start_matches('-').replace('/', "-").to_lowercase()
 }
 
-/// The projects that have the most in common with what was asked for.
-fn nearest(names: &[String], asked: &str) -> Vec<String> {
-    let asked = lower(asked).chars().take(200).collect::<Vec<_>>();
-    let mut ranked = names.iter().map(|name| (in_common(&lower(name), &asked), name)).collect::<Vec<_>>();
+/// Returns the projects with the longest common substrings with the request.
+fn nearest(names: &[String], requested: &str) -> Vec<String> {
+    let requested = normalize(requested).chars().take(200).collect::<Vec<_>>();
+    let mut ranked = names
+        .iter()
+        .map(|name| (common_substring_len(&normalize(name), &requested), name))
+        .collect::<Vec<_>>();
     ranked.sort_by(|(one, a), (other, b)| other.cmp(one).then_with(|| a.cmp(b)));
-    ranked.into_iter().take(NEAREST).map(|(_, name)| label(name, 200)).collect()
+    ranked.into_iter().take(MAX_SUGGESTIONS).map(|(_, name)| label(name, 200)).collect()
 }
 
-/// The length of the longest text that is in both.
-fn in_common(name: &str, asked: &[char]) -> usize {
-    let (mut before, mut longest) = (vec![0; asked.len() + 1], 0);
+/// Returns the length of the longest common substring.
+fn common_substring_len(name: &str, requested: &[char]) -> usize {
+    // Two rows of the dynamic programming table suffice. Both inputs are bounded, so the cost is
+    // too.
+    let (mut before, mut longest) = (vec![0; requested.len() + 1], 0);
     for c in name.chars().take(1_000) {
-        let mut now = vec![0; asked.len() + 1];
-        for (at, other) in asked.iter().enumerate() {
+        let mut now = vec![0; requested.len() + 1];
+        for (at, other) in requested.iter().enumerate() {
             if let (true, Some(so_far), Some(here)) = (*other == c, before.get(at), now.get_mut(at + 1)) {
                 *here = so_far + 1;
                 longest = longest.max(*here);
@@ -139,14 +143,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directories_are_spelt_as_programs_spell_them() {
-        assert!(spellings("/home/ada/my.app/").contains(&"-home-ada-my.app".to_owned()));
-        assert!(spellings("/home/ada/my.app").contains(&"-home-ada-my-app".to_owned()));
-        assert_eq!(spellings("app"), ["app"]);
+    fn derives_project_names_from_directories() {
+        assert!(project_names("/home/ada/my.app/").contains(&"-home-ada-my.app".to_owned()));
+        assert!(project_names("/home/ada/my.app").contains(&"-home-ada-my-app".to_owned()));
+        assert_eq!(project_names("app"), ["app"]);
     }
 
     #[test]
-    fn the_nearest_project_comes_first() {
+    fn closest_project_comes_first() {
         let names = ["-home-ada-api", "-home-ada-application", "-srv-web"].map(str::to_owned);
         assert_eq!(nearest(&names, "applikation")[0], "-home-ada-application");
         assert_eq!(nearest(&names, "webb")[0], "-srv-web");

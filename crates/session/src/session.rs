@@ -1,4 +1,4 @@
-//! One session: where it is, and the logs it has.
+//! One session: its location, format, and logs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use trommel_base::files::{self, Op};
 
 use crate::detect;
 use crate::error::{Change, Missing, Refusal, Result};
-use crate::format::{EVENTS, Kept, PLAN, Place, Profile, TRANSCRIPT};
+use crate::format::{EVENTS, PLAN, PartLocation, Profile, SessionRef, TRANSCRIPT};
 use crate::formats::Format;
 use crate::layout::Layout;
-use crate::message::Keep;
-use crate::metadata::Facts;
+use crate::message::MessageLimits;
+use crate::metadata::SessionFacts;
 use crate::records::{Flow, Log};
 use crate::turns::messages;
 use crate::watch::Watch;
 
-/// Where a session lies.
+/// The location of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -25,24 +25,25 @@ pub enum Source {
     /// On this machine.
     #[default]
     Local,
-    /// In the cloud only: what is known of it here is a mirror.
+    /// In the cloud only. Locally, there is a mirror.
     Cloud,
-    /// In both places. What is asked is answered from this machine's files.
+    /// In both. Queries read the local files.
     Both,
 }
 
-/// A session that was found. Nothing of it is held but where it lies.
+/// A session that was found. It holds only its location.
 #[derive(Clone, Debug)]
 pub struct Session {
     pub(crate) id: String,
     pub(crate) project: String,
-    /// The folder, or the file of a session that is one.
+    /// The session's folder, or its file.
     pub(crate) path: PathBuf,
     pub(crate) format: Format,
     pub(crate) source: Source,
 }
 
-/// The format of a folder: the first of which it has a file, or that may be changing it.
+/// Returns the format of a folder: the first format with a file in it, or with a change in
+/// progress.
 fn format_of_folder(folder: &Path) -> Result<Format> {
     let has = |name: &&str| folder.join(name).symlink_metadata().is_ok();
     let is_of = |format: &Format| {
@@ -57,12 +58,12 @@ fn format_of_folder(folder: &Path) -> Result<Format> {
 }
 
 impl Session {
-    /// A session's folder, or a file that is one session's log, wherever it lies. A folder without
-    /// any file of a session is an error.
+    /// Opens a session by its folder or file, at any location. Fails for a folder without any file
+    /// of a session.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let metadata = path.metadata().map_err(|cause| files::Error::new(Op::Open, path, cause))?;
-        // A path that ends in dots has no name.
+        // A path that ends in `..` has no file name.
         let name =
             |name: Option<&OsStr>| name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let (format, id) = if metadata.is_dir() {
@@ -74,16 +75,17 @@ impl Session {
         Ok(Self { id, project, path: path.to_owned(), format, source: Source::Local })
     }
 
-    /// The folder whose `projects` it lies in, where that is one of its program's.
+    /// Returns the folder that contains its `projects`, if the session is in its program's usual
+    /// location.
     pub(crate) fn root(&self) -> Option<&Path> {
-        // Hidden ones are not looked for.
+        // Listings skip hidden names, so a hidden session would not be found there.
         let is_hidden = self.id.starts_with('.') || self.project.starts_with('.');
         if is_hidden { None } else { self.format.log().root(&self.path) }
     }
 
-    /// The session as its format sees it.
-    pub(crate) fn place(&self) -> Place<'_> {
-        Place { id: &self.id, path: &self.path }
+    /// The session's ID and path.
+    pub(crate) fn session_ref(&self) -> SessionRef<'_> {
+        SessionRef { id: &self.id, path: &self.path }
     }
 
     pub(crate) fn profile(&self) -> &'static Profile {
@@ -94,53 +96,54 @@ impl Session {
         self.profile().layout
     }
 
-    /// What lists, searches, and counts need to know about it.
-    pub(crate) fn facts(&self) -> Facts {
-        self.format.log().facts(self.place())
+    /// Reads the properties that lists, searches, and counts need.
+    pub(crate) fn facts(&self) -> SessionFacts {
+        self.format.log().facts(self.session_ref())
     }
 
-    /// How much of its messages is kept.
-    pub(crate) fn keep(&self, keep: Keep) -> Keep {
+    /// Adapts limits on messages to the session's log.
+    pub(crate) fn message_limits(&self, limits: MessageLimits) -> MessageLimits {
         let format = self.format.log();
-        keep.in_log(format.is_sub_agent(&self.id), format.look())
+        limits.in_log(format.is_sub_agent(&self.id), format.message_reader())
     }
 
-    /// Counts its turns.
+    /// Counts the turns.
     pub(crate) fn count_turns(&self, watch: &Watch<'_>) -> Result<u64> {
         let mut turns = 0;
-        messages(&self.transcript(watch)?, self.keep(Keep::least()), watch, |_, at| {
+        messages(&self.transcript(watch)?, self.message_limits(MessageLimits::least()), watch, |_, at| {
             turns = at.turn;
-            Ok(Flow::On)
+            Ok(Flow::Continue)
         })?;
         Ok(turns)
     }
 
-    /// Bytes of its messages or of its events, or none where there are none.
+    /// Returns the size of a file in bytes, or 0 if it does not exist.
     pub(crate) fn bytes(&self, name: &str) -> u64 {
         self.file(name).metadata().map_or(0, |found| found.len())
     }
 
-    /// The session's id.
+    /// The session's ID.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The project it belongs to.
+    /// The session's project.
     pub fn project(&self) -> &str {
         &self.project
     }
 
-    /// Its folder, or its file; of one that lies in the cloud only the folder of its mirror.
+    /// The session's folder or file. For a session that is only in the cloud, the folder of its
+    /// mirror.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What wrote it.
+    /// The session's format.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// Where it lies.
+    /// The session's location.
     pub fn source(&self) -> Source {
         self.source
     }
@@ -150,32 +153,32 @@ impl Session {
         self.format.log().is_top_level(&self.id)
     }
 
-    /// True if it is a folder, whose files are its parts.
+    /// True if it is a folder with a file for each part.
     fn is_folder(&self) -> bool {
         !self.profile().files.is_empty()
     }
 
-    /// A file of its folder; the session's own where it is one.
+    /// Returns the path of a file in the session's folder, or the session's only file.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         if self.is_folder() { self.path.join(name) } else { self.path.clone() }
     }
 
-    /// Its messages.
+    /// Opens the messages.
     pub(crate) fn transcript(&self, watch: &Watch<'_>) -> Result<Log> {
-        self.log(TRANSCRIPT, "no messages were kept of it", watch)
+        self.log(TRANSCRIPT, "its messages were not recorded", watch)
     }
 
-    /// Its events, of which lines are known where something is damaged, and nowhere else.
+    /// Opens the events. Only the lines of damaged records are numbered.
     pub(crate) fn events(&self, watch: &Watch<'_>) -> Result<Log> {
-        self.log_of_events(watch).map(Log::without_lines)
+        self.events_with_lines(watch).map(Log::without_lines)
     }
 
-    /// Its events.
-    pub(crate) fn log_of_events(&self, watch: &Watch<'_>) -> Result<Log> {
-        if self.profile().events == Kept::Nowhere {
+    /// Opens the events, with line numbers.
+    pub(crate) fn events_with_lines(&self, watch: &Watch<'_>) -> Result<Log> {
+        if self.profile().events == PartLocation::Nowhere {
             return Err(Refusal::NoEvents { session: self.id.clone() }.into());
         }
-        self.log(EVENTS, "no events were kept of it; its transcript may be there", watch)
+        self.log(EVENTS, "its events were not recorded; it may still have a transcript", watch)
     }
 
     fn log(&self, name: &'static str, note: &'static str, watch: &Watch<'_>) -> Result<Log> {
@@ -187,7 +190,7 @@ impl Session {
         log.ok_or_else(|| Missing::Part { session: self.id.clone(), name, note }.into())
     }
 
-    /// An error unless its program's sessions may be changed.
+    /// Fails if sessions of its format cannot be changed.
     pub(crate) fn must_be_changeable(&self, change: Change) -> Result<()> {
         if self.profile().is_changeable {
             return Ok(());

@@ -1,4 +1,4 @@
-//! All sessions of a machine: the folders they lie in, and one of them by its id.
+//! The sessions of a machine: their folders, and lookup by ID.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::error::{Change, Error, ErrorKind, Missing, Refusal, RequestFault, Res
 use crate::formats::Format;
 use crate::session::{Session, Source};
 
-/// Where sessions lie. Nothing is opened before something is asked.
+/// The locations of sessions. Nothing is opened before the first query.
 ///
 /// ```
 /// use trommel_session::{ListQuery, Sessions, Watch};
@@ -24,36 +24,36 @@ use crate::session::{Session, Source};
 #[derive(Clone, Debug, Default)]
 pub struct Sessions {
     roots: Vec<(Format, PathBuf)>,
-    /// One that lies where no others are looked for.
-    alone: Option<Session>,
+    /// A session at a location without others.
+    single: Option<Session>,
     cloud: Option<Cloud>,
     now: Option<Zoned>,
 }
 
-/// Sessions in the cloud, as far as they are known here.
+/// The mirror of sessions in the cloud.
 #[derive(Clone, Debug)]
 struct Cloud {
     mirror: PathBuf,
     connected: bool,
 }
 
-/// Candidates that an error names.
-const CANDIDATES: usize = 10;
+/// The maximum number of candidates named by an error.
+const MAX_CANDIDATES: usize = 10;
 
 impl Sessions {
-    /// None yet. The time and the zone that days are told by are the system's, and looked up
-    /// whenever they are needed.
+    /// Creates a set without locations. The current time and time zone are those of the system,
+    /// read when they are needed.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A session's folder, or the file of one, wherever it lies; and those that it lies among, so
-    /// that what it spawned is found.
+    /// Opens a session by its folder or file, at any location, together with the sessions around
+    /// it, so that its sub-sessions are found.
     ///
-    /// They are those of [`amplifier`](Self::amplifier) for a folder in
-    /// `projects/<slug>/sessions/`, and those of [`claude_code`](Self::claude_code) for a file of
-    /// Claude Code in `projects/<slug>/`; else it is alone. As with [`find`](Self::find), a change
-    /// that was cut off is brought to its end first.
+    /// For a folder in `projects/<slug>/sessions/`, these are the sessions of
+    /// [`amplifier`](Self::amplifier). For a file of Claude Code in `projects/<slug>/`, they are
+    /// those of [`claude_code`](Self::claude_code). Otherwise, the session is alone. Like
+    /// [`find`](Self::find), this completes an interrupted change first.
     ///
     /// ```
     /// use trommel_session::{Sessions, Watch};
@@ -68,18 +68,18 @@ impl Sessions {
     /// ```
     pub fn open(path: impl AsRef<Path>) -> Result<(Self, Session)> {
         let path = path.as_ref();
-        // A path that ends in dots has no name.
+        // A path that ends in `..` has no file name.
         let whole = if path.file_name().is_some() { std::path::absolute(path) } else { path.canonicalize() };
         let session = Session::open(whole.map_err(|cause| files::Error::new(Op::Open, path, cause))?)?;
         change::recover(&session)?;
         let sessions = match session.root() {
             Some(root) => Self { roots: vec![(session.format, root.to_owned())], ..Self::default() },
-            None => Self { alone: Some(session.clone()), ..Self::default() },
+            None => Self { single: Some(session.clone()), ..Self::default() },
         };
         Ok((sessions, session))
     }
 
-    /// Takes it that it is always this time, in this zone.
+    /// Sets a fixed time and time zone, in place of the system's.
     #[must_use]
     pub fn at(mut self, now: Zoned) -> Self {
         self.now = Some(now);
@@ -90,7 +90,7 @@ impl Sessions {
         self.now.clone().unwrap_or_else(Zoned::now)
     }
 
-    /// And those of a format below a folder where its program keeps them, which is usually that of
+    /// Adds the sessions of a format below its program's folder, which is usually that of
     /// [`Format::home`].
     #[must_use]
     pub fn root(mut self, format: Format, root: impl Into<PathBuf>) -> Self {
@@ -98,27 +98,27 @@ impl Sessions {
         self
     }
 
-    /// And those in `projects/<slug>/sessions/<id>/` below a folder, which is usually
+    /// Adds the sessions in `projects/<slug>/sessions/<id>/` below a folder, usually
     /// `~/.amplifier`.
     #[must_use]
     pub fn amplifier(self, root: impl Into<PathBuf>) -> Self {
         self.root(Format::Amplifier, root)
     }
 
-    /// And those in `projects/<slug>/<id>.jsonl` below a folder, which is usually `~/.claude`, with
+    /// Adds the sessions in `projects/<slug>/<id>.jsonl` below a folder, usually `~/.claude`, and
     /// their sub-agents in `projects/<slug>/<id>/subagents/`.
     #[must_use]
     pub fn claude_code(self, root: impl Into<PathBuf>) -> Self {
         self.root(Format::ClaudeCode, root)
     }
 
-    /// And those in the cloud, of which a mirror is kept in `projects/<slug>/sessions/<id>/` below
-    /// a folder; `connected` tells whether the cloud could be reached when that was asked.
+    /// Adds the sessions in the cloud, of which `mirror` has copies in
+    /// `projects/<slug>/sessions/<id>/`. `connected` is true if the cloud could be reached.
     ///
-    /// Of each there are the description and the transcript, and of its events at least what
-    /// [`Outliner`](crate::Outliner) keeps. Nothing is ever written there. One of the same project
-    /// and id below a folder of [`amplifier`](Self::amplifier) is the same session, of which the
-    /// files that lie there count.
+    /// Each copy has the description and the transcript, and of events at least what
+    /// [`Outliner`](crate::Outliner) keeps. Nothing is ever written to the mirror. A copy with the
+    /// same project and ID as a session of [`amplifier`](Self::amplifier) is the same session,
+    /// whose local files take precedence.
     ///
     /// ```
     /// use trommel_session::{ListQuery, Sessions, Source, Watch};
@@ -141,41 +141,41 @@ impl Sessions {
         self
     }
 
-    /// Whether the cloud could be reached; nothing where there is none.
+    /// True if the cloud could be reached. None if none is configured.
     pub(crate) fn connected(&self) -> Option<bool> {
         self.cloud.as_ref().map(|cloud| cloud.connected)
     }
 
-    /// The session of this id, or the only one whose id begins so. `project/id` says which project
-    /// is meant, by its name, its directory or a part of one.
+    /// Finds the session with this ID, or the only one with this ID prefix. `project/id` restricts
+    /// the lookup to a project, given by its name, its directory, or a part of either.
     ///
-    /// A change of the session that was cut off is brought to its end first.
+    /// An interrupted change of the session is completed first.
     pub fn find(&self, id: &str) -> Result<Session> {
-        let (project, begins) = match id.rsplit_once('/') {
-            Some((project, begins)) => (Some(project), begins),
+        let (project, prefix) = match id.rsplit_once('/') {
+            Some((project, prefix)) => (Some(project), prefix),
             None => (None, id),
         };
-        if begins.is_empty() {
+        if prefix.is_empty() {
             return Err(RequestFault::EmptyId.into());
         }
-        if let Some(asked) = project
-            && self.matching(asked)?.is_empty()
+        if let Some(requested) = project
+            && self.matching(requested)?.is_empty()
         {
-            return Err(Missing::Project { notes: self.nothing_found(project)? }.into());
+            return Err(Missing::Project { notes: self.no_session_notes(project)? }.into());
         }
         let mut found = Vec::new();
         self.each_of_projects(project, &mut |session| {
-            if session.id.starts_with(begins) {
+            if session.id.starts_with(prefix) {
                 found.push(session);
             }
             Ok(())
         })?;
-        let session = choose(found, begins).map_err(|found| lost(id, &found))?;
+        let session = choose(found, prefix).map_err(|found| lookup_error(id, &found))?;
         change::recover(&session)?;
         Ok(session)
     }
 
-    /// An error unless a session's files may be changed.
+    /// Fails if a session's files cannot be changed.
     pub(crate) fn must_be_changeable(&self, session: &Session, change: Change) -> Result<()> {
         let mirrored = |cloud: &Cloud| session.path.starts_with(&cloud.mirror);
         if session.source == Source::Cloud || self.cloud.as_ref().is_some_and(mirrored) {
@@ -184,68 +184,68 @@ impl Sessions {
         session.must_be_changeable(change)
     }
 
-    /// Every session of the projects that are meant, or of all.
+    /// Passes each session of the matching projects, or of all, to a callback.
     pub(crate) fn each_of_projects(
         &self,
-        asked: Option<&str>,
-        take: &mut dyn FnMut(Session) -> Result<()>,
+        requested: Option<&str>,
+        visit: &mut dyn FnMut(Session) -> Result<()>,
     ) -> Result<()> {
-        let Some(asked) = asked else { return self.each(None, take) };
-        for project in self.matching(asked)? {
-            self.each(Some(&project), take)?;
+        let Some(requested) = requested else { return self.each(None, visit) };
+        for project in self.matching(requested)? {
+            self.each(Some(&project), visit)?;
         }
         Ok(())
     }
 
-    /// The name of every project; one may come several times.
-    pub(crate) fn each_project(&self, take: &mut dyn FnMut(String)) -> Result<()> {
-        self.alone.iter().for_each(|session| take(session.project.clone()));
+    /// Passes the name of each project to a callback, possibly several times.
+    pub(crate) fn each_project(&self, visit: &mut dyn FnMut(String)) -> Result<()> {
+        self.single.iter().for_each(|session| visit(session.project.clone()));
         let roots = self.roots.iter().map(|(format, root)| (*format, root));
         let mirror = self.cloud.iter().map(|cloud| (Format::MIRRORED, &cloud.mirror));
         for (format, root) in roots.chain(mirror) {
-            format.log().projects(root)?.into_iter().for_each(|(name, _)| take(name));
+            format.log().projects(root)?.into_iter().for_each(|(name, _)| visit(name));
         }
         Ok(())
     }
 
-    /// The folders on this machine that sessions are looked for in.
+    /// The local folders that are searched for sessions.
     pub(crate) fn roots(&self) -> impl Iterator<Item = &Path> {
         self.roots.iter().map(|(_, root)| root.as_path())
     }
 
-    /// Every session, of one project or of all, in the order of roots, projects and ids; those that
-    /// lie in the cloud only come last.
+    /// Passes each session of one project, or of all, to a callback, in the order of roots,
+    /// projects, and IDs. Sessions that are only in the cloud come last.
     pub(crate) fn each(
         &self,
         project: Option<&str>,
-        take: &mut dyn FnMut(Session) -> Result<()>,
+        visit: &mut dyn FnMut(Session) -> Result<()>,
     ) -> Result<()> {
-        if let Some(session) = self.alone.iter().find(|one| project.is_none_or(|slug| slug == one.project)) {
-            take(self.placed(session.clone()))?;
+        if let Some(session) = self.single.iter().find(|one| project.is_none_or(|slug| slug == one.project)) {
+            visit(self.with_source(session.clone()))?;
         }
         for (format, root) in &self.roots {
-            each_below(*format, root, project, &mut |session| take(self.placed(session)))?;
+            each_below(*format, root, project, &mut |session| visit(self.with_source(session)))?;
         }
         let Some(cloud) = &self.cloud else { return Ok(()) };
         each_below(Format::MIRRORED, &cloud.mirror, project, &mut |session| {
-            if self.is_here(&session) { Ok(()) } else { take(Session { source: Source::Cloud, ..session }) }
+            if self.is_local(&session) { Ok(()) } else { visit(Session { source: Source::Cloud, ..session }) }
         })
     }
 
-    /// A session of this machine, with where else it lies.
-    fn placed(&self, session: Session) -> Session {
+    /// Sets the source of a local session, depending on whether the mirror has it, too.
+    fn with_source(&self, session: Session) -> Session {
         let mirrored = |cloud: &Cloud| is_below(&cloud.mirror, &session);
         let both = session.format.is_mirrored() && self.cloud.as_ref().is_some_and(mirrored);
         Session { source: if both { Source::Both } else { Source::Local }, ..session }
     }
 
-    /// Whether a session of the mirror lies on this machine as well.
-    fn is_here(&self, session: &Session) -> bool {
+    /// True if a mirrored session is also on this machine.
+    fn is_local(&self, session: &Session) -> bool {
         let same = |other: &Session| {
             other.format.is_mirrored() && (&other.project, &other.id) == (&session.project, &session.id)
         };
         let mut roots = self.roots.iter().filter(|(format, _)| format.is_mirrored());
-        self.alone.as_ref().is_some_and(same) || roots.any(|(_, root)| is_below(root, session))
+        self.single.as_ref().is_some_and(same) || roots.any(|(_, root)| is_below(root, session))
     }
 }
 
@@ -259,32 +259,33 @@ fn each_below(
     format: Format,
     root: &Path,
     project: Option<&str>,
-    take: &mut dyn FnMut(Session) -> Result<()>,
+    visit: &mut dyn FnMut(Session) -> Result<()>,
 ) -> Result<()> {
     for (slug, folder) in format.log().projects(root)? {
         if project.is_none_or(|project| project == slug) {
             format.log().each_session(&folder, &mut |id, path| {
-                take(Session { id, project: slug.clone(), path, format, source: Source::Local })
+                visit(Session { id, project: slug.clone(), path, format, source: Source::Local })
             })?;
         }
     }
     Ok(())
 }
 
-/// The one that is meant by an id or its beginning; else all that could be.
-fn choose(mut found: Vec<Session>, begins: &str) -> std::result::Result<Session, Vec<Session>> {
-    let exact = found.iter().filter(|session| session.id == begins).count();
+/// Returns the session with this ID, or the only one with this ID prefix. If there is none or
+/// several, returns those.
+fn choose(mut found: Vec<Session>, prefix: &str) -> std::result::Result<Session, Vec<Session>> {
+    let exact = found.iter().filter(|session| session.id == prefix).count();
     if exact > 0 {
-        found.retain(|session| session.id == begins);
+        found.retain(|session| session.id == prefix);
     }
     if found.len() == 1 { found.pop().ok_or_else(Vec::new) } else { Err(found) }
 }
 
-fn lost(id: &str, found: &[Session]) -> Error {
+fn lookup_error(id: &str, found: &[Session]) -> Error {
     if found.is_empty() {
         return Missing::Session { id: id.to_owned() }.into();
     }
-    let candidates = found.iter().take(CANDIDATES);
+    let candidates = found.iter().take(MAX_CANDIDATES);
     let candidates = candidates.map(|session| format!("{}/{}", session.project, session.id)).collect();
     ErrorKind::Ambiguous { id: id.to_owned(), candidates, count: found.len() }.into()
 }

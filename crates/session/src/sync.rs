@@ -1,49 +1,48 @@
-//! How far sessions are the same on other machines: nothing that counts their changes is known
-//! here, and that is what is said.
+//! The synchronization status of sessions. This crate knows no sequence numbers of changes, so it
+//! only reports the connection.
 
 use serde::Serialize;
 
 use crate::error::Result;
 use crate::sessions::Sessions;
 
-/// How far sessions are the same on other machines.
+/// The synchronization status of sessions.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct SyncStatus {
-    /// Whether the cloud could be reached.
+    /// True if the cloud could be reached.
     pub connected: bool,
-    /// When they were last.
+    /// The time of the last synchronization.
     pub last_sync: Option<String>,
-    /// What is to be sent.
+    /// The number of pending uploads.
     pub pending_uploads: u64,
-    /// What is to be fetched.
+    /// The number of pending downloads.
     pub pending_downloads: u64,
-    /// Why the cloud could not be reached, where there is one.
+    /// The reason that the cloud could not be reached, if one is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// The session that was asked for.
+    /// The requested session.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<SessionSync>,
 }
 
-/// How far a session is. What is known here of the cloud is a mirror without numbers of changes, so
-/// that there is nothing to compare with: none of the words `synced`, `ahead`, `behind` and
-/// `conflict` would be true, and nothing is said.
+/// The synchronization status of one session. A mirror has no sequence numbers to compare, so this
+/// crate leaves them and the status empty. A crate that synchronizes sessions fills them in.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SessionSync {
-    /// Its id.
+    /// The session's ID.
     pub session_id: String,
-    /// The number of its last change here.
+    /// The sequence number of its last local change.
     pub local_sequence: Option<u64>,
-    /// The number of its last change elsewhere.
+    /// The sequence number of its last change in the cloud.
     pub cloud_sequence: Option<u64>,
-    /// How the two compare.
+    /// The result of the comparison: `synced`, `ahead`, `behind`, or `conflict`.
     pub status: Option<&'static str>,
 }
 
 impl SessionSync {
-    /// How far a session is, for who knows.
+    /// Creates the status of a session.
     pub fn new(
         session_id: impl Into<String>,
         local_sequence: Option<u64>,
@@ -55,7 +54,7 @@ impl SessionSync {
 }
 
 impl Sessions {
-    /// What is known of other machines, of one session or of all.
+    /// Returns the synchronization status of one session or of all.
     pub fn sync_status(&self, session_id: Option<&str>) -> Result<SyncStatus> {
         let connected = self.connected().unwrap_or(false);
         let mut status = SyncStatus { connected, ..SyncStatus::default() };

@@ -1,5 +1,5 @@
-//! Every operation on files fails, for every place where it may, once or with all that follow:
-//! afterwards a session is what it was or what it was to be, and nothing in between.
+//! Fault injection: every file operation fails, once or together with all later ones. Afterwards, a
+//! session is in its old or its new state.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,13 +11,13 @@ use trommel_base::files::Op;
 use crate::format::{EVENTS, METADATA, TRANSCRIPT};
 use crate::{ErrorClass, Result, RewindQuery, Session, Sessions, Watch};
 
-/// No room.
+/// The disk is full.
 const ENOSPC: i32 = 28;
 
-/// What a disk answers that does not know an operation.
+/// The operation is not supported.
 const EOPNOTSUPP: i32 = 95;
 
-/// An error of the disk.
+/// An input/output error.
 const EIO: i32 = 5;
 
 const ID: &str = "0c5e1a2b";
@@ -28,7 +28,7 @@ fn folder(root: &Path) -> PathBuf {
     root.join("projects/-p/sessions").join(ID)
 }
 
-/// A session of three turns, the second of which has lost a result.
+/// Creates a session of three turns, the second of which has lost a result.
 fn make(root: &Path) -> Sessions {
     let folder = folder(root);
     fs::create_dir_all(&folder).unwrap();
@@ -65,7 +65,7 @@ fn state(root: &Path) -> State {
     [TRANSCRIPT, EVENTS, METADATA].map(|name| fs::read(folder(root).join(name)).unwrap())
 }
 
-/// Something that changes a session.
+/// A change of a session.
 type Change = fn(&Sessions, &Session) -> Result<()>;
 
 fn rewind(sessions: &Sessions, session: &Session) -> Result<()> {
@@ -81,7 +81,7 @@ fn undo(sessions: &Sessions, session: &Session) -> Result<()> {
     sessions.undo(session, &Watch::new()).map(drop)
 }
 
-/// What comes before a change, and the change.
+/// The preceding change, if any, and the change under test.
 const CHANGES: [(&str, Option<Change>, Change); 4] = [
     ("rewind", None, rewind),
     ("repair", None, repair),
@@ -98,7 +98,7 @@ fn prepared(before: Option<Change>) -> (tempfile::TempDir, Sessions) {
     (root, sessions)
 }
 
-/// Lets each operation of each change fail, and checks what is left.
+/// Lets each operation of each change fail, and checks the resulting state.
 fn each_failure(fails: Fails, errno: i32) {
     for (name, before, change) in CHANGES {
         let (root, sessions) = prepared(before);
@@ -111,7 +111,7 @@ fn each_failure(fails: Fails, errno: i32) {
             let session = sessions.find(ID).unwrap();
             let done = trial.run(|| change(&sessions, &session));
             let place = format!("{name}, {fails:?}, operation {} {:?}", trial.at(), trial.failed());
-            // Whoever asks for the session brings what was decided to its end.
+            // The next lookup completes a decided change.
             sessions.find(ID).unwrap();
             let now = state(root.path());
             match &done {
@@ -122,14 +122,14 @@ fn each_failure(fails: Fails, errno: i32) {
                     assert_eq!(is_full, errno == ENOSPC, "{place}: {error}");
                 }
             }
-            goes_on(&sessions, now == new, before.is_some(), root.path(), &old);
+            still_works(&sessions, now == new, before.is_some(), root.path(), &old);
         });
         assert!(operations > 15, "{name}");
     }
 }
 
-/// Whatever happened, what was decided can be undone, and the next change is made.
-fn goes_on(sessions: &Sessions, is_new: bool, was_undo: bool, root: &Path, old: &State) {
+/// Checks that the last change can be undone, and that another change succeeds.
+fn still_works(sessions: &Sessions, is_new: bool, was_undo: bool, root: &Path, old: &State) {
     let session = sessions.find(ID).unwrap();
     if is_new && !was_undo {
         undo(sessions, &session).unwrap();
@@ -146,25 +146,25 @@ fn goes_on(sessions: &Sessions, is_new: bool, was_undo: bool, root: &Path, old: 
 
 /// R16, R38: one operation fails.
 #[test]
-fn r16_every_operation_may_fail() {
+fn r16_each_operation_fails_once() {
     each_failure(Fails::Once, EIO);
 }
 
-/// R16, R17: there is no room for one of them.
+/// R16, R17: the disk is full at one operation.
 #[test]
-fn r17_every_operation_may_find_the_disk_full() {
+fn r17_each_operation_finds_the_disk_full() {
     each_failure(Fails::Once, ENOSPC);
 }
 
-/// R16, R38: one operation fails and none is done after it, as when a process is ended.
+/// R16, R38: an operation and all later ones fail, as if the process had ended.
 #[test]
-fn r38_a_process_may_end_at_every_operation() {
+fn r38_process_ends_at_each_operation() {
     each_failure(Fails::FromThenOn, EIO);
 }
 
-/// R47: what a later release has decided is not guessed at.
+/// R47: a plan of a later release is refused.
 #[test]
-fn r47_plans_of_later_versions_are_refused() {
+fn r47_refuses_plans_of_later_versions() {
     let (root, sessions) = prepared(None);
     let before = state(root.path());
     let plan = folder(root.path()).join(".trommel-change.json");
@@ -175,10 +175,10 @@ fn r47_plans_of_later_versions_are_refused() {
     assert!(plan.exists() && state(root.path()) == before);
 }
 
-/// Disks without hard links, without the exchange of names, and without both: a program that keeps
-/// the file open still writes to a backup, and what it wrote comes back.
+/// Disks without hard links, without atomic exchange, and without both. A program with the file
+/// open still writes to a backup, and undo restores its lines.
 #[test]
-fn r38_writers_are_kept_on_disks_that_know_less() {
+fn r38_keeps_late_lines_on_limited_disks() {
     for unknown in [&[Op::Link][..], &[Op::Exchange], &[Op::Link, Op::Exchange]] {
         let (root, sessions) = prepared(None);
         let (old, path) = (state(root.path()), folder(root.path()).join(TRANSCRIPT));
@@ -201,9 +201,9 @@ fn r38_writers_are_kept_on_disks_that_know_less() {
     }
 }
 
-/// A program that replaces its file after the change was decided: its version is kept as well.
+/// A program replaces its file after the change was decided. Its version is kept, too.
 #[test]
-fn r38_a_file_that_is_put_there_meanwhile_is_kept() {
+fn r38_keeps_a_file_replaced_meanwhile() {
     let (root, sessions) = prepared(None);
     let session = sessions.find(ID).unwrap();
     let (_, operations) = watched(|| rewind(&sessions, &session));
@@ -213,7 +213,7 @@ fn r38_a_file_that_is_put_there_meanwhile_is_kept() {
         let (root, sessions) = prepared(None);
         let session = sessions.find(ID).unwrap();
         let old = state(root.path());
-        // As if the process had ended there.
+        // As if the process had ended at this operation.
         failing(at, Fails::FromThenOn, EIO, || rewind(&sessions, &session)).0.unwrap_err();
         let other = folder(root.path()).join("other");
         fs::write(&other, "{\"session_id\": \"put there meanwhile\"}\n").unwrap();
@@ -231,10 +231,10 @@ fn r38_a_file_that_is_put_there_meanwhile_is_kept() {
     }
 }
 
-/// A folder that was copied to another disk while a change was under way: contents tell which files
-/// are the new ones.
+/// A folder is copied to another disk during a change. The new files are identified by their
+/// contents.
 #[test]
-fn r38_a_copied_folder_is_brought_to_its_end() {
+fn r38_completes_a_change_in_a_copied_folder() {
     let (root, sessions) = prepared(None);
     let session = sessions.find(ID).unwrap();
     let ((), operations) = watched(|| rewind(&sessions, &session).unwrap());
@@ -247,7 +247,7 @@ fn r38_a_copied_folder_is_brought_to_its_end() {
         let is_decided = folder(root.path()).join(".trommel-change.json").exists();
         let copied = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder(copied.path())).unwrap();
-        // In another order, so that numbers are not the same.
+        // Copied in a different order, so that inode numbers differ.
         let mut files =
             fs::read_dir(folder(root.path())).unwrap().map(|entry| entry.unwrap()).collect::<Vec<_>>();
         files.sort_by_key(|entry| std::cmp::Reverse(entry.file_name()));

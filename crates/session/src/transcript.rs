@@ -1,45 +1,46 @@
-//! The messages of a session, in turns: a turn is what a user said and everything until a user said
-//! something again.
+//! The messages of a session, in turns. A turn is a user's prompt and everything up to the next
+//! prompt.
 
 use serde::Serialize;
 
+use crate::budget::{CharBudget, DEFAULT_MAX_CHARS, check_limit, json_chars, prefix};
 use crate::error::Result;
 use crate::kind::MessageKind;
-use crate::message::{Call, Keep, Message};
+use crate::message::{Call, Message, MessageLimits};
 use crate::records::{Damage, Flow};
-use crate::room::{ROWS, Room, beginning, check_limit, json_chars};
 use crate::session::Session;
 use crate::text::label;
-use crate::time::spelt;
-use crate::turns::{At, messages};
+use crate::time::to_rfc3339;
+use crate::turns::{MessagePosition, messages};
 use crate::watch::Watch;
 
-/// Which messages to show, and how much of each.
+/// The messages to return, and their maximum lengths.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TranscriptQuery {
-    /// Messages to pass over.
+    /// The number of messages to skip.
     pub offset: u64,
-    /// Messages at most.
+    /// The maximum number of messages.
     pub limit: usize,
-    /// Characters of a message at most. Memory follows the longest message that is shown.
+    /// The maximum number of characters of a message. Memory grows with the longest message
+    /// returned.
     pub max_text: usize,
-    /// Characters of the JSON of all messages of a page together. One that does not fit ends the
-    /// page, and is the first of the next; a first one is cut to what fits, unless it is to be
-    /// whole.
+    /// The maximum number of characters of all messages of a page, as JSON. A message that does not
+    /// fit ends the page and starts the next one. A first message that does not fit is truncated,
+    /// unless `whole_messages` is set.
     pub max_chars: usize,
-    /// Leave a first message that does not fit whole: it is the only one of its page.
+    /// Returns a first message that does not fit untruncated, as the only one of its page.
     pub whole_messages: bool,
 }
 
 impl Default for TranscriptQuery {
     fn default() -> Self {
-        Self { offset: 0, limit: 50, max_text: 1_000, max_chars: ROWS, whole_messages: false }
+        Self { offset: 0, limit: 50, max_text: 1_000, max_chars: DEFAULT_MAX_CHARS, whole_messages: false }
     }
 }
 
-/// Characters of a call's arguments at most.
-const ARGUMENTS: usize = 500;
+/// The maximum number of characters of a call's arguments.
+const MAX_ARGUMENT_CHARS: usize = 500;
 
 /// A page of messages.
 #[derive(Clone, Debug, Serialize)]
@@ -47,13 +48,13 @@ const ARGUMENTS: usize = 500;
 pub struct Transcript {
     /// The messages.
     pub messages: Vec<MessageRow>,
-    /// How many there are.
+    /// The total number of messages.
     pub total_count: u64,
-    /// How many turns there are.
+    /// The total number of turns.
     pub turns: u64,
-    /// Whether there are more behind these.
+    /// True if more messages follow this page.
     pub has_more: bool,
-    /// What could not be read.
+    /// The records that could not be read.
     #[serde(skip_serializing_if = "Damage::is_none")]
     pub damage: Damage,
 }
@@ -62,40 +63,40 @@ pub struct Transcript {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct MessageRow {
-    /// Its number, from 0.
+    /// Its index, from 0.
     pub index: u64,
     /// Its turn, from 1; 0 before the first.
     pub turn: u64,
-    /// The line it stands on, from 1.
+    /// The line it is on, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// Its role. The results of tools have the role `tool`, also where Claude Code writes them as
-    /// the user's.
+    /// Its role. Tool results have the role `tool`, even if Claude Code writes them with the role
+    /// `user`.
     pub role: String,
-    /// Its kind, where it is neither a user's prompt nor an answer.
+    /// Its kind, if it is neither a user's prompt nor an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<MessageKind>,
     /// Its time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ts: Option<String>,
-    /// Its text, or the beginning of it.
+    /// Its text, possibly truncated.
     pub content: String,
-    /// How many characters it says, where not all of them are shown.
+    /// The number of characters of its text, if it is truncated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_chars: Option<u64>,
-    /// Characters of its thinking, which is not shown.
+    /// The number of characters of its thinking, which is not returned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking_chars: Option<u64>,
-    /// The tools it calls.
+    /// The tool calls it makes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<CallRow>,
-    /// How many more tools it calls.
+    /// The number of further tool calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more_tool_calls: Option<u64>,
-    /// The calls it answers.
+    /// The IDs of the calls it answers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<String>,
-    /// The tool that answers.
+    /// The tool whose result it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -104,25 +105,25 @@ pub struct MessageRow {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct CallRow {
-    /// Its id.
+    /// The call's ID.
     pub id: String,
     /// The tool.
     pub tool: String,
-    /// JSON of its arguments, or the beginning of it.
+    /// The JSON of its arguments, possibly truncated.
     pub arguments: String,
-    /// Whether that is not all.
+    /// True if the arguments are truncated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
 }
 
-/// Calls and answers shown of one message.
-const SHOWN: usize = 20;
+/// The maximum number of calls and answers returned of one message.
+const MAX_LISTED: usize = 20;
 
 impl MessageRow {
-    fn of(message: Message, at: At) -> Self {
+    fn new(message: Message, at: MessagePosition) -> Self {
         let (is_cut, kind) = (message.text.is_cut(), message.kind());
         let is_result = kind == Some(MessageKind::ToolResult);
-        let more = message.calls.len().saturating_sub(SHOWN) as u64;
+        let more = message.calls.len().saturating_sub(MAX_LISTED) as u64;
         let call = |call: Call| CallRow {
             id: call.id,
             tool: call.tool,
@@ -133,13 +134,13 @@ impl MessageRow {
             index: at.index,
             turn: at.turn,
             line: at.record.line,
-            ts: message.time.map(spelt),
+            ts: message.time.map(to_rfc3339),
             content_chars: is_cut.then_some(message.text.chars),
             content: if is_cut { message.text.text + "…" } else { message.text.text },
             thinking_chars: (message.thinking > 0).then_some(message.thinking),
-            tool_calls: message.calls.into_iter().take(SHOWN).map(call).collect(),
+            tool_calls: message.calls.into_iter().take(MAX_LISTED).map(call).collect(),
             more_tool_calls: (more > 0).then_some(more),
-            answers: message.results.into_iter().take(SHOWN).collect(),
+            answers: message.results.into_iter().take(MAX_LISTED).collect(),
             name: message.name,
             kind,
             role: if is_result { "tool".to_owned() } else { message.role },
@@ -147,18 +148,18 @@ impl MessageRow {
     }
 }
 
-/// Characters of a role that are shown where there is little room.
-const ROLE: usize = 10;
+/// The maximum number of characters of a role in a truncated row.
+const MAX_ROLE_CHARS: usize = 10;
 
 impl MessageRow {
-    /// Takes away what is too much for so many characters: of the content first.
-    fn fit(&mut self, most: usize) {
-        let over = |row: &Self| json_chars(row).saturating_sub(most);
+    /// Truncates a row to at most `max` characters of JSON, starting with its content.
+    fn fit(&mut self, max_chars: usize) {
+        let over = |row: &Self| json_chars(row).saturating_sub(max_chars);
         if over(self) > 0 {
             let chars = self.content.chars().count() as u64;
             self.content_chars.get_or_insert(chars);
             let kept = json_chars(&self.content).saturating_sub(over(self) + 3);
-            self.content = format!("{}…", beginning(&self.content, kept));
+            self.content = format!("{}…", prefix(&self.content, kept));
         }
         while over(self) > 0 && self.tool_calls.pop().is_some() {
             *self.more_tool_calls.get_or_insert(0) += 1;
@@ -166,33 +167,37 @@ impl MessageRow {
         while over(self) > 0 && self.answers.pop().is_some() {}
         if over(self) > 0 {
             self.name = None;
-            self.role = label(&self.role, ROLE);
+            self.role = label(&self.role, MAX_ROLE_CHARS);
         }
     }
 }
 
 impl Session {
-    /// A page of its messages.
+    /// Returns a page of the session's messages.
     pub fn messages(&self, query: &TranscriptQuery, watch: &Watch<'_>) -> Result<Transcript> {
         check_limit(query.limit)?;
-        let mut room = Room::new(query.max_chars)?;
+        let mut budget = CharBudget::new(query.max_chars)?;
         let log = self.transcript(watch)?;
         let job = watch.job(log.len())?;
-        let keep = self.keep(Keep::new(query.max_text.max(Keep::least().text), ARGUMENTS));
+        let limits = self.message_limits(MessageLimits::new(
+            query.max_text.max(MessageLimits::least().text),
+            MAX_ARGUMENT_CHARS,
+        ));
         let (mut rows, mut total, mut turns) = (Vec::new(), 0, 0);
-        let damage = messages(&log, keep, watch, |mut message, at| {
+        let damage = messages(&log, limits, watch, |mut message, at| {
+            // All messages are read, even after the page is full, for the totals.
             (total, turns) = (at.index + 1, at.turn);
-            if at.index >= query.offset && rows.len() < query.limit && !room.is_full() {
-                message.text.keep(query.max_text);
-                let mut row = MessageRow::of(message, at);
-                if room.is_empty() && query.whole_messages {
-                    room.make(&row);
-                } else if room.is_empty() {
-                    row.fit(room.left());
+            if at.index >= query.offset && rows.len() < query.limit && !budget.is_full() {
+                message.text.truncate(query.max_text);
+                let mut row = MessageRow::new(message, at);
+                if budget.is_empty() && query.whole_messages {
+                    budget.raise_to_fit(&row);
+                } else if budget.is_empty() {
+                    row.fit(budget.remaining());
                 }
-                rows.extend(room.take(&row).then_some(row));
+                rows.extend(budget.try_add(&row).then_some(row));
             }
-            Ok(Flow::On)
+            Ok(Flow::Continue)
         })?;
         job.done();
         let has_more = query.offset + (rows.len() as u64) < total;

@@ -1,52 +1,53 @@
-//! The messages of a log, each with its turn: a turn is what a user said and everything until a
-//! user said something again.
+//! The messages of a log, each with its turn. A turn is a user's prompt and everything up to the
+//! next prompt.
 
 use crate::error::Result;
-use crate::message::{Keep, Message};
+use crate::message::{Message, MessageLimits};
 use crate::records::{Damage, Flow, Log, Record};
 use crate::watch::Watch;
 
 /// The position of a message.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct At {
-    /// From 0; records that are no messages do not count.
+pub(crate) struct MessagePosition {
+    /// The index, from 0. Records that are not messages do not count.
     pub(crate) index: u64,
-    /// From 1; 0 before the first.
+    /// The turn, from 1. 0 before the first.
     pub(crate) turn: u64,
     pub(crate) record: Record,
 }
 
-/// Goes through the messages of a log.
+/// Passes the messages of a log to a callback.
 pub(crate) fn messages(
     log: &Log,
-    keep: Keep,
+    limits: MessageLimits,
     watch: &Watch<'_>,
-    mut take: impl FnMut(Message, At) -> Result<Flow>,
+    mut visit: impl FnMut(Message, MessagePosition) -> Result<Flow>,
 ) -> Result<Damage> {
     let (mut index, mut turn) = (0, 0);
     log.each(
         watch,
         |cursor| {
-            if keep.text <= UNHELD {
-                return keep.read(cursor).map(Some);
+            if limits.text <= MAX_UNHELD_CHARS {
+                return limits.read(cursor).map(Some);
             }
-            // Strings are not cut while a record is held, however long they are.
+            // Holding the record keeps its strings whole: otherwise, the reader truncates long
+            // ones.
             cursor.hold();
-            let message = keep.read(cursor);
+            let message = limits.read(cursor);
             cursor.release();
             message.map(Some)
         },
         |message, record| {
             if message.role.is_empty() {
-                return Ok(Flow::On);
+                return Ok(Flow::Continue);
             }
-            turn += u64::from(message.is_users());
-            let at = At { index, turn, record };
+            turn += u64::from(message.is_prompt());
+            let at = MessagePosition { index, turn, record };
             index += 1;
-            take(message, at)
+            visit(message, at)
         },
     )
 }
 
-/// Characters of a message that are there without holding its record.
-const UNHELD: usize = 20_000;
+/// The maximum number of characters available without holding the record.
+const MAX_UNHELD_CHARS: usize = 20_000;

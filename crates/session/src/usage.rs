@@ -1,24 +1,24 @@
-//! Tokens of a model's requests and answers.
+//! Token usage of model requests and responses.
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use trommel::reader::{self, Cursor, Kind, Names, Payload, Scalar};
 
-/// Tokens, by one definition for the logs of every program: the four figures do not overlap, so
-/// that their sum is the total.
+/// Token counts, by one definition for the logs of every program: the four counts do not overlap,
+/// so their sum is the total.
 ///
-/// The APIs of models and the programs that write logs differ: some count what came from the cache
-/// as input as well. That is subtracted. A log whose cache reads exceed its input did not count
-/// them as input, and its input is taken as it is.
+/// APIs and programs differ: some include tokens read from the cache in the input. These are
+/// subtracted. If a log's cache reads exceed its input, the input cannot include them, and is left
+/// unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Tokens that were sent, without those that came from the cache.
+    /// Tokens sent, without those read from the cache.
     pub input: u64,
-    /// Tokens of the answers.
+    /// Tokens received.
     pub output: u64,
-    /// Tokens that were sent and came from the cache.
+    /// Tokens read from the cache.
     pub cache_read: u64,
-    /// Tokens that were written to the cache.
+    /// Tokens written to the cache.
     pub cache_write: u64,
 }
 
@@ -34,21 +34,21 @@ impl Serialize for Usage {
     }
 }
 
-/// The meaning of a member.
+/// The meaning of a member's name.
 #[derive(Clone, Copy)]
 enum Member {
     Input,
     Output,
-    /// What came from the cache, counted as input too or not.
+    /// Tokens read from the cache, which are also part of the input or not.
     CacheRead {
         is_input: bool,
     },
     CacheWrite,
-    /// An object with parts of the input.
+    /// An object with the parts of the input.
     InputDetails,
 }
 
-/// The spellings of Amplifier, of older logs, and of the APIs of Anthropic and `OpenAI`.
+/// The names used by Amplifier, by older logs, and by the APIs of Anthropic and `OpenAI`.
 const NAMES: [(&str, Member); 14] = [
     ("input_tokens", Member::Input),
     ("input", Member::Input),
@@ -67,7 +67,7 @@ const NAMES: [(&str, Member); 14] = [
 ];
 
 impl Usage {
-    /// The sum of all figures.
+    /// The sum of all counts.
     pub fn total(&self) -> u64 {
         [self.output, self.cache_read, self.cache_write].into_iter().fold(self.input, u64::saturating_add)
     }
@@ -84,8 +84,8 @@ impl Usage {
         }
     }
 
-    /// The larger of each: the parts of one response say what it had used so far.
-    pub(crate) fn most(self, other: Self) -> Self {
+    /// Returns the maximum of each count. Each part of a response has the usage so far.
+    pub(crate) fn max_counts(self, other: Self) -> Self {
         Self {
             input: self.input.max(other.input),
             output: self.output.max(other.output),
@@ -95,16 +95,16 @@ impl Usage {
     }
 }
 
-/// Figures as they are read, before input and cache are told apart.
+/// Counts as read, before cache reads are subtracted from the input.
 #[derive(Default)]
-struct Figures {
+struct RawUsage {
     input: Option<u64>,
     output: Option<u64>,
     cache_read: Option<(u64, bool)>,
     cache_write: Option<u64>,
 }
 
-impl Figures {
+impl RawUsage {
     fn member(&mut self, cursor: &mut Cursor<'_>, member: Member) -> reader::Result<()> {
         match member {
             Member::Input => self.input = self.input.or(tokens(cursor)?),
@@ -122,7 +122,7 @@ impl Figures {
         Ok(())
     }
 
-    /// The usage; nothing where no figure was there.
+    /// Returns the usage. None if no count was read.
     fn usage(&self) -> Option<Usage> {
         let known = [self.input, self.output, self.cache_read.map(|(read, _)| read), self.cache_write];
         if known.iter().all(Option::is_none) {
@@ -135,8 +135,8 @@ impl Figures {
     }
 }
 
-/// Reads the value that comes next; nothing where it is not a usage.
-pub(crate) fn look_at_usage(cursor: &mut Cursor<'_>) -> reader::Result<Option<Usage>> {
+/// Reads the next value as a usage. None if it is not one.
+pub(crate) fn read_usage(cursor: &mut Cursor<'_>) -> reader::Result<Option<Usage>> {
     thread_local! {
         static MEMBERS: Names = Names::new(NAMES.map(|(name, _)| name));
     }
@@ -144,7 +144,7 @@ pub(crate) fn look_at_usage(cursor: &mut Cursor<'_>) -> reader::Result<Option<Us
         return cursor.skip_value().map(|_| None);
     }
     cursor.begin_value()?;
-    let mut figures = Figures::default();
+    let mut figures = RawUsage::default();
     MEMBERS.with(|names| {
         while let Some(number) = cursor.next_named(names)? {
             if let Some((_, member)) = NAMES.get(number) {
@@ -156,7 +156,7 @@ pub(crate) fn look_at_usage(cursor: &mut Cursor<'_>) -> reader::Result<Option<Us
     Ok(figures.usage())
 }
 
-/// The cached tokens among the details of the input.
+/// Reads the cached tokens from the details of the input.
 fn cached(cursor: &mut Cursor<'_>) -> reader::Result<Option<u64>> {
     if cursor.peek()? != Some(Kind::Object) {
         return cursor.skip_value().map(|_| None);
@@ -188,8 +188,8 @@ mod tests {
     use crate::records::config;
 
     #[test]
-    fn spellings_of_old_and_new_logs_are_known() {
-        let read = |json: &str| look_at_usage(&mut Cursor::new(json.as_bytes(), &config())).unwrap();
+    fn reads_usage_of_all_formats() {
+        let read = |json: &str| read_usage(&mut Cursor::new(json.as_bytes(), &config())).unwrap();
         let usage = |input, output, cache_read, cache_write| Usage { input, output, cache_read, cache_write };
         assert_eq!(
             read(r#"{"input_tokens": 5, "output_tokens": 2, "cache_read_tokens": 1}"#),
@@ -202,7 +202,7 @@ mod tests {
         let openai =
             r#"{"prompt_tokens":9,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens":2}"#;
         assert_eq!(read(openai), Some(usage(5, 2, 4, 0)));
-        // The input cannot be meant with the cache.
+        // The input cannot include these cache reads.
         assert_eq!(read(r#"{"input": 5, "cache_read": 70}"#), Some(usage(5, 0, 70, 0)));
         assert_eq!(read("null"), None);
     }

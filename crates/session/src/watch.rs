@@ -1,4 +1,4 @@
-//! What accompanies a question: a flag that ends it, and how far it is.
+//! Cancellation and progress reporting of queries and changes.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,8 +8,7 @@ use trommel_base::{Cancel, Progress};
 
 use crate::error::{Error, Result};
 
-/// What accompanies a question or a change: a flag that ends it from another thread, and somebody
-/// who is told how far it is.
+/// Cancels an operation from another thread, and reports its progress.
 ///
 /// ```
 /// use trommel_session::{Cancel, ListQuery, Progress, Sessions, Watch};
@@ -31,14 +30,14 @@ type Callback<'a> = Box<dyn FnMut(Progress) + Send + 'a>;
 #[derive(Default)]
 struct State<'a> {
     callback: Option<Callback<'a>>,
-    /// Jobs one inside the other, of which the outermost has announced the bytes of all.
+    /// The nesting depth of jobs. The outermost one has announced the bytes of all.
     depth: u32,
     done: u64,
     total: u64,
-    told: (u64, u64),
+    reported: (u64, u64),
 }
 
-/// A way through so many bytes, behind those that passed before.
+/// One read of a number of bytes, after the bytes of earlier passes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pass {
     before: u64,
@@ -46,13 +45,13 @@ pub(crate) struct Pass {
 }
 
 impl<'a> Watch<'a> {
-    /// Nobody ends it, and nobody is told.
+    /// Creates a watch that never cancels and reports no progress.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Ends with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) soon after this flag is
-    /// raised.
+    /// Fails the operation with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) soon after
+    /// `cancel` is raised.
     #[must_use]
     pub fn cancel_with(mut self, cancel: &Cancel) -> Self {
         self.cancel = cancel.clone();
@@ -69,7 +68,7 @@ impl<'a> Watch<'a> {
         self
     }
 
-    /// The flag that ends it, for whatever has to look at it elsewhere.
+    /// The cancel token, for code that has to check it elsewhere.
     pub fn flag(&self) -> &Cancel {
         &self.cancel
     }
@@ -78,7 +77,8 @@ impl<'a> Watch<'a> {
         self.cancel.is_cancelled()
     }
 
-    /// An error when the flag is raised: for whatever takes a watch and has to see to it by itself.
+    /// Fails if the token is raised. For operations that do not read a log, which checks it
+    /// otherwise.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::cancelled()) } else { Ok(()) }
     }
@@ -87,8 +87,8 @@ impl<'a> Watch<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins something that passes so many bytes, as far as is known, unless what it is a part of
-    /// has announced them.
+    /// Starts a job that is expected to process `bytes` bytes. Inside another job, which has
+    /// announced them already, the number is ignored.
     pub(crate) fn job(&self, bytes: u64) -> Result<Job<'_, 'a>> {
         self.check()?;
         let mut state = self.state();
@@ -100,7 +100,7 @@ impl<'a> Watch<'a> {
         Ok(Job { watch: self })
     }
 
-    /// Begins a way through so many bytes.
+    /// Starts a pass over `bytes` bytes.
     pub(crate) fn pass(&self, bytes: u64) -> Pass {
         let mut state = self.state();
         let before = state.done;
@@ -108,42 +108,42 @@ impl<'a> Watch<'a> {
         Pass { before, bytes }
     }
 
-    /// So many bytes of a way have passed.
+    /// Reports that a pass has reached an offset.
     pub(crate) fn reach(&self, pass: Pass, offset: u64) {
         self.state().reach(pass.before + offset.min(pass.bytes));
     }
 
-    /// A way is at its end, or there is no need to go on.
+    /// Completes a pass, even if it ended early.
     pub(crate) fn end(&self, pass: Pass) {
         self.reach(pass, pass.bytes);
     }
 
-    /// Follows a cursor on its way: tells how far it is, and ends it when the flag is raised.
+    /// Returns a monitor for a cursor that reports progress and checks for cancellation.
     pub(crate) fn monitor(&self, pass: Pass) -> Monitor<'_> {
         Box::new(move |offset| {
             self.reach(pass, offset);
-            self.stop(offset)
+            self.check_at(offset)
         })
     }
 
-    /// Ends a cursor when the flag is raised, and tells nothing of its way.
-    pub(crate) fn stopper(&self) -> Monitor<'_> {
-        Box::new(|offset| self.stop(offset))
+    /// Returns a monitor for a cursor that only checks for cancellation.
+    pub(crate) fn cancel_monitor(&self) -> Monitor<'_> {
+        Box::new(|offset| self.check_at(offset))
     }
 
-    fn stop(&self, offset: u64) -> reader::Result<()> {
+    fn check_at(&self, offset: u64) -> reader::Result<()> {
         let cancelled = || reader::Error::plain(reader::ErrorKind::Cancelled, offset);
         if self.is_cancelled() { Err(cancelled()) } else { Ok(()) }
     }
 }
 
-/// Something that has begun, and has failed unless it is done.
+/// A job in progress. It fails unless it is marked as done.
 pub(crate) struct Job<'w, 'a> {
     watch: &'w Watch<'a>,
 }
 
 impl Job<'_, '_> {
-    /// What was not passed is not needed any more.
+    /// Marks the job as done. Bytes that were not needed count as processed.
     pub(crate) fn done(self) {
         let mut state = self.watch.state();
         if state.depth == 1 {
@@ -160,21 +160,23 @@ impl Drop for Job<'_, '_> {
 }
 
 impl State<'_> {
-    /// In the end it will be so many bytes, or more.
+    /// Raises the expected total number of bytes.
+    // Announced sizes are estimates: a log may grow before it is read, or be read again. The total
+    // only grows, so that progress is monotone.
     fn expect(&mut self, total: u64) {
         self.total = self.total.max(total);
-        self.tell();
+        self.report();
     }
 
     fn reach(&mut self, done: u64) {
         self.done = self.done.max(done.min(self.total));
-        self.tell();
+        self.report();
     }
 
-    fn tell(&mut self) {
+    fn report(&mut self) {
         let now = (self.done, self.total);
-        if self.told != now {
-            self.told = now;
+        if self.reported != now {
+            self.reported = now;
             if let Some(callback) = &mut self.callback {
                 callback(Progress::new(self.done, Some(self.total)));
             }

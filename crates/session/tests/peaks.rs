@@ -1,7 +1,6 @@
-//! Memory: what a question takes at its peak follows what it answers, never the length of a log or
-//! of a line in it.
+//! Memory: the peak of a query depends on its answer, not on the length of a log or of its lines.
 //!
-//! The counts are those of the whole process, so this binary has one test, which asks one question
+//! The allocator counts the whole process, so this binary has a single test, which runs one query
 //! after the other.
 #![expect(
     clippy::print_stdout,
@@ -25,10 +24,10 @@ static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
 const MIB: usize = 1 << 20;
 
-/// What any question may take.
+/// The maximum peak of any query.
 const MOST: usize = 24 * MIB;
 
-/// A line of a log that holds so many bytes.
+/// Writes a line of a log with `bytes` bytes.
 fn long(out: &mut impl Write, head: &str, bytes: usize, tail: &str) {
     let part = "all of the history, again \\n".repeat(1_000);
     out.write_all(head.as_bytes()).unwrap();
@@ -38,8 +37,8 @@ fn long(out: &mut impl Write, head: &str, bytes: usize, tail: &str) {
     writeln!(out, "{tail}").unwrap();
 }
 
-/// Writes a session of so many MiB of events, with a line of 50 MB in each file, or of a tenth of
-/// the log.
+/// Writes a session with `mib` MiB of events, and in each file a line of 50 MB or a tenth of the
+/// log.
 fn write(folder: &Path, mib: usize) {
     fs::create_dir_all(folder).unwrap();
     fs::write(folder.join("metadata.json"), "{\"session_id\": \"s\", \"turn_count\": 0}").unwrap();
@@ -81,7 +80,7 @@ fn measured<T>(what: &str, work: impl FnOnce() -> T) -> T {
     answer
 }
 
-/// An event and a message of 50 MB, which no file holds.
+/// Outlines an event and a message of 50 MB each, which are generated on the fly.
 fn outlines() {
     let record = |head: &'static str| {
         let text = std::io::repeat(b'x').take(50 * MIB as u64);
@@ -98,9 +97,9 @@ fn outlines() {
     assert!(outline.unwrap().is_user_prompt);
 }
 
-/// R7: in full the log has a gigabyte, and a line of 50 MB.
+/// R7: in a deep run, the log has a gigabyte, with a line of 50 MB.
 #[test]
-fn r7_questions_take_no_more_for_the_length_of_a_log() {
+fn r7_memory_is_independent_of_log_length() {
     let home = tempfile::tempdir().unwrap();
     let mib = cases(40, 1024) as usize;
     write(&home.path().join("projects/-p/sessions/s"), mib);

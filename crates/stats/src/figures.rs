@@ -1,4 +1,4 @@
-//! Figures about values: each an accumulator that can be used by itself.
+//! Figures about values. Each one is an accumulator that can be used on its own.
 
 mod count_min;
 mod distinct;
@@ -16,7 +16,7 @@ mod values;
 
 pub use distinct::{Distinct, DistinctSummary};
 pub use exact::Exact;
-pub use frequent::{Frequent, FrequentSummary, FrequentValue, Shown};
+pub use frequent::{Frequent, FrequentSummary, FrequentValue, ScalarValue};
 pub use kinds::{KindSet, Kinds, TypeCounts};
 pub use lengths::{TextLengths, TextLengthsSummary};
 pub use numeric::{Numeric, NumericSummary};

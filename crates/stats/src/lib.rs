@@ -1,40 +1,43 @@
 //! Mergeable statistics, shape and schema of JSON, computed from events.
 //!
-//! For programs that pull events themselves with `trommel-reader`, or that merge figures of parts
-//! computed elsewhere. Whoever wants statistics of a file takes the facade crate `trommel` instead,
-//! which drives this one. Nothing here reads input, builds a tree or prints.
+//! Use this crate in a program that pulls events itself with `trommel-reader`, or that merges
+//! partial results computed elsewhere. To compute the statistics of a file, use the facade crate
+//! `trommel`, which drives this crate. This crate reads no input, keeps no tree of the values, and
+//! prints nothing.
 //!
 //! # Contents
 //!
-//! | what | takes | says |
+//! | accumulator | observes | reports |
 //! | --- | --- | --- |
 //! | [`Profile`] | events | structure, types, sizes of arrays and objects by path, a [`Schema`], figures about values |
-//! | [`Kinds`] | types | how many of each |
-//! | [`Numeric`] | numbers | count, exact sum, mean, minimum, maximum, integers beyond a double |
+//! | [`Kinds`] | types | the number of values of each type |
+//! | [`Numeric`] | numbers | count, exact sum, mean, minimum, maximum, integers too large for a double |
 //! | [`ExactSum`] | numbers | the sum, never rounded |
-//! | [`Quantiles`] | numbers | any quantile |
+//! | [`Quantiles`] | numbers | quantiles by nearest rank |
 //! | [`TextLengths`] | strings | shortest, longest, mean |
-//! | [`Distinct`] | scalars | how many different ones |
-//! | [`Frequent`] | scalars | the most frequent ones |
+//! | [`Distinct`] | scalars | the number of distinct values |
+//! | [`Frequent`] | scalars | the most frequent values |
 //!
-//! All of them are an [`Accumulator`]: `observe`, `merge`, `summary`.
+//! Each of them has a method `observe`, and implements [`Accumulator`]: `merge` and `summary`.
 //!
 //! # Terms
 //!
-//! - *path*: where a value stands, elements of an array not told apart, as a query:
-//!   `$.users[*].tags`. All values of one path share a *row*. The path `.*` stands for the members
-//!   that were *folded* because there were too many different names.
-//! - *root*: a value that is observed by itself: a document, a record of a stream, a node that a
-//!   query selects.
-//! - *first appearance*: rows stand in the order of the offsets that the caller gives, whatever the
-//!   order of merging.
-//! - *shape*: what is known of all paths together; a schema is written from it.
-//! - *cap*: what may be kept. Below it a figure is *exact*, beyond it *approximate*, and then it
-//!   says so and states its bound.
+//! - *path*: the location of a value as a query, such as `$.users[*].tags`. All elements of an
+//!   array have one path.
+//! - *row*: the figures about all values of one path.
+//! - *folded*: if the objects of one path have too many distinct names, the members that not every
+//!   object has share a single path, which ends in `.*`.
+//! - *root*: a value that the caller observes as a whole: a document, a record of a stream, or a
+//!   node that a query selects.
+//! - *first appearance*: the smallest offset at which a path was observed, among the offsets that
+//!   the caller passes. It determines the order of rows, regardless of the order of merging.
+//! - *shape*: the observed paths with their types and counts. A schema is derived from it.
+//! - *cap*: the maximum amount of state of an accumulator. Up to the cap, a figure is *exact*.
+//!   Beyond it, the figure is *approximate*, and the summary says so and states the error bound.
 //!
 //! # Example
 //!
-//! Two halves of a stream, profiled apart and merged:
+//! Profiles two halves of a stream separately, then merges them:
 //!
 //! ```
 //! use trommel_reader::{Config, Cursor};
@@ -70,20 +73,22 @@
 //!
 //! # Limits and errors
 //!
-//! Nothing here fails. [`ProfileLimits`] bounds memory; what could not be kept or shown is told in
-//! [`Capped`], and never touches structure and types. With the feature `serde`, profiles and
-//! accumulators are written and read back (equal observations give equal bytes); reading a damaged
-//! one is an error of the format's.
+//! No operation fails. [`ProfileLimits`] bounds memory. [`Capped`] lists everything that was
+//! dropped to stay within the limits. Structure and types stay exact, except that the number of
+//! repeated names may become a lower bound.
 //!
-//! Names are looked up under a key drawn at random, so that names made to collide cost no more than
-//! others. Fingerprints of *values* have a constant key, because partial states of different
-//! processes must merge: someone who makes values collide can have them counted as one.
+//! With the feature `serde`, profiles and accumulators can be serialized and restored, and equal
+//! observations give equal bytes. Deserializing a damaged state returns an error.
+//!
+//! Member names are hashed with a random key, so an attacker cannot craft names that collide.
+//! Fingerprints of *values* use a constant key, because partial states of different processes must
+//! merge. An attacker who crafts colliding values can therefore make them count as one.
 //!
 //! # Cost
 //!
-//! An event of a known shape costs a few comparisons and no allocation. Figures about values (asked
-//! for with [`ProfileOptions::values`]) look at every scalar: time linear in its text and
-//! logarithmic in what is kept.
+//! An event at a known path costs a few comparisons and no allocation. Figures about values (see
+//! [`ProfileOptions::values`]) inspect every scalar, which takes time linear in the length of the
+//! scalar and logarithmic in the size of the accumulator's state.
 
 mod figures;
 mod profile;
@@ -91,40 +96,40 @@ mod schema;
 
 pub use figures::{
     Distinct, DistinctSummary, Exact, ExactSum, Frequent, FrequentSummary, FrequentValue, KindSet, Kinds,
-    Numeric, NumericSummary, Quantiles, QuantilesSummary, Shown, TextLengths, TextLengthsSummary, TypeCounts,
-    ValuesSummary,
+    Numeric, NumericSummary, Quantiles, QuantilesSummary, ScalarValue, TextLengths, TextLengthsSummary,
+    TypeCounts, ValuesSummary,
 };
 pub use profile::{
-    ArrayRow, Capped, ObjectRow, Profile, ProfileLimits, ProfileOptions, RowsShown, Structure, Summary,
+    ArrayRow, Capped, ObjectRow, Profile, ProfileLimits, ProfileOptions, RowCounts, Structure, Summary,
 };
 pub use schema::Schema;
 
 #[cfg(feature = "serde")]
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
 fn is_zero(value: &u64) -> bool {
     *value == 0
 }
 
 #[cfg(feature = "serde")]
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
 fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// A figure about a stream of values that is computed a value at a time and merged from parts.
+/// A figure about a stream of values, computed one value at a time and mergeable from parts.
 ///
-/// The state is a function of the *multiset* of what was observed, never of its order: merging is
-/// commutative and associative, and the parts of any split, merged in any order, give the same
-/// summary (and, with the feature `serde`, the same bytes) as one pass. This holds for sketches
-/// too, beyond their caps as well.
+/// The state depends only on the *multiset* of observed values, never on their order, so merging is
+/// commutative and associative. However a stream is split, its parts can be merged in any order:
+/// the summary is that of one pass and, with the feature `serde`, so are the serialized bytes. This
+/// also holds for approximate figures beyond their caps.
 pub trait Accumulator: Sized {
-    /// What the accumulator says in the end.
+    /// The result of the accumulator.
     type Summary;
 
-    /// Adds what another accumulator of the same kind has observed. Of two different caps the lower
-    /// one holds.
+    /// Adds everything that another accumulator of the same kind has observed. If the caps differ,
+    /// the lower one applies.
     fn merge(&mut self, other: Self);
 
-    /// The figures over everything observed so far.
+    /// Returns the figures over everything observed so far.
     fn summary(&self) -> Self::Summary;
 }

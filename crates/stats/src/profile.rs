@@ -1,4 +1,4 @@
-//! Structure, rows, schema and values of JSON from its events.
+//! Structure, rows, schema, and values of JSON, computed from its events.
 
 mod names;
 mod options;
@@ -13,7 +13,7 @@ mod trie;
 mod walk;
 
 pub use options::{ProfileLimits, ProfileOptions};
-pub use summary::{ArrayRow, Capped, ObjectRow, RowsShown, Structure, Summary};
+pub use summary::{ArrayRow, Capped, ObjectRow, RowCounts, Structure, Summary};
 
 pub(crate) use regroup::Policy;
 pub(crate) use trie::{NONE, Node, Trie};
@@ -26,20 +26,20 @@ use repeats::Sequences;
 use trommel_reader::{Event, Kind, Listener, Payload, Scalar, Tally, Text};
 use walk::{Core, Frame, Totals, Walk};
 
-/// When memory runs out, names are not folded further than this.
-const FEWEST_NAMES: u32 = 16;
+/// The lower bound of the cap on names when memory runs out.
+const MIN_NAMES_CAP: u32 = 16;
 
-/// Counts everything about the values it is shown: structure and types, and by path the sizes of
+/// Counts everything about the observed values: structure and types, and by path the sizes of
 /// arrays and objects, a schema, and figures about values.
 ///
-/// Between [`begin`](Self::begin) and [`end`](Self::end) it is given the events of one or more
-/// values. Where one observed value lies in another (`$..a`), both are open at once, and an event
+/// Between [`begin`](Self::begin) and [`end`](Self::end), it observes the events of one or more
+/// values. If one observed value contains another (`$..a`), both are open at once, and an event
 /// counts for each of them.
 ///
-/// The summary is a function of what was observed, not of the order in which parts are merged.
-/// Where memory runs out and names are folded below
-/// [`names_per_path`](ProfileLimits::names_per_path), *which* paths share a row may depend on how
-/// the input was cut into parts; every figure shown is exact for its row all the same.
+/// The summary depends only on the observations, not on the order in which parts are merged. There
+/// is one exception: when memory runs out and names are folded below
+/// [`names_per_path`](ProfileLimits::names_per_path), the set of paths that share a row may depend
+/// on how the input was split. Every figure is still exact for its row.
 ///
 /// # Cost
 /// A few comparisons an event and no allocation once the shape is known, except for escaped names;
@@ -48,20 +48,20 @@ const FEWEST_NAMES: u32 = 16;
 #[derive(Clone, Debug)]
 pub struct Profile {
     core: Core,
-    /// Walks, of which the first `open` are in use.
+    /// The pool of walks. The first `open` are in use.
     walks: Vec<Walk>,
     open: usize,
-    /// The trie is settled when it takes more than this.
-    settle_at: u64,
-    /// Whether nothing was observed since it was settled.
-    settled: bool,
+    /// The trie is normalized when it exceeds this number of bytes.
+    normalize_at: u64,
+    /// True if nothing was observed since the trie was normalized.
+    normalized: bool,
 }
 
 impl Profile {
-    /// An empty profile.
+    /// Creates an empty profile.
     pub fn new(options: ProfileOptions) -> Self {
         let (names_cap, depth_cap) = (options.limits.names_per_path.max(1), options.max_depth);
-        let settle_at = trie_bytes(&options);
+        let normalize_at = trie_bytes(&options);
         let core = Core {
             options,
             totals: Totals::default(),
@@ -73,23 +73,23 @@ impl Profile {
             names_cap,
             depth_cap,
         };
-        Self { core, walks: Vec::new(), open: 0, settle_at, settled: true }
+        Self { core, walks: Vec::new(), open: 0, normalize_at, normalized: true }
     }
 
-    /// Begins to observe: the values whose events follow are roots. If another value is open, they
-    /// are roots besides.
+    /// Starts an observation: the values whose events follow are roots. If another value is open,
+    /// they are roots in addition to being part of it.
     pub fn begin(&mut self) {
         if self.open == self.walks.len() {
             self.walks.push(Walk::default());
         }
         self.walks[self.open].nested = self.open > 0;
-        (self.settled, self.open) = (false, self.open + 1);
+        (self.normalized, self.open) = (false, self.open + 1);
     }
 
-    /// Observes an event; `at` is its offset in the input, which decides what appeared first.
-    /// Between `begin` and `end` only.
+    /// Observes an event at the offset `at` of the input. Offsets determine the order of first
+    /// appearance. Must be called between `begin` and `end`.
     pub fn observe(&mut self, event: Event, payload: Payload<'_>, at: u64) {
-        self.hear(event, payload, at);
+        self.receive(event, payload, at);
     }
 
     #[inline]
@@ -98,19 +98,20 @@ impl Profile {
             [walk] => step(&mut self.core, walk),
             walks => walks.iter_mut().for_each(|walk| step(&mut self.core, walk)),
         }
-        if self.core.trie.charge > self.settle_at {
-            self.settle_open();
+        if self.core.trie.charge > self.normalize_at {
+            self.normalize_open();
         }
     }
 
-    /// Observes a root of which only what it is made of is known, which is all that matters without
-    /// paths and repeated names. Not between `begin` and `end`.
+    /// Observes a root of which only the tally is known. That is enough when neither paths nor
+    /// repeated names are counted. Must not be called between `begin` and `end`.
     pub fn observe_tally(&mut self, kind: Kind, tally: &Tally) {
-        self.settled = false;
+        self.normalized = false;
         self.core.totals.tally(kind, tally);
     }
 
-    /// Ends what began last. Containers that are still open then count as if they ended here.
+    /// Ends the observation that began last. Containers that are still open count as if they ended
+    /// here.
     pub fn end(&mut self) {
         if let Some(walk) = self.open.checked_sub(1).and_then(|last| self.walks.get_mut(last)) {
             self.core.close(walk);
@@ -118,46 +119,48 @@ impl Profile {
         }
     }
 
-    /// A profile for more elements of the array that is innermost open, to be [joined](Self::join):
-    /// as if it had observed the beginnings of the open containers, and counted nothing. Where more
-    /// than one value is open, or paths were folded, there is none.
-    pub fn apart(&self) -> Option<Self> {
+    /// Creates a profile for more elements of the innermost open array, to be [joined](Self::join)
+    /// later. It behaves as if it had observed the start of the open containers, but has counted
+    /// nothing. Returns `None` if several values are open or if paths were folded.
+    pub fn fork(&self) -> Option<Self> {
         let [walk] = self.walks.get(..self.open)? else { return None };
         let core = &self.core;
-        let mut apart = Self::new(core.options.clone());
-        (apart.core.names_cap, apart.core.depth_cap) = (core.names_cap, core.depth_cap);
-        apart.core.level = core.level;
-        apart.begin();
-        apart.walks.first_mut()?.depth = walk.depth;
+        let mut fork = Self::new(core.options.clone());
+        (fork.core.names_cap, fork.core.depth_cap) = (core.names_cap, core.depth_cap);
+        fork.core.level = core.level;
+        fork.begin();
+        fork.walks.first_mut()?.depth = walk.depth;
+        // Only elements can be split off: the names of an open object must be checked for repeats
+        // in one place.
         if walk.frames.last().is_some_and(|frame| frame.kind == Kind::Object) {
             return None;
         }
         let mut parent = NONE;
         for frame in &walk.frames {
-            parent = apart.core.trie.same_child(parent, &core.trie, frame.node)?;
-            apart.core.objects += 1;
-            let frame = frame.apart(parent, apart.core.objects);
-            apart.walks.first_mut()?.frames.push(frame);
+            parent = fork.core.trie.same_child(parent, &core.trie, frame.node)?;
+            fork.core.objects += 1;
+            let frame = frame.fork(parent, fork.core.objects);
+            fork.walks.first_mut()?.frames.push(frame);
         }
-        Some(apart)
+        Some(fork)
     }
 
-    /// Adds what a profile that was made [apart](Self::apart) has observed of the same array. What
-    /// is open stays so.
+    /// Adds the observations of a [forked](Self::fork) profile of the same array. Open containers
+    /// stay open.
     ///
-    /// Takes time in proportion to the paths of both, and the logarithm of the names of one path.
-    pub fn join(&mut self, apart: Self) {
-        let theirs = apart.walks.first().and_then(|walk| walk.frames.last());
+    /// Takes time linear in the paths of both, and logarithmic in the names of one path.
+    pub fn join(&mut self, fork: Self) {
+        let theirs = fork.walks.first().and_then(|walk| walk.frames.last());
         let own = self.walks.first_mut().and_then(|walk| walk.frames.last_mut());
         if let (Some(own), Some(theirs)) = (own, theirs) {
-            own.take_in(theirs);
+            own.absorb(theirs);
         }
-        self.settled = false;
-        self.add(apart.core);
-        self.settle_open();
+        self.normalized = false;
+        self.add(fork.core);
+        self.normalize_open();
     }
 
-    /// Adds what another profile has counted; the trie is then to be settled.
+    /// Adds the counts of another profile. The trie must be normalized afterwards.
     fn add(&mut self, other: Core) {
         let core = &mut self.core;
         core.options.restrict(&other.options);
@@ -169,24 +172,26 @@ impl Profile {
         core.lower_caps();
     }
 
-    /// Ends what is open and brings everything into its one form, as a function of what was
-    /// observed. Merging does so by itself.
-    pub fn settle(&mut self) {
+    /// Ends all open values and brings the state into its canonical form, which depends only on the
+    /// observations. Merging does so by itself.
+    pub fn normalize(&mut self) {
         while self.open > 0 {
             self.end();
         }
-        if !std::mem::replace(&mut self.settled, true) {
-            self.core.settle();
+        if !std::mem::replace(&mut self.normalized, true) {
+            self.core.normalize();
         }
     }
 
-    /// Settles while values are open: their place in the trie moves with it.
-    fn settle_open(&mut self) {
+    /// Normalizes the trie while values are open, and updates the node ids that the open frames
+    /// hold.
+    fn normalize_open(&mut self) {
         let open = &mut self.walks[..self.open];
+        // The marks refer to nodes that are about to be renumbered or folded.
         for walk in open.iter_mut() {
             self.core.unmark(walk);
         }
-        let new_ids = self.core.settle();
+        let new_ids = self.core.normalize();
         let new_id = |id: u32| new_ids.get(id as usize).copied().unwrap_or(NONE);
         for walk in open {
             walk.pending = walk.pending.map(new_id);
@@ -196,13 +201,13 @@ impl Profile {
                 frame.deeper = self.core.goes_deeper(frame.node);
             }
         }
-        // Room to grow, so that rebuilding costs little for each new path.
+        // Leave space to grow, so that not every new path triggers another rebuild.
         let limit = trie_bytes(&self.core.options);
-        self.settle_at = limit.max(self.core.trie.charge + limit / 8);
+        self.normalize_at = limit.max(self.core.trie.charge + limit / 8);
     }
 }
 
-/// Events one after the other, as [`observe`](Profile::observe) takes them.
+/// Receives events one by one, like [`observe`](Profile::observe).
 impl Listener for Profile {
     fn wants_scalars(&self) -> bool {
         self.core.options.per_path || self.core.options.counts
@@ -229,15 +234,18 @@ impl Listener for Profile {
     }
 }
 
-/// Bytes for paths and values: the limit, less what they may grow between two times of settling.
+/// Returns the bytes for paths and values: the limit, less the growth allowed between two
+/// normalizations.
 fn trie_bytes(options: &ProfileOptions) -> u64 {
     options.limits.bytes.min(1 << 31) / 8 * 7
 }
 
 impl Core {
-    /// Folds and cuts until everything fits. Gives the new id of each node.
-    fn settle(&mut self) -> Vec<u32> {
+    /// Folds names and lowers caps until everything fits. Returns the new id of each node.
+    fn normalize(&mut self) -> Vec<u32> {
         let limit = trie_bytes(&self.options);
+        // Regroup before comparing with the limit: merged tries hold duplicate nodes, and counting
+        // these // would lower caps for no reason.
         let mut new_ids = self.regroup();
         while self.trie.charge > limit && self.tighten() {
             let newer = self.regroup();
@@ -252,13 +260,15 @@ impl Core {
         self.trie.regroup(Policy::Cap { names: self.names_cap, depth: self.depth_cap })
     }
 
-    /// Takes the next measure against too much memory; false when there is none left.
+    /// Takes the next step to save memory. Returns false if there is none left.
     fn tighten(&mut self) -> bool {
+        // The order of the steps follows the loss of information: first coarser figures, then fewer
+        // names, // then fewer levels.
         if self.options.values && self.level < crate::figures::LEVELS {
             self.level += 1;
             self.lower_caps();
-        } else if self.names_cap > FEWEST_NAMES {
-            self.names_cap = (self.names_cap / 2).max(FEWEST_NAMES);
+        } else if self.names_cap > MIN_NAMES_CAP {
+            self.names_cap = (self.names_cap / 2).max(MIN_NAMES_CAP);
         } else if self.depth_cap > 1 {
             let deepest = self.trie.nodes.iter().map(|node| node.depth).max();
             self.depth_cap = (self.depth_cap.min(deepest.unwrap_or(1)) / 2).max(1);
@@ -282,8 +292,8 @@ impl Core {
         self.trie.nodes.get(node as usize).is_some_and(|node| node.depth < self.depth_cap)
     }
 
-    /// Writes down the names of open objects, which until now the trie's marks have told: it is
-    /// about to be rebuilt.
+    /// Copies the names of open objects from the marks of the trie to their lists, because the trie
+    /// is about to be rebuilt.
     fn unmark(&mut self, walk: &mut Walk) {
         let mut open: Vec<u32> = vec![NONE; self.trie.nodes.len()];
         for (place, frame) in (0..).zip(&mut walk.frames) {
@@ -310,27 +320,27 @@ impl Core {
 impl Accumulator for Profile {
     type Summary = Summary;
 
-    /// Adds what another profile has observed, with what both have been asked for. Ends what is
-    /// open in either.
+    /// Adds the observations of another profile. The result has only the options that both have.
+    /// Ends the open values of both.
     ///
-    /// Takes time in proportion to the paths of both, and the logarithm of the names of one path.
+    /// Takes time linear in the paths of both, and logarithmic in the names of one path.
     fn merge(&mut self, mut other: Self) {
-        self.settle();
-        other.settle();
+        self.normalize();
+        other.normalize();
         self.add(other.core);
-        self.core.settle();
+        self.core.normalize();
     }
 
-    /// The figures over everything observed so far, as if what is open ended here.
-    /// [Settle](Self::settle) first to spare a copy of everything.
+    /// Returns the figures over everything observed so far, as if the open values ended here. Call
+    /// [`normalize`](Self::normalize) first to avoid copying the state.
     ///
-    /// Takes time in proportion to the paths, and the logarithm of the rows.
+    /// Takes time linear in the paths, and logarithmic in the rows.
     fn summary(&self) -> Summary {
-        if self.settled {
+        if self.normalized {
             return Summary::of(&self.core);
         }
-        let mut settled = self.clone();
-        settled.settle();
-        Summary::of(&settled.core)
+        let mut normalized = self.clone();
+        normalized.normalize();
+        Summary::of(&normalized.core)
     }
 }

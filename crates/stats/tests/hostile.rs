@@ -1,4 +1,4 @@
-//! Input that means harm, and events that make no sense.
+//! Hostile input and inconsistent events.
 
 mod support;
 
@@ -8,7 +8,7 @@ use trommel_stats::{Accumulator as _, Profile};
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::Random;
 
-/// R12: two profiles do not hash alike, and still give the same answer.
+/// R12: profiles with different hash keys give the same result.
 #[test]
 fn random_keys_never_show() {
     let names: Vec<String> = (0..300).map(|n| format!(r#""{}":{n}"#, n * 7919 % 1000)).collect();
@@ -23,7 +23,7 @@ fn random_keys_never_show() {
     }
 }
 
-/// R13: whatever events come in whatever order, nothing panics, and what was counted adds up.
+/// R13: events in any order cause no panic, and the counts never decrease.
 #[test]
 fn senseless_events() {
     let name = Text::plain("a");

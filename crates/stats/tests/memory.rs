@@ -1,4 +1,4 @@
-//! What a profile allocates: nothing once it knows the shape, and never more than its limits.
+//! Allocations of a profile: none once it knows the shape, and never beyond its limits.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,7 +16,7 @@ use trommel_testkit::naive::parse;
 static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
 /// The allocator counts for the whole process, so one test measures at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+static MEASURING: Mutex<()> = Mutex::new(());
 
 const MIB: usize = 1 << 20;
 
@@ -25,10 +25,10 @@ fn measure<T>(work: impl FnOnce() -> T) -> (T, Usage) {
 }
 
 fn alone() -> MutexGuard<'static, ()> {
-    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+    MEASURING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Feeds events without a text behind them.
+/// Sends events to a profile without a text.
 struct Feed {
     profile: Profile,
     at: u64,
@@ -68,13 +68,13 @@ impl Feed {
     }
 
     fn summary(mut self) -> Summary {
-        self.profile.settle();
+        self.profile.normalize();
         self.profile.summary()
     }
 }
 
 #[test]
-fn nothing_is_allocated_for_what_is_known() {
+fn known_shapes_allocate_nothing() {
     let _alone = alone();
     let text = br#"{"a":[1,2.5,"x",{"b":null,"c":[[true]]}],"d":{"e":"2024-01-01"},"f":{}}"#;
     let optional = br#"{"a":[{"c":[]}],"f":{"new":1},"d":{}}"#;
@@ -88,20 +88,21 @@ fn nothing_is_allocated_for_what_is_known() {
     round(&mut profile);
     round(&mut profile);
     // The tree walk of the test allocates the same in every round, with or without a profile.
-    let mut nothing = Profile::new(options(|options| options.per_path = false));
-    round(&mut nothing);
-    let without = fewest_allocations(|| round(&mut nothing));
+    let mut untracked = Profile::new(options(|options| options.per_path = false));
+    round(&mut untracked);
+    let without = fewest_allocations(|| round(&mut untracked));
     let with = fewest_allocations(|| round(&mut profile));
     assert_eq!(with, without);
 }
 
-/// The test runner's own thread may allocate meanwhile, but not every time.
+/// The minimum over several runs: the test runner's own thread may allocate meanwhile, but not
+/// every time.
 fn fewest_allocations(mut work: impl FnMut()) -> usize {
     (0..30).map(|_| measure(&mut work).1.allocations).min().unwrap()
 }
 
-/// R11: ever new names in one object, in many objects, and at many paths, within the limits; what
-/// is counted stays exact.
+/// R11: ever new names in one object, in many objects, and at many paths stay within the limits,
+/// and the counts stay exact.
 #[test]
 fn ever_new_names() {
     let _alone = alone();
@@ -161,7 +162,7 @@ fn ever_new_names() {
     assert!(ids.frequent.values.is_empty(), "no value is frequent: {:?}", ids.frequent);
 }
 
-/// R11: as many paths as names, none of which has many names.
+/// R11: as many paths as names, none with many names.
 #[test]
 fn ever_new_paths() {
     let _alone = alone();
@@ -198,7 +199,8 @@ fn ever_new_paths() {
     assert!(found.capped.folded_paths > 0);
 }
 
-/// Names that nobody has room for make the count of repeated names a lower bound, which is said.
+/// If names do not fit within the limit, the number of repeated names becomes a lower bound and is
+/// marked as such.
 #[test]
 fn repeated_names_beyond_the_limit() {
     let _alone = alone();
@@ -238,7 +240,7 @@ fn repeated_names_beyond_the_limit() {
     assert_eq!(names_alone(8 * 1100), (100, true));
 }
 
-/// R8: depth costs a fixed amount a level, and nothing recurses.
+/// R8: depth costs a fixed amount a level, without recursion.
 #[test]
 fn a_deep_document() {
     let _alone = alone();
@@ -267,7 +269,7 @@ fn a_deep_document() {
     assert_eq!(found.capped.arrays.map(|rows| (rows.shown, rows.total)), Some((1000, 10_000)));
 }
 
-/// Paths too long to be spelt have no row, and do not cost what their rows would.
+/// Paths that are too long have no row, and do not cost what their rows would.
 #[test]
 fn long_paths() {
     let _alone = alone();

@@ -1,5 +1,5 @@
-//! R34: the merge law. Any split of the records into parts, merged in any order and any grouping,
-//! gives the same summary and (with the feature `serde`) the same bytes as one pass.
+//! R34: the merge law. Any split of the records into parts, merged in any order and grouping, gives
+//! the same summary and (with the feature `serde`) the same bytes as one pass.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,7 +25,7 @@ fn bytes<T>(_: &T) -> Vec<u8> {
     Vec::new()
 }
 
-/// Merges parts two at a time, picked at random.
+/// Merges random pairs of parts until one is left.
 fn merge_all<A: Accumulator>(random: &mut Random, mut parts: Vec<A>) -> A {
     while parts.len() > 1 {
         let one = parts.swap_remove(random.below(parts.len()));
@@ -35,7 +35,7 @@ fn merge_all<A: Accumulator>(random: &mut Random, mut parts: Vec<A>) -> A {
     parts.pop().unwrap()
 }
 
-/// Distributes items over parts and checks the law against one pass over all.
+/// Distributes items over parts and checks the law against one pass over all items.
 fn check<A: Accumulator<Summary: std::fmt::Debug + PartialEq> + Clone + MaybeSerialize, T>(
     random: &mut Random,
     empty: &A,
@@ -93,9 +93,9 @@ fn profiles_within_their_caps() {
     }
 }
 
-/// Folding, too, depends on what was observed alone.
+/// Folding also depends only on the observations.
 #[test]
-fn profiles_with_more_names_than_are_told_apart() {
+fn profiles_beyond_their_name_cap() {
     for seed in 0..cases(400, 5000) {
         let shape = Shape { duplicates: seed % 2 == 0, values: 60, ..Shape::plain() };
         let documents = documents(seed, &shape, 12);
@@ -107,9 +107,9 @@ fn profiles_with_more_names_than_are_told_apart() {
     }
 }
 
-/// Records with a member that all have, among ever other names.
+/// Records with a member that all of them have, among ever new names.
 #[test]
-fn folding_keeps_what_every_object_has() {
+fn folding_keeps_names_of_every_object() {
     let record =
         |n: u64| format!(r#"{{"id":{n},"k{n}":{{"x{n}":1,"y":2}},"k{}":null,"t":[{{"z{n}":1}}]}}"#, n + 1);
     for seed in 0..20 {
@@ -135,8 +135,8 @@ fn folding_keeps_what_every_object_has() {
     }
 }
 
-/// When memory runs out because of many values, the caps of all figures are lowered: still the same
-/// for any split.
+/// If many values exhaust the memory, the caps of all figures are lowered, with the same result for
+/// any split.
 #[test]
 fn profiles_short_of_memory() {
     let record = |random: &mut Random| {
@@ -165,9 +165,10 @@ fn profiles_short_of_memory() {
     }
 }
 
-/// When even that is not enough, which paths are folded may depend on the parts, but no total does.
+/// If memory does not suffice even then, the folded paths may depend on the parts, but no total
+/// does.
 #[test]
-fn totals_stay_exact_when_paths_are_folded_for_memory() {
+fn totals_stay_exact_under_memory_pressure() {
     for seed in 0..cases(60, 1000) {
         let documents =
             documents(seed, &Shape { values: 200, width: 30, duplicates: true, ..Shape::default() }, 10);
@@ -242,17 +243,19 @@ fn accumulators_of_any_scalar() {
         let mut scalars = vec![Scalar::Null, Scalar::Bool(true), Scalar::Bool(false)];
         scalars.extend([&long, b"A".as_slice(), b"\\u0041"].map(|raw| Scalar::String(text(raw))));
         scalars.extend(lexemes.iter().map(|lexeme| Scalar::Number(number(lexeme))));
-        let placed: Vec<(u64, Scalar<'_>)> = (0..).zip(scalars).collect();
+        let positioned: Vec<(u64, Scalar<'_>)> = (0..).zip(scalars).collect();
         for cap in [16, 50, 4096] {
-            check(random, &Distinct::with_cap(cap), &placed, |all, (_, scalar)| all.observe(scalar));
-            check(random, &Frequent::with_cap(cap), &placed, |all, (at, scalar)| all.observe(scalar, *at));
+            check(random, &Distinct::with_cap(cap), &positioned, |all, (_, scalar)| all.observe(scalar));
+            check(random, &Frequent::with_cap(cap), &positioned, |all, (at, scalar)| {
+                all.observe(scalar, *at);
+            });
         }
     }
 }
 
-/// Parts with different caps merge to the lower one, whichever comes first.
+/// Parts with different caps merge to the lower cap, in either order.
 #[test]
-fn the_lower_cap_holds() {
+fn the_lower_cap_applies() {
     for seed in 0..cases(40, 500) {
         let random = &mut Random::new(seed);
         let lexemes = numbers(random, 300);
@@ -286,10 +289,10 @@ fn the_lower_cap_holds() {
     }
 }
 
-/// A state that was written and read again goes on as if nothing had happened.
+/// A restored state continues as if it had not been stored.
 #[cfg(feature = "serde")]
 #[test]
-fn states_survive_being_stored() {
+fn restored_states_continue() {
     for seed in 0..cases(100, 2000) {
         let documents = documents(seed, &Shape { duplicates: true, values: 80, ..Shape::default() }, 8);
         let limited = options(|options| {
@@ -314,7 +317,7 @@ fn states_survive_being_stored() {
     }
 }
 
-/// R13: a damaged state is an error or a state, never a panic.
+/// R13: a damaged state is an error or a valid state, never a panic.
 #[cfg(feature = "serde")]
 #[test]
 fn damaged_states_are_refused() {
@@ -343,10 +346,10 @@ fn damaged_states_are_refused() {
     assert!(refused > 100);
 }
 
-/// The elements of an array may be observed apart: what is joined is what one pass over all would
-/// have seen.
+/// The elements of an array may be observed by forked profiles. Joining these gives the result of
+/// one pass over all elements.
 #[test]
-fn elements_observed_apart() {
+fn forked_profiles_join() {
     let mut joins = 0;
     for seed in 0..cases(60, 3_000) {
         let mut random = Random::new(seed);
@@ -357,22 +360,21 @@ fn elements_observed_apart() {
         for change in [everything, |options: &mut ProfileOptions| options.max_depth = 3] {
             let options = options(change);
             let mut whole = Profile::new(options.clone());
-            apart(text.as_bytes(), &mut whole, || false);
+            fork(text.as_bytes(), &mut whole, || false);
             let mut joined = Profile::new(options);
-            joins += apart(text.as_bytes(), &mut joined, || random.chance(30));
+            joins += fork(text.as_bytes(), &mut joined, || random.chance(30));
             assert_eq!(joined.summary(), whole.summary(), "seed {seed}");
-            joined.settle();
-            whole.settle();
+            joined.normalize();
+            whole.normalize();
             assert_eq!(String::from_utf8(bytes(&joined)), String::from_utf8(bytes(&whole)), "seed {seed}");
         }
     }
     assert!(joins > 200, "{joins}");
 }
 
-/// Observes a document. Between the elements of its array `b` it is changed now and then, where
-/// `change` says so, between the profile and one apart, or the one apart is joined. Returns how
-/// often it was.
-fn apart(text: &[u8], profile: &mut Profile, mut change: impl FnMut() -> bool) -> usize {
+/// Observes a document. Between elements of its array `b`, whenever `change` returns true, switches
+/// to a fork of the profile or joins the fork. Returns the number of joins.
+fn fork(text: &[u8], profile: &mut Profile, mut change: impl FnMut() -> bool) -> usize {
     let mut cursor = Cursor::new(text, &Config::default());
     let (mut other, mut joins) = (None::<Profile>, 0);
     profile.begin();
@@ -382,11 +384,11 @@ fn apart(text: &[u8], profile: &mut Profile, mut change: impl FnMut() -> bool) -
         let between = cursor.between().is_some() && cursor.depth() == 4;
         if between && (other.is_some() || change()) {
             let ended = cursor.peek().unwrap().is_none() && text[cursor.offset() as usize] == b']';
-            if let Some(apart) = other.take_if(|_| ended || change()) {
-                profile.join(apart);
+            if let Some(fork) = other.take_if(|_| ended || change()) {
+                profile.join(fork);
                 joins += 1;
             } else if other.is_none() && !ended {
-                other = profile.apart();
+                other = profile.fork();
             }
         }
     }

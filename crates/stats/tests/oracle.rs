@@ -1,4 +1,4 @@
-//! Profiles against the plain statistics of the test kit, which count over a tree.
+//! Compares profiles with the simple statistics of the test kit, which count over a tree.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ mod support;
 use std::collections::BTreeSet;
 use support::{Random, kind, observe, options, summary};
 use trommel_reader::Kind;
-use trommel_stats::{Accumulator as _, Profile, Shown, Summary, TypeCounts, ValuesSummary};
+use trommel_stats::{Accumulator as _, Profile, ScalarValue, Summary, TypeCounts, ValuesSummary};
 use trommel_testkit::conformance;
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{Shape, document, stream};
@@ -127,7 +127,7 @@ fn record_streams() {
     }
 }
 
-/// Values that lie in each other (`$..a`), and values selected twice, count as often as they are
+/// Values that contain each other (`$..a`) and values selected twice count as often as they are
 /// selected.
 #[test]
 fn overlapping_values() {
@@ -153,17 +153,19 @@ fn shown(data: &Data) -> String {
         Data::Number(lexeme) => format!("#{:?}", trommel_testkit::decimal::Decimal::new(lexeme)),
         Data::String(text) if text.len() > 256 => format!("{} bytes", text.len()),
         Data::String(text) => format!("{text:?}"),
-        Data::Array(_) | Data::Object(_) => unreachable!("no scalar"),
+        Data::Array(_) | Data::Object(_) => unreachable!("not a scalar"),
     }
 }
 
-fn shown_value(value: &Shown) -> String {
+fn shown_value(value: &ScalarValue) -> String {
     match value {
-        Shown::Null => "null".into(),
-        Shown::Bool(value) => value.to_string(),
-        Shown::Number(number) => format!("#{:?}", trommel_testkit::decimal::Decimal::new(number.as_str())),
-        Shown::String(text) => format!("{text:?}"),
-        Shown::Long { bytes } => format!("{bytes} bytes"),
+        ScalarValue::Null => "null".into(),
+        ScalarValue::Bool(value) => value.to_string(),
+        ScalarValue::Number(number) => {
+            format!("#{:?}", trommel_testkit::decimal::Decimal::new(number.as_str()))
+        }
+        ScalarValue::String(text) => format!("{text:?}"),
+        ScalarValue::Long { bytes } => format!("{bytes} bytes"),
         _ => unreachable!(),
     }
 }
@@ -221,7 +223,8 @@ fn values_by_path() {
         let expected: Vec<_> = expected.iter().filter(|row| !row.scalars.is_empty()).collect();
         let found = found.values.unwrap();
         assert_eq!(found.len(), expected.len());
-        // Rows stand in the order in which the paths appear, which may be that of a container.
+        // Rows are ordered by the first appearance of their path, possibly with a container as its
+        // value.
         for (found, expected) in found.iter().zip(expected) {
             assert_eq!(found.path, expected.path);
             check_values(found, expected);
@@ -269,5 +272,5 @@ fn real_documents() {
             check_rows(&found, &population, 10_000);
         }
     }
-    assert!(all.len() > 10, "the suite's files are there");
+    assert!(all.len() > 10, "the suite is incomplete");
 }

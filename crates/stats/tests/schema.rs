@@ -1,4 +1,4 @@
-//! Schemas: every observed document satisfies its own, by an independent validator.
+//! Every observed document satisfies its own schema, according to an independent validator.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,7 +21,7 @@ fn schema_text<T: AsRef<[u8]>>(options: ProfileOptions, documents: &[T]) -> Stri
     summary(options, documents).schema.unwrap().into_json()
 }
 
-/// The schema without its dialect, which is checked.
+/// Returns the schema without its dialect, which is verified.
 fn schema<T: AsRef<[u8]>>(options: ProfileOptions, documents: &[T]) -> Value {
     let mut schema: Value = serde_json::from_str(&schema_text(options, documents)).unwrap();
     let dialect = schema.as_object_mut().unwrap().remove("$schema");
@@ -29,7 +29,7 @@ fn schema<T: AsRef<[u8]>>(options: ProfileOptions, documents: &[T]) -> Value {
     schema
 }
 
-/// A validator that takes formats seriously; building it checks the schema against the dialect.
+/// Creates a validator that checks formats. Building it validates the schema against the dialect.
 fn validator(schema: &str) -> Validator {
     let schema: Value = serde_json::from_str(schema).unwrap();
     assert!(jsonschema::draft202012::meta::is_valid(&schema), "{schema}");
@@ -57,7 +57,7 @@ fn lines(seed: u64, shape: &Shape, count: usize) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn accepts_what_it_was_made_of() {
+fn schemas_accept_their_own_documents() {
     let shapes = [
         Shape::plain(),
         Shape { duplicates: true, ..Shape::plain() },
@@ -93,7 +93,7 @@ fn accepts_real_documents() {
 fn accepts_what_genson_accepts() {
     let Some(root) = conformance::root() else { return };
     let all = conformance::schema_cases(&root);
-    assert!(all.len() > 20, "the suite is there");
+    assert!(all.len() > 20, "the suite is incomplete");
     for case in all {
         if !case.inputs.is_empty() {
             check(with_schema(), &case.inputs);
@@ -102,7 +102,7 @@ fn accepts_what_genson_accepts() {
 }
 
 #[test]
-fn says_what_it_saw() {
+fn describes_observed_types() {
     assert_eq!(schema::<&str>(with_schema(), &[]), json!({}));
     assert_eq!(schema(with_schema(), &["[]"]), json!({"type": "array"}));
     assert_eq!(schema(with_schema(), &["{}"]), json!({"type": "object"}));
@@ -121,7 +121,7 @@ fn says_what_it_saw() {
     );
 }
 
-/// A member that every object has is required, however often other objects repeat it.
+/// A member that every object has is required, even if other objects repeat it.
 #[test]
 fn repeated_names_are_present_once() {
     let found = schema(with_schema(), &[r#"{"a":1,"a":2,"b":1}"#, r#"{"b":1}"#]);
@@ -149,11 +149,11 @@ fn maps_have_no_properties() {
     // 100 names are not enough.
     let hundred: Vec<String> = (0..3).map(|part| map(part * 34..(part * 34 + 34).min(100), value)).collect();
     assert_eq!(schema(with_schema(), &hundred)["properties"].as_object().unwrap().len(), 100);
-    // A name in half of the objects makes records of them.
+    // A name in half of the objects makes them records.
     let mut records = documents.clone();
     records.push(map(0..1, value));
     assert_eq!(schema(with_schema(), &records)["properties"].as_object().unwrap().len(), 120);
-    // Maps in maps: the inner ones are looked at together.
+    // Maps in maps: all inner ones share one schema.
     let nested: Vec<String> = (0..3)
         .map(|part| map(part * 40..part * 40 + 40, |name| map(name * 50..name * 50 + 50, value)))
         .collect();
@@ -171,9 +171,9 @@ fn formats_need_twenty_strings() {
         json!({"type": "string", "format": "date"})
     );
     assert_eq!(schema(with_schema(), &dates(19))["properties"]["d"], json!({"type": "string"}));
-    let mut spoilt = dates(30);
-    spoilt.push(r#"{"d":"2024-02-30"}"#.into());
-    assert_eq!(schema(with_schema(), &spoilt)["properties"]["d"], json!({"type": "string"}));
+    let mut mixed = dates(30);
+    mixed.push(r#"{"d":"2024-02-30"}"#.into());
+    assert_eq!(schema(with_schema(), &mixed)["properties"]["d"], json!({"type": "string"}));
     let mut nullable = dates(30);
     nullable.push(r#"{"d":null}"#.into());
     assert_eq!(
@@ -182,7 +182,7 @@ fn formats_need_twenty_strings() {
     );
 }
 
-/// What is given as a format, the validator takes for one too.
+/// The validator accepts every string for which a format is reported.
 #[test]
 fn formats_agree_with_the_validator() {
     let texts = [
@@ -268,7 +268,7 @@ fn depth_and_size_are_bounded() {
     assert_eq!(nodes(101)["properties"]["k49"], json!({"type": "array", "items": {"type": "integer"}}));
 }
 
-/// R8, R11: a schema is made of any depth without recursion, and its size is bounded.
+/// R8, R11: a schema of any depth is written without recursion, and its size is bounded.
 #[test]
 fn deep_and_wide_documents() {
     let depth = 10_000;

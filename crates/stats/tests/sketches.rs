@@ -1,10 +1,10 @@
-//! Figures past their caps: within the bounds they state, and agreeing with an independent
+//! Figures past their caps stay within their stated bounds and agree with an independent
 //! implementation.
 
 use datasketches::hll::{HllSketch, HllType};
 use std::collections::BTreeMap;
 use trommel_reader::{Number, Scalar, Text};
-use trommel_stats::{Accumulator as _, Distinct, Frequent, Quantiles, Shown};
+use trommel_stats::{Accumulator as _, Distinct, Frequent, Quantiles, ScalarValue};
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::Random;
 
@@ -35,14 +35,13 @@ fn distinct_agrees_with_an_independent_sketch() {
         let mut other = HllSketch::new(14, HllType::Hll8).unwrap();
         (base..base + count).for_each(|value| other.update(value));
         let (found, other, count) = (found.count as f64, other.estimate(), count as f64);
-        // Three standard errors each, 0.8 % of the true number.
+        // Three standard errors of each sketch, where one is 0.8 % of the true number.
         assert!((found / count - 1.0).abs() < 0.0245, "{found} for {count}");
         assert!((found - other).abs() < 0.049 * count, "{found} and {other}");
     }
 }
 
-/// However a sketch estimates, there are no more different values than values, in whatever parts
-/// they were observed.
+/// The estimate never exceeds the number of values, in one pass or merged.
 #[test]
 fn distinct_estimates_never_exceed_the_number_of_values() {
     let mut clamped = 0;
@@ -63,7 +62,7 @@ fn distinct_estimates_never_exceed_the_number_of_values() {
     assert!(clamped > 10, "half of the estimates were above the count: {clamped}");
 }
 
-/// Strings too long to be compared do not count, those too long to be kept do.
+/// Strings too long to compare are not counted; strings too long to store are.
 #[test]
 fn long_strings() {
     let mut distinct = Distinct::default();
@@ -77,11 +76,14 @@ fn long_strings() {
     assert_eq!(distinct.summary().count, 3);
     let found: Vec<_> =
         frequent.summary().values.into_iter().map(|value| (value.value, value.count)).collect();
-    let kept = Shown::String("x".repeat(256).into());
-    assert_eq!(found, [(Shown::Long { bytes: 257 }, 2), (kept, 1), (Shown::Long { bytes: 4096 }, 1)]);
+    let kept = ScalarValue::String("x".repeat(256).into());
+    assert_eq!(
+        found,
+        [(ScalarValue::Long { bytes: 257 }, 2), (kept, 1), (ScalarValue::Long { bytes: 4096 }, 1)]
+    );
 }
 
-/// One value in `share` is one of a few heavy ones, the others are ever new.
+/// A few frequent values among ever new ones.
 fn skewed(random: &mut Random, count: usize) -> Vec<String> {
     let value = |random: &mut Random| match random.below(100) {
         0..20 => "twenty".to_owned(),
@@ -93,7 +95,7 @@ fn skewed(random: &mut Random, count: usize) -> Vec<String> {
 }
 
 #[test]
-fn frequent_values_are_found_and_bounded() {
+fn finds_frequent_values_within_the_bound() {
     for seed in 0..cases(20, 1000) {
         let random = &mut Random::new(seed);
         let values = skewed(random, 20_000);

@@ -1,4 +1,4 @@
-//! How summaries and states are written.
+//! The serialized forms of summaries and states.
 #![cfg(feature = "serde")]
 
 mod support;
@@ -19,9 +19,9 @@ fn everything(options: &mut ProfileOptions) {
     options.root_path = "$.r".into();
 }
 
-/// The words of `tool_outputs.stats`.
+/// The member names of `tool_outputs.stats`.
 #[test]
-fn summaries_speak_as_the_tool_does() {
+fn summaries_use_the_names_of_the_tool() {
     let written = serde_json::to_value(summary(options(|_| {}), &RECORDS)).unwrap();
     let expected = json!({
         "structure": {"root_type": "object", "max_depth": 3, "total_keys": 7, "total_values": 15, "duplicate_names": 1},
@@ -35,8 +35,8 @@ fn summaries_speak_as_the_tool_does() {
     assert_eq!(written, expected);
     let order: Vec<&str> = ["object", "array", "string", "number", "boolean", "null"].into();
     let text = serde_json::to_string(&summary(options(|_| {}), &RECORDS).types).unwrap();
-    let places: Vec<_> = order.iter().map(|kind| text.find(kind).unwrap()).collect();
-    assert!(places.is_sorted(), "{text}");
+    let offsets: Vec<_> = order.iter().map(|kind| text.find(kind).unwrap()).collect();
+    assert!(offsets.is_sorted(), "{text}");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn values_are_written_with_all_their_digits() {
 }
 
 #[test]
-fn what_is_capped_is_said() {
+fn reports_dropped_figures() {
     let tight = options(|options| {
         options.limits.rows = 1;
         options.limits.names_per_path = 1;
@@ -76,8 +76,8 @@ fn what_is_capped_is_said() {
     );
 }
 
-/// R47: stored states are read by later releases. A change here needs a new version of what holds
-/// them.
+/// R47: later releases read stored states. A change here needs a new version of the format that
+/// contains them.
 #[test]
 fn the_state_is_frozen() {
     let state = profile(options(|options| options.schema = true), &[r#"{"a":["x"]}"#]);
@@ -102,11 +102,11 @@ fn the_state_is_frozen() {
     assert_eq!(serde_json::to_value(&state).unwrap(), expected);
     let read: Profile = serde_json::from_value(expected.clone()).unwrap();
     assert_eq!(serde_json::to_value(&read).unwrap(), expected);
-    for (place, wrong) in
+    for (pointer, invalid) in
         [("/nodes/0/parent", json!(0)), ("/nodes/1/parent", Value::Null), ("/nodes/1/parent", json!(2))]
     {
         let mut damaged = expected.clone();
-        *damaged.pointer_mut(place).unwrap() = wrong;
-        assert!(serde_json::from_value::<Profile>(damaged).is_err(), "{place}");
+        *damaged.pointer_mut(pointer).unwrap() = invalid;
+        assert!(serde_json::from_value::<Profile>(damaged).is_err(), "{pointer}");
     }
 }

@@ -3,25 +3,25 @@
 //!
 //! # Should I use this crate?
 //!
-//! To keep sessions of agents in a storage that several machines reach. `trommel-blocks` has the
-//! format, and the traits that each storage here implements; it does not depend on any service.
+//! Yes, to keep agent sessions in a storage that several machines can reach. `trommel-blocks` has
+//! the format and the traits that each storage implements; it does not depend on any service.
 //!
 //! # Contents
 //!
 //! - [`FolderStorage`]: blocks in a folder, for a disk that several machines share.
 //! - `cosmos` (feature `cosmos`): blocks in Azure Cosmos DB.
 //! - `objects` (feature `objects`): blocks and payloads in an object store.
-//! - `settings` (feature `settings`): the storage that parameters, the environment, and a settings
-//!   file name, and the sessions of a machine together with it.
-//! - [`Secret`]: a key or a token that never shows itself.
+//! - `settings` (feature `settings`): the storage that is configured by parameters, environment,
+//!   and a settings file, and its combination with the sessions of a machine.
+//! - [`Secret`]: a key or token that is never displayed.
 //!
 //! No feature is on by default.
 //!
 //! # Errors
 //!
-//! Each storage has a type of its faults, which is inside of the [`Error`](trommel_blocks::Error)
-//! of its calls as [`ErrorKind::Storage`](trommel_blocks::ErrorKind::Storage). No message has a
-//! secret.
+//! Each storage has a fault type of its own, which the [`Error`](trommel_blocks::Error) of a call
+//! contains as [`ErrorKind::Storage`](trommel_blocks::ErrorKind::Storage). Messages contain no
+//! secrets.
 
 #[cfg(feature = "cosmos")]
 pub mod cosmos;

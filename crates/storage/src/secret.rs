@@ -1,11 +1,11 @@
-//! A text that nobody is to see.
+//! A string that is never displayed.
 
 use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// A key, a token or a connection string. It never shows itself: whoever needs it asks for it by
-/// name.
+/// A key, token, or connection string. `Display` and `Debug` hide it; [`Secret::expose`] returns
+/// it.
 ///
 /// ```
 /// let secret = trommel_storage::Secret::new("opens everything");
@@ -13,17 +13,17 @@ use zeroize::Zeroizing;
 /// assert_eq!(secret.expose(), "opens everything");
 /// ```
 ///
-/// Its memory is written over when it is let go.
+/// Its memory is overwritten when it is dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// Takes a text that is not to be shown.
+    /// Wraps a secret text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(Zeroizing::new(text.into()))
     }
 
-    /// The text itself, for whoever is to have it.
+    /// Returns the secret text.
     pub fn expose(&self) -> &str {
         &self.0
     }

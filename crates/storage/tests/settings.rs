@@ -1,4 +1,5 @@
-//! Settings of storages: precedence, spellings, secrets that nobody sees.
+//! Settings of storages: the precedence of sources, alternative names, and the protection of
+//! secrets.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,17 +13,19 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
+use trommel_blocks::{ConflictResolution, Policy};
 use trommel_blocks::{ErrorClass, Result};
-use trommel_blocks::{Policy, Settlement};
 use trommel_storage::settings::{Auth, CloudSettings, Mode, Parameters};
 
-/// Must never be seen anywhere.
+/// A secret that must not appear in any message or debug output.
 const SENTINEL: &str = "SENTINELa2V5LXRoYXQtbm9ib2R5LXNlZXM=";
 
+/// The sources of the settings of one test.
 #[derive(Default)]
 struct Case {
     parameters: Parameters,
     variables: HashMap<String, OsString>,
+    /// The text and the permissions of the settings file.
     file: Option<(String, u32)>,
 }
 
@@ -47,16 +50,18 @@ impl Case {
         CloudSettings::resolve(&self.parameters, &|name| self.variables.get(name).cloned(), path.as_deref())
     }
 
+    /// Resolves valid settings, and checks that their debug output hides the secret.
     fn settings(&self) -> CloudSettings {
         let settings = self.run().unwrap();
         assert!(!format!("{settings:?}").contains("SENTINEL"), "{settings:?}");
         settings
     }
 
-    fn refusal(&self) -> (ErrorClass, String) {
+    /// Returns the class and the message of the error, and checks that both hide the secret.
+    fn error(&self) -> (ErrorClass, String) {
         let error = self.run().unwrap_err();
-        let all = format!("{error} {error:?}");
-        assert!(!all.contains("SENTINEL"), "{all}");
+        let text = format!("{error} {error:?}");
+        assert!(!text.contains("SENTINEL"), "{text}");
         (error.class(), error.to_string())
     }
 }
@@ -73,20 +78,20 @@ fn cosmos(lines: &str) -> String {
 }
 
 #[test]
-fn nothing_set_is_local() {
+fn defaults_are_local() {
     let settings = Case::default().settings();
     assert_eq!(settings.mode, Mode::Local);
     assert_eq!(settings.connect_timeout, Duration::from_millis(150));
     assert_eq!(settings.first_answer_timeout, Duration::from_millis(1_500));
     assert_eq!(settings.answer_timeout, Duration::from_secs(5));
-    assert!(settings.cosmos.is_none() && settings.objects.is_none() && settings.notes.is_empty());
+    assert!(settings.cosmos.is_none() && settings.objects.is_none() && settings.warnings.is_empty());
     let folder = TempDir::new().unwrap();
     let missing = folder.path().join("none.yaml");
     assert!(CloudSettings::resolve(&Parameters::default(), &|_| None, Some(&missing)).is_ok());
 }
 
 #[test]
-fn the_example_of_the_specification_is_read() {
+fn reads_the_example_of_the_specification() {
     let text = "session_storage:\n  cosmos:\n    endpoint: https://x.cosmos.azure.com\n    database: amplifier-sessions\n    auth: managed_identity  # or connection_string\n  sync:\n    enabled: true\n    auto_sync: true\n    interval_seconds: 60\n";
     let settings = Case::file(text).settings();
     assert_eq!(settings.mode, Mode::Hybrid);
@@ -94,11 +99,11 @@ fn the_example_of_the_specification_is_read() {
     assert_eq!((&*cosmos.database, &*cosmos.container), ("amplifier-sessions", "items"));
     assert!(matches!(cosmos.auth, Auth::ManagedIdentity { client_id: None }));
     assert!(settings.sync.auto_sync && settings.sync.interval == Duration::from_mins(1));
-    assert!(settings.notes.is_empty(), "{:?}", settings.notes);
+    assert!(settings.warnings.is_empty(), "{:?}", settings.warnings);
 }
 
 #[test]
-fn the_other_spellings_are_read_as_well() {
+fn reads_alternative_names() {
     let text = "theme: {dark: !mine yes}\n1: x\nsession_storage:\n  mode: hybrid\n  local: {path: ~/sessions}\n  user: ana\n  device_id: lap\n  connect_timeout_ms: 300\n  answer_timeout_ms: 9000\n  cloud:\n    endpoint: https://x\n    auth_method: default_credential\n  sync: {enabled: no, interval: 5m, conflict_resolution: ask}\n";
     let settings = Case::file(text).with("HOME", "/home/ana").settings();
     assert_eq!(settings.local_path, Some(PathBuf::from("/home/ana/sessions")));
@@ -110,33 +115,33 @@ fn the_other_spellings_are_read_as_well() {
     assert!(matches!(cosmos.auth, Auth::DefaultCredentials));
     assert!(!settings.sync.enabled);
     assert_eq!(settings.sync.interval, Duration::from_mins(5));
-    assert_eq!(settings.sync.conflict_resolution, Settlement::Manual);
-    assert!(settings.notes.is_empty(), "{:?}", settings.notes);
+    assert_eq!(settings.sync.conflict_resolution, ConflictResolution::Manual);
+    assert!(settings.warnings.is_empty(), "{:?}", settings.warnings);
 }
 
 #[test]
-fn of_two_spellings_that_differ_one_wins_and_a_note_tells() {
+fn conflicting_aliases_resolve_with_a_note() {
     let case = Case::file(&format!("{}  cloud: {{endpoint: https://cloud.example.com}}\n", cosmos("")));
     let settings = case.settings();
     assert_eq!(settings.cosmos.unwrap().endpoint, "https://file.example.com");
-    assert!(settings.notes[0].contains("session_storage.cloud.endpoint"), "{:?}", settings.notes);
+    assert!(settings.warnings[0].contains("session_storage.cloud.endpoint"), "{:?}", settings.warnings);
     let case = Case::file(&cosmos(""))
         .with("COSMOS_ENDPOINT", "https://short")
         .with("AMPLIFIER_COSMOS_ENDPOINT", "https://long");
     let settings = case.settings();
     assert_eq!(settings.cosmos.unwrap().endpoint, "https://long");
     assert!(
-        settings.notes[0].contains("AMPLIFIER_COSMOS_ENDPOINT and COSMOS_ENDPOINT"),
+        settings.warnings[0].contains("AMPLIFIER_COSMOS_ENDPOINT and COSMOS_ENDPOINT"),
         "{:?}",
-        settings.notes
+        settings.warnings
     );
     let same = case.with("COSMOS_ENDPOINT", "https://long").settings();
-    assert!(same.notes.is_empty(), "{:?}", same.notes);
+    assert!(same.warnings.is_empty(), "{:?}", same.warnings);
 }
 
 proptest! {
     #[test]
-    fn the_highest_layer_that_says_something_wins(layers in 0_u8..16) {
+    fn the_highest_layer_with_a_value_wins(layers in 0_u8..16) {
         let is_set = |layer: u8| layers & (1 << layer) != 0;
         let text = if is_set(0) { cosmos("    database: from-file\n") } else { cosmos("") };
         let mut case = Case::file(&text);
@@ -149,59 +154,59 @@ proptest! {
     }
 
     #[test]
-    fn no_file_shows_its_secret(begin in "[ -~\n\t]{0,60}", end in "[ -~\n\t]{0,60}", mode in prop_oneof![Just(0o600), Just(0o644)]) {
+    fn never_shows_secrets_of_a_settings_file(begin in "[ -~\n\t]{0,60}", end in "[ -~\n\t]{0,60}", mode in prop_oneof![Just(0o600), Just(0o644)]) {
         let text = format!("session_storage:\n  cosmos:\n    endpoint: https://x\n{begin}{SENTINEL}{end}");
         match Case::file(&text).mode(mode).run() {
             Ok(settings) => {
-                let said = format!("{:?}", settings.notes);
-                prop_assert!(!said.contains("SENTINEL"));
+                let notes = format!("{:?}", settings.warnings);
+                prop_assert!(!notes.contains("SENTINEL"));
             }
             Err(error) => {
-                let said = format!("{error} {error:?}");
-                prop_assert!(!said.contains("SENTINEL"));
+                let messages = format!("{error} {error:?}");
+                prop_assert!(!messages.contains("SENTINEL"));
             }
         }
     }
 }
 
 #[test]
-fn each_way_to_say_who_one_is() {
+fn reads_each_authentication_method() {
     let key = Case::file(&cosmos("")).with("COSMOS_KEY", SENTINEL).settings().cosmos.unwrap().auth;
     assert!(matches!(key, Auth::Key(key) if key.expose() == SENTINEL));
     let text = format!("AccountEndpoint=https://named.example.com:443/;AccountKey={SENTINEL};");
     let named = Case::default().with("AMPLIFIER_COSMOS_CONNECTION_STRING", &text).settings().cosmos.unwrap();
     assert_eq!(named.endpoint, "https://named.example.com:443/");
     assert!(matches!(named.auth, Auth::ConnectionString(_)));
-    let application = Case::file(&cosmos("    auth: service_principal\n    tenant_id: t\n"))
+    let principal = Case::file(&cosmos("    auth: service_principal\n    tenant_id: t\n"))
         .with("AZURE_CLIENT_ID", "c")
         .with("AZURE_CLIENT_SECRET", SENTINEL);
-    let auth = application.settings().cosmos.unwrap().auth;
+    let auth = principal.settings().cosmos.unwrap().auth;
     assert!(
         matches!(auth, Auth::ServicePrincipal { tenant_id, client_id, .. } if tenant_id == "t" && client_id == "c")
     );
-    let machine =
+    let identity =
         Case::file(&cosmos("    auth: managed-identity\n    client_id: c\n")).settings().cosmos.unwrap().auth;
-    assert!(matches!(machine, Auth::ManagedIdentity { client_id: Some(id) } if id == "c"));
+    assert!(matches!(identity, Auth::ManagedIdentity { client_id: Some(id) } if id == "c"));
 }
 
 #[test]
-fn a_secret_in_a_file_that_others_may_read_is_refused() {
+fn refuses_secrets_in_files_that_others_can_read() {
     let text = cosmos(&format!("    key: {SENTINEL}\n"));
     assert!(matches!(Case::file(&text).settings().cosmos.unwrap().auth, Auth::Key(_)));
     assert!(matches!(Case::file(&text).mode(0o400).settings().cosmos.unwrap().auth, Auth::Key(_)));
     for mode in [0o644, 0o640, 0o604, 0o620, 0o666] {
-        let (kind, message) = Case::file(&text).mode(mode).refusal();
-        assert_eq!(kind, ErrorClass::Denied);
+        let (class, message) = Case::file(&text).mode(mode).error();
+        assert_eq!(class, ErrorClass::Denied);
         assert!(message.contains("`chmod 600 /"), "{message}");
     }
-    let noted = Case::file(&text).mode(0o644).with("COSMOS_KEY", "other").settings();
-    assert!(noted.notes[0].contains("chmod 600"), "{:?}", noted.notes);
+    let overridden = Case::file(&text).mode(0o644).with("COSMOS_KEY", "other").settings();
+    assert!(overridden.warnings[0].contains("chmod 600"), "{:?}", overridden.warnings);
     let local = text.replace("mode: hybrid", "mode: local");
     assert!(Case::file(&local).mode(0o644).settings().cosmos.is_none());
 }
 
 #[test]
-fn a_secret_in_a_file_of_its_own() {
+fn reads_a_secret_from_its_own_file() {
     let folder = TempDir::new().unwrap();
     write(&folder, "key", &format!("{SENTINEL}\n"), 0o600);
     write(&folder, "open", SENTINEL, 0o644);
@@ -219,66 +224,72 @@ fn a_secret_in_a_file_of_its_own() {
     assert!(
         matches!(resolve("key").unwrap().cosmos.unwrap().auth, Auth::Key(key) if key.expose() == SENTINEL)
     );
-    for (name, kind, said) in [
+    for (name, class, fragment) in [
         ("open", ErrorClass::Denied, "chmod 600"),
         ("two", ErrorClass::Request, "one line"),
         ("empty", ErrorClass::Request, "one line"),
-        ("none", ErrorClass::NotFound, "no such file"),
+        ("none", ErrorClass::NotFound, "the file does not exist"),
     ] {
         let error = resolve(name).unwrap_err();
-        assert_eq!(error.class(), kind);
-        assert!(error.to_string().contains(said) && !format!("{error:?}").contains("SENTINEL"), "{error}");
+        assert_eq!(error.class(), class);
+        assert!(
+            error.to_string().contains(fragment) && !format!("{error:?}").contains("SENTINEL"),
+            "{error}"
+        );
     }
 }
 
 #[test]
-fn no_error_shows_a_value() {
-    let at = |line: &str| Case::file(&cosmos(&format!("    {line}\n")));
-    let bad = [
-        (at(&format!("auth: {SENTINEL}")), "`default_credentials`"),
-        (at(&format!("database: [{SENTINEL}]")), "text"),
-        (at(&format!("key: {{a: {SENTINEL}}}")), "text"),
-        (at(&format!("key: \"{SENTINEL}")), "no YAML"),
-        (at(&format!("key: 'x' {SENTINEL}")), "no YAML"),
-        (at(&format!("key: a\n    key: {SENTINEL}")), "no YAML"),
-        (at(&format!("key: *{SENTINEL}")), "no YAML"),
-        (at(&format!("\tkey: {SENTINEL}")), "no YAML"),
-        (at("auth: key"), "COSMOS_KEY"),
-        (at("auth: service_principal"), "tenant"),
-        (at("auth: connection_string").with("COSMOS_ENDPOINT", SENTINEL), "COSMOS_CONNECTION_STRING"),
-        (at("auth: connection_strng"), "did you mean `connection_string`?"),
+fn errors_never_show_values() {
+    let with_line = |line: &str| Case::file(&cosmos(&format!("    {line}\n")));
+    let invalid = [
+        (with_line(&format!("auth: {SENTINEL}")), "`default_credentials`"),
+        (with_line(&format!("database: [{SENTINEL}]")), "text"),
+        (with_line(&format!("key: {{a: {SENTINEL}}}")), "text"),
+        (with_line(&format!("key: \"{SENTINEL}")), "not valid YAML"),
+        (with_line(&format!("key: 'x' {SENTINEL}")), "not valid YAML"),
+        (with_line(&format!("key: a\n    key: {SENTINEL}")), "not valid YAML"),
+        (with_line(&format!("key: *{SENTINEL}")), "not valid YAML"),
+        (with_line(&format!("\tkey: {SENTINEL}")), "not valid YAML"),
+        (with_line("auth: key"), "COSMOS_KEY"),
+        (with_line("auth: service_principal"), "tenant"),
+        (with_line("auth: connection_string").with("COSMOS_ENDPOINT", SENTINEL), "COSMOS_CONNECTION_STRING"),
+        (with_line("auth: connection_strng"), "did you mean `connection_string`?"),
         (
-            at("").with("COSMOS_ENDPOINT", &format!("AccountEndpoint=x;AccountKey={SENTINEL}")),
-            "is no address",
+            with_line("").with("COSMOS_ENDPOINT", &format!("AccountEndpoint=x;AccountKey={SENTINEL}")),
+            "is not an address",
         ),
-        (at("").with("COSMOS_ENDPOINT", &format!("https://user:{SENTINEL}@host")), "is no address"),
-        (at("").with("COSMOS_ENDPOINT", "http://localhost.example.com"), "is no address"),
+        (
+            with_line("").with("COSMOS_ENDPOINT", &format!("https://user:{SENTINEL}@host")),
+            "is not an address",
+        ),
+        (with_line("").with("COSMOS_ENDPOINT", "http://localhost.example.com"), "is not an address"),
         (Case::default().with("COSMOS_CONNECTION_STRING", SENTINEL), "AccountEndpoint"),
-        (Case::file(&format!("session_storage: {SENTINEL}\n")), "names with values"),
+        (Case::file(&format!("session_storage: {SENTINEL}\n")), "must be a mapping"),
         (Case::file(&format!("session_storage: {{mode: {SENTINEL}}}\n")), "`hybrid`"),
         (Case::file(&format!("session_storage: {{sync: {{enabled: {SENTINEL}}}}}\n")), "`true` or `false`"),
         (Case::file(&format!("session_storage: {{sync: {{interval: {SENTINEL}}}}}\n")), "1 to 86400"),
         (Case::file("session_storage: {sync: {interval: 0}}\n"), "1 to 86400"),
         (Case::file("session_storage: {mode: hybrid}\n"), "COSMOS_ENDPOINT"),
-        (Case::default().with("TROMMEL_OBJECTS_URL", &format!("s3://a:{SENTINEL}@b")), "plain place"),
-        (Case::default().with("TROMMEL_OBJECTS_URL", SENTINEL), "is no place"),
+        (Case::default().with("TROMMEL_OBJECTS_URL", &format!("s3://a:{SENTINEL}@b")), "contains a user"),
+        (Case::default().with("TROMMEL_OBJECTS_URL", SENTINEL), "is not a supported URL"),
     ];
-    for (number, (case, said)) in bad.iter().enumerate() {
-        let (_, message) = case.refusal();
-        assert!(message.contains(said), "case {number}: {message}");
+    for (number, (case, fragment)) in invalid.iter().enumerate() {
+        let (_, message) = case.error();
+        assert!(message.contains(fragment), "case {number}: {message}");
     }
     let mut case = Case::file(&cosmos(""));
     let bytes = [SENTINEL.as_bytes(), &[0xff]].concat();
     case.variables.insert("COSMOS_KEY".to_owned(), OsString::from_vec(bytes));
-    assert!(case.refusal().1.contains("COSMOS_KEY"));
+    assert!(case.error().1.contains("COSMOS_KEY"));
 }
 
 #[test]
-fn unknown_names_are_notes_and_no_value_slips_into_one() {
+fn notes_unknown_names_without_values() {
     let text = cosmos(&format!(
         "    endpiont: x\n    telemetry: y\n    ? {SENTINEL}\n    : z\n  snyc: {{}}\n  local: 5\n"
     ));
-    let notes = Case::file(&text).settings().notes;
+    let notes = Case::file(&text).settings().warnings;
     let has = |part: &str| assert!(notes.iter().any(|note| note.contains(part)), "{part}: {notes:#?}");
     has("did you mean `endpoint`?");
     has("`telemetry`");
@@ -289,7 +300,7 @@ fn unknown_names_are_notes_and_no_value_slips_into_one() {
 }
 
 #[test]
-fn object_stores() {
+fn reads_settings_of_object_stores() {
     let azure = Case::default()
         .with("TROMMEL_OBJECTS_URL", "az://sessions/team")
         .with("AZURE_STORAGE_ACCOUNT", "acc")
@@ -305,15 +316,15 @@ fn object_stores() {
     let objects = s3.with("AWS_SECRET_ACCESS_KEY", SENTINEL).settings().objects.unwrap();
     assert_eq!(objects.endpoint.as_deref(), Some("https://minio"));
     assert!(matches!(objects.auth, Auth::AccessKey { id, token: None, .. } if id == "id"));
-    let half = Case::default().with("TROMMEL_OBJECTS_URL", "s3://b").with("AWS_ACCESS_KEY_ID", "id");
-    assert!(half.refusal().1.contains("AWS_SECRET_ACCESS_KEY"));
-    let machine = Case::default().with("TROMMEL_OBJECTS_URL", "az://c").settings().objects.unwrap();
-    assert!(matches!(machine.auth, Auth::DefaultCredentials));
+    let incomplete = Case::default().with("TROMMEL_OBJECTS_URL", "s3://b").with("AWS_ACCESS_KEY_ID", "id");
+    assert!(incomplete.error().1.contains("AWS_SECRET_ACCESS_KEY"));
+    let default = Case::default().with("TROMMEL_OBJECTS_URL", "az://c").settings().objects.unwrap();
+    assert!(matches!(default.auth, Auth::DefaultCredentials));
     let folder = Case::default().with("TROMMEL_OBJECTS_URL", "file:///x").settings().objects.unwrap();
     assert!(matches!(folder.auth, Auth::Anonymous));
 }
 
-/// Both services of Azure, by what says where each is.
+/// Both services of Azure, each configured by its address only.
 fn azure() -> [Case; 2] {
     [
         Case::default().with("COSMOS_ENDPOINT", "https://x"),
@@ -321,6 +332,7 @@ fn azure() -> [Case; 2] {
     ]
 }
 
+/// The authentication of the service that is configured.
 fn auth(case: &Case) -> Auth {
     let settings = case.settings();
     let cosmos = settings.cosmos.map(|cosmos| cosmos.auth);
@@ -328,11 +340,11 @@ fn auth(case: &Case) -> Auth {
 }
 
 #[test]
-fn an_application_counts_where_all_of_it_is_set() {
-    let words = ["COSMOS_AUTH_METHOD", "TROMMEL_OBJECTS_AUTH_METHOD"];
-    for (case, name) in azure().into_iter().zip(words) {
+fn uses_a_service_principal_only_if_complete() {
+    let variables = ["COSMOS_AUTH_METHOD", "TROMMEL_OBJECTS_AUTH_METHOD"];
+    for (case, name) in azure().into_iter().zip(variables) {
         let case = case.with("AZURE_TENANT_ID", "t").with("AZURE_CLIENT_ID", "c");
-        assert!(matches!(auth(&case), Auth::DefaultCredentials), "without its secret it is none");
+        assert!(matches!(auth(&case), Auth::DefaultCredentials), "a principal without a secret is ignored");
         let case = case.with("AZURE_CLIENT_SECRET", SENTINEL);
         assert!(matches!(auth(&case), Auth::ServicePrincipal { client_id, .. } if client_id == "c"));
         let case = case.with(name, "default_credentials");
@@ -343,7 +355,7 @@ fn an_application_counts_where_all_of_it_is_set() {
 }
 
 #[test]
-fn of_several_secrets_the_same_one_counts_everywhere() {
+fn both_services_rank_secrets_equally() {
     let connection = format!("AccountEndpoint=https://x;AccountKey={SENTINEL};");
     let [cosmos, objects] = azure();
     let cosmos =
@@ -357,26 +369,26 @@ fn of_several_secrets_the_same_one_counts_everywhere() {
         assert!(matches!(auth(&case.with(name, &connection)), Auth::ConnectionString(_)));
     }
     let [cosmos, _] = azure();
-    let (_, message) = cosmos.with("COSMOS_AUTH_METHOD", "anonymous").refusal();
+    let (_, message) = cosmos.with("COSMOS_AUTH_METHOD", "anonymous").error();
     assert!(message.contains("`connection_string`") && !message.contains("`anonymous`"), "{message}");
 }
 
 #[test]
-fn modes_are_local_and_hybrid_and_cloud_names_the_other() {
-    let named =
+fn accepts_local_and_hybrid_and_suggests_hybrid_for_cloud() {
+    let with_mode =
         |mode: &str| Case::file(&format!("session_storage: {{{mode}objects: {{url: 'file:///x'}}}}\n"));
-    assert_eq!(named("").settings().mode, Mode::Hybrid);
-    assert_eq!(named("mode: hybrid, ").settings().mode, Mode::Hybrid);
-    let local = named("mode: local, ").settings();
+    assert_eq!(with_mode("").settings().mode, Mode::Hybrid);
+    assert_eq!(with_mode("mode: hybrid, ").settings().mode, Mode::Hybrid);
+    let local = with_mode("mode: local, ").settings();
     assert!(local.mode == Mode::Local && local.open().unwrap().is_none());
     for mode in ["mode: cloud, ", "mode: Cloud, "] {
-        let (kind, message) = named(mode).refusal();
-        assert!(kind == ErrorClass::Request && message.contains("`hybrid`"), "{message}");
+        let (class, message) = with_mode(mode).error();
+        assert!(class == ErrorClass::Request && message.contains("`hybrid`"), "{message}");
     }
 }
 
 #[test]
-fn only_this_machine_is_asked_without_encryption() {
+fn allows_plain_http_for_loopback_addresses_only() {
     let at = |address: &str| Case::default().with("COSMOS_ENDPOINT", address).with("COSMOS_KEY", SENTINEL);
     for address in [
         "http://localhost",
@@ -406,36 +418,36 @@ fn only_this_machine_is_asked_without_encryption() {
         "http://[::2]",
         "http://",
     ] {
-        assert!(at(address).refusal().1.contains("is no address"), "{address}");
+        assert!(at(address).error().1.contains("is not an address"), "{address}");
     }
 }
 
 #[test]
-fn a_filter_without_projects_sends_nothing_by_mistake() {
+fn refuses_a_filter_without_projects() {
     for text in [
         "session_storage: {sync: {policy: sync_filter}}",
         "session_storage: {sync: {policy: filter, projects: []}}",
         "session_storage: {sync: {policy: filter, projects: ['']}}",
     ] {
-        let (kind, message) = Case::file(text).refusal();
-        assert!(kind == ErrorClass::Request && message.contains("TROMMEL_SYNC_PROJECTS"), "{message}");
+        let (class, message) = Case::file(text).error();
+        assert!(class == ErrorClass::Request && message.contains("TROMMEL_SYNC_PROJECTS"), "{message}");
     }
-    let named = Case::file("").with("TROMMEL_SYNC_POLICY", "sync_filter");
-    assert!(named.refusal().1.contains("name some, or set `sync_all`"));
-    let named = named.with("TROMMEL_SYNC_PROJECTS", "a").settings();
-    assert!(matches!(named.sync.policy(), Policy::Filter(_)));
+    let filter = Case::file("").with("TROMMEL_SYNC_POLICY", "sync_filter");
+    assert!(filter.error().1.contains("list the projects"));
+    let filter = filter.with("TROMMEL_SYNC_PROJECTS", "a").settings();
+    assert!(matches!(filter.sync.policy(), Policy::Filter(_)));
 }
 
 #[test]
-fn conflicts_and_projects_are_settled_by_words() {
-    for (word, settlement) in [
-        ("merge", Settlement::Merge),
-        ("local_wins", Settlement::Local),
-        ("remote_wins", Settlement::Remote),
-        ("manual", Settlement::Manual),
+fn reads_conflict_resolutions_and_policies() {
+    for (word, resolution) in [
+        ("merge", ConflictResolution::Merge),
+        ("local_wins", ConflictResolution::Local),
+        ("remote_wins", ConflictResolution::Remote),
+        ("manual", ConflictResolution::Manual),
     ] {
         let text = format!("session_storage: {{sync: {{conflict_resolution: {word}}}}}");
-        assert_eq!(Case::file(&text).settings().sync.conflict_resolution, settlement);
+        assert_eq!(Case::file(&text).settings().sync.conflict_resolution, resolution);
     }
     let text = "session_storage:\n  sync:\n    policy: filter\n    projects: [-home-ada-app, '-work-*']\n";
     let sync = Case::file(text).settings().sync;
@@ -450,11 +462,11 @@ fn conflicts_and_projects_are_settled_by_words() {
     assert!(matches!(Case::file("").settings().sync.policy(), Policy::All));
     let off = Case::file("session_storage: {sync: {enabled: false}}").settings();
     assert!(matches!(off.sync.policy(), Policy::None));
-    assert_eq!(Case::file("session_storage: {sync: {projects: 3}}").refusal().0, ErrorClass::Request);
+    assert_eq!(Case::file("session_storage: {sync: {projects: 3}}").error().0, ErrorClass::Request);
 }
 
 #[test]
-fn settings_make_storages() {
+fn opens_the_configured_storages() {
     let folder = TempDir::new().unwrap();
     let text = format!("session_storage: {{objects: {{url: 'file://{}'}}}}", folder.path().display());
     let storages = Case::file(&text).settings().open().unwrap().unwrap();
@@ -465,10 +477,10 @@ fn settings_make_storages() {
     let cosmos =
         Case::file("").with("COSMOS_ENDPOINT", "https://x.documents.azure.com").with("COSMOS_KEY", SENTINEL);
     let opened = cosmos.settings().open();
-    let said = match &opened {
+    let name_or_error = match &opened {
         Ok(storages) => storages.as_ref().unwrap().blocks.name(),
         Err(error) => error.to_string(),
     };
-    assert!(!said.contains("SENTINEL"), "{said}");
-    assert_eq!(opened.is_err(), !cfg!(feature = "cosmos"), "{said}");
+    assert!(!name_or_error.contains("SENTINEL"), "{name_or_error}");
+    assert_eq!(opened.is_err(), !cfg!(feature = "cosmos"), "{name_or_error}");
 }

@@ -1,4 +1,4 @@
-//! The file that a payload is written to: plain, or once it is long enough, seekable zstd.
+//! Writes the file of a payload, either plain or, above a size threshold, as seekable zstd.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -8,23 +8,23 @@ use trommel_base::files::{self, Op};
 use zeekstd::{EncodeOptions, FrameSizePolicy, RawEncoder};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pending::Held;
+use crate::pending::OutputLock;
 
-/// Bytes of the payload in one frame, which is what has to be unpacked to read one byte.
-pub(crate) const FRAME: u32 = 1 << 20;
-/// Half the time of the default level, for a few per cent more space.
+/// Uncompressed bytes per frame. Reading a single byte decompresses one frame.
+pub(crate) const FRAME_BYTES: u32 = 1 << 20;
+/// The compression level. It takes half the time of the default level for a few percent more space.
 const LEVEL: i32 = 1;
-/// Bytes compressed at a time.
+/// Size of the compression buffer.
 const CHUNK: usize = 128 << 10;
 
-/// A payload's file being written.
+/// The file of a payload that is being written.
 pub(crate) struct Body {
     file: File,
     path: PathBuf,
     /// Bytes written to the file.
     disk_bytes: u64,
     packing: Option<Packing>,
-    /// Payloads that come to more than this are packed.
+    /// Payloads larger than this are compressed.
     pack_over: Option<u64>,
 }
 
@@ -33,7 +33,7 @@ struct Packing {
     out: Vec<u8>,
 }
 
-/// A payload's file, written and saved.
+/// A payload's file, written and synced.
 pub(crate) struct Sealed {
     pub(crate) path: PathBuf,
     pub(crate) disk_bytes: u64,
@@ -41,8 +41,8 @@ pub(crate) struct Sealed {
 }
 
 impl Body {
-    pub(crate) fn new(held: &mut Held, pack_over: Option<u64>) -> Result<Self> {
-        let (file, path) = held.create("payload")?;
+    pub(crate) fn new(output_lock: &mut OutputLock, pack_over: Option<u64>) -> Result<Self> {
+        let (file, path) = output_lock.create_file("payload")?;
         Ok(Self { file, path, disk_bytes: 0, packing: None, pack_over })
     }
 
@@ -50,10 +50,10 @@ impl Body {
         self.disk_bytes
     }
 
-    pub(crate) fn write(&mut self, held: &mut Held, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write(&mut self, output_lock: &mut OutputLock, bytes: &[u8]) -> Result<()> {
         let is_long = self.pack_over.is_some_and(|over| self.disk_bytes + bytes.len() as u64 > over);
         if is_long && self.packing.is_none() {
-            self.begin_packing(held)?;
+            self.start_packing(output_lock)?;
         }
         if self.packing.is_some() { self.pack(bytes) } else { self.put(bytes) }
     }
@@ -64,14 +64,16 @@ impl Body {
         Ok(())
     }
 
-    /// Goes on in another file, which begins with what is in this one.
-    fn begin_packing(&mut self, held: &mut Held) -> Result<()> {
+    /// Switches to a compressed file and copies the plain bytes written so far into it.
+    fn start_packing(&mut self, output_lock: &mut OutputLock) -> Result<()> {
         let options = EncodeOptions::new()
-            .frame_size_policy(FrameSizePolicy::Uncompressed(FRAME))
+            .frame_size_policy(FrameSizePolicy::Uncompressed(FRAME_BYTES))
             .checksum_flag(true)
             .compression_level(LEVEL);
-        let encoder = options.into_raw_encoder().map_err(|error| self.unpackable(error))?;
-        let (file, path) = held.create("packed")?;
+        let encoder = options.into_raw_encoder().map_err(|error| self.compression_error(error))?;
+        // Seekable zstd has no notion of a plain prefix, so the bytes written so far are compressed
+        // into the new file first.
+        let (file, path) = output_lock.create_file("packed")?;
         let mut plain = std::mem::replace(&mut self.file, file);
         let plain_path = std::mem::replace(&mut self.path, path);
         self.disk_bytes = 0;
@@ -82,7 +84,7 @@ impl Body {
         loop {
             let count = plain.read(&mut chunk).map_err(failed)?;
             if count == 0 {
-                return held.discard(&plain_path);
+                return output_lock.discard(&plain_path);
             }
             self.pack(&chunk[..count])?;
         }
@@ -92,7 +94,7 @@ impl Body {
         let Some(mut packing) = self.packing.take() else { return Ok(()) };
         while !bytes.is_empty() {
             let progress = packing.encoder.compress(bytes, &mut packing.out);
-            let progress = progress.map_err(|error| self.unpackable(error))?;
+            let progress = progress.map_err(|error| self.compression_error(error))?;
             self.put(&packing.out[..progress.out_progress()])?;
             bytes = &bytes[progress.in_progress()..];
         }
@@ -100,11 +102,11 @@ impl Body {
         Ok(())
     }
 
-    /// Ends the last frame and writes where each of them lies.
+    /// Ends the last frame and writes the seek table.
     fn end_packing(&mut self, mut packing: Packing) -> Result<()> {
         loop {
             let progress = packing.encoder.end_frame(&mut packing.out);
-            let progress = progress.map_err(|error| self.unpackable(error))?;
+            let progress = progress.map_err(|error| self.compression_error(error))?;
             self.put(&packing.out[..progress.out_progress()])?;
             if progress.data_left() == 0 {
                 break;
@@ -120,7 +122,7 @@ impl Body {
         }
     }
 
-    /// Brings everything to the disk.
+    /// Flushes everything and syncs the file.
     pub(crate) fn seal(mut self) -> Result<Sealed> {
         let packing = self.packing.take();
         let packed = packing.is_some();
@@ -131,7 +133,7 @@ impl Body {
         Ok(Sealed { path: self.path, disk_bytes: self.disk_bytes, packed })
     }
 
-    fn unpackable(&self, error: zeekstd::Error) -> Error {
+    fn compression_error(&self, error: zeekstd::Error) -> Error {
         Error::from(ErrorKind::Compression(self.path.clone())).because(error)
     }
 }

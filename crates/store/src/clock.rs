@@ -1,5 +1,5 @@
-//! The time, and new IDs that rise with it. Outputs are dated, and old ones go; no answer about a
-//! payload depends on the time.
+//! The current time, and new IDs that increase with it. Only creation times and ages depend on the
+//! clock; reading a payload never does.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,14 +12,14 @@ use ulid::Ulid;
 
 use crate::disk;
 
-/// How far the last id may lie ahead of the clock and still be followed.
-const AHEAD: Duration = Duration::from_hours(1);
+/// Maximum time by which the last ID may be ahead of the clock and still be continued from.
+const MAX_AHEAD: Duration = Duration::from_hours(1);
 
-/// How long others may keep the last id locked. They do so for two operations, unless they were
-/// stopped in between.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Timeout for locking the file of the last ID. Other processes hold it for two operations only,
+/// unless they are suspended.
+const CLOCK_TIMEOUT: Duration = Duration::from_secs(1);
 
-#[expect(clippy::disallowed_methods, reason = "the one place that asks for the time")]
+#[expect(clippy::disallowed_methods, reason = "the only use of the system clock")]
 pub(crate) fn now() -> SystemTime {
     SystemTime::now()
 }
@@ -34,40 +34,42 @@ pub(crate) fn milliseconds(time: SystemTime) -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// How long ago a time was; nothing when it lies ahead.
+/// The age of a timestamp. Zero if it is in the future.
 pub(crate) fn age(time: SystemTime) -> Duration {
     now().duration_since(time).unwrap_or(Duration::ZERO)
 }
 
-/// A new id, above all that were made in this store before, by whichever process, as long as the
-/// file that says which was the last can be locked and written: `clock`.
+/// Returns an ID that is greater than all IDs generated in this store before, by any process.
+///
+/// The last ID is kept in the file `clock`. If it cannot be locked or written, the new ID follows
+/// the clock alone.
 pub(crate) fn next_id(clock: &Path) -> String {
     let fresh = Ulid::from_datetime(now());
-    let id = follow(clock, fresh).unwrap_or(fresh);
+    let id = next_after_last(clock, fresh).unwrap_or(fresh);
     id.to_string().to_ascii_lowercase()
 }
 
-fn follow(clock: &Path, fresh: Ulid) -> Option<Ulid> {
+fn next_after_last(clock: &Path, fresh: Ulid) -> Option<Ulid> {
     let file = disk::open_or_create(clock).ok()?;
-    if !files::lock(&file, clock, PATIENCE).ok()? {
+    if !files::lock(&file, clock, CLOCK_TIMEOUT).ok()? {
         return None;
     }
-    let id = after(last(&file), fresh);
+    let id = successor(read_last(&file), fresh);
     let saved = file.write_all_at(id.to_string().as_bytes(), 0);
     let _ = file.unlock();
     saved.ok().map(|()| id)
 }
 
-fn last(mut file: &File) -> Option<Ulid> {
+fn read_last(mut file: &File) -> Option<Ulid> {
     let mut text = [0; ulid::ULID_LEN];
     file.read_exact(&mut text).ok()?;
     Ulid::from_string(std::str::from_utf8(&text).ok()?).ok()
 }
 
-/// The fresh id, or the one behind the last where that is larger. A last one from far ahead is a
-/// clock that went wrong.
-fn after(last: Option<Ulid>, fresh: Ulid) -> Ulid {
-    let horizon = fresh.timestamp_ms().saturating_add(AHEAD.as_millis() as u64);
+/// Returns `fresh`, or the successor of `last` if that is greater. A `last` far in the future comes
+/// from a wrong clock and is ignored.
+fn successor(last: Option<Ulid>, fresh: Ulid) -> Ulid {
+    let horizon = fresh.timestamp_ms().saturating_add(MAX_AHEAD.as_millis() as u64);
     match last {
         Some(last) if last >= fresh && last.timestamp_ms() <= horizon => Ulid(last.0.saturating_add(1)),
         _ => fresh,
@@ -79,16 +81,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_rise_whatever_the_clock_does() {
+    fn ids_increase_if_the_clock_does_not() {
         let at = |ms, random| Ulid::from_parts(ms, random);
-        assert_eq!(after(None, at(5, 1)), at(5, 1));
-        assert_eq!(after(Some(at(5, 1)), at(5, 9)), at(5, 9));
-        assert_eq!(after(Some(at(5, 9)), at(5, 1)), at(5, 10));
-        assert_eq!(after(Some(at(7, 9)), at(5, 1)), at(7, 10));
-        // A clock that was a year ahead is not followed.
-        assert_eq!(after(Some(at(40_000_000_000, 9)), at(5, 1)), at(5, 1));
-        // When the random part overflows, the next millisecond begins.
+        assert_eq!(successor(None, at(5, 1)), at(5, 1));
+        assert_eq!(successor(Some(at(5, 1)), at(5, 9)), at(5, 9));
+        assert_eq!(successor(Some(at(5, 9)), at(5, 1)), at(5, 10));
+        assert_eq!(successor(Some(at(7, 9)), at(5, 1)), at(7, 10));
+        // The last ID of a clock that was a year ahead is ignored.
+        assert_eq!(successor(Some(at(40_000_000_000, 9)), at(5, 1)), at(5, 1));
+        // If the random part overflows, the timestamp is incremented.
         let full = (1 << Ulid::RAND_BITS) - 1;
-        assert_eq!(after(Some(at(5, full)), at(5, 1)), at(6, 0));
+        assert_eq!(successor(Some(at(5, full)), at(5, 1)), at(6, 0));
     }
 }

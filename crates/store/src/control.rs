@@ -9,7 +9,7 @@ use crate::error::{ErrorKind, Result};
 
 type Callback = Arc<dyn Fn(Progress) + Send + Sync>;
 
-/// What accompanies work on all outputs: at first nothing.
+/// Cancellation and progress reporting for operations on all outputs. Both are off by default.
 #[derive(Clone, Default)]
 pub struct Control {
     cancel: Cancel,
@@ -17,30 +17,31 @@ pub struct Control {
 }
 
 impl Control {
-    /// Neither cancels nor reports progress.
+    /// A control that never cancels and reports no progress.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Ends the work when the token is cancelled, within a MiB or some outputs: with an error of
-    /// the class [`Cancelled`](crate::ErrorClass::Cancelled). The outputs done by then are whole.
+    /// Stops the operation when the token is cancelled, within a MiB or a few outputs. The
+    /// operation then fails with the class [`Cancelled`](crate::ErrorClass::Cancelled). Outputs
+    /// processed until then are complete.
     #[must_use]
     pub fn cancel_with(mut self, cancel: &Cancel) -> Self {
         self.cancel = cancel.clone();
         self
     }
 
-    /// Reports progress about once an output and once a MiB, from the thread that does the work.
-    /// The items are outputs, and the bytes those of payloads, uncompressed. Where others store and
-    /// delete meanwhile, the totals are those of the start.
+    /// Calls `progress` about once per output and per MiB, on the thread that does the work. Items
+    /// are outputs; bytes are those of uncompressed payloads. Totals are determined at the start,
+    /// so concurrent writers can make them inaccurate.
     #[must_use]
     pub fn on_progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(progress));
         self
     }
 
-    /// Reports progress, and fails if the work was cancelled.
-    pub(crate) fn pass(&self, progress: Progress) -> Result<()> {
+    /// Reports progress. Fails if the operation was cancelled.
+    pub(crate) fn report_progress(&self, progress: Progress) -> Result<()> {
         if let Some(report) = &self.progress {
             report(progress);
         }

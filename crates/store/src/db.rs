@@ -1,13 +1,13 @@
-//! An SQLite database that any number of processes share: in WAL mode, every change `BEGIN
-//! IMMEDIATE` and under a lock of ours, so that no process ever meets a busy database.
+//! An SQLite database shared by any number of processes. It is in WAL mode. Every change uses
+//! `BEGIN IMMEDIATE` and holds a separate lock file, so that no process ever gets a busy error.
 //!
-//! A database that is missing, was replaced, or is damaged is noticed before each use. One that can
-//! be rebuilt is rebuilt, or replaced by one in memory where the disk has no room for it.
+//! Each use first detects a missing, replaced, or damaged database. One that can be rebuilt is
+//! rebuilt. If the disk has no space, it is replaced by a database in memory.
 //!
-//! No connection writes its log back when it closes: by then the file of that name could be the log
-//! of another database. For that reason whoever holds the lock truncates the log once it is long
-//! ([`Locked`]); otherwise it would grow for ever when each change is made by a process of its own,
-//! as SQLite only restarts a log within one connection.
+//! Closing a connection does not checkpoint the log: by then, the file of that name could be the
+//! log of another database. Instead, the process that holds the lock truncates a long log
+//! ([`Locked`]). Without that, the log would grow forever if every change is made by a new process,
+//! because SQLite restarts a log only within one connection.
 
 mod lock;
 mod locked;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use trommel_base::files::{self, Op, is_disk_full};
-use trommel_base::text::shown_name;
+use trommel_base::text::display_name;
 
 use crate::disk;
 use crate::error::{DatabaseFault, Error, ErrorClass, ErrorKind, Result};
@@ -31,42 +31,42 @@ use lock::FileLock;
 pub(crate) use locked::Locked;
 use paths::Files;
 
-/// What a database is for.
+/// The contents of a database.
 pub(crate) trait Contents: Send + Sync {
-    /// Written into the file's header, so that no other is taken for it.
+    /// Written into the file's header to identify the kind of database.
     const APPLICATION: i32;
-    /// The version of the tables.
+    /// The version of the schema.
     const VERSION: i32;
-    /// The tables.
+    /// The schema.
     const SCHEMA: &'static str;
-    /// True if it can be rebuilt from other files. Such a database is sealed after each change, and
-    /// inspected when the seal is broken.
+    /// True if the database can be rebuilt from other files. Such a database is sealed after each
+    /// change, and inspected when the seal is broken.
     const DISPOSABLE: bool;
-    /// How closely SQLite waits for the disk: `normal` keeps the database whole, `full` the last
-    /// changes as well.
+    /// SQLite's `synchronous` setting: `normal` keeps the database consistent after a power
+    /// failure, `full` also keeps the latest changes.
     const SYNCHRONOUS: &'static str;
 
     /// Fills new tables.
-    fn fill(&self, transaction: &Transaction<'_>) -> Done<()>;
+    fn fill(&self, transaction: &Transaction<'_>) -> TransactionResult<()>;
 
-    /// True if the last changes may be lost, although the seal is whole.
+    /// True if recent changes may be lost although the seal is intact.
     fn is_stale(connection: &Connection) -> rusqlite::Result<bool>;
 
-    /// Brings the tables in line with the files that they are built from, or fails with
-    /// [`Fault::Damaged`].
-    fn reconcile(&self, transaction: &Transaction<'_>) -> Done<()>;
+    /// Synchronizes the tables with their source files. Fails with [`Fault::Damaged`] if they are
+    /// damaged.
+    fn reconcile(&self, transaction: &Transaction<'_>) -> TransactionResult<()>;
 }
 
-/// What can go wrong in a transaction.
+/// A failure within a transaction.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Sql(rusqlite::Error),
-    /// The database was read, and does not contain what was written to it.
+    /// The contents differ from the data that was written.
     Damaged(String),
     Other(Error),
 }
 
-pub(crate) type Done<T> = std::result::Result<T, Fault>;
+pub(crate) type TransactionResult<T> = std::result::Result<T, Fault>;
 
 impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Self {
@@ -81,70 +81,72 @@ impl From<Error> for Fault {
 }
 
 impl Fault {
-    /// How the database is damaged, if that is the fault.
+    /// A description of the damage, if the fault is damage.
     pub(crate) fn damage(&self) -> Option<String> {
         match self {
-            Self::Sql(error) => is_damage(error).then(|| shown_name(&error.to_string())),
+            Self::Sql(error) => is_damage(error).then(|| display_name(&error.to_string())),
             Self::Damaged(what) => Some(what.clone()),
             Self::Other(_) => None,
         }
     }
 }
 
-/// How often an operation is tried with a rebuilt database.
-const TRIES: u32 = 4;
+/// Maximum number of attempts, with a rebuilt database each time.
+const MAX_ATTEMPTS: u32 = 4;
 
-/// How long a reader waits for the seal of another process.
-const GLANCE: Duration = Duration::from_millis(250);
-/// The time between two checks.
-const PAUSE: Duration = Duration::from_micros(200);
+/// How long a reader waits for another process to write the seal.
+const SEAL_TIMEOUT: Duration = Duration::from_millis(250);
+/// Interval between two checks of the seal.
+const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// A database in a file.
 pub(crate) struct Database<C> {
     files: Files,
     lock: FileLock,
-    patience: Duration,
+    lock_timeout: Duration,
     contents: C,
     writer: Mutex<Option<Open>>,
     reader: Mutex<Option<Open>>,
-    /// True once the file could not be brought up to date: reads use a database in memory.
+    /// True if the file could not be brought up to date. Reads then use a database in memory.
     bypassed: AtomicBool,
 }
 
-/// An open connection, and which file it belongs to.
+/// An open connection, and the identity of its file.
 struct Open {
     connection: Connection,
     file: (u64, u64),
-    /// True if the last changes may be lost.
+    /// True if recent changes may be lost.
     stale: bool,
 }
 
-/// How opening went.
-enum Found {
+/// The result of opening a database.
+enum OpenOutcome {
     Ready(Open),
-    /// There is none, or it is empty.
-    Nothing,
-    /// It is of another version or kind, which is given.
-    Strange(i32),
-    /// It cannot be read.
+    /// The file is missing or empty.
+    Missing,
+    /// The file has another version or kind. Contains the version.
+    OtherVersion(i32),
+    /// The file cannot be read as a database.
     Damaged(String),
-    /// One of its files is not a regular file.
+    /// One of the files is not a regular file.
     Foreign,
 }
 
 impl<C: Contents> Database<C> {
-    /// A database that is opened when it is used.
-    pub(crate) fn new(path: PathBuf, lock: &Path, patience: Duration, contents: C) -> Result<Self> {
-        let lock = FileLock::open(lock, patience)?;
+    /// Creates a handle; the file is opened at the first use.
+    pub(crate) fn new(path: PathBuf, lock: &Path, lock_timeout: Duration, contents: C) -> Result<Self> {
+        let lock = FileLock::open(lock, lock_timeout)?;
         let (writer, reader) = (Mutex::new(None), Mutex::new(None));
         let bypassed = AtomicBool::new(false);
-        Ok(Self { files: Files::new(path), lock, patience, contents, writer, reader, bypassed })
+        Ok(Self { files: Files::new(path), lock, lock_timeout, contents, writer, reader, bypassed })
     }
 
-    /// Reads, seeing one state of everything. A damaged database is rebuilt first, and one that
-    /// cannot be used or rebuilt, as on a full disk, is replaced by one in memory if it is
-    /// disposable.
-    pub(crate) fn read<T>(&self, mut work: impl FnMut(&Transaction<'_>) -> Done<T>) -> Result<T> {
+    /// Runs `work` in a read transaction. A damaged database is rebuilt first. A disposable one
+    /// that cannot be rebuilt, as on a full disk, is replaced by one in memory.
+    pub(crate) fn read<T>(
+        &self,
+        mut work: impl FnMut(&Transaction<'_>) -> TransactionResult<T>,
+    ) -> Result<T> {
         if !self.bypassed.load(Ordering::Relaxed) {
             match self.read_file(&mut work, true) {
                 Err(error) if C::DISPOSABLE && is_unavailable(&error) => {}
@@ -154,22 +156,32 @@ impl<C: Contents> Database<C> {
         self.read_in_memory(&mut work)
     }
 
-    /// Reads the file as it is: neither the seal is checked nor damage repaired. Damage is an error
-    /// of kind `Corrupt`.
-    pub(crate) fn read_unrepaired<T>(&self, mut work: impl FnMut(&Transaction<'_>) -> Done<T>) -> Result<T> {
+    /// Reads the file without checking the seal and without repairing damage. Damage is an error of
+    /// the class `Corrupt`.
+    pub(crate) fn read_unrepaired<T>(
+        &self,
+        mut work: impl FnMut(&Transaction<'_>) -> TransactionResult<T>,
+    ) -> Result<T> {
         self.read_file(&mut work, false)
     }
 
-    fn read_file<T>(&self, work: &mut dyn FnMut(&Transaction<'_>) -> Done<T>, repair: bool) -> Result<T> {
+    fn read_file<T>(
+        &self,
+        work: &mut dyn FnMut(&Transaction<'_>) -> TransactionResult<T>,
+        repair: bool,
+    ) -> Result<T> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             if reader.as_ref().is_none_or(|open| !self.is_current(open)) {
                 *reader = None;
                 match self.open()? {
-                    Found::Ready(open) => *reader = Some(open),
-                    Found::Damaged(what) if !repair => return Err(self.corrupt(&what)),
-                    Found::Nothing | Found::Strange(_) | Found::Damaged(_) | Found::Foreign => {
-                        self.lock()?.ready()?;
+                    OpenOutcome::Ready(open) => *reader = Some(open),
+                    OpenOutcome::Damaged(what) if !repair => return Err(self.corrupt(&what)),
+                    OpenOutcome::Missing
+                    | OpenOutcome::OtherVersion(_)
+                    | OpenOutcome::Damaged(_)
+                    | OpenOutcome::Foreign => {
+                        self.lock()?.ensure_ready()?;
                         continue;
                     }
                 }
@@ -179,8 +191,8 @@ impl<C: Contents> Database<C> {
                 self.await_seal(open)?;
             }
             let done = open.connection.transaction().map_err(Fault::from).and_then(|open| work(&open));
-            // The log is opened by its name when the transaction reads first, and must be that of
-            // this file.
+            // SQLite opens the log by name at the first read of the transaction. If the file was
+            // replaced in between, the log belongs to another database: try again.
             if !self.is_current(open) {
                 continue;
             }
@@ -189,8 +201,8 @@ impl<C: Contents> Database<C> {
                 Err(fault) => match fault.damage() {
                     Some(what) if !repair => return Err(self.corrupt(&what)),
                     Some(_) => {
-                        // Kept open until there is another, so that the two cannot have the same
-                        // number.
+                        // Keep the damaged file open until it is replaced. Its inode is then still
+                        // in use, so the new file cannot have the same identity.
                         self.lock()?.replace(open.file)?;
                         *reader = None;
                     }
@@ -201,9 +213,9 @@ impl<C: Contents> Database<C> {
         Err(self.unusable())
     }
 
-    /// Builds the tables in memory, and reads them.
-    fn read_in_memory<T>(&self, work: &mut dyn FnMut(&Transaction<'_>) -> Done<T>) -> Result<T> {
-        let build = || -> Done<Connection> {
+    /// Builds the tables in memory and reads them.
+    fn read_in_memory<T>(&self, work: &mut dyn FnMut(&Transaction<'_>) -> TransactionResult<T>) -> Result<T> {
+        let build = || -> TransactionResult<Connection> {
             let mut connection = Connection::open_in_memory()?;
             let transaction = connection.transaction()?;
             transaction.execute_batch(C::SCHEMA)?;
@@ -215,19 +227,20 @@ impl<C: Contents> Database<C> {
         done.map_err(|fault| self.failed("read", fault))
     }
 
-    /// Reads from memory from now on: the file is not up to date, and cannot be changed.
+    /// Makes all further reads use a database in memory, because the file is outdated and cannot be
+    /// changed.
     pub(crate) fn bypass(&self) {
         self.bypassed.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until no other process changes anything.
+    /// Waits until no other process is changing the database, and locks it.
     pub(crate) fn lock(&self) -> Result<Locked<'_, C>> {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         self.lock.take()?;
         Ok(Locked::new(self, writer))
     }
 
-    /// The same if no thread and no other process changes anything now.
+    /// Locks the database if no thread and no other process holds it.
     fn try_lock(&self) -> Option<Locked<'_, C>> {
         let writer: MutexGuard<'_, _> = match self.writer.try_lock() {
             Ok(writer) => writer,
@@ -237,14 +250,16 @@ impl<C: Contents> Database<C> {
         self.lock.try_take().then(|| Locked::new(self, writer))
     }
 
-    /// True if the files are as the last process that changed them has left them.
+    /// True if the files are unchanged since the last process sealed them.
     fn is_sealed(&self) -> bool {
-        self.lock.has_note(&self.files.seal())
+        self.lock.has_seal(&self.files.seal())
     }
 
-    /// Waits for the seal. Where no process holds the lock the seal is broken, and the contents are
-    /// inspected. A process that holds it has checked the seal itself; when it is busy for long,
-    /// what it has not committed is not seen anyway.
+    /// Waits for a valid seal.
+    ///
+    /// If no process holds the lock, the seal is broken, and the contents are inspected. A process
+    /// that holds the lock has checked the seal itself. If it takes long, reading is safe anyway,
+    /// because its uncommitted changes are invisible.
     fn await_seal(&self, open: &mut Open) -> Result<()> {
         if !C::DISPOSABLE {
             return Ok(());
@@ -256,12 +271,12 @@ impl<C: Contents> Database<C> {
             }
             if let Some(mut locked) = self.try_lock() {
                 open.stale = false;
-                return locked.ready();
+                return locked.ensure_ready();
             }
-            if start.elapsed() >= GLANCE {
+            if start.elapsed() >= SEAL_TIMEOUT {
                 return Ok(());
             }
-            thread::sleep(PAUSE);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -269,28 +284,28 @@ impl<C: Contents> Database<C> {
         self.files.identity().is_ok_and(|file| file == Some(open.file))
     }
 
-    /// Opens what is there.
-    fn open(&self) -> Result<Found> {
+    /// Opens the existing file.
+    fn open(&self) -> Result<OpenOutcome> {
         files::attempt(Op::Open, self.files.main(), || Ok(()))?;
         if self.files.has_foreign()? {
-            return Ok(Found::Foreign);
+            return Ok(OpenOutcome::Foreign);
         }
-        let Some(file) = self.files.identity()? else { return Ok(Found::Nothing) };
+        let Some(file) = self.files.identity()? else { return Ok(OpenOutcome::Missing) };
         match self.connect(file) {
             Ok(found) => Ok(found),
-            Err(error) if is_damage(&error) => Ok(Found::Damaged(shown_name(&error.to_string()))),
-            // Another process has removed it in between.
-            Err(_) if self.files.identity().is_ok_and(|file| file.is_none()) => Ok(Found::Nothing),
+            Err(error) if is_damage(&error) => Ok(OpenOutcome::Damaged(display_name(&error.to_string()))),
+            // Another process removed it in between.
+            Err(_) if self.files.identity().is_ok_and(|file| file.is_none()) => Ok(OpenOutcome::Missing),
             Err(error) => Err(self.error("open", error)),
         }
     }
 
-    fn connect(&self, file: (u64, u64)) -> rusqlite::Result<Found> {
+    fn connect(&self, file: (u64, u64)) -> rusqlite::Result<OpenOutcome> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(self.files.main(), flags)?;
-        connection.busy_timeout(self.patience)?;
+        connection.busy_timeout(self.lock_timeout)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -299,38 +314,39 @@ impl<C: Contents> Database<C> {
         let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
         let version: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         Ok(match (application, version) {
-            (0, 0) => Found::Nothing,
-            (application, version) if application != C::APPLICATION => Found::Strange(version.min(0)),
-            (_, version) if version != C::VERSION => Found::Strange(version),
+            (0, 0) => OpenOutcome::Missing,
+            (application, version) if application != C::APPLICATION => {
+                OpenOutcome::OtherVersion(version.min(0))
+            }
+            (_, version) if version != C::VERSION => OpenOutcome::OtherVersion(version),
             _ => {
                 let stale = C::is_stale(&connection)?;
-                Found::Ready(Open { connection, file, stale })
+                OpenOutcome::Ready(Open { connection, file, stale })
             }
         })
     }
 
     /// Creates the file and its tables.
-    fn make(&self) -> Result<Open> {
+    fn create(&self) -> Result<Open> {
         self.files.remove()?;
         drop(disk::create(self.files.main())?);
-        // Another process may have removed it. No file has this identity, so that it is replaced at
-        // its next use.
+        // Another process may have removed the file again. No file has the identity (0, 0), so the
+        // connection is then replaced at its next use.
         let file = self.files.identity()?.unwrap_or((0, 0));
         self.set_up(file).map_err(|fault| {
             let error = self.failed("make", fault);
-            // Half a database is of no use; where it cannot be removed, it is replaced the next
-            // time.
+            // An incomplete database is useless. If it cannot be removed, it is replaced next time.
             let _ = self.files.remove();
             error
         })
     }
 
-    fn set_up(&self, file: (u64, u64)) -> Done<Open> {
+    fn set_up(&self, file: (u64, u64)) -> TransactionResult<Open> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(self.files.main(), flags)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        // Where the file system cannot do it, another mode is left on, and all works as well with
-        // less at a time.
+        // If the file system does not support WAL, SQLite keeps its default mode. Everything still
+        // works, with less concurrency.
         connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(C::SCHEMA)?;
@@ -340,7 +356,7 @@ impl<C: Contents> Database<C> {
         transaction.commit()?;
         drop(connection);
         match self.connect(file)? {
-            Found::Ready(open) => Ok(open),
+            OpenOutcome::Ready(open) => Ok(open),
             _ => Err(self.unusable().into()),
         }
     }
@@ -375,8 +391,13 @@ impl<C: Contents> Database<C> {
         ErrorKind::Database { path: self.files.main().to_owned(), why }.into()
     }
 
-    /// Runs `work` in a transaction that no other process can be in the way of.
-    fn within<T>(&self, open: &mut Open, work: &mut dyn FnMut(&Transaction<'_>) -> Done<T>) -> Done<T> {
+    /// Runs `work` in a write transaction. The caller holds the lock, so no other process can block
+    /// it.
+    fn run_in_transaction<T>(
+        &self,
+        open: &mut Open,
+        work: &mut dyn FnMut(&Transaction<'_>) -> TransactionResult<T>,
+    ) -> TransactionResult<T> {
         let path = self.files.main();
         files::attempt(Op::Database, path, || Ok(())).map_err(Error::from)?;
         let transaction = open.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -387,13 +408,13 @@ impl<C: Contents> Database<C> {
     }
 }
 
-/// True for an error that a database in memory does not have.
+/// True for an error that a database in memory would not have.
 fn is_unavailable(error: &Error) -> bool {
     matches!(error.class(), ErrorClass::Full | ErrorClass::Io)
 }
 
-/// True if an error means that the file is not what we wrote, rather than that the system refused
-/// something.
+/// True if an error means that the contents are invalid, rather than that the system refused an
+/// operation.
 fn is_damage(error: &rusqlite::Error) -> bool {
     use ErrorCode as Code;
     match error {

@@ -1,4 +1,4 @@
-//! Errors of a store: kinds with their data for programs, one line with advice for people.
+//! Errors of a store. Kinds carry data for programs; messages are one line with advice for people.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -8,35 +8,36 @@ use std::path::{Path, PathBuf};
 
 use trommel_base::error::Kind;
 use trommel_base::files::{self, Op};
-use trommel_base::text::{shown_name, shown_path};
+use trommel_base::text::{display_name, display_path};
 
 trommel_base::error_type! {
-    /// An error of a store: what happened, where, and what to do next. One pointer wide.
+    /// An error of a store, with the cause, the location, and advice. One pointer wide.
     ///
-    /// [`kind`](Self::kind) is for programs; [`Display`](fmt::Display) is one safe line of bounded
-    /// length for people.
+    /// Programs should match on [`kind`](Self::kind). [`Display`](fmt::Display) is a single line of
+    /// bounded length that is safe to print.
     pub struct Error(ErrorKind);
 }
 
 /// The result of an operation of a store.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong, with its data.
+/// The kind of an error, with its data.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A text is not an ID: it does not match `^[A-Za-z0-9_-]{1,64}$`. No path was made of it.
+    /// A text is not a valid ID: it does not match `^[A-Za-z0-9_-]{1,64}$`. It was not used in any
+    /// path.
     InvalidId(String),
-    /// There is no output of this ID.
+    /// No output has this ID.
     NotFound {
         /// The ID, or the prefix of one.
         id: String,
-        /// The characters that a prefix needs, where this one has fewer.
+        /// The minimum length of a prefix, if this one is shorter.
         needs: Option<usize>,
-        /// IDs that resemble it, the most similar first.
+        /// Similar IDs, the most similar first.
         near: Vec<String>,
     },
-    /// A prefix fits several outputs.
+    /// Several outputs match a prefix.
     Ambiguous {
         /// The prefix.
         prefix: String,
@@ -45,18 +46,18 @@ pub enum ErrorKind {
         /// True if there are more.
         more: bool,
     },
-    /// There is an output of this ID already.
+    /// An output with this ID already exists.
     Exists {
         /// The ID.
         id: String,
-        /// Its description.
+        /// The description of the existing output.
         path: PathBuf,
     },
-    /// Another writer holds the output.
-    Held {
+    /// Another process is writing or changing the output.
+    InUse {
         /// The ID.
         id: String,
-        /// The marker that it holds.
+        /// The marker that the process has locked.
         path: PathBuf,
     },
     /// The description of an output is damaged.
@@ -68,7 +69,7 @@ pub enum ErrorKind {
         /// The damage.
         why: String,
     },
-    /// A later version stored the output.
+    /// The output was stored by a newer version.
     MetadataVersion {
         /// The ID.
         id: String,
@@ -76,10 +77,10 @@ pub enum ErrorKind {
         path: PathBuf,
         /// Its version.
         found: u64,
-        /// The latest version that can be read.
+        /// The newest version that can be read.
         known: u32,
     },
-    /// The description of an output was changed while it was read.
+    /// The description of an output changed while it was read.
     Unsealed,
     /// A payload is missing or damaged.
     Payload {
@@ -90,85 +91,85 @@ pub enum ErrorKind {
         /// The damage.
         why: PayloadFault,
     },
-    /// A payload is text, and a document is wanted.
+    /// The payload is text, but a document was requested.
     NotJson {
         /// The ID.
         id: String,
-        /// Why it is not JSON, if it was to be.
+        /// The reason, if the payload was declared to be JSON.
         why: Option<String>,
     },
-    /// A filter selects no time.
-    NoTime {
-        /// The start, excluded.
+    /// The time range of a filter is empty.
+    EmptyTimeRange {
+        /// The start, exclusive.
         after: i64,
-        /// The end, excluded.
+        /// The end, exclusive.
         before: i64,
-        /// The largest number that is taken for seconds.
+        /// The largest number that is interpreted as seconds.
         seconds_up_to: i64,
     },
-    /// A word of a filter is unknown.
-    FilterWord {
-        /// The member of the filter.
+    /// An unknown value in a filter.
+    UnknownFilterValue {
+        /// The field of the filter.
         what: &'static str,
-        /// The word.
+        /// The unknown value.
         found: String,
-        /// The words that are known.
+        /// The valid values.
         known: &'static str,
     },
-    /// A name of an origin is too long.
-    LongName {
-        /// Which name.
+    /// A name in an origin is too long.
+    NameTooLong {
+        /// The name.
         what: &'static str,
-        /// Its bytes.
+        /// Its length in bytes.
         bytes: usize,
-        /// The largest number of bytes.
+        /// The maximum length in bytes.
         limit: usize,
     },
-    /// An execution is larger than the history.
-    LongExecution {
-        /// Its bytes.
+    /// An execution exceeds the limits of the history.
+    ExecutionTooLarge {
+        /// Its length in bytes.
         bytes: u64,
-        /// The bytes of the whole history.
+        /// The maximum number of bytes of the history.
         limit: u64,
-        /// The entries of the whole history.
+        /// The maximum number of entries of the history.
         entries: u64,
     },
     /// An execution is not JSON.
     Execution(serde_json::Error),
-    /// A description cannot be written as JSON.
+    /// A description cannot be serialized.
     Description(serde_json::Error),
-    /// An output is pinned, and was to be deleted.
+    /// A pinned output was to be deleted.
     Pinned(String),
-    /// A payload is larger than the store.
-    LongPayload {
-        /// The bytes that were needed.
+    /// A payload exceeds the limit of the store by itself.
+    PayloadTooLarge {
+        /// The number of bytes needed.
         bytes: u64,
-        /// The bytes of the whole store.
+        /// The maximum number of bytes of the store.
         limit: u64,
     },
-    /// Pinned and open outputs leave no room for a new one.
+    /// A new output does not fit, because pinned and open outputs cannot be evicted.
     NoRoom {
         /// The limit.
         limit: u64,
-        /// What is limited: `bytes` or `outputs`.
+        /// The limited quantity: `bytes` or `outputs`.
         what: &'static str,
         /// The number of pinned outputs.
         pinned: u64,
         /// The number of outputs being read.
         open: u64,
     },
-    /// Another process kept a lock for too long.
+    /// A lock held by another process timed out.
     Locked {
         /// The lock.
         path: PathBuf,
         /// The seconds waited.
         seconds: u64,
     },
-    /// A file or folder is not the store's own.
+    /// A file or folder that the store must not use.
     Foreign {
         /// The file or folder.
         path: PathBuf,
-        /// What it is.
+        /// The reason.
         why: ForeignFault,
     },
     /// A database cannot be used.
@@ -180,57 +181,57 @@ pub enum ErrorKind {
     },
     /// The work was cancelled.
     Cancelled {
-        /// Outputs that were done by then.
+        /// The number of outputs processed until then.
         outputs: u64,
-        /// All outputs.
+        /// The total number of outputs.
         total: u64,
     },
-    /// A write to the output failed before.
-    GivenUp(String),
-    /// The source of a payload cannot be read.
+    /// An earlier write to the output failed.
+    PutFailed(String),
+    /// The reader of a new payload failed.
     Source {
-        /// The bytes read by then.
+        /// The number of bytes read until then.
         bytes: u64,
-        /// The error of the source.
+        /// The error of the reader.
         cause: io::Error,
     },
     /// A payload cannot be compressed.
     Compression(PathBuf),
-    /// The check of a payload ended early.
+    /// The thread that analyzes a payload failed.
     Check(PathBuf),
     /// The system refused an operation on a file.
     File {
         /// The operation, the file, and the cause.
         error: files::Error,
-        /// The bytes there was no room for, where known.
+        /// The number of bytes that did not fit, if known.
         bytes_needed: Option<u64>,
     },
 }
 
-/// What is wrong with a payload.
+/// The damage of a payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PayloadFault {
-    /// It has another length than was written.
+    /// Its length differs from the one that was written.
     Length {
         /// Its bytes on disk.
         found: u64,
         /// The bytes that were written.
         written: u64,
     },
-    /// It does not exist any more.
+    /// Its file is missing.
     Missing,
-    /// It is packed, and damaged.
+    /// It is compressed, and damaged.
     Packed,
 }
 
-/// What is in the place of a file or folder of the store.
+/// The reason why a file or folder must not be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ForeignFault {
     /// Not a regular file.
     NotFile,
-    /// A link, in the place of a folder.
+    /// A symbolic link instead of a folder.
     Link,
     /// Not a folder.
     NotFolder,
@@ -241,18 +242,18 @@ pub enum ForeignFault {
         /// The user of this process.
         user: u32,
     },
-    /// A folder that others can write to.
+    /// A folder that other users can write to.
     Writable {
         /// Its permissions.
         mode: u32,
     },
 }
 
-/// What is wrong with a database.
+/// A fault of a database.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DatabaseFault {
-    /// A later version wrote it: the version of its tables.
+    /// It was written by a newer version; contains the version of its schema.
     Version(i32),
     /// SQLite refused an operation.
     Refused {
@@ -260,45 +261,45 @@ pub enum DatabaseFault {
         doing: &'static str,
         /// The error of SQLite.
         cause: rusqlite::Error,
-        /// The class that it belongs to.
+        /// The class of the error.
         class: ErrorClass,
-        /// The bytes there was no room for, where known.
+        /// The number of bytes that did not fit, if known.
         bytes_needed: Option<u64>,
     },
     /// It is damaged.
     Damaged(String),
-    /// It is damaged again each time it is rebuilt.
+    /// It is damaged again after each rebuild.
     Unusable,
 }
 
 trommel_base::error_class! {
     /// The class of an error, without its data.
     pub enum ErrorClass {
-        /// A text is not an ID.
+        /// A text is not a valid ID.
         InvalidId = "invalid_id",
-        /// There is no output of this ID; [`Error::candidates`] has IDs that resemble it.
+        /// No output has this ID. [`Error::candidates`] has similar IDs.
         NotFound = "not_found",
-        /// A prefix fits several outputs; [`Error::candidates`] has the first of them.
+        /// Several outputs match a prefix. [`Error::candidates`] has some of them.
         Ambiguous = "ambiguous",
-        /// An output of this ID exists already, or is being written.
+        /// An output with this ID exists or is being written.
         Exists = "exists",
-        /// The output's metadata or payload is not what was stored.
+        /// The metadata or the payload of an output differs from the data that was stored.
         Corrupt = "corrupt",
-        /// The payload is text, and a document is wanted.
+        /// The payload is text, but a document was requested.
         NotJson = "not_json",
-        /// The filter contradicts itself.
+        /// The filter is not valid.
         Filter = "filter",
-        /// A text to be kept is too long, or is not JSON where it must be.
+        /// A text is too long, or is not JSON.
         Invalid = "invalid",
-        /// The output is pinned, and was to be deleted.
+        /// A pinned output was to be deleted.
         Pinned = "pinned",
-        /// The disk, or the store's own limit, has no room.
+        /// The disk is full, or the limits of the store are reached.
         Full = "full",
-        /// Another process has kept the store locked for too long.
+        /// A lock held by another process timed out.
         Busy = "busy",
-        /// The folder belongs to another user, others may write to it, or it leads elsewhere.
+        /// The folder belongs to another user, is writable for others, or is a link.
         Foreign = "foreign",
-        /// A later version wrote it.
+        /// The data was written by a newer version.
         Version = "version",
         /// The work was [cancelled](crate::Control::cancel_with).
         Cancelled = "cancelled",
@@ -314,17 +315,17 @@ impl ErrorKind {
             Self::InvalidId(_) => ErrorClass::InvalidId,
             Self::NotFound { .. } => ErrorClass::NotFound,
             Self::Ambiguous { .. } => ErrorClass::Ambiguous,
-            Self::Exists { .. } | Self::Held { .. } => ErrorClass::Exists,
+            Self::Exists { .. } | Self::InUse { .. } => ErrorClass::Exists,
             Self::Metadata { .. } | Self::Unsealed | Self::Payload { .. } => ErrorClass::Corrupt,
             Self::MetadataVersion { .. } => ErrorClass::Version,
             Self::NotJson { .. } => ErrorClass::NotJson,
-            Self::NoTime { .. } | Self::FilterWord { .. } => ErrorClass::Filter,
-            Self::LongName { .. }
-            | Self::LongExecution { .. }
+            Self::EmptyTimeRange { .. } | Self::UnknownFilterValue { .. } => ErrorClass::Filter,
+            Self::NameTooLong { .. }
+            | Self::ExecutionTooLarge { .. }
             | Self::Execution(_)
             | Self::Description(_) => ErrorClass::Invalid,
             Self::Pinned(_) => ErrorClass::Pinned,
-            Self::LongPayload { .. } | Self::NoRoom { .. } => ErrorClass::Full,
+            Self::PayloadTooLarge { .. } | Self::NoRoom { .. } => ErrorClass::Full,
             Self::Locked { .. } => ErrorClass::Busy,
             Self::Foreign { .. } => ErrorClass::Foreign,
             Self::Database { why, .. } => match why {
@@ -335,18 +336,18 @@ impl ErrorKind {
             Self::Cancelled { .. } => ErrorClass::Cancelled,
             Self::File { error, .. } if error.is_full() => ErrorClass::Full,
             Self::File { .. }
-            | Self::GivenUp(_)
+            | Self::PutFailed(_)
             | Self::Source { .. }
             | Self::Compression(_)
             | Self::Check(_) => ErrorClass::Io,
         }
     }
 
-    /// The file or folder, where there is one.
+    /// The affected file or folder, if any.
     fn path(&self) -> Option<&Path> {
         match self {
             Self::Exists { path, .. }
-            | Self::Held { path, .. }
+            | Self::InUse { path, .. }
             | Self::Metadata { path, .. }
             | Self::MetadataVersion { path, .. }
             | Self::Payload { path, .. }
@@ -364,79 +365,77 @@ impl ErrorKind {
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::InvalidId(id) if id.is_empty() => f.write_str("an empty text is no id"),
-            Self::InvalidId(id) => write!(f, "`{}` is no id", shown_name(id)),
+            Self::InvalidId(id) if id.is_empty() => f.write_str("the ID is empty"),
+            Self::InvalidId(id) => write!(f, "`{}` is not a valid ID", display_name(id)),
             Self::NotFound { id, needs, .. } => {
-                write!(f, "there is no output {}", shown_name(id))?;
+                write!(f, "no output {}", display_name(id))?;
                 needs.map_or(Ok(()), |needs| write!(f, " (a prefix needs at least {needs} characters)"))
             }
             Self::Ambiguous { prefix, ids, more } => {
                 let more = if *more { " and others" } else { "" };
-                write!(f, "{} stands for several outputs: {}{more}", shown_name(prefix), ids.join(", "))
+                write!(f, "{} matches several outputs: {}{more}", display_name(prefix), ids.join(", "))
             }
             Self::Exists { id, .. } => {
-                write!(f, "there is an output {id} already, and outputs never change")
+                write!(f, "output {id} already exists, and outputs are immutable")
             }
-            Self::Held { id, .. } => {
-                write!(f, "output {id} is being written or changed elsewhere")
+            Self::InUse { id, .. } => {
+                write!(f, "output {id} is being changed by another process")
             }
             Self::NotJson { id, why } => {
-                let why = why.as_ref().map_or(String::new(), |why| format!(" ({})", shown_name(why)));
-                write!(f, "output {id} is text, no JSON{why}")
+                let why = why.as_ref().map_or(String::new(), |why| format!(" ({})", display_name(why)));
+                write!(f, "output {id} is text, not JSON{why}")
             }
-            Self::NoTime { after, before, .. } => write!(
-                f,
-                "`after` ({after}) is not below `before` ({before}), so that nothing can lie between"
-            ),
-            Self::FilterWord { what, found, .. } => write!(f, "`{}` is no `{what}`", shown_name(found)),
-            Self::LongName { what, bytes, limit } => {
-                write!(f, "the {what} has {bytes} bytes, and may have {limit}")
+            Self::EmptyTimeRange { after, before, .. } => {
+                write!(f, "empty time range: `after` ({after}) is not below `before` ({before})")
             }
-            Self::LongExecution { bytes, limit, entries } => write!(
+            Self::UnknownFilterValue { what, found, .. } => {
+                write!(f, "`{}` is not a valid `{what}`", display_name(found))
+            }
+            Self::NameTooLong { what, bytes, limit } => {
+                write!(f, "the {what} has {bytes} bytes; the limit is {limit}")
+            }
+            Self::ExecutionTooLarge { bytes, limit, entries } => write!(
                 f,
-                "an execution of {bytes} bytes cannot be recorded where the history may have {limit} bytes and \
-                 {entries} entries"
+                "an execution of {bytes} bytes exceeds the history's limits of {limit} bytes and {entries} entries"
             ),
             Self::Execution(cause) => {
-                write!(f, "what is to be recorded of an execution is no JSON: {cause}")
+                write!(f, "the execution record is not valid JSON: {cause}")
             }
-            Self::Description(_) => f.write_str("the description cannot be written as JSON"),
+            Self::Description(_) => f.write_str("the description cannot be serialized"),
             Self::Pinned(id) => write!(f, "output {id} is pinned"),
-            Self::LongPayload { bytes, limit } => write!(
+            Self::PayloadTooLarge { bytes, limit } => write!(
                 f,
-                "the payload takes more than the {limit} bytes that this store may keep in all ({bytes} bytes \
-                 were needed)"
+                "the payload exceeds the store's limit of {limit} bytes ({bytes} bytes were needed)"
             ),
             Self::NoRoom { limit, what, pinned, open } => write!(
                 f,
-                "the store may keep {limit} {what}, and what is pinned ({pinned} outputs) or being read ({open}) \
-                 leaves no room"
+                "no room within the store's limit of {limit} {what}: {pinned} outputs are pinned and {open} are being read"
             ),
             Self::Cancelled { outputs, total } => write!(f, "cancelled after {outputs} of {total} outputs"),
-            Self::GivenUp(id) => {
-                write!(f, "a write to output {id} has failed before, and nothing of it was kept")
+            Self::PutFailed(id) => {
+                write!(f, "an earlier write to output {id} failed, and the output was discarded")
             }
             Self::Source { bytes, cause } => {
-                write!(f, "the payload cannot be read after {bytes} bytes: {cause}; nothing was stored")
+                write!(f, "reading the payload failed after {bytes} bytes: {cause}; nothing was stored")
             }
             Self::Compression(_) => f.write_str("the payload cannot be compressed"),
-            Self::Check(_) => f.write_str("the check of the payload broke off; nothing was stored"),
+            Self::Check(_) => f.write_str("the analysis of the payload failed; nothing was stored"),
             Self::File { error, bytes_needed } => {
                 error.fmt(f)?;
                 needed(f, *bytes_needed)
             }
             Self::Metadata { id, why, .. } => {
-                write!(f, "the metadata of output {} is damaged ({})", shown_name(id), shown_name(why))
+                write!(f, "the metadata of output {} is damaged ({})", display_name(id), display_name(why))
             }
             Self::MetadataVersion { id, found, known, .. } => write!(
                 f,
-                "output {} was stored by a later version (metadata version {found}, and this program knows {known})",
-                shown_name(id)
+                "output {} was stored by a newer version (metadata version {found}; this program supports {known})",
+                display_name(id)
             ),
-            Self::Unsealed => f.write_str("the description is not as it was sealed"),
+            Self::Unsealed => f.write_str("the description does not match its seal"),
             Self::Payload { id, why, .. } => why.write(f, id),
             Self::Locked { path, seconds } => {
-                write!(f, "another process has kept {} locked for {seconds} seconds", shown_path(path))
+                write!(f, "another process has held the lock {} for {seconds} seconds", display_path(path))
             }
             Self::Foreign { path, why } => why.write(f, path),
             Self::Database { path, why } => why.write(f, path),
@@ -444,7 +443,7 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// The bytes there was no room for, as a remark.
+/// Appends the number of bytes that did not fit, if known.
 fn needed(f: &mut fmt::Formatter<'_>, bytes: Option<u64>) -> fmt::Result {
     bytes.map_or(Ok(()), |bytes| write!(f, " ({bytes} bytes were needed)"))
 }
@@ -454,69 +453,68 @@ impl PayloadFault {
         match self {
             Self::Length { found, written } => write!(
                 f,
-                "the payload of output {id} has {found} bytes on disk, and {written} were written: it is damaged"
+                "the payload of output {id} is damaged: it has {found} bytes on disk, but {written} were written"
             ),
-            Self::Missing => write!(f, "output {id} has no payload any more"),
-            Self::Packed => write!(f, "the packed payload of output {id} is damaged"),
+            Self::Missing => write!(f, "the payload of output {id} is missing"),
+            Self::Packed => write!(f, "the compressed payload of output {id} is damaged"),
         }
     }
 }
 
 impl ForeignFault {
     fn write(&self, f: &mut fmt::Formatter<'_>, path: &Path) -> fmt::Result {
-        let path = shown_path(path);
+        let path = display_path(path);
         match self {
             Self::NotFile => write!(f, "{path} is not a regular file"),
-            Self::Link => write!(f, "{path} leads out of the store"),
-            Self::NotFolder => write!(f, "the folder {path} is no place for a store: it is no folder"),
+            Self::Link => write!(f, "{path} is a link out of the store"),
+            Self::NotFolder => write!(f, "{path} cannot hold a store: not a folder"),
             Self::Owner { owner, user } => write!(
                 f,
-                "the folder {path} is no place for a store: it belongs to user {owner}, and this is user {user}"
+                "the folder {path} cannot hold a store: it belongs to user {owner}, not to user {user}"
             ),
-            Self::Writable { mode } => write!(
-                f,
-                "the folder {path} is no place for a store: others may write to it (mode {mode:04o})"
-            ),
+            Self::Writable { mode } => {
+                write!(f, "the folder {path} cannot hold a store: others can write to it (mode {mode:04o})")
+            }
         }
     }
 
     fn help(&self) -> &'static str {
         match self {
-            Self::NotFile => "move it out of the store, and a new one is created",
-            Self::Link => "put the folder itself in its place",
-            Self::NotFolder => "name one, or one that does not exist yet",
+            Self::NotFile => "move it out of the store; a new one is then created",
+            Self::Link => "replace the link with the folder itself",
+            Self::NotFolder => "use a folder, or a path that does not exist yet",
             Self::Owner { .. } => "use a folder of your own",
-            Self::Writable { .. } => "take that away: chmod go-w",
+            Self::Writable { .. } => "remove the permission: chmod go-w",
         }
     }
 }
 
 impl DatabaseFault {
     fn write(&self, f: &mut fmt::Formatter<'_>, path: &Path) -> fmt::Result {
-        let path = shown_path(path);
+        let path = display_path(path);
         match self {
             Self::Version(found) => {
-                write!(f, "{path} was written by a later version (tables of version {found})")
+                write!(f, "{path} was written by a newer version (schema version {found})")
             }
             Self::Refused { doing, cause, bytes_needed, .. } => {
-                write!(f, "cannot {doing} {path}: {}", shown_name(&cause.to_string()))?;
+                write!(f, "cannot {doing} {path}: {}", display_name(&cause.to_string()))?;
                 needed(f, *bytes_needed)
             }
-            Self::Damaged(why) => write!(f, "{path} is damaged: {}", shown_name(why)),
-            Self::Unusable => write!(f, "{path} is damaged again each time it is made"),
+            Self::Damaged(why) => write!(f, "{path} is damaged: {}", display_name(why)),
+            Self::Unusable => write!(f, "{path} is damaged again after each rebuild"),
         }
     }
 
     fn help(&self) -> Option<&'static str> {
         match self {
-            Self::Version(_) => Some("use that version"),
-            Self::Refused { class: ErrorClass::Full, .. } => Some(FREE),
+            Self::Version(_) => Some("use that version or a newer one"),
+            Self::Refused { class: ErrorClass::Full, .. } => Some(FREE_SPACE_HELP),
             Self::Refused { class: ErrorClass::Busy, .. } => {
-                Some("another process keeps it locked: find out which, or try again")
+                Some("find the process that has locked it, or try again")
             }
             Self::Refused { .. } => Some("check the disk, and try again"),
             Self::Damaged(_) => None,
-            Self::Unusable => Some("look at the disk, or move the store"),
+            Self::Unusable => Some("check the disk, or move the store"),
         }
     }
 }
@@ -529,46 +527,46 @@ impl Kind for ErrorKind {
     fn help(&self) -> Option<Cow<'_, str>> {
         Some(match self {
             Self::InvalidId(_) => {
-                "an id is 1 to 64 letters, digits, `_` or `-`; `list` shows the ids of what is stored".into()
+                "an ID has 1 to 64 letters, digits, `_` or `-`; `list` shows the stored ones".into()
             }
-            Self::NotFound { near, .. } if near.is_empty() => "`list` shows what is stored".into(),
+            Self::NotFound { near, .. } if near.is_empty() => "`list` shows the stored outputs".into(),
             Self::NotFound { near, .. } => {
-                format!("did you mean {}? `list` shows what is stored", near.join(" or ")).into()
+                format!("did you mean {}? `list` shows the stored outputs", near.join(" or ")).into()
             }
-            Self::Ambiguous { .. } => "give more of the id".into(),
-            Self::Exists { .. } => "use another id".into(),
-            Self::Held { .. } => "wait until they are done, or use another id".into(),
+            Self::Ambiguous { .. } => "give a longer prefix".into(),
+            Self::Exists { .. } => "use another ID".into(),
+            Self::InUse { .. } => "wait until it is done, or use another ID".into(),
             Self::Metadata { .. } => {
-                "its payload may be whole: copy it out of the store, then delete the output".into()
+                "the payload may be intact: copy it out of the store, then delete the output".into()
             }
-            Self::MetadataVersion { .. } => "use that version".into(),
+            Self::MetadataVersion { .. } => "use that version or a newer one".into(),
             Self::Unsealed => "try again".into(),
-            Self::Payload { .. } => "delete the output, and make it again".into(),
+            Self::Payload { .. } => "delete the output, and create it again".into(),
             Self::NotJson { .. } => "read it page by page instead".into(),
-            Self::NoTime { seconds_up_to, .. } => format!(
+            Self::EmptyTimeRange { seconds_up_to, .. } => format!(
                 "swap them, or leave one out (times up to {seconds_up_to} are seconds, above milliseconds)"
             )
             .into(),
-            Self::FilterWord { known, .. } => format!("use {known}").into(),
-            Self::LongName { .. } => "use a shorter one".into(),
-            Self::LongExecution { .. } => "record less of it, or raise the limits".into(),
-            Self::Execution(_) => "record one JSON text".into(),
-            Self::Pinned(_) => "unpin it first, if it is to be deleted".into(),
-            Self::LongPayload { .. } => "raise the limit, or store less".into(),
+            Self::UnknownFilterValue { known, .. } => format!("use {known}").into(),
+            Self::NameTooLong { .. } => "use a shorter name".into(),
+            Self::ExecutionTooLarge { .. } => "record less, or raise the limits".into(),
+            Self::Execution(_) => "pass one JSON text".into(),
+            Self::Pinned(_) => "unpin it first".into(),
+            Self::PayloadTooLarge { .. } => "raise the limit, or store less".into(),
             Self::NoRoom { .. } => "unpin some, or raise the limit".into(),
             Self::Locked { path, .. } => {
-                format!("find out which (`fuser {}`), or try again", shown_path(path)).into()
+                format!("find it with `fuser {}`, or try again", display_path(path)).into()
             }
             Self::Foreign { why, .. } => why.help().into(),
             Self::Database { why, .. } => return why.help().map(Cow::from),
-            Self::Cancelled { .. } => "start it again to do the rest".into(),
-            Self::GivenUp(_) => "start again".into(),
-            Self::Compression(_) => "store it with packing switched off".into(),
-            Self::Check(_) => "report this, with the payload".into(),
+            Self::Cancelled { .. } => "run it again to process the rest".into(),
+            Self::PutFailed(_) => "start a new output".into(),
+            Self::Compression(_) => "disable compression for this payload".into(),
+            Self::Check(_) => "please report this with the payload".into(),
             Self::File { error, .. } => match error.cause().kind() {
-                io::ErrorKind::StorageFull => FREE.into(),
-                io::ErrorKind::PermissionDenied => "the store must belong to the user who uses it".into(),
-                io::ErrorKind::ReadOnlyFilesystem => "use a store on a disk that can be written to".into(),
+                io::ErrorKind::StorageFull => FREE_SPACE_HELP.into(),
+                io::ErrorKind::PermissionDenied => "use a store that belongs to this user".into(),
+                io::ErrorKind::ReadOnlyFilesystem => "use a store on a writable disk".into(),
                 _ => error.help().into(),
             },
             Self::Description(_) | Self::Source { .. } => return None,
@@ -586,8 +584,8 @@ impl Kind for ErrorKind {
     }
 }
 
-/// The advice on a full disk.
-const FREE: &str = "free some space on this disk, or evict outputs";
+/// Advice for a full disk.
+const FREE_SPACE_HELP: &str = "free some space on this disk, or evict outputs";
 
 impl Error {
     /// The error of an operation on a file.
@@ -595,7 +593,7 @@ impl Error {
         files::Error::new(op, path, cause).into()
     }
 
-    /// Adds the bytes there was no room for, if that is the error.
+    /// Adds the number of bytes that did not fit to an error about a full disk.
     pub(crate) fn needs(mut self, bytes: u64) -> Self {
         match &mut self.0.kind {
             ErrorKind::File { error, bytes_needed } if error.is_full() => {
@@ -617,12 +615,12 @@ impl Error {
         self.kind().class()
     }
 
-    /// The file or folder it went wrong with.
+    /// The affected file or folder, if any.
     pub fn path(&self) -> Option<&Path> {
         self.kind().path()
     }
 
-    /// The IDs that may have been meant, at most ten.
+    /// IDs that the caller may have meant, at most ten.
     pub fn candidates(&self) -> &[String] {
         match self.kind() {
             ErrorKind::NotFound { near, .. } => near,
@@ -631,12 +629,12 @@ impl Error {
         }
     }
 
-    /// The bytes there was no room for, where known.
+    /// The number of bytes that did not fit, if known.
     pub fn bytes_needed(&self) -> Option<u64> {
         match self.kind() {
             ErrorKind::File { bytes_needed, .. }
             | ErrorKind::Database { why: DatabaseFault::Refused { bytes_needed, .. }, .. } => *bytes_needed,
-            ErrorKind::LongPayload { bytes, .. } => Some(*bytes),
+            ErrorKind::PayloadTooLarge { bytes, .. } => Some(*bytes),
             _ => None,
         }
     }
@@ -648,8 +646,8 @@ impl From<files::Error> for Error {
     }
 }
 
-/// For callers that write a payload through [`io::Write`]: the error is inside, and its kind is
-/// kept where the standard library has one.
+/// Lets callers that write a payload through [`io::Write`] get the error. It is wrapped, and mapped
+/// to the standard library's error kind where there is one.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match error.class() {

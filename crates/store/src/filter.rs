@@ -1,4 +1,4 @@
-//! Which outputs to list, in which order, and the page that comes of it.
+//! Filters and sort orders for lists, and the pages they return.
 
 use std::str::FromStr;
 
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{Kind, Stored, Summary};
 
-/// Which outputs to list. Start from the default (the newest 20) and change fields; all that is set
-/// must hold.
+/// Selects the outputs of a list. Start from the default (the newest 20) and change fields. An
+/// output must satisfy every field that is set.
 ///
 /// ```
 /// use trommel_store::{Filter, SortBy};
@@ -21,23 +21,24 @@ use crate::output::{Kind, Stored, Summary};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filter {
-    /// Of this conversation.
+    /// Only outputs of this conversation.
     pub conversation_id: Option<String>,
-    /// Of this tool.
+    /// Only outputs of this tool.
     pub tool_name: Option<String>,
-    /// Of calls that ended so.
+    /// Only outputs of calls that succeeded (`true`) or failed (`false`).
     pub success: Option<bool>,
-    /// Made after this time, itself excluded: seconds since 1970, or milliseconds when above 10^11.
+    /// Only outputs created after this time, exclusive. Seconds since 1970, or milliseconds above
+    /// 10^11.
     pub after: Option<i64>,
-    /// Made before this time, itself excluded; as `after`.
+    /// Only outputs created before this time, exclusive. Same units as `after`.
     pub before: Option<i64>,
-    /// Rows at most.
+    /// Maximum number of rows.
     pub limit: u64,
-    /// Rows passed over.
+    /// Number of rows to skip.
     pub offset: u64,
-    /// What decides the order. Ties are in the order of falling `created_at`, then of `id`.
+    /// The sort key. Ties are sorted by descending `created_at`, then by `id`.
     pub sort_by: SortBy,
-    /// Its direction.
+    /// The sort direction.
     pub sort_order: SortOrder,
 }
 
@@ -57,20 +58,20 @@ impl Default for Filter {
     }
 }
 
-/// Times up to this are seconds, times above it milliseconds.
+/// Times up to this value are in seconds, larger ones in milliseconds.
 const SECONDS_UP_TO: i64 = 100_000_000_000;
 
-/// A time in milliseconds.
+/// Converts a time in seconds or milliseconds to milliseconds.
 fn milliseconds(time: i64) -> i64 {
     if time <= SECONDS_UP_TO { time.saturating_mul(1000) } else { time }
 }
 
 impl Filter {
-    /// The ends of the time asked for in milliseconds, both excluded.
+    /// The bounds of the creation time in milliseconds, both exclusive.
     pub(crate) fn times(&self) -> Result<(Option<i64>, Option<i64>)> {
         let (after, before) = (self.after.map(milliseconds), self.before.map(milliseconds));
         match (after, before) {
-            (Some(from), Some(to)) if from >= to => Err(ErrorKind::NoTime {
+            (Some(from), Some(to)) if from >= to => Err(ErrorKind::EmptyTimeRange {
                 after: self.after.unwrap_or(from),
                 before: self.before.unwrap_or(to),
                 seconds_up_to: SECONDS_UP_TO,
@@ -81,17 +82,17 @@ impl Filter {
     }
 }
 
-/// What a list is sorted by.
+/// The sort key of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SortBy {
-    /// The time.
+    /// The creation time.
     #[default]
     CreatedAt,
-    /// The payload's bytes, uncompressed.
+    /// The size of the uncompressed payload.
     Size,
-    /// The tool's name, by its code points.
+    /// The name of the tool, by code points.
     ToolName,
 }
 
@@ -108,14 +109,14 @@ impl FromStr for SortBy {
     }
 }
 
-/// The direction of a list.
+/// The sort direction of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SortOrder {
-    /// The smallest first.
+    /// Smallest first.
     Asc,
-    /// The largest first.
+    /// Largest first.
     #[default]
     Desc,
 }
@@ -133,54 +134,54 @@ impl FromStr for SortOrder {
 }
 
 fn unknown(what: &'static str, found: &str, known: &'static str) -> Error {
-    ErrorKind::FilterWord { what, found: found.to_owned(), known }.into()
+    ErrorKind::UnknownFilterValue { what, found: found.to_owned(), known }.into()
 }
 
 /// A page of outputs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Page {
-    /// The rows, in the order asked.
+    /// The rows in the requested order.
     pub rows: Vec<Row>,
-    /// Outputs that pass the filter, on this page or not.
+    /// The number of outputs that match the filter, on all pages.
     pub total: u64,
-    /// Whether others follow this page.
+    /// True if more rows follow this page.
     pub has_more: bool,
 }
 
-/// An output in a list.
+/// A row of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Row {
-    /// The id.
+    /// The ID of the output.
     pub id: String,
-    /// The tool; empty where the metadata is damaged.
+    /// The tool. Empty if the metadata is damaged.
     pub tool_name: String,
     /// The conversation.
     pub conversation_id: Option<String>,
     /// The message.
     pub message_id: Option<String>,
-    /// When it was made, in milliseconds since 1970; where the metadata is damaged, by its id or
-    /// the file's time.
+    /// The creation time in milliseconds since 1970. If the metadata is damaged, it is derived from
+    /// the ID or the file's modification time.
     pub created_at: i64,
-    /// Whether the tool succeeded; `false` where the metadata is damaged.
+    /// True if the tool succeeded. `false` if the metadata is damaged.
     pub success: bool,
-    /// Bytes of the payload, uncompressed; where the metadata is damaged, bytes on disk.
+    /// The size of the uncompressed payload. If the metadata is damaged, the size on disk.
     pub size_bytes: u64,
-    /// What the payload is, where known.
+    /// The kind of the payload, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// The first 500 characters, where known.
+    /// The first 500 characters, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
-    /// What it is made of, where known.
+    /// The summary of the payload, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
-    /// Whether it is never evicted.
+    /// True if the output is never evicted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
-    /// Whether its metadata is damaged, of a later version, or without a payload. Such a row passes
-    /// filters of time alone.
+    /// True if the metadata is damaged, has a newer version, or has no payload. Such a row matches
+    /// only filters without other conditions than time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub corrupted: bool,
 }

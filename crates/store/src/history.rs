@@ -1,19 +1,19 @@
-//! The history of executions: a log of JSON texts in a database of its own, which no rebuild of the
-//! index touches.
+//! The history of executions: a log of JSON texts in a separate database that index rebuilds do not
+//! touch.
 
 use rusqlite::{Connection, Transaction, params};
 use serde::de::IgnoredAny;
 
 use crate::clock;
-use crate::db::{Contents, Database, Done};
+use crate::db::{Contents, Database, TransactionResult};
 use crate::error::{ErrorKind, Result};
 use crate::layout::Layout;
 use crate::options::{HistoryLimits, StoreOptions};
 
-/// What was executed, the newest so many entries. Each is one JSON text that is kept as it is.
+/// The newest executions, up to a limit. Each entry is one JSON text, stored verbatim.
 ///
-/// It lies in `history.sqlite`, journaled, so that an entry is there whole or not at all. A file
-/// that is damaged is put aside as `history.sqlite.damaged`, and a new one begun.
+/// Entries are in `history.sqlite`, which is journaled, so an entry is stored completely or not at
+/// all. A damaged file is moved to `history.sqlite.damaged` and replaced by an empty one.
 pub struct Executions {
     database: Database<Log>,
     limits: HistoryLimits,
@@ -49,7 +49,7 @@ impl Contents for Log {
     const DISPOSABLE: bool = false;
     const SYNCHRONOUS: &'static str = "full";
 
-    fn fill(&self, _: &Transaction<'_>) -> Done<()> {
+    fn fill(&self, _: &Transaction<'_>) -> TransactionResult<()> {
         Ok(())
     }
 
@@ -57,8 +57,8 @@ impl Contents for Log {
         Ok(false)
     }
 
-    /// There is nothing else that the entries are built from.
-    fn reconcile(&self, _: &Transaction<'_>) -> Done<()> {
+    /// Does nothing, because entries cannot be rebuilt from other files.
+    fn reconcile(&self, _: &Transaction<'_>) -> TransactionResult<()> {
         Ok(())
     }
 }
@@ -66,16 +66,16 @@ impl Contents for Log {
 impl Executions {
     pub(crate) fn open(layout: &Layout, options: &StoreOptions) -> Result<Self> {
         let (file, lock) = (layout.file("history.sqlite"), layout.file("history.lock"));
-        let database = Database::new(file, &lock, options.patience, Log)?;
+        let database = Database::new(file, &lock, options.lock_timeout, Log)?;
         Ok(Self { database, limits: options.history.clone() })
     }
 
-    /// Adds an entry, one JSON text, and lets the oldest go where there are too many.
+    /// Appends one JSON text and removes the oldest entries beyond the limits.
     pub fn append(&self, json: &str) -> Result<()> {
         let length = json.len() as u64;
         if length > self.limits.bytes || self.limits.count == 0 {
             let HistoryLimits { bytes: limit, count: entries, .. } = self.limits;
-            return Err(ErrorKind::LongExecution { bytes: length, limit, entries }.into());
+            return Err(ErrorKind::ExecutionTooLarge { bytes: length, limit, entries }.into());
         }
         serde_json::from_str::<IgnoredAny>(json).map_err(ErrorKind::Execution)?;
         self.database.lock()?.transaction(|transaction| {
@@ -85,7 +85,7 @@ impl Executions {
         })
     }
 
-    fn trim(&self, transaction: &Transaction<'_>) -> Done<()> {
+    fn trim(&self, transaction: &Transaction<'_>) -> TransactionResult<()> {
         let bound = |limit: u64| i64::try_from(limit).unwrap_or(i64::MAX);
         let limits = params![bound(self.limits.count), bound(self.limits.bytes)];
         let mut is_over = transaction.prepare_cached("SELECT count > ?1 OR bytes > ?2 FROM total")?;
@@ -97,17 +97,17 @@ impl Executions {
         Ok(())
     }
 
-    /// How many entries there ever were, those that had to go included.
+    /// The number of entries ever added, including removed ones.
     pub fn total(&self) -> Result<u64> {
         self.database.read(|transaction| {
-            // What SQLite keeps so that no number is given twice.
+            // SQLite keeps this counter so that `AUTOINCREMENT` never reuses a number.
             let last = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'entry'";
             let last: i64 = transaction.query_row(last, [], |row| row.get(0))?;
             Ok(last.unsigned_abs())
         })
     }
 
-    /// The newest entries, at most `count`, the newest first.
+    /// Returns up to `count` of the newest entries, newest first.
     pub fn newest(&self, count: usize) -> Result<Vec<String>> {
         self.database.read(|transaction| {
             let mut statement =

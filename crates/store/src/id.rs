@@ -1,22 +1,23 @@
-//! The syntax of IDs, and the time in one.
+//! The syntax of IDs, and the timestamp in generated ones.
 
 use ulid::Ulid;
 
 use crate::error::{ErrorKind, Result};
 
-/// Characters of an id at most.
-const LONGEST: usize = 64;
+/// Maximum length of an ID.
+const MAX_LEN: usize = 64;
 
-/// Characters of a prefix that stands for an id.
-pub(crate) const SHORTEST_PREFIX: usize = 6;
+/// Minimum length of a prefix that refers to an ID.
+pub(crate) const MIN_PREFIX: usize = 6;
 
-/// Whether a text may be an id: `^[A-Za-z0-9_-]{1,64}$`.
+/// True if a text is a valid ID: `^[A-Za-z0-9_-]{1,64}$`.
 pub(crate) fn is_valid(id: &str) -> bool {
-    let may_stand = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    (1..=LONGEST).contains(&id.len()) && id.bytes().all(may_stand)
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    (1..=MAX_LEN).contains(&id.len()) && id.bytes().all(is_allowed)
 }
 
-/// An error for what may be no id. Nothing else is done with such a text, least of all a path.
+/// Returns an error for an invalid ID. Every ID from outside must pass this check before it becomes
+/// part of a path.
 pub(crate) fn check(id: &str) -> Result<()> {
     if is_valid(id) {
         return Ok(());
@@ -24,10 +25,10 @@ pub(crate) fn check(id: &str) -> Result<()> {
     Err(ErrorKind::InvalidId(id.to_owned()).into())
 }
 
-/// When an id of ours was made, in milliseconds since 1970.
-pub(crate) fn time_of(id: &str) -> Option<i64> {
-    let ours = id.len() == ulid::ULID_LEN && !id.bytes().any(|byte| byte.is_ascii_uppercase());
-    if !ours {
+/// The creation time in a generated ID, in milliseconds since 1970.
+pub(crate) fn creation_time(id: &str) -> Option<i64> {
+    let is_generated = id.len() == ulid::ULID_LEN && !id.bytes().any(|byte| byte.is_ascii_uppercase());
+    if !is_generated {
         return None;
     }
     i64::try_from(Ulid::from_string(id).ok()?.timestamp_ms()).ok()
@@ -38,10 +39,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_tell_their_time() {
+    fn generated_ids_contain_their_creation_time() {
         let id = Ulid::from_parts(1_700_000_000_000, 7).to_string();
-        assert_eq!(time_of(&id), None, "{id} is of somebody else");
-        assert_eq!(time_of(&id.to_ascii_lowercase()), Some(1_700_000_000_000));
-        assert_eq!(time_of("output-abc123"), None);
+        assert_eq!(creation_time(&id), None, "{id} is upper case and was not generated here");
+        assert_eq!(creation_time(&id.to_ascii_lowercase()), Some(1_700_000_000_000));
+        assert_eq!(creation_time("output-abc123"), None);
     }
 }

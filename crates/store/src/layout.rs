@@ -1,15 +1,15 @@
-//! Where what lies in a store's folder.
+//! The paths of the files in a store's folder.
 //!
 //! ```text
-//! payload/3f/<id>.json        a payload            pending/<id>           held by whoever changes the output
-//! payload/3f/<id>.json.zst    a packed one         pending/<id>.payload   what is being written
+//! payload/3f/<id>.json        a payload            pending/<id>          a marker
+//! payload/3f/<id>.json.zst    a compressed one     pending/<id>.payload  a file being written
 //! payload/3f/<id>.meta.json   its description      pending/<id>.packed, pending/<id>.meta
-//! index.sqlite                what is listed       lock, clock            held while the index, or an id, is made
+//! index.sqlite                the index            lock, clock           locked for changes
 //! history.sqlite              executions           history.lock
 //! ```
 //!
-//! The folder of an id is the first byte of its BLAKE3 hash, as ids that are made one after the
-//! other begin alike.
+//! The folder of an ID is the first byte of its BLAKE3 hash, because IDs that are generated in
+//! sequence have a common prefix.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ use trommel_base::files;
 use crate::error::{Error, ErrorKind, ForeignFault, Result};
 use crate::id;
 
-/// The paths of a store. Ids that come here were checked.
+/// The paths of a store. All IDs must have been validated.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     root: PathBuf,
 }
 
-/// What the end of a file's name says it is.
+/// The kind of a file, determined by its suffix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Part {
     Plain,
@@ -37,7 +37,7 @@ impl Part {
     const ALL: [(Self, &'static str); 3] =
         [(Self::Meta, ".meta.json"), (Self::Packed, ".json.zst"), (Self::Plain, ".json")];
 
-    pub(crate) const fn ending(self) -> &'static str {
+    pub(crate) const fn suffix(self) -> &'static str {
         match self {
             Self::Plain => ".json",
             Self::Packed => ".json.zst",
@@ -45,31 +45,32 @@ impl Part {
         }
     }
 
-    /// The id and the part that a name in a payload folder stands for.
-    pub(crate) fn of(name: &str) -> Option<(&str, Self)> {
+    /// Splits the name of a file in a payload folder into the ID and the kind of file.
+    pub(crate) fn parse(name: &str) -> Option<(&str, Self)> {
         let (part, id) =
-            Self::ALL.iter().find_map(|(part, ending)| Some((*part, name.strip_suffix(ending)?)))?;
+            Self::ALL.iter().find_map(|(part, suffix)| Some((*part, name.strip_suffix(suffix)?)))?;
         id::is_valid(id).then_some((id, part))
     }
 }
 
 impl Layout {
-    /// The folder of a store, made if need be. Refused when it is not ours alone.
+    /// Opens the folder of a store, creating it if needed. Fails if other users own it or can write
+    /// to it.
     pub(crate) fn open(root: &Path) -> Result<Self> {
         let is_new = files::make_folder(root)?;
         let root = root.canonicalize().map_err(|cause| Error::file(files::Op::Open, root, cause))?;
         if let (true, Some(parent)) = (is_new, root.parent()) {
-            // Not ours, and perhaps not to be opened; then the system saves its name when it sees
-            // fit.
+            // The parent may belong to another user and may not be readable. The system then
+            // persists the new name at its own time.
             let _ = files::sync_folder(parent);
         }
-        check_ours(&root)?;
+        check_ownership(&root)?;
         let layout = Self { root };
         for folder in [layout.payloads(), layout.pending()] {
             if files::make_folder(&folder)? {
                 files::sync_folder(&layout.root)?;
             }
-            check_ours(&folder)?;
+            check_ownership(&folder)?;
         }
         Ok(layout)
     }
@@ -86,7 +87,7 @@ impl Layout {
         self.root.join("pending")
     }
 
-    /// A file that is there once.
+    /// The path of a file directly in the root.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
@@ -98,7 +99,7 @@ impl Layout {
     }
 
     pub(crate) fn part(&self, id: &str, part: Part) -> PathBuf {
-        self.folder(id).join(format!("{id}{}", part.ending()))
+        self.folder(id).join(format!("{id}{}", part.suffix()))
     }
 
     pub(crate) fn meta(&self, id: &str) -> PathBuf {
@@ -109,12 +110,12 @@ impl Layout {
         self.part(id, if packed { Part::Packed } else { Part::Plain })
     }
 
-    /// What is held by whoever changes an output.
+    /// The marker of an output, which is locked while the output is changed.
     pub(crate) fn marker(&self, id: &str) -> PathBuf {
         self.pending().join(id)
     }
 
-    /// Makes the folder of an output if need be. A link to another place is refused.
+    /// Creates the folder of an output if needed. A symbolic link is refused.
     pub(crate) fn make_folder(&self, id: &str) -> Result<PathBuf> {
         let folder = self.folder(id);
         if files::make_folder(&folder)? {
@@ -125,17 +126,17 @@ impl Layout {
         Ok(folder)
     }
 
-    /// A file being written for an output.
+    /// A temporary file of an output.
     pub(crate) fn temporary(&self, id: &str, what: &str) -> PathBuf {
         self.pending().join(format!("{id}.{what}"))
     }
 
-    /// A path as it is reported.
+    /// The path relative to the root, for reports.
     pub(crate) fn relative(&self, path: &Path) -> PathBuf {
         path.strip_prefix(&self.root).unwrap_or(path).to_owned()
     }
 
-    /// The folders of payloads. Links are none of them.
+    /// The folders of payloads. Symbolic links are skipped.
     pub(crate) fn folders(&self) -> Result<Vec<PathBuf>> {
         let payloads = self.payloads();
         let is_ours = |name: &String| name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -148,8 +149,8 @@ fn is_folder(path: &Path) -> bool {
     files::inspect(path).is_ok_and(|found| found.is_some_and(|found| found.is_dir()))
 }
 
-/// An error unless the folder belongs to this user and nobody else may write to it.
-fn check_ours(path: &Path) -> Result<()> {
+/// Fails unless the folder belongs to this user and no other user can write to it.
+fn check_ownership(path: &Path) -> Result<()> {
     let Some(metadata) = files::inspect(path)?.filter(std::fs::Metadata::is_dir) else {
         return Err(foreign(path, ForeignFault::NotFolder));
     };

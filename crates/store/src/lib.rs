@@ -1,5 +1,5 @@
-//! Stored outputs of tools: written once and whole, listed, questioned by handle, kept within a
-//! quota.
+//! A store for the outputs of tools. Outputs are written once, listed, queried by ID, and limited
+//! by a quota.
 //!
 //! ```
 //! use std::io::Write;
@@ -31,9 +31,9 @@
 //! - [Storing](#storing)
 //! - [Finding](#finding)
 //! - [Keeping](#keeping)
-//! - [What lies where](#what-lies-where)
-//! - [What is promised when things go wrong](#what-is-promised-when-things-go-wrong)
-//! - [Several at once](#several-at-once)
+//! - [Files](#files)
+//! - [Guarantees](#guarantees)
+//! - [Concurrency](#concurrency)
 //! - [Versions](#versions)
 //! - [Limits](#limits)
 //! - [Cost](#cost)
@@ -41,122 +41,131 @@
 //!
 //! # Should I use this crate?
 //!
-//! Yes, to keep results of tools that are too long to hand on, and to ask them questions later,
-//! from the same process or another. It knows no tool; who wants the tools that list and question
-//! what is stored takes `trommel-toolbox`. Who only wants to question a file takes `trommel`.
+//! Yes, to keep tool results that are too large to return, and to query them later from the same or
+//! another process. The crate contains no tools. For tools that list and query stored outputs, use
+//! `trommel-toolbox`. To query files without storing them, use `trommel`.
 //!
 //! # Terms
 //!
-//! An *output* is a *payload*, any bytes, with its *description*, [`Stored`]. It is made by a
-//! [`Put`], *sealed* when that is finished, and never changes afterwards, but for being *pinned*.
-//! The *index* is what lists are read from; it is made of the descriptions, and can be deleted at
-//! any time. To *evict* is to delete for a limit's sake.
+//! An *output* consists of a *payload*, which is any bytes, and its *description*, [`Stored`]. A
+//! [`Put`] creates it. Finishing the `Put` *seals* the output, which never changes afterwards
+//! except for being *pinned*.
+//!
+//! Lists are read from the *index*. It is built from the descriptions and can be deleted at any
+//! time. To *evict* an output is to delete it because of a limit.
 //!
 //! # Storing
 //!
-//! A payload is written to a [`Put`] in pieces of any size, and is never held: what passes is
-//! checked (strictly, all of RFC 8259), measured and hashed on its way to the disk, in one pass,
-//! some of it on a second thread when it is long. What is seen is the description: what
-//! [kind](Kind) it is, how its records are separated, its length in bytes and characters, its first
-//! 500 characters, what it is made of, how many names are repeated. What is not JSON is text, and
-//! stored like anything else; [`NotJson`] says why. Compressed bytes are text, too: unpack them
-//! before.
+//! A payload is written to a [`Put`] in chunks of any size and is never completely in memory. In a
+//! single pass it is validated (strictly, all of RFC 8259), measured, hashed, and written. Large
+//! payloads are validated on a second thread.
 //!
-//! Two outputs with the same bytes are two files: each can be damaged, packed, deleted and counted
-//! by itself.
+//! The result is the description: the [kind](Kind), the separation of records, the length in bytes
+//! and characters, the first 500 characters, a summary, and the number of repeated names. Anything
+//! that is not JSON is stored as text; [`NotJson`] has the reason. Compressed input is text, too,
+//! so decompress it first.
+//!
+//! Two outputs with the same bytes are stored as two files. Each one is compressed, deleted, and
+//! counted separately, and damage to one does not affect the other.
 //!
 //! # Finding
 //!
-//! Wherever an id is asked for, a prefix of at least 6 characters will do that no other output has.
-//! What is no id, `^[A-Za-z0-9_-]{1,64}$`, is refused before any path is made of it. New ids are
-//! lower-case ULIDs, which rise with time, across processes.
+//! Every ID argument also accepts a unique prefix of at least 6 characters. A text that does not
+//! match `^[A-Za-z0-9_-]{1,64}$` is refused before it becomes part of a path. Generated IDs are
+//! lower-case ULIDs, which increase with time, across processes.
 //!
-//! [`Store::list`] filters and sorts within the index, and opens no payload. An output whose
-//! description is damaged is a row like any other, [marked](Row::corrupted) as such.
+//! [`Store::list`] filters and sorts within the index and opens no payload. An output with a
+//! damaged description is listed like any other and [marked](Row::corrupted).
 //!
 //! # Keeping
 //!
-//! [`Limits`] bound bytes, number and age. They are kept to whenever an output is sealed, and by
-//! [`Store::gc`]: the oldest goes first, by the time it was made. What is [pinned](Store::pin), or
-//! being read by anybody, stays; where that leaves no room, the new output is refused. So is one
-//! that is longer than the store may be. Which outputs go is decided by their descriptions, never
-//! by the index alone. [`Store::verify`] reads everything again. Work on all outputs takes a
-//! [`Control`], which cancels it and reports progress.
+//! [`Limits`] bound the bytes, number, and age of outputs. They are enforced whenever an output is
+//! sealed, and by [`Store::gc`]. The oldest outputs are evicted first, by creation time.
 //!
-//! # What lies where
+//! Outputs that are [pinned](Store::pin) or being read are never evicted. If the rest does not make
+//! enough room, the new output is refused, as is one that exceeds the limit by itself. The
+//! descriptions decide which outputs are evicted, never the index alone.
+//!
+//! [`Store::verify`] reads everything again. Operations on all outputs take a [`Control`] for
+//! cancellation and progress.
+//!
+//! # Files
 //!
 //! ```text
-//! payload/3f/<id>.json        a payload, of whatever kind      pending/    what is being written
-//! payload/3f/<id>.json.zst    a packed one                     index.sqlite, lock, clock
+//! payload/3f/<id>.json        a payload of any kind            pending/    files being written
+//! payload/3f/<id>.json.zst    a compressed one                 index.sqlite, lock, clock
 //! payload/3f/<id>.meta.json   its description                  history.sqlite, history.lock
 //! ```
 //!
-//! `3f` is the first byte of the id's BLAKE3 hash. A description is one JSON object, whose last
-//! member seals the others. Packed payloads are [seekable zstd](StoreOptions::pack_over), which any
-//! zstd can unpack. Files have the mode 0600 and folders 0700 under any umask. A root that belongs
-//! to another user, or that others may write to, is refused. A folder, link, or pipe in the place
-//! of the index is moved aside; in the place of a lock it is an error.
+//! `3f` is the first byte of the ID's BLAKE3 hash. A description is one JSON object, whose last
+//! member is a seal over the others. Compressed payloads are [seekable
+//! zstd](StoreOptions::pack_over), which any zstd can decompress.
 //!
-//! # What is promised when things go wrong
+//! Files have the mode 0600 and folders 0700, under any umask. A root that belongs to another user,
+//! or that others can write to, is refused. A folder, link, or pipe with the name of the index is
+//! moved aside; with the name of a lock it is an error.
 //!
-//! - Payload and description are written beside, brought to the disk, and renamed, and then their
-//!   folder is brought to the disk. What is seen of an output is whole, whenever the process ends;
-//!   once [`Put::finish`] has returned, it is there after a failure of power, too.
-//! - An operation that the system refuses leaves the state before it or the state after it. A write
-//!   that fails takes what it has written with it, and the [`Error`] names the file and how many
-//!   bytes were needed.
-//! - What a process that was ended leaves is known by a lock that is free. The index is put in
-//!   order when the store is opened next; files are removed when they are an hour old.
-//! - No change of the index waits for the disk. After a restart of the system it is compared with
-//!   the files, and where it is damaged, missing, or of another version it is rebuilt. Rows have a
-//!   checksum that is verified when they are read, and files that another program has changed are
-//!   inspected before they are used. The [history](Executions) is a database of its own, which
-//!   waits for the disk.
-//! - On a disk without a free byte outputs can be listed, read, verified, deleted, and evicted: the
-//!   index is removed where a change of it finds no room, and read from memory until it can be
-//!   rebuilt.
-//! - [Documents](Store::document) are read through a window, so that no other program can end this
-//!   process by truncating a payload. A host that answers for the files can have them
-//!   [mapped](StoreOptions::mapping).
+//! # Guarantees
 //!
-//! # Several at once
+//! - **Atomic writes.** The payload and the description are written to temporary files, synced, and
+//!   renamed; then their folder is synced. A visible output is always complete, even if the process
+//!   crashes. Once [`Put::finish`] has returned, the output survives a power failure.
+//! - **Failed operations.** If the system refuses an operation, the store is in the state before or
+//!   after it. A failed write removes its files, and the [`Error`] has the path and the number of
+//!   bytes needed.
+//! - **Crash recovery.** A free lock identifies the files of a crashed process. The next
+//!   [`Store::open`] synchronizes the index; leftover files are removed after an hour.
+//! - **Index.** Changes of the index do not wait for the disk. After a reboot it is compared with
+//!   the files. A damaged, missing, or outdated index is rebuilt. Rows have a checksum that is
+//!   verified when they are read. Files changed by other programs are inspected before they are
+//!   used. The [history](Executions) is a separate database, which waits for the disk.
+//! - **Full disk.** Outputs can be listed, read, verified, deleted, and evicted without a free
+//!   byte. If there is no space to change the index, it is removed and read from memory until it
+//!   can be rebuilt.
+//! - **Truncated files.** [Documents](Store::document) are read through a window, so another
+//!   program cannot crash this process by truncating a payload. A host that can exclude such
+//!   truncation may have them [mapped](StoreOptions::mapping).
 //!
-//! A [`Store`] can be shared by threads, and its folder by processes. What one has sealed the
-//! others list. Changes of the index wait for each other on a lock of the store's own, so that none
-//! is refused for being too early; after [`StoreOptions::patience`] it is an error that names the
-//! lock. Reading does not wait for them, but that a list which meets an output whose description
-//! has changed since brings the index up to date first.
+//! # Concurrency
+//!
+//! Threads can share a [`Store`], and processes can share its folder. Each process lists the
+//! outputs that others have sealed. Changes of the index wait for a lock file, so SQLite never
+//! reports a busy database. After [`StoreOptions::lock_timeout`] the wait fails with an error that
+//! names the lock.
+//!
+//! Reads do not wait, with one exception: a list that finds a changed description synchronizes the
+//! index first.
 //!
 //! # Versions
 //!
-//! Each description has a [version](META_VERSION). One that is higher than this crate's is refused
-//! by name, and hides no other output. An index of any other version is rebuilt; a history of a
-//! later one is left alone.
+//! Each description has a [version](META_VERSION). One with a newer version is refused with a
+//! specific error and does not affect other outputs. An index of any other version is rebuilt. A
+//! history of a newer version is left untouched.
 //!
 //! # Limits
 //!
-//! | what | how much | beyond |
+//! | item | limit | beyond |
 //! |---|---|---|
-//! | id | 64 characters | refused |
-//! | names of tool, conversation and message | 1,024 bytes each | refused |
-//! | arguments of the call | 64 KiB of JSON | left out for their size |
-//! | preview | 500 characters | cut |
+//! | ID | 64 characters | refused |
+//! | names of tool, conversation, and message | 1,024 bytes each | refused |
+//! | arguments of the call | 64 KiB of JSON | replaced by their size |
+//! | preview | 500 characters | truncated |
 //! | depth of JSON; bytes of a name or number | 10,000; 16 MiB | the payload is text |
 //! | repeated names | 32 MiB of names of open objects | counted in part |
-//! | history | [10,000 entries, 64 MiB](HistoryLimits) | the oldest go |
-//! | log of the index, and of the history | as long as the database, 256 KiB to 2 MiB, and one change | truncated |
+//! | history | [10,000 entries, 64 MiB](HistoryLimits) | the oldest are removed |
+//! | log of each database | its size, 256 KiB to 2 MiB, plus one change | truncated |
 //!
 //! # Cost
 //!
-//! To store takes about 1 MiB of memory and what the check of repeated names keeps, whatever the
-//! length. Each output costs three waits for the disk. A page of a list is found within one index
-//! of the database: some milliseconds for 100,000 outputs, whatever is asked.
+//! Storing takes about 1 MiB of memory, plus the names kept by the check for repeated names, for
+//! payloads of any length. Each output costs three waits for the disk. A page of a list is read
+//! from a single database index: a few milliseconds for 100,000 outputs, for any filter and order.
 //!
 //! # Platforms
 //!
-//! Unix. Linux is tested. Locks are those of `flock`, so that the folder has to lie on a file
-//! system that has them.
+//! Unix; tested on Linux. Locks use `flock`, so the file system of the folder must support it.
 
+mod analysis;
 mod body;
 mod check;
 mod clock;
@@ -164,22 +173,21 @@ mod control;
 mod db;
 mod disk;
 mod error;
-mod examine;
 mod filter;
-mod find;
-mod glimpse;
 mod history;
 mod id;
-mod keep;
 mod layout;
 mod list;
 mod meta;
 mod options;
 mod output;
 mod payload;
+mod payload_stats;
 mod pending;
 mod put;
 mod reports;
+mod resolve;
+mod retention;
 mod rows;
 mod store;
 mod sweep;
@@ -195,5 +203,8 @@ pub use options::{GcOptions, HistoryLimits, Limits, StoreOptions};
 pub use output::{Kind, META_VERSION, NotJson, Origin, PREVIEW_CHARS, Records, Stored, Summary};
 pub use payload::Payload;
 pub use put::Put;
-pub use reports::{Damage, DamageKind, Evicted, Reason, Rebuilt, Removed, Stray, Swept, Verified};
+pub use reports::{
+    Damage, DamageKind, Evicted, EvictionReason, GcReport, RebuildReport, RemovedFile, StrayKind,
+    VerifyReport,
+};
 pub use store::Store;

@@ -1,54 +1,56 @@
-//! Pages of the list, from the index alone.
+//! Pages of the list, read from the index alone.
 
 use std::collections::BTreeSet;
 
 use rusqlite::types::Value;
 use rusqlite::{Transaction, params_from_iter};
 
-use crate::db::{Done, Fault};
+use crate::db::{Fault, TransactionResult};
 use crate::error::Result;
 use crate::filter::{Filter, Page, Row, SortBy, SortOrder};
 use crate::rows::{self, Record, record};
 use crate::store::Store;
 
-/// How often a page is read again when files of its rows were changed behind the index's back.
-const TRIES: u32 = 3;
+/// Maximum number of attempts to read a page whose files keep changing.
+const MAX_ATTEMPTS: u32 = 3;
 
-/// The rows of a page, and what their metadata looked like when they were indexed.
-struct Found {
+/// A page, and the stamps that the descriptions had when they were indexed.
+struct StampedPage {
     page: Page,
     stamps: Vec<String>,
 }
 
-/// Names of tools that are returned at most.
-const NAMES: u32 = 1_000;
+/// Maximum number of tool names that are returned.
+const MAX_TOOL_NAMES: u32 = 1_000;
 
 impl Store {
-    /// The names of the tools of which outputs are stored, in alphabetical order, at most 1,000. No
-    /// file is opened.
+    /// Returns the names of all tools with stored outputs, sorted, at most 1,000. No file is
+    /// opened.
     pub fn tool_names(&self) -> Result<Vec<String>> {
         self.index().read(|transaction| {
             let mut statement = transaction.prepare_cached(
                 "SELECT DISTINCT tool_name FROM output WHERE tool_name IS NOT NULL ORDER BY tool_name LIMIT ?1",
             )?;
-            let names = statement.query_map([NAMES], |row| row.get(0))?;
+            let names = statement.query_map([MAX_TOOL_NAMES], |row| row.get(0))?;
             Ok(names.collect::<rusqlite::Result<_>>()?)
         })
     }
 
-    /// A page of the outputs that pass a filter.
+    /// Returns a page of the outputs that match a filter.
     ///
-    /// No payload is opened. Each row on the page is checked against its checksum, the filter, and
-    /// the order, and by times and size whether `meta.json` is what it was when it was indexed.
-    /// Where it is not, it is read again, so that damage shows at once. A damaged index is rebuilt
+    /// No payload is opened. Each row of the page is validated against its checksum, the filter,
+    /// and the sort order.
+    ///
+    /// The size and times of each `meta.json` on the page are compared with those in the index. A
+    /// changed file is read again, so that damage is visible at once. A damaged index is rebuilt
     /// first.
     pub fn list(&self, filter: &Filter) -> Result<Page> {
         let search = Search::new(filter)?;
-        // What was looked at already is as it was then; it may be that it is to be looked at each
-        // time.
+        // Outputs that were synchronized already. Some, such as those without a payload, have no
+        // stable stamp and would appear stale every time.
         let mut seen = BTreeSet::new();
-        for _ in 1..TRIES {
-            let (page, stale) = self.look_up(&search, filter, &seen)?;
+        for _ in 1..MAX_ATTEMPTS {
+            let (page, stale) = self.read_page(&search, filter, &seen)?;
             if stale.is_empty() {
                 return Ok(page);
             }
@@ -57,21 +59,22 @@ impl Store {
             }
             seen.extend(stale);
         }
-        // Where the index cannot be changed now, as on a disk that is full, or is changed all the
-        // time, the page is put right alone.
-        let (page, stale) = self.look_up(&search, filter, &seen)?;
-        Ok(self.put_right(page, &stale.into_iter().collect()))
+        // The index cannot be changed, as on a full disk, or changes constantly. Correct the rows
+        // of this page in memory instead.
+        let (page, stale) = self.read_page(&search, filter, &seen)?;
+        Ok(self.refresh_rows(page, &stale.into_iter().collect()))
     }
 
-    /// A page as it is in the index, and the rows of it whose files are not what they were, but for
-    /// those that were seen.
-    fn look_up(
+    /// Reads a page from the index. Also returns the rows whose files changed since, except those
+    /// in `seen`.
+    fn read_page(
         &self,
         search: &Search,
         filter: &Filter,
         seen: &BTreeSet<String>,
     ) -> Result<(Page, Vec<String>)> {
-        let Found { page, stamps } = self.index().read(|transaction| search.run(transaction, filter))?;
+        let StampedPage { page, stamps } =
+            self.index().read(|transaction| search.run(transaction, filter))?;
         let stale = page.rows.iter().zip(stamps).filter(|(row, stamp)| {
             !seen.contains(&row.id)
                 && rows::current_stamp(self.layout(), &row.id).as_deref() != Some(stamp.as_str())
@@ -80,19 +83,19 @@ impl Store {
         Ok((page, stale))
     }
 
-    /// The page with some rows as their files are now.
-    fn put_right(&self, mut page: Page, stale: &BTreeSet<String>) -> Page {
+    /// Replaces the stale rows of a page by the current state of their files.
+    fn refresh_rows(&self, mut page: Page, stale: &BTreeSet<String>) -> Page {
         let before = page.rows.len();
         let current = |row: Row| {
             let is_stale = stale.contains(&row.id);
-            if is_stale { rows::look(self.layout(), &row.id).map(|entry| entry.row) } else { Some(row) }
+            if is_stale { rows::read_entry(self.layout(), &row.id).map(|entry| entry.row) } else { Some(row) }
         };
         page.rows = page.rows.into_iter().filter_map(current).collect();
         page.total = page.total.saturating_sub((before - page.rows.len()) as u64);
         page
     }
 
-    /// Brings the rows of some outputs in line with their files.
+    /// Synchronizes the rows of some outputs with their files.
     pub(crate) fn sync(&self, ids: &[String]) -> Result<()> {
         self.index().lock()?.transaction(|transaction| {
             ids.iter().try_for_each(|id| rows::sync(transaction, self.layout(), id))
@@ -100,20 +103,20 @@ impl Store {
     }
 }
 
-/// A filter in the words of SQL.
+/// A filter translated to SQL.
 struct Search {
     condition: String,
     values: Vec<Value>,
-    /// The times after and before which an output was made.
+    /// The exclusive bounds of the creation time.
     times: (Option<i64>, Option<i64>),
     order: &'static str,
-    /// The index that has rows in this order.
+    /// The SQL index that has the rows in this order.
     index: &'static str,
 }
 
-/// When so many outputs pass the filter, they are gone through in their order until the page is
-/// full; fewer are found first, and sorted.
-const MANY: u64 = 4_000;
+/// Minimum number of matching outputs for scanning in sort order until the page is full. Fewer are
+/// collected first and then sorted, which is faster.
+const ORDERED_SCAN_MIN: u64 = 4_000;
 
 impl Search {
     fn new(filter: &Filter) -> Result<Self> {
@@ -139,19 +142,20 @@ impl Search {
         Ok(Self { condition, values, times: (after, before), order, index })
     }
 
-    fn run(&self, transaction: &Transaction<'_>, filter: &Filter) -> Done<Found> {
+    fn run(&self, transaction: &Transaction<'_>, filter: &Filter) -> TransactionResult<StampedPage> {
         let total = self.total(transaction)?;
-        let mut found = Found { page: Page { rows: Vec::new(), total, has_more: false }, stamps: Vec::new() };
+        let mut found =
+            StampedPage { page: Page { rows: Vec::new(), total, has_more: false }, stamps: Vec::new() };
         if filter.offset < total && filter.limit > 0 {
             self.page(transaction, filter, &mut found)?;
         }
-        let shown = filter.offset.saturating_add(found.page.rows.len() as u64);
-        found.page.has_more = shown < total;
+        let listed = filter.offset.saturating_add(found.page.rows.len() as u64);
+        found.page.has_more = listed < total;
         Ok(found)
     }
 
-    /// True if a row passes the filter.
-    fn passes(&self, record: &Record, filter: &Filter) -> bool {
+    /// True if a row matches the filter.
+    fn matches(&self, record: &Record, filter: &Filter) -> bool {
         let is = |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
         is(&filter.conversation_id, &record.conversation_id)
             && is(&filter.tool_name, &record.tool_name)
@@ -160,7 +164,7 @@ impl Search {
             && self.times.1.is_none_or(|before| record.created_at < before)
     }
 
-    fn total(&self, transaction: &Transaction<'_>) -> Done<u64> {
+    fn total(&self, transaction: &Transaction<'_>) -> TransactionResult<u64> {
         if self.values.is_empty() {
             return Ok(rows::totals(transaction)?.count);
         }
@@ -169,9 +173,15 @@ impl Search {
         Ok(statement.query_row(params_from_iter(&self.values), |row| rows::unsigned(row, 0))?)
     }
 
-    fn page(&self, transaction: &Transaction<'_>, filter: &Filter, found: &mut Found) -> Done<()> {
-        // The page is found among the slim rows; what is shown is looked up for its rows alone.
-        let index = if found.page.total >= MANY { self.index } else { "" };
+    fn page(
+        &self,
+        transaction: &Transaction<'_>,
+        filter: &Filter,
+        found: &mut StampedPage,
+    ) -> TransactionResult<()> {
+        // The inner query reads narrow rows only. The wide columns are joined for the rows of this
+        // page alone.
+        let index = if found.page.total >= ORDERED_SCAN_MIN { self.index } else { "" };
         let (condition, order) = (&self.condition, self.order);
         let sql = format!(
             "SELECT {} FROM (SELECT number FROM output {index} {condition} ORDER BY {order} LIMIT ? OFFSET ?)
@@ -186,8 +196,8 @@ impl Search {
         while let Some(row) = rows.next()? {
             let record = Record::read(row)?;
             let is_in_order = last.as_ref().is_none_or(|last| precedes(last, &record, filter));
-            if !is_in_order || !self.passes(&record, filter) {
-                return Err(Fault::Damaged("a list has a row that does not belong there".into()));
+            if !is_in_order || !self.matches(&record, filter) {
+                return Err(Fault::Damaged("a list contains a row that does not match".into()));
             }
             found.stamps.push(record.stamp.clone());
             let row = serde_json::from_str(&record.row);
@@ -196,13 +206,13 @@ impl Search {
         }
         let expected = filter.limit.min(found.page.total.saturating_sub(filter.offset));
         if found.page.rows.len() as u64 != expected {
-            return Err(Fault::Damaged("a list has not as many rows as it counts".into()));
+            return Err(Fault::Damaged("a list has fewer rows than it counts".into()));
         }
         Ok(())
     }
 }
 
-/// True if one row precedes the other in the order that was asked for.
+/// True if `one` comes before `other` in the requested order.
 fn precedes(one: &Record, other: &Record, filter: &Filter) -> bool {
     let order = match filter.sort_by {
         SortBy::CreatedAt => one.created_at.cmp(&other.created_at),
@@ -213,7 +223,7 @@ fn precedes(one: &Record, other: &Record, filter: &Filter) -> bool {
     order.then(other.created_at.cmp(&one.created_at)).then(one.id.cmp(&other.id)).is_lt()
 }
 
-/// The order of rows, and the index that has it.
+/// The ORDER BY terms, and the SQL index that provides the order.
 const fn order(by: SortBy, order: SortOrder) -> (&'static str, &'static str) {
     match (by, order) {
         (SortBy::CreatedAt, SortOrder::Asc) => ("created_at, id", "INDEXED BY by_created_asc"),

@@ -1,8 +1,8 @@
-//! `meta.json`: the description of an output, sealed so that damage shows.
+//! `meta.json`: the description of an output, sealed against damage.
 //!
 //! It is one JSON object on one line. Its last member, `seal`, is the BLAKE3 hash (32 hex digits)
-//! of the same object without it. A file whose `version` is higher than ours is left alone: what it
-//! means is for whoever wrote it.
+//! of the same object without that member. A file with a newer `version` is left untouched, because
+//! only newer releases know its meaning.
 
 use std::path::Path;
 
@@ -12,25 +12,25 @@ use serde_json::{Map, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{META_VERSION, Stored};
 
-/// Bytes of the file at most; the arguments of a call, which are the longest part, are cut far
+/// Maximum size of the file in bytes. Its largest part, the arguments of the call, is truncated far
 /// below.
-pub(crate) const LONGEST: u64 = 1 << 20;
+pub(crate) const MAX_BYTES: u64 = 1 << 20;
 
-const BEFORE: &[u8] = b",\"seal\":\"";
-const AFTER: &[u8] = b"\"}";
-const DIGITS: usize = 32;
+const SEAL_PREFIX: &[u8] = b",\"seal\":\"";
+const SEAL_SUFFIX: &[u8] = b"\"}";
+const SEAL_DIGITS: usize = 32;
 
-/// Why a description cannot be used.
+/// A reason why a description cannot be used.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It is not what was written.
+    /// It differs from the file that was written.
     Damaged(String),
-    /// It is of a later version.
+    /// It has a newer version.
     Version(u64),
 }
 
 impl Fault {
-    /// The error about the description of an output.
+    /// The error for the description of an output.
     pub(crate) fn error(self, id: &str, path: &Path) -> Error {
         let (id, path) = (id.to_owned(), path.to_owned());
         match self {
@@ -41,12 +41,13 @@ impl Fault {
     }
 }
 
-/// The bytes of the file.
+/// Serializes and seals a description.
 pub(crate) fn seal(stored: &Stored) -> Result<Vec<u8>> {
-    sealed(stored)
+    seal_object(stored)
 }
 
-/// The bytes of a file whose output is pinned or not. Members that we do not know stay.
+/// Changes the pinned state in the bytes of a description. Works on the JSON object, so that
+/// unknown members are preserved.
 pub(crate) fn pin(bytes: &[u8], pinned: bool) -> Result<Vec<u8>> {
     const PINNED: &str = "pinned";
     let object = unseal(bytes).and_then(|object| serde_json::from_slice(&object).ok());
@@ -56,30 +57,30 @@ pub(crate) fn pin(bytes: &[u8], pinned: bool) -> Result<Vec<u8>> {
     } else {
         object.shift_remove(PINNED);
     }
-    sealed(&object)
+    seal_object(&object)
 }
 
-fn sealed(object: &impl Serialize) -> Result<Vec<u8>> {
+fn seal_object(object: &impl Serialize) -> Result<Vec<u8>> {
     let mut text = serde_json::to_vec(object).map_err(ErrorKind::Description)?;
     let digest = digest(&text);
     text.pop();
-    text.extend_from_slice(BEFORE);
+    text.extend_from_slice(SEAL_PREFIX);
     text.extend_from_slice(digest.as_bytes());
-    text.extend_from_slice(AFTER);
+    text.extend_from_slice(SEAL_SUFFIX);
     text.push(b'\n');
     Ok(text)
 }
 
-/// What every version has.
+/// The member that all versions have.
 #[derive(Deserialize)]
 struct Versioned {
     version: u64,
 }
 
-/// The description of output `id` from the bytes of its file.
+/// Parses the description of output `id`.
 pub(crate) fn open(bytes: &[u8], id: &str) -> std::result::Result<Stored, Fault> {
     let damaged = |what: &str| Fault::Damaged(what.into());
-    // Before anything else: what is later may look otherwise.
+    // The version is checked first, because a newer format may differ in every other respect.
     if let Ok(Versioned { version }) = serde_json::from_slice(bytes)
         && version > u64::from(META_VERSION)
     {
@@ -88,29 +89,29 @@ pub(crate) fn open(bytes: &[u8], id: &str) -> std::result::Result<Stored, Fault>
     if bytes.is_empty() {
         return Err(damaged("the file is empty"));
     }
-    let stored = unseal(bytes).ok_or_else(|| damaged("it is not as it was sealed"))?;
+    let stored = unseal(bytes).ok_or_else(|| damaged("it does not match its seal"))?;
     let stored: Stored =
         serde_json::from_slice(&stored).map_err(|error| Fault::Damaged(error.to_string()))?;
     if stored.id != id {
-        return Err(damaged("it is that of another output"));
+        return Err(damaged("it describes another output"));
     }
     if stored.version != META_VERSION || (stored.framing.is_none()) != (stored.kind == crate::Kind::Text) {
-        return Err(damaged("it contradicts itself"));
+        return Err(damaged("its members contradict each other"));
     }
     Ok(stored)
 }
 
-/// The object that was sealed, if it is as it was.
+/// Returns the sealed object, if the seal matches.
 fn unseal(bytes: &[u8]) -> Option<Vec<u8>> {
-    let text = bytes.strip_suffix(b"\n").unwrap_or(bytes).strip_suffix(AFTER)?;
-    let (text, found) = text.split_at_checked(text.len().checked_sub(DIGITS)?)?;
-    let mut object = text.strip_suffix(BEFORE)?.to_vec();
+    let text = bytes.strip_suffix(b"\n").unwrap_or(bytes).strip_suffix(SEAL_SUFFIX)?;
+    let (text, found) = text.split_at_checked(text.len().checked_sub(SEAL_DIGITS)?)?;
+    let mut object = text.strip_suffix(SEAL_PREFIX)?.to_vec();
     object.push(b'}');
     (digest(&object).as_bytes() == found).then_some(object)
 }
 
 fn digest(object: &[u8]) -> String {
     let mut digits = blake3::hash(object).to_hex().to_string();
-    digits.truncate(DIGITS);
+    digits.truncate(SEAL_DIGITS);
     digits
 }

@@ -1,10 +1,10 @@
-//! How a store behaves, and how much it may keep.
+//! Options and limits of a store.
 
 use std::time::Duration;
 
 use trommel::reader::MapPolicy;
 
-/// How a store behaves. Start from the default and change fields.
+/// Options of a store. Start from the default and change fields.
 ///
 /// ```
 /// let mut options = trommel_store::StoreOptions::default();
@@ -14,28 +14,29 @@ use trommel::reader::MapPolicy;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreOptions {
-    /// How much may be kept. When a new output goes beyond it, the oldest make room. At first
-    /// without bound.
+    /// Limits for all outputs. If a new output exceeds them, the oldest are evicted. Unlimited by
+    /// default.
     pub limits: Limits,
-    /// Payloads over so many bytes are kept as seekable zstd: a quarter of the space or less, read
-    /// several times slower, and never mapped. At first none are.
+    /// Payloads larger than this are compressed to seekable zstd. They take a quarter of the space
+    /// or less, but reading is several times slower and they are never mapped. By default, nothing
+    /// is compressed.
     pub pack_over: Option<u64>,
-    /// How long to wait for other processes. At first a minute.
-    pub patience: Duration,
-    /// How much of the history of executions is kept.
+    /// How long to wait for locks of other processes. One minute by default.
+    pub lock_timeout: Duration,
+    /// Limits for the history of executions.
     pub history: HistoryLimits,
-    /// Whether [documents](crate::Store::document) of plain payloads are mapped: at first they are
-    /// read through a window.
+    /// The policy for mapping [documents](crate::Store::document) of plain payloads into memory. By
+    /// default they are not mapped but read through a window.
     ///
-    /// Mapped ones are scanned by several threads, and read in any order. The store itself never
-    /// changes a payload, it only removes files; but any program of the same user can truncate one,
-    /// which ends a process that has it mapped with a signal. Whoever constructs
-    /// [`MapPolicy::trusted`] answers for that.
+    /// Mapped documents are scanned by several threads and read in any order. The store itself
+    /// never changes a payload, it only removes files. But any program of the same user can
+    /// truncate one, and a signal then kills a process that has it mapped. A caller that constructs
+    /// [`MapPolicy::trusted`] vouches that this does not happen.
     pub mapping: MapPolicy,
 }
 
 impl StoreOptions {
-    /// A good bound for [`pack_over`](Self::pack_over): 8 MiB.
+    /// A sensible value for [`pack_over`](Self::pack_over): 8 MiB.
     pub const PACK_OVER: u64 = 8 << 20;
 }
 
@@ -44,36 +45,36 @@ impl Default for StoreOptions {
         Self {
             limits: Limits::default(),
             pack_over: None,
-            patience: Duration::from_mins(1),
+            lock_timeout: Duration::from_mins(1),
             history: HistoryLimits::default(),
             mapping: MapPolicy::never(),
         }
     }
 }
 
-/// How much a store may keep; nothing for no bound. Pinned outputs count, and are never evicted.
+/// Limits of a store. `None` means unlimited. Pinned outputs count but are never evicted.
 ///
-/// Limits bound payloads. Beside them a store has a description of some hundred bytes for each
-/// output, and an index of about a kilobyte for each, whose log is as long as the index, at most
-/// 2.1 MiB. Neither counts: the index can be deleted at any time, so no output is evicted for it.
+/// Limits apply to payloads. In addition, each output has a description of a few hundred bytes and
+/// about a kilobyte in the index. The log of the index is at most as long as the index, up to 2.1
+/// MiB. These do not count, because the index can be deleted at any time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of payloads on disk.
+    /// Maximum number of bytes of payloads on disk.
     pub bytes: Option<u64>,
-    /// Outputs.
+    /// Maximum number of outputs.
     pub count: Option<u64>,
-    /// Time since an output was made.
+    /// Maximum age of an output.
     pub age: Option<Duration>,
 }
 
-/// How much of the history of executions is kept: the newest.
+/// Limits of the history of executions. The newest entries are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HistoryLimits {
-    /// Entries. At first 10,000.
+    /// Maximum number of entries. 10,000 by default.
     pub count: u64,
-    /// Bytes of all entries together, and so of one. At first 64 MiB.
+    /// Maximum number of bytes of all entries. 64 MiB by default.
     pub bytes: u64,
 }
 
@@ -83,12 +84,12 @@ impl Default for HistoryLimits {
     }
 }
 
-/// What [`Store::gc`](crate::Store::gc) is to do. Start from the default and change fields.
+/// Options of [`Store::gc`](crate::Store::gc). Start from the default and change fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcOptions {
-    /// Only say what would go.
+    /// Only report which outputs and files would be removed.
     pub dry_run: bool,
-    /// Limits other than those of the store.
+    /// Limits to apply instead of those of the store.
     pub limits: Option<Limits>,
 }

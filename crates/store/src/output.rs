@@ -1,17 +1,17 @@
-//! What is known of an output without reading it: where it came from, and what was seen as it
-//! passed by.
+//! Metadata of an output: its origin, and the measurements taken while its payload was written.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use trommel::reader::Framing;
 
-/// Characters of a payload that are kept beside it.
+/// Maximum number of characters in a preview.
 pub const PREVIEW_CHARS: usize = 500;
 
-/// The version of `meta.json` that is written, and the highest that is read.
+/// The format version of the `meta.json` that this release writes. Newer versions cannot be read.
 pub const META_VERSION: u32 = 1;
 
-/// Where a new output comes from. Start from [`Origin::of`] and change fields.
+/// The facts about a new output that the caller supplies. Create them with [`Origin::of`], then set
+/// fields.
 ///
 /// ```
 /// let mut origin = trommel_store::Origin::of("web.fetch");
@@ -20,27 +20,28 @@ pub const META_VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Origin {
-    /// The id, where the host gives one (`^[A-Za-z0-9_-]{1,64}$`); else a lower-case ULID is made.
+    /// The ID (`^[A-Za-z0-9_-]{1,64}$`). If `None`, a lower-case ULID is generated.
     pub id: Option<String>,
-    /// The tool whose result it is.
+    /// The tool that produced the output.
     pub tool_name: String,
-    /// The conversation it belongs to.
+    /// The conversation that the output belongs to.
     pub conversation_id: Option<String>,
-    /// The message it belongs to.
+    /// The message that the output belongs to.
     pub message_id: Option<String>,
-    /// Whether the tool succeeded; [`Put::success`](crate::Put::success) can say so later.
+    /// True if the tool succeeded. [`Put::success`](crate::Put::success) can change it later.
     pub success: bool,
-    /// The arguments of the call. Beyond 64 KiB of JSON they are left out for a note of their size.
+    /// The arguments of the call. If they exceed 64 KiB of JSON, `{"$truncated": true, "bytes": N}`
+    /// is stored in their place.
     pub parameters: Value,
-    /// When it was made, in milliseconds since 1970; else now.
+    /// The creation time in milliseconds since 1970. If `None`, the current time.
     pub created_at: Option<i64>,
-    /// How its records are separated; [`Framing::Auto`] finds it out. A payload that is not so is
-    /// kept as text.
+    /// The framing of the payload's records. [`Framing::Auto`] detects it. A payload that is not
+    /// valid JSON in this framing is stored as text.
     pub framing: Framing,
 }
 
 impl Origin {
-    /// A successful result of a tool, without arguments.
+    /// Returns the origin of a successful call of a tool, without arguments.
     pub fn of(tool_name: impl Into<String>) -> Self {
         Self {
             id: None,
@@ -55,22 +56,22 @@ impl Origin {
     }
 }
 
-/// What a payload is.
+/// The kind of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Kind {
     /// One JSON value.
     Json,
-    /// A stream of JSON values: lines, a text sequence (RFC 7464), or values separated by line
-    /// breaks.
+    /// A stream of JSON values in any framing: one per line, a text sequence (RFC 7464), values
+    /// that span several lines, or concatenated values.
     JsonLines,
     /// Anything else.
     Text,
 }
 
 impl Kind {
-    /// Its name, as it stands in `meta.json`.
+    /// The name used in `meta.json`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -80,25 +81,26 @@ impl Kind {
     }
 }
 
-/// How the records of a payload are separated, in the words of the command line's `--input`.
+/// The framing of a payload's records. The names are those of the command line's `--input`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Records {
-    /// There is one.
+    /// A single record.
     Json,
-    /// One a line.
+    /// One record per line.
     Jsonl,
-    /// Each after a record separator (RFC 7464).
+    /// A record separator before each record (RFC 7464).
     JsonSeq,
-    /// One after the other, as whoever stored them said.
+    /// Records one after another, with or without white space between them. This framing is never
+    /// detected: the caller declared it in [`Origin::framing`].
     Concatenated,
-    /// Separated by white space with a line break, and not one a line.
+    /// Records that each start on a new line. At least one of them spans several lines.
     Auto,
 }
 
 impl Records {
-    /// The framing to read them with.
+    /// Returns the framing with which to read the records.
     pub const fn framing(self) -> Framing {
         match self {
             Self::Json => Framing::Single,
@@ -110,101 +112,102 @@ impl Records {
     }
 }
 
-/// What a payload is made of, in three figures.
+/// A summary of a payload: the type of its root, and its number of members and of items.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// The type of the root; of a stream the records' common type, or `mixed`; `text` for what is
-    /// not JSON.
+    /// The type of the root. For a stream, the common type of its records, `mixed` if they differ,
+    /// and `none` if it has no records. For text, `text`.
     #[serde(rename = "type")]
     pub type_: String,
-    /// Members of the root, when it is an object; repeated names count.
+    /// The number of members of a root object, repeated names included. `None` for a stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<u64>,
-    /// Elements of the root, when it is an array; records, of a stream; else elements of the
-    /// longest array that is a member of the root, when there is one.
+    /// The number of elements of a root array, or of records in a stream. For a root object, the
+    /// number of elements of the longest array among its members.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<u64>,
 }
 
-/// Why a text is not JSON.
+/// The reason why a payload is not JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NotJson {
-    /// What is wrong, with its place.
+    /// The parser's message, which includes the position; at most 300 characters.
     pub message: String,
-    /// The byte at which it is wrong.
+    /// The byte offset of the error.
     pub offset: u64,
-    /// The line, from 1, where known.
+    /// The line, starting at 1, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// The column, from 1, in characters, where known.
+    /// The column in characters, starting at 1, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u64>,
 }
 
-/// A stored output: what stands in its `meta.json`.
+/// The description of a stored output, as recorded in its `meta.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Stored {
-    /// The version of this description.
+    /// The format version of the description, [`META_VERSION`].
     pub version: u32,
-    /// The id.
+    /// The ID of the output.
     pub id: String,
-    /// The tool whose result it is.
+    /// The tool that produced the output.
     pub tool_name: String,
-    /// The conversation it belongs to.
+    /// The conversation that the output belongs to.
     pub conversation_id: Option<String>,
-    /// The message it belongs to.
+    /// The message that the output belongs to.
     pub message_id: Option<String>,
-    /// When it was made, in milliseconds since 1970.
+    /// The creation time in milliseconds since 1970.
     pub created_at: i64,
-    /// Whether the tool succeeded.
+    /// True if the tool succeeded.
     pub success: bool,
     /// The arguments of the call, or `{"$truncated": true, "bytes": N}`.
     pub parameters: Value,
-    /// What the payload is.
+    /// The kind of the payload.
     pub kind: Kind,
-    /// How its records are separated; nothing for text.
+    /// The framing of the payload's records. `None` for text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub framing: Option<Records>,
-    /// Bytes of the payload, uncompressed.
+    /// The size of the uncompressed payload in bytes.
     pub size_bytes: u64,
-    /// Unicode scalar values of the payload; where it is not UTF-8, bytes that are not in the
-    /// middle of a character.
+    /// The length of the payload in Unicode scalar values. In invalid UTF-8, every byte that is not
+    /// a continuation byte counts as one.
     pub characters: u64,
-    /// Records, of a stream.
+    /// The number of records in a stream. `None` for a single value and for text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<u64>,
-    /// The first 500 characters; what is not UTF-8 is replaced.
+    /// The first [`PREVIEW_CHARS`] characters of the payload. Invalid UTF-8 is replaced by U+FFFD.
     pub preview: String,
-    /// What it is made of.
+    /// A summary of the payload.
     pub summary: Summary,
-    /// Members whose name has stood before in the same object. When there are any, query with
-    /// [`Duplicates::All`](trommel::path::Duplicates::All).
+    /// The number of members whose name already occurred in the same object, or at least 1 if the
+    /// check was incomplete. If it is not zero, query with
+    /// [`Duplicates::All`](trommel::path::Duplicates::All) to see every member.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub duplicate_names: u64,
-    /// Why it is text.
+    /// The reason why the payload is stored as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_json: Option<NotJson>,
-    /// `blake3:` and the hash of the payload, uncompressed.
+    /// `blake3:` and the hash of the uncompressed payload.
     pub digest: String,
-    /// Whether the payload is kept as seekable zstd.
+    /// True if the payload is stored as seekable zstd.
     #[serde(default, skip_serializing_if = "is_false")]
     pub packed: bool,
-    /// Bytes of the payload on disk.
+    /// The size of the payload on disk in bytes.
     pub disk_bytes: u64,
-    /// Whether it is never evicted.
+    /// True if the output is never evicted.
     #[serde(default, skip_serializing_if = "is_false")]
     pub pinned: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
 fn is_false(flag: &bool) -> bool {
     !flag
 }

@@ -1,4 +1,4 @@
-//! Reading what was stored.
+//! Reading of stored payloads.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -16,13 +16,13 @@ use crate::output::Stored;
 use crate::store::Store;
 
 impl Store {
-    /// The payload as a document whose framing is set, which can be queried any number of times. An
-    /// error of the kind [`NotJson`](ErrorKind::NotJson) for text. While it is open, the output is
-    /// not evicted.
+    /// Opens the payload as a document with its framing set, which can be queried repeatedly. Text
+    /// is an error of the kind [`NotJson`](ErrorKind::NotJson). While the document is open, the
+    /// output is not evicted.
     ///
     /// A plain payload is read through a window, or mapped if
-    /// [`StoreOptions::mapping`](crate::StoreOptions::mapping) allows it; a packed one is unpacked
-    /// while it is read.
+    /// [`StoreOptions::mapping`](crate::StoreOptions::mapping) allows it. A compressed one is
+    /// decompressed while it is read.
     pub fn document(&self, stored: &Stored) -> Result<Document> {
         let Some(records) = stored.framing else {
             return Err(not_json(stored));
@@ -31,24 +31,26 @@ impl Store {
         let policy = if stored.packed { MapPolicy::never() } else { self.options().mapping };
         let unreadable = |cause| Error::file(Op::Read, &path, cause);
         let document = Input::from_file(file, policy).and_then(Document::from_input).map_err(unreadable)?;
-        // What we packed ourselves may be as repetitive as it likes.
+        // Compressed payloads come from this store, so a high compression ratio is not suspicious.
         Ok(document.framing(records.framing()).ratio_limit(u64::MAX))
     }
 
-    /// The payload as bytes, uncompressed, whatever it is. As long as it lives, the output is not
-    /// evicted.
+    /// Opens the payload as uncompressed bytes, for every kind of payload. While it is open, the
+    /// output is not evicted.
     pub fn payload(&self, stored: &Stored) -> Result<Payload> {
         let (file, path) = self.open_payload(stored)?;
         Payload::open(file, stored, &path)
     }
 
-    /// Opens the file of a payload, locked against eviction.
+    /// Opens the file of a payload and locks it against eviction.
     fn open_payload(&self, stored: &Stored) -> Result<(File, std::path::PathBuf)> {
         crate::id::check(&stored.id)?;
         let path = self.layout().payload(&stored.id, stored.packed);
         let file = disk::open(&path)
             .map_err(|error| if error.is_missing() { self.missing(stored, &path) } else { error.into() })?;
-        if !files::lock_shared(&file, &path, self.options().patience)? {
+        // Evictions lock the file before they remove it. A file without links was removed while
+        // this process waited for the lock.
+        if !files::lock_shared(&file, &path, self.options().lock_timeout)? {
             return Err(self.missing(stored, &path));
         }
         let metadata = file.metadata().map_err(|cause| Error::file(Op::Inspect, &path, cause))?;
@@ -62,7 +64,7 @@ impl Store {
         Ok((file, path))
     }
 
-    /// Why there is no payload: there is no output any more, or it is damaged.
+    /// The error for a missing payload: either the output does not exist, or it is damaged.
     fn missing(&self, stored: &Stored, path: &Path) -> Error {
         if !self.exists(&stored.id).unwrap_or(true) {
             return self.not_found(&stored.id);
@@ -80,7 +82,7 @@ fn not_json(stored: &Stored) -> Error {
     ErrorKind::NotJson { id: stored.id.clone(), why }.into()
 }
 
-/// The bytes of a payload, uncompressed, from wherever one seeks to.
+/// The uncompressed bytes of a payload. Seeking is supported.
 pub struct Payload {
     bytes: Bytes,
     at: u64,
@@ -98,19 +100,19 @@ enum Bytes {
     Packed(Box<Decoder<'static, Packed>>),
 }
 
-/// Bytes at the end of a packed file that say how long the table before them is.
-const FOOT: u64 = 9;
-/// What they end with.
-const FOOT_MAGIC: [u8; 4] = 0x8F92_EAB1_u32.to_le_bytes();
-/// Bytes of a frame's entry in the table at least, and of all around the table.
-const ENTRY: u64 = 8;
-const AROUND: u64 = 17;
+/// Length of the footer of a compressed file, which contains the number of frames.
+const FOOTER_BYTES: u64 = 9;
+/// The magic number at the end of the footer.
+const FOOTER_MAGIC: [u8; 4] = 0x8F92_EAB1_u32.to_le_bytes();
+/// Minimum size of a frame's entry in the seek table, and size of the table's header and footer.
+const MIN_ENTRY_BYTES: u64 = 8;
+const TABLE_OVERHEAD: u64 = 17;
 
 impl Payload {
     pub(crate) fn open(file: File, stored: &Stored, path: &Path) -> Result<Self> {
         let damaged = || damaged(stored, path, PayloadFault::Packed);
         let bytes = if stored.packed {
-            check_foot(&file, stored.disk_bytes).map_err(|cause| damaged().because(cause))?;
+            check_footer(&file, stored.disk_bytes).map_err(|cause| damaged().because(cause))?;
             let decoder = Decoder::new(Packed(file)).map_err(|cause| damaged().because(cause))?;
             if decoder.seek_table().size_decomp() != stored.size_bytes {
                 return Err(damaged());
@@ -122,25 +124,26 @@ impl Payload {
         Ok(Self { bytes, at: 0, length: stored.size_bytes })
     }
 
-    /// Bytes in all.
+    /// The length in bytes.
     pub fn len(&self) -> u64 {
         self.length
     }
 
-    /// Whether there are none.
+    /// True if the payload is empty.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 }
 
-/// The table of frames must fit into the file before anybody makes room for it.
-fn check_foot(file: &File, length: u64) -> io::Result<()> {
-    let broken = || io::Error::new(io::ErrorKind::InvalidData, "there is no table of frames");
-    let mut foot = [0; FOOT as usize];
-    file.read_exact_at(&mut foot, length.checked_sub(FOOT).ok_or_else(broken)?)?;
-    let [a, b, c, d, _, magic @ ..] = foot;
+/// Checks that the seek table fits into the file, because the decoder allocates memory for it
+/// unchecked.
+fn check_footer(file: &File, length: u64) -> io::Result<()> {
+    let broken = || io::Error::new(io::ErrorKind::InvalidData, "there is no seek table");
+    let mut footer = [0; FOOTER_BYTES as usize];
+    file.read_exact_at(&mut footer, length.checked_sub(FOOTER_BYTES).ok_or_else(broken)?)?;
+    let [a, b, c, d, _, magic @ ..] = footer;
     let frames = u64::from(u32::from_le_bytes([a, b, c, d]));
-    if magic != FOOT_MAGIC || frames * ENTRY + AROUND > length {
+    if magic != FOOTER_MAGIC || frames * MIN_ENTRY_BYTES + TABLE_OVERHEAD > length {
         return Err(broken());
     }
     Ok(())
@@ -161,7 +164,7 @@ impl Read for Payload {
         if count == 0 {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
-                "the payload is shorter than it was when it was sealed",
+                "the payload is shorter than when it was sealed",
             ));
         }
         self.at += count as u64;
@@ -176,9 +179,8 @@ impl Seek for Payload {
             SeekFrom::End(by) => self.length.checked_add_signed(by),
             SeekFrom::Current(by) => self.at.checked_add_signed(by),
         };
-        let before = || {
-            io::Error::new(io::ErrorKind::InvalidInput, "there is nothing before the first byte of a payload")
-        };
+        let before =
+            || io::Error::new(io::ErrorKind::InvalidInput, "cannot seek before the start of the payload");
         let at = at.ok_or_else(before)?;
         if let Bytes::Packed(decoder) = &mut self.bytes {
             decoder.set_offset(at.min(self.length)).map_err(io::Error::other)?;
@@ -188,15 +190,15 @@ impl Seek for Payload {
     }
 }
 
-/// A packed file as the decoder reads it. The decoder waits for more at the end of a file that is
-/// cut short, so that the end is an error here.
+/// A compressed file as input of the decoder. At the end of a truncated file the decoder would wait
+/// for more bytes forever, so the end is an error here.
 struct Packed(File);
 
 impl Read for Packed {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match self.0.read(into)? {
             0 if !into.is_empty() => {
-                Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the packed payload is cut short"))
+                Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the compressed payload is truncated"))
             }
             count => Ok(count),
         }

@@ -1,11 +1,11 @@
-//! Changing an output: its marker is held meanwhile, so that nobody else changes it, and so that it
-//! shows when whoever did came to no end.
+//! Exclusive locks on outputs, and recovery from interrupted writers.
 //!
-//! A marker is a file `pending/<id>` that is locked. What is being written lies beside it, as
-//! `pending/<id>.payload` and so on, and is gone, or has another name, when the marker goes. Where
-//! a process was ended in between, the lock is free and the files are still there: the index is
-//! then brought in line with what the output's own files are, and what is left is swept out when it
-//! is an hour old.
+//! A process that changes an output holds its marker, a locked file `pending/<id>`. Other processes
+//! then cannot change the output. Files that are being written are next to the marker, as
+//! `pending/<id>.payload` and so on. They are renamed or removed before the marker is.
+//!
+//! The lock of a crashed process is free although its marker still exists. Recovery then updates
+//! the index from the output's own files. Leftover files are removed after an hour.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -24,111 +24,116 @@ use crate::layout::Layout;
 use crate::rows::{self, Outputs};
 use crate::store::Store;
 
-/// How old a file must be to be swept out.
-pub(crate) const OLD: Duration = Duration::from_hours(1);
+/// Minimum age of a leftover file before it is removed.
+pub(crate) const MIN_LEFTOVER_AGE: Duration = Duration::from_hours(1);
 
-/// How long others may hold a marker only to see whether it is held.
-const GLANCE: Duration = Duration::from_millis(250);
+/// How long to retry when a marker is locked. Another process may hold it briefly just to check
+/// whether it is free.
+const MARKER_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// The right to change one output.
-pub(crate) struct Held {
+/// The exclusive right to change one output.
+pub(crate) struct OutputLock {
     layout: Layout,
     id: String,
-    /// Locked as long as it is open; nothing where the disk had no room for one.
+    /// Locked while open. `None` if a full disk has no space for a marker.
     marker: Option<File>,
     temporaries: Vec<PathBuf>,
-    /// Whether the index may not say what the files say.
-    unsettled: bool,
+    /// True if the index may disagree with the files of the output.
+    needs_sync: bool,
 }
 
-impl Held {
-    /// Takes an output, which may or may not exist. An error when somebody else has it.
-    pub(crate) fn take(layout: &Layout, id: &str) -> Result<Self> {
+impl OutputLock {
+    /// Locks an output, which need not exist. Fails if another process holds it.
+    pub(crate) fn acquire(layout: &Layout, id: &str) -> Result<Self> {
         let path = layout.marker(id);
-        // A marker that existed was left by a process that was ended, perhaps between the files and
-        // the index.
-        let Some((marker, unsettled)) = hold(&path)? else {
-            return Err(ErrorKind::Held { id: id.to_owned(), path }.into());
+        // An existing marker was left by a crashed process, possibly after it changed the files but
+        // before it changed the index.
+        let Some((marker, needs_sync)) = lock_marker(&path)? else {
+            return Err(ErrorKind::InUse { id: id.to_owned(), path }.into());
         };
         let marker = Some(marker);
-        Ok(Self { layout: layout.clone(), id: id.into(), marker, temporaries: Vec::new(), unsettled })
+        Ok(Self { layout: layout.clone(), id: id.into(), marker, temporaries: Vec::new(), needs_sync })
     }
 
-    /// Takes an output that is to be removed. On a disk without room even for the marker, the index
-    /// is removed first, and when that does not help the output is taken without one: the lock of
-    /// the index keeps other removals away, nothing can be written, and there is no index that has
-    /// to be brought in line.
-    pub(crate) fn take_to_remove(
+    /// Locks an output that is to be removed, even on a full disk.
+    ///
+    /// If there is no space for the marker, the index is discarded to free some. If that is not
+    /// enough, the output is removed without a marker. This is safe: the lock of the index excludes
+    /// other removals, a full disk excludes writers, and no index is left that could become stale.
+    pub(crate) fn acquire_to_remove(
         layout: &Layout,
         locked: &mut Locked<'_, Outputs>,
         id: &str,
     ) -> Result<Self> {
         let full = |error: &Error| error.class() == ErrorClass::Full;
-        match Self::take(layout, id) {
+        match Self::acquire(layout, id) {
             Err(error) if full(&error) => locked.discard()?,
-            taken => return taken,
+            acquired => return acquired,
         }
-        match Self::take(layout, id) {
+        match Self::acquire(layout, id) {
             Err(error) if full(&error) => Ok(Self {
                 layout: layout.clone(),
                 id: id.into(),
                 marker: None,
                 temporaries: Vec::new(),
-                unsettled: false,
+                needs_sync: false,
             }),
-            taken => taken,
+            acquired => acquired,
         }
     }
 
-    /// Which output it is.
+    /// The ID of the locked output.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
-    /// Makes a file beside the marker. It is removed with it.
-    pub(crate) fn create(&mut self, what: &str) -> Result<(File, PathBuf)> {
+    /// Creates a file next to the marker. Dropping the lock removes it.
+    pub(crate) fn create_file(&mut self, what: &str) -> Result<(File, PathBuf)> {
         let path = self.layout.temporary(&self.id, what);
-        // What a writer before us has left, as nobody else can have it.
+        // Remove the file of a crashed writer. No live process can own it, because this one holds
+        // the marker.
         disk::remove(&path)?;
         let file = disk::create(&path)?;
         self.temporaries.push(path.clone());
         Ok((file, path))
     }
 
-    /// Gives a file its name for good.
+    /// Renames a temporary file to its final name.
     pub(crate) fn publish(&mut self, temporary: &Path, name: &Path) -> Result<()> {
         disk::rename(temporary, name)?;
         self.temporaries.retain(|path| path != temporary);
         Ok(())
     }
 
-    /// Removes a file beside the marker early.
+    /// Removes a temporary file before the lock is dropped.
     pub(crate) fn discard(&mut self, temporary: &Path) -> Result<()> {
         disk::remove(temporary)?;
         self.temporaries.retain(|path| path != temporary);
         Ok(())
     }
 
-    /// Leaves the marker when this is dropped: the output's files may be of two states, and are to
-    /// be looked at again.
-    pub(crate) fn leave(&mut self) {
-        self.unsettled = true;
+    /// Keeps the marker when the lock is dropped, so that recovery compares the index with the
+    /// files.
+    pub(crate) fn mark_unsynced(&mut self) {
+        self.needs_sync = true;
     }
 
-    /// Says that the index was brought in line with the output's files.
-    pub(crate) fn settle(&mut self) {
-        self.unsettled = false;
+    /// Records that the index agrees with the files of the output.
+    pub(crate) fn mark_synced(&mut self) {
+        self.needs_sync = false;
     }
 }
 
-impl Drop for Held {
+impl Drop for OutputLock {
     fn drop(&mut self) {
-        let mut clean = !self.unsettled;
+        // The order matters: the marker must outlive the temporary files, because it is what makes
+        // recovery find them. If one of them cannot be removed, the marker stays.
+        let mut clean = !self.needs_sync;
         for path in &self.temporaries {
             clean &= disk::remove(path).is_ok();
         }
         if clean && self.marker.is_some() {
-            // Where it cannot be removed, it is swept out later.
+            // A marker that cannot be removed is removed by a later garbage collection.
             let _ = disk::remove(&self.layout.marker(&self.id));
         }
         if let Some(marker) = &self.marker {
@@ -137,22 +142,23 @@ impl Drop for Held {
     }
 }
 
-/// Makes or opens a marker and locks it, and whether it was there already; nothing when somebody
-/// else has it.
-fn hold(path: &Path) -> files::Result<Option<(File, bool)>> {
+/// Creates or opens a marker and locks it. Also returns true if it existed before. Returns `None`
+/// if another process holds it.
+fn lock_marker(path: &Path) -> files::Result<Option<(File, bool)>> {
     loop {
-        let (marker, was_there) = match disk::create(path) {
+        let (marker, existed) = match disk::create(path) {
             Err(error) if error.cause().kind() == io::ErrorKind::AlreadyExists => {
                 (disk::open_or_create(path)?, true)
             }
             created => (created?, false),
         };
-        if !files::lock(&marker, path, GLANCE)? {
+        if !files::lock(&marker, path, MARKER_TIMEOUT)? {
             return Ok(None);
         }
-        // The process that had it before and finished has removed it.
+        // The previous holder removes the marker before it releases the lock. If the path no longer
+        // refers to the locked file, the lock protects nothing: try again.
         if files::inspect(path)?.is_some_and(|found| is_same(&found, &marker)) {
-            return Ok(Some((marker, was_there)));
+            return Ok(Some((marker, existed)));
         }
     }
 }
@@ -161,44 +167,44 @@ fn is_same(found: &Metadata, file: &File) -> bool {
     file.metadata().is_ok_and(|own| (own.dev(), own.ino()) == (found.dev(), found.ino()))
 }
 
-/// What lies in `pending` of one output.
-pub(crate) struct Left {
+/// The files in `pending` that belong to one output.
+pub(crate) struct PendingFiles {
     pub(crate) id: String,
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// What lies in `pending`, by output. Names that are not ours are left alone.
-pub(crate) fn left(layout: &Layout) -> Result<Vec<Left>> {
+/// Groups the files in `pending` by output. Files with other names are ignored.
+pub(crate) fn pending_files(layout: &Layout) -> Result<Vec<PendingFiles>> {
     let folder = layout.pending();
-    let mut left: Vec<Left> = Vec::new();
+    let mut pending: Vec<PendingFiles> = Vec::new();
     for name in files::names(&folder)? {
         let id = name.split_once('.').map_or(name.as_str(), |(id, _)| id);
         if !id::is_valid(id) {
             continue;
         }
-        match left.iter_mut().rev().find(|left| left.id == id) {
-            Some(left) => left.files.push(folder.join(&name)),
-            None => left.push(Left { id: id.into(), files: vec![folder.join(&name)] }),
+        match pending.iter_mut().rev().find(|pending| pending.id == id) {
+            Some(pending) => pending.files.push(folder.join(&name)),
+            None => pending.push(PendingFiles { id: id.into(), files: vec![folder.join(&name)] }),
         }
     }
-    Ok(left)
+    Ok(pending)
 }
 
-impl Left {
-    /// Whether nothing of it was written to lately.
+impl PendingFiles {
+    /// True if none of the files was modified within the last hour.
     pub(crate) fn is_old(&self) -> bool {
         self.files.iter().all(|path| is_old(path))
     }
 }
 
-/// Whether a file was last written to more than an hour ago.
+/// True if a file was last modified more than an hour ago.
 pub(crate) fn is_old(path: &Path) -> bool {
     let found = files::inspect(path).ok().flatten();
-    found.and_then(|found| found.modified().ok()).is_some_and(|time| clock::age(time) > OLD)
+    found.and_then(|found| found.modified().ok()).is_some_and(|time| clock::age(time) > MIN_LEFTOVER_AGE)
 }
 
-/// Whether somebody holds this output now.
-pub(crate) fn is_held(layout: &Layout, id: &str) -> bool {
+/// True if a process holds the lock of this output.
+pub(crate) fn is_locked(layout: &Layout, id: &str) -> bool {
     match disk::open(&layout.marker(id)) {
         Ok(marker) => matches!(marker.try_lock(), Err(std::fs::TryLockError::WouldBlock)),
         Err(_) => false,
@@ -206,35 +212,42 @@ pub(crate) fn is_held(layout: &Layout, id: &str) -> bool {
 }
 
 impl Store {
-    /// Brings the index in line with outputs that were being changed when their process ended.
+    /// Synchronizes the index with outputs whose writers crashed.
     pub(crate) fn recover(&self) -> Result<()> {
         let layout = self.layout();
-        let left = left(layout)?;
-        if left.iter().all(|left| is_held(layout, &left.id)) {
+        let pending = pending_files(layout)?;
+        if pending.iter().all(|pending| is_locked(layout, &pending.id)) {
             return Ok(());
         }
         let mut locked = self.index().lock()?;
-        for left in left {
-            settle(layout, &mut locked, &left)?;
+        for pending in pending {
+            recover_output(layout, &mut locked, &pending)?;
         }
         Ok(())
     }
 }
 
-/// Brings the index in line with one output that no process holds, and removes what is left of it
-/// when it is published or old.
-pub(crate) fn settle(layout: &Layout, locked: &mut Locked<'_, Outputs>, left: &Left) -> Result<bool> {
-    let path = layout.marker(&left.id);
-    if is_held(layout, &left.id) {
+/// Synchronizes the index with an output that no process holds. Removes its leftover files if it is
+/// published or they are old. Returns true if they were removed.
+pub(crate) fn recover_output(
+    layout: &Layout,
+    locked: &mut Locked<'_, Outputs>,
+    pending: &PendingFiles,
+) -> Result<bool> {
+    let path = layout.marker(&pending.id);
+    if is_locked(layout, &pending.id) {
         return Ok(false);
     }
-    rows::sync_or_discard(locked, layout, [left.id.as_str()])?;
-    let is_there = files::inspect(&layout.meta(&left.id)).is_ok_and(|found| found.is_some());
-    if !is_there && !left.is_old() {
+    // The index comes first: if this process crashes as well, the marker still exists and the next
+    // one starts over.
+    rows::sync_or_discard(locked, layout, [pending.id.as_str()])?;
+    let is_published = files::inspect(&layout.meta(&pending.id)).is_ok_and(|found| found.is_some());
+    // Leftovers of an unpublished output are kept for an hour, like all others.
+    if !is_published && !pending.is_old() {
         return Ok(false);
     }
-    let Ok(Some((marker, _))) = hold(&path) else { return Ok(false) };
-    for file in left.files.iter().filter(|file| **file != path) {
+    let Ok(Some((marker, _))) = lock_marker(&path) else { return Ok(false) };
+    for file in pending.files.iter().filter(|file| **file != path) {
         disk::remove(file)?;
     }
     disk::remove(&path)?;

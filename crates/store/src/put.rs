@@ -1,44 +1,45 @@
-//! Writing a new output.
+//! Writes a new output and publishes it atomically.
 
 use std::io::{self, Read, Write};
 
 use serde_json::{Value, json};
 use trommel_base::files;
 
+use crate::analysis::Analysis;
 use crate::body::{Body, Sealed};
 use crate::check::{CHUNK, Check};
 use crate::error::{Error, ErrorClass, ErrorKind, Result};
-use crate::examine::Examined;
-use crate::glimpse::Glimpse;
 use crate::output::{META_VERSION, Origin, Stored};
-use crate::pending::Held;
+use crate::payload_stats::PayloadStats;
+use crate::pending::OutputLock;
 use crate::rows::{self, Entry};
 use crate::store::Store;
 use crate::{clock, disk, id, meta};
 
-/// Bytes of a name in an origin at most.
-const LONGEST_NAME: usize = 1024;
-/// Bytes of JSON of the arguments of a call that are kept.
-const LONGEST_PARAMETERS: usize = 64 << 10;
-/// Ids that are tried where we make them ourselves.
-const TRIES: u32 = 3;
+/// Maximum length in bytes of each name in an origin.
+const MAX_NAME_BYTES: usize = 1024;
+/// Maximum length in bytes of the call's arguments as JSON.
+const MAX_PARAMETER_BYTES: usize = 64 << 10;
+/// Number of generated IDs that are tried before giving up.
+const MAX_ID_ATTEMPTS: u32 = 3;
 
 /// A new output that is being written.
 ///
-/// It takes the bytes of the payload by [`Write`], checks and measures them as they pass, and holds
-/// some hundred KiB of them at a time. [`finish`](Self::finish) seals it; dropped before, it leaves
-/// nothing. When a write fails, what was written is removed at once; the [`io::Error`] then has an
-/// [`Error`] inside.
+/// The payload is written through [`Write`] and is checked and measured on the way. At most a few
+/// hundred KiB of it are in memory at a time.
+///
+/// [`finish`](Self::finish) seals the output. Dropping the `Put` before that removes everything. A
+/// failed write removes everything at once; its [`io::Error`] wraps an [`Error`].
 pub struct Put<'a> {
     store: &'a Store,
     id: String,
     origin: Origin,
-    /// Nothing after a write has failed.
-    held: Option<Held>,
+    /// `None` after a failed write.
+    output_lock: Option<OutputLock>,
     body: Option<Body>,
     check: Check,
     chunk: Vec<u8>,
-    glimpse: Glimpse,
+    stats: PayloadStats,
 }
 
 impl std::fmt::Debug for Put<'_> {
@@ -48,7 +49,8 @@ impl std::fmt::Debug for Put<'_> {
 }
 
 impl Store {
-    /// Begins a new output. Write its payload to what is returned, and [`finish`](Put::finish) it.
+    /// Starts a new output. Write the payload to the returned [`Put`], then call
+    /// [`finish`](Put::finish).
     pub fn put(&self, origin: Origin) -> Result<Put<'_>> {
         check_origin(&origin)?;
         let mut tries = 0;
@@ -56,9 +58,11 @@ impl Store {
             let id = origin.id.clone().unwrap_or_else(|| clock::next_id(&self.layout().file("clock")));
             tries += 1;
             match self.reserve(&id) {
-                Ok(held) => return Ok(Put::new(self, id, origin, held)),
+                Ok(output_lock) => return Ok(Put::new(self, id, origin, output_lock)),
                 Err(error)
-                    if error.class() != ErrorClass::Exists || origin.id.is_some() || tries == TRIES =>
+                    if error.class() != ErrorClass::Exists
+                        || origin.id.is_some()
+                        || tries == MAX_ID_ATTEMPTS =>
                 {
                     return Err(error);
                 }
@@ -67,26 +71,26 @@ impl Store {
         }
     }
 
-    /// A new output from what can be read to its end.
+    /// Stores everything that `reader` returns as a new output.
     pub fn put_from(&self, origin: Origin, mut reader: impl Read) -> Result<Stored> {
         let mut put = self.put(origin)?;
         let mut chunk = vec![0; CHUNK];
         loop {
             match reader.read(&mut chunk) {
                 Ok(0) => return put.finish(),
-                Ok(count) => put.take(&chunk[..count])?,
+                Ok(count) => put.append(&chunk[..count])?,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(cause) => return Err(ErrorKind::Source { bytes: put.written(), cause }.into()),
             }
         }
     }
 
-    fn reserve(&self, id: &str) -> Result<Held> {
-        let held = Held::take(self.layout(), id)?;
+    fn reserve(&self, id: &str) -> Result<OutputLock> {
+        let output_lock = OutputLock::acquire(self.layout(), id)?;
         if self.exists(id)? {
             return Err(ErrorKind::Exists { id: id.to_owned(), path: self.layout().meta(id) }.into());
         }
-        Ok(held)
+        Ok(output_lock)
     }
 }
 
@@ -99,15 +103,15 @@ fn check_origin(origin: &Origin) -> Result<()> {
     ];
     for (what, name) in names {
         let length = name.map_or(0, String::len);
-        if length > LONGEST_NAME {
-            return Err(ErrorKind::LongName { what, bytes: length, limit: LONGEST_NAME }.into());
+        if length > MAX_NAME_BYTES {
+            return Err(ErrorKind::NameTooLong { what, bytes: length, limit: MAX_NAME_BYTES }.into());
         }
     }
     Ok(())
 }
 
-/// The arguments of a call, or a note of their size.
-fn kept(parameters: Value) -> Value {
+/// Returns the arguments, or an object with their size if they are too large.
+fn limit_parameters(parameters: Value) -> Value {
     struct Length(usize);
     impl Write for Length {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -120,105 +124,109 @@ fn kept(parameters: Value) -> Value {
     }
     let mut length = Length(0);
     match serde_json::to_writer(&mut length, &parameters) {
-        Ok(()) if length.0 <= LONGEST_PARAMETERS => parameters,
+        Ok(()) if length.0 <= MAX_PARAMETER_BYTES => parameters,
         _ => json!({"$truncated": true, "bytes": length.0}),
     }
 }
 
 impl<'a> Put<'a> {
-    fn new(store: &'a Store, id: String, mut origin: Origin, held: Held) -> Self {
-        origin.parameters = kept(std::mem::take(&mut origin.parameters));
+    fn new(store: &'a Store, id: String, mut origin: Origin, output_lock: OutputLock) -> Self {
+        origin.parameters = limit_parameters(std::mem::take(&mut origin.parameters));
         Self {
             store,
             id,
-            check: Check::None(origin.framing),
+            check: Check::NotStarted(origin.framing),
             origin,
-            held: Some(held),
+            output_lock: Some(output_lock),
             body: None,
             chunk: Vec::new(),
-            glimpse: Glimpse::new(),
+            stats: PayloadStats::new(),
         }
     }
 
-    /// The id that it will have.
+    /// The ID of the new output.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Bytes written so far.
+    /// The number of bytes written so far.
     pub fn written(&self) -> u64 {
-        self.glimpse.bytes() + self.chunk.len() as u64
+        self.stats.bytes() + self.chunk.len() as u64
     }
 
-    /// Says whether the tool succeeded, where that is known only now.
+    /// Sets the success flag, for callers that learn the result while writing.
     pub fn success(&mut self, success: bool) {
         self.origin.success = success;
     }
 
-    /// Takes all bytes. After an error nothing of the output is left, and all that follows fails.
-    fn take(&mut self, mut bytes: &[u8]) -> Result<()> {
+    /// Consumes all bytes. After an error nothing remains of the output, and every further write
+    /// fails.
+    fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
-            let (taken, rest) = bytes.split_at(bytes.len().min(CHUNK - self.chunk.len()));
-            self.chunk.extend_from_slice(taken);
+            let (part, rest) = bytes.split_at(bytes.len().min(CHUNK - self.chunk.len()));
+            self.chunk.extend_from_slice(part);
             bytes = rest;
             if self.chunk.len() == CHUNK {
-                self.pass_on()?;
+                self.flush_chunk()?;
             }
         }
         Ok(())
     }
 
-    /// Writes a full chunk and hands it over to be checked.
-    fn pass_on(&mut self) -> Result<()> {
+    /// Writes a full chunk to the disk and passes it to the checker.
+    fn flush_chunk(&mut self) -> Result<()> {
         let passed = self.write_chunk().and_then(|()| {
             let path = self.store.layout().marker(&self.id);
-            self.check.pass(&mut self.chunk, &path)
+            self.check.feed(&mut self.chunk, &path)
         });
-        passed.inspect_err(|_| self.give_up())
+        passed.inspect_err(|_| self.abandon())
     }
 
     fn write_chunk(&mut self) -> Result<()> {
-        let held = self.held.as_mut().ok_or_else(|| given_up(&self.id))?;
-        self.glimpse.pass(&self.chunk);
+        let output_lock = self.output_lock.as_mut().ok_or_else(|| abandoned(&self.id))?;
+        self.stats.update(&self.chunk);
         let pack_over = self.store.options().pack_over;
         let body = match &mut self.body {
             Some(body) => body,
-            body => body.insert(Body::new(held, pack_over)?),
+            body => body.insert(Body::new(output_lock, pack_over)?),
         };
-        body.write(held, &self.chunk).map_err(|error| error.needs(self.glimpse.bytes()))?;
+        body.write(output_lock, &self.chunk).map_err(|error| error.needs(self.stats.bytes()))?;
         let size = body.disk_bytes();
+        // Refuse a payload that can never fit before all of it has been written.
         match self.store.options().limits.bytes {
             Some(limit) if size > limit => Err(too_long(size, limit)),
             _ => Ok(()),
         }
     }
 
-    /// Removes what was written.
-    fn give_up(&mut self) {
+    /// Removes everything written so far.
+    fn abandon(&mut self) {
         self.body = None;
-        self.held = None;
+        self.output_lock = None;
         self.chunk = Vec::new();
         self.check = Check::default();
     }
 
-    /// Seals the output. When this returns it is on the disk and in the list; after an error there
-    /// is nothing of it.
+    /// Seals the output. On success it is durable on disk and listed. After an error nothing of it
+    /// remains.
     pub fn finish(mut self) -> Result<Stored> {
         self.write_chunk()?;
         let store = self.store;
-        let mut held = self.held.take().ok_or_else(|| given_up(&self.id))?;
+        let mut output_lock = self.output_lock.take().ok_or_else(|| abandoned(&self.id))?;
         let marker = store.layout().marker(&self.id);
-        let examined = std::mem::take(&mut self.check).finish(std::mem::take(&mut self.chunk), &marker)?;
-        let body = self.body.take().ok_or_else(|| given_up(&self.id))?;
-        let bytes = self.glimpse.bytes();
+        let analysis = std::mem::take(&mut self.check).finish(std::mem::take(&mut self.chunk), &marker)?;
+        let body = self.body.take().ok_or_else(|| abandoned(&self.id))?;
+        let bytes = self.stats.bytes();
+        // The payload is synced before its description exists. A description on disk therefore
+        // always refers to a complete payload.
         let sealed = body.seal().map_err(|error| error.needs(bytes))?;
-        let stored = self.describe(examined, &sealed);
-        store.publish(&mut held, &sealed, &stored).map_err(|error| error.needs(bytes))?;
+        let stored = self.describe(analysis, &sealed);
+        store.publish(&mut output_lock, &sealed, &stored).map_err(|error| error.needs(bytes))?;
         Ok(stored)
     }
 
-    fn describe(self, examined: Examined, sealed: &Sealed) -> Stored {
-        let Self { id, origin, glimpse, .. } = self;
+    fn describe(self, analysis: Analysis, sealed: &Sealed) -> Stored {
+        let Self { id, origin, stats, .. } = self;
         Stored {
             version: META_VERSION,
             id,
@@ -228,16 +236,16 @@ impl<'a> Put<'a> {
             created_at: origin.created_at.unwrap_or_else(clock::now_ms),
             success: origin.success,
             parameters: origin.parameters,
-            kind: examined.kind,
-            framing: examined.framing,
-            size_bytes: glimpse.bytes(),
-            characters: glimpse.characters(),
-            records: examined.records,
-            preview: glimpse.preview(),
-            summary: examined.summary,
-            duplicate_names: examined.duplicate_names,
-            not_json: examined.not_json,
-            digest: glimpse.digest(),
+            kind: analysis.kind,
+            framing: analysis.framing,
+            size_bytes: stats.bytes(),
+            characters: stats.characters(),
+            records: analysis.records,
+            preview: stats.preview(),
+            summary: analysis.summary,
+            duplicate_names: analysis.duplicate_names,
+            not_json: analysis.not_json,
+            digest: stats.digest(),
             packed: sealed.packed,
             disk_bytes: sealed.disk_bytes,
             pinned: false,
@@ -245,62 +253,70 @@ impl<'a> Put<'a> {
     }
 }
 
-fn given_up(id: &str) -> Error {
-    ErrorKind::GivenUp(id.to_owned()).into()
+fn abandoned(id: &str) -> Error {
+    ErrorKind::PutFailed(id.to_owned()).into()
 }
 
 pub(crate) fn too_long(bytes: u64, limit: u64) -> Error {
-    ErrorKind::LongPayload { bytes, limit }.into()
+    ErrorKind::PayloadTooLarge { bytes, limit }.into()
 }
 
 impl Write for Put<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.held.is_none() {
-            return Err(given_up(&self.id).into());
+        if self.output_lock.is_none() {
+            return Err(abandoned(&self.id).into());
         }
-        self.take(bytes)?;
+        self.append(bytes)?;
         Ok(bytes.len())
     }
 
-    /// Does nothing: the bytes are for nobody to see before they are sealed.
+    /// Does nothing, because the payload is invisible until it is sealed.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
 impl Store {
-    /// Gives a payload and its description their names, and lists them; or takes everything back.
-    fn publish(&self, held: &mut Held, sealed: &Sealed, stored: &Stored) -> Result<()> {
+    /// Renames the payload and its description into place and adds the output to the index. Removes
+    /// everything again on failure.
+    fn publish(&self, output_lock: &mut OutputLock, sealed: &Sealed, stored: &Stored) -> Result<()> {
+        // Commit protocol: both files are written and synced in `pending/`, then renamed, and
+        // finally their folder is synced. The payload is renamed first, because the rename of the
+        // description is the commit point: an output exists exactly if its description does. A
+        // crash before that leaves an orphaned payload, which `gc` removes. A crash after that
+        // leaves the marker, which makes the next `Store::open` add the missing row.
         let text = meta::seal(stored)?;
-        let (mut file, path) = held.create("meta")?;
+        let (mut file, path) = output_lock.create_file("meta")?;
         files::write(&mut file, &path, &text)?;
         files::sync(&file, &path)?;
         drop(file);
         let layout = self.layout();
         let folder = layout.make_folder(&stored.id)?;
-        let published = held
+        let published = output_lock
             .publish(&sealed.path, &layout.payload(&stored.id, sealed.packed))
-            .and_then(|()| held.publish(&path, &layout.meta(&stored.id)))
+            .and_then(|()| output_lock.publish(&path, &layout.meta(&stored.id)))
             .and_then(|()| Ok(files::sync_folder(&folder)?))
-            .and_then(|()| self.enlist(stored));
-        published.inspect(|()| held.settle()).inspect_err(|error| {
-            // A rebuild in between may have found the files. Where the index cannot be locked or
-            // changed, the next process that opens the store brings it in line.
-            let is_undone = self.withdraw(&stored.id).is_ok()
+            .and_then(|()| self.add_to_index(stored));
+        published.inspect(|()| output_lock.mark_synced()).inspect_err(|error| {
+            // A concurrent rebuild may have indexed the published files. If the index cannot be
+            // locked or changed, the marker stays behind, and the next process that opens the store
+            // synchronizes the row.
+            let is_rolled_back = self.remove_files(&stored.id).is_ok()
                 && error.class() != ErrorClass::Busy
                 && self.sync(std::slice::from_ref(&stored.id)).is_ok();
-            if !is_undone {
-                held.leave();
+            if !is_rolled_back {
+                output_lock.mark_unsynced();
             }
         })
     }
 
-    /// Lists a published output, and makes room for it.
-    fn enlist(&self, stored: &Stored) -> Result<()> {
-        // Without a description any more, the row is compared with the files at the next look.
+    /// Adds a published output to the index and evicts others if the limits require it.
+    fn add_to_index(&self, stored: &Stored) -> Result<()> {
+        // If the description was removed in the meantime, this stamp forces a comparison with the
+        // files at the next read.
         let stamp = rows::current_stamp(self.layout(), &stored.id);
-        let stamp = stamp.unwrap_or_else(|| rows::UNSETTLED.to_owned());
-        let entry = Entry::of(stored.clone(), stamp);
+        let stamp = stamp.unwrap_or_else(|| rows::NO_STAMP.to_owned());
+        let entry = Entry::new(stored.clone(), stamp);
         let mut locked = self.index().lock()?;
         locked.transaction(|transaction| rows::upsert(transaction, &entry))?;
         let limits = &self.options().limits;
@@ -308,15 +324,17 @@ impl Store {
             return Ok(());
         }
         self.make_room(&mut locked, limits, &stored.id).or_else(|error| {
-            // Before anybody else has the index: what it counts others would have to make room for.
-            self.withdraw(&stored.id)?;
+            // Undo this before the lock is released. Otherwise another process would evict outputs
+            // because of a rejected one.
+            self.remove_files(&stored.id)?;
             locked.transaction(|transaction| rows::remove(transaction, &stored.id))?;
             Err(error)
         })
     }
 
-    /// Removes the files of an output: first what makes it one.
-    pub(crate) fn withdraw(&self, id: &str) -> Result<()> {
+    /// Removes the files of an output. The description goes first, because it defines whether the
+    /// output exists: a crash in between leaves an orphaned payload rather than a damaged output.
+    pub(crate) fn remove_files(&self, id: &str) -> Result<()> {
         let layout = self.layout();
         disk::remove(&layout.meta(id))?;
         disk::remove(&layout.payload(id, false))?;

@@ -1,28 +1,28 @@
-//! What the upkeep of a store reports.
+//! Reports of garbage collection, rebuilds, and verification.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// What was swept out, or would be.
+/// The report of a garbage collection, or of a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Swept {
-    /// Whether nothing was done.
+pub struct GcReport {
+    /// True if nothing was removed.
     pub dry_run: bool,
-    /// Outputs that were evicted, in this order.
+    /// Evicted outputs, in the order of eviction.
     pub evicted: Vec<Evicted>,
-    /// Files that belonged to no output and to no writer.
-    pub removed: Vec<Removed>,
-    /// Bytes on disk that were freed.
+    /// Removed files that belonged to no output and to no writer.
+    pub removed: Vec<RemovedFile>,
+    /// Bytes freed on disk.
     pub freed_bytes: u64,
-    /// Outputs that are left.
+    /// Number of remaining outputs.
     pub left_count: u64,
-    /// Bytes of their payloads on disk.
+    /// Bytes of the remaining payloads on disk.
     pub left_bytes: u64,
-    /// Outputs that would have gone but were pinned.
+    /// Outputs that were spared because they are pinned.
     pub spared_pinned: u64,
-    /// Outputs that would have gone but were being read.
+    /// Outputs that were spared because they were being read.
     pub spared_open: u64,
 }
 
@@ -30,76 +30,76 @@ pub struct Swept {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Evicted {
-    /// The id.
+    /// The ID of the output.
     pub id: String,
-    /// When it was made, in milliseconds since 1970.
+    /// The creation time in milliseconds since 1970.
     pub created_at: i64,
-    /// Bytes of its payload on disk.
+    /// Bytes of the payload on disk.
     pub bytes: u64,
-    /// Which limit it went for.
-    pub reason: Reason,
+    /// The limit that caused the eviction.
+    pub reason: EvictionReason,
 }
 
-/// Which limit an output was evicted for.
+/// The limit that caused an eviction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Reason {
-    /// It was too old.
+pub enum EvictionReason {
+    /// The output exceeded the maximum age.
     Age,
-    /// There were too many.
+    /// The store exceeded the maximum number of outputs.
     Count,
-    /// They took too much space.
+    /// The store exceeded the maximum number of bytes.
     Bytes,
 }
 
 /// A removed file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Removed {
-    /// The file, from the root of the store.
+pub struct RemovedFile {
+    /// The path relative to the root of the store.
     pub path: PathBuf,
-    /// Its bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// What it was.
-    pub what: Stray,
+    /// The kind of file.
+    pub what: StrayKind,
 }
 
-/// A file that belongs to no output.
+/// The kind of a file that belongs to no output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Stray {
-    /// Left by a writer that came to no end.
+pub enum StrayKind {
+    /// A file left by an interrupted writer.
     Temporary,
-    /// A payload without metadata.
+    /// A payload without a description.
     Orphan,
 }
 
-/// What a rebuild found.
+/// The report of a rebuild.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Rebuilt {
-    /// Outputs in the index.
+pub struct RebuildReport {
+    /// Number of outputs in the index.
     pub outputs: u64,
-    /// Those of them whose metadata is damaged.
+    /// Number of outputs with damaged metadata.
     pub corrupted: u64,
-    /// Files that belong to no output.
+    /// Number of files that belong to no output.
     pub strays: u64,
 }
 
-/// What a verification found.
+/// The report of a verification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Verified {
-    /// Outputs looked at.
+pub struct VerifyReport {
+    /// Number of outputs checked.
     pub outputs: u64,
     /// Bytes of payloads read, uncompressed.
     pub bytes: u64,
-    /// Damages found.
+    /// Number of damages found.
     pub damaged: u64,
-    /// Files that belong to no output, such as those of a writer that was killed. They are no
-    /// damage, and reported as [`DamageKind::Stray`].
+    /// Number of files that belong to no output, such as those of a killed writer. They are not
+    /// damage; each is reported as [`DamageKind::Stray`].
     #[serde(skip_serializing_if = "is_zero")]
     pub strays: u64,
 }
@@ -109,44 +109,44 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-impl Verified {
-    /// True if everything is as it was stored. Strays do not count.
+impl VerifyReport {
+    /// True if no damage was found. Stray files do not count as damage.
     pub fn is_whole(&self) -> bool {
         self.damaged == 0
     }
 }
 
-/// Something that is not as it was stored.
+/// A difference between the store and the data that was written to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Damage {
-    /// The output, where it belongs to one.
+    /// The affected output, if any.
     pub id: Option<String>,
-    /// The file, from the root of the store.
+    /// The path relative to the root of the store.
     pub path: PathBuf,
-    /// What is wrong.
+    /// The kind of damage.
     pub kind: DamageKind,
-    /// The same in words, and what to do.
+    /// A description of the damage, with advice.
     pub message: String,
 }
 
-/// What can be wrong.
+/// The kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DamageKind {
     /// The metadata cannot be read.
     Metadata,
-    /// The metadata is of a later version.
+    /// The metadata was written by a newer version.
     Version,
-    /// There is no payload.
+    /// The payload is missing.
     Missing,
-    /// The payload has another length.
+    /// The payload has a different length.
     Length,
-    /// The payload has other bytes, or cannot be unpacked.
+    /// The payload has different bytes, or cannot be decompressed.
     Content,
-    /// The file belongs to no output. That is no damage.
+    /// A file that belongs to no output. This is not damage.
     Stray,
-    /// The index says something else.
+    /// The index disagrees with the files.
     Index,
 }

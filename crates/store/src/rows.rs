@@ -1,5 +1,5 @@
-//! The index: one row for each output, made from its files alone, so that it can always be made
-//! again.
+//! The index: one row per output. It is built from the files of the outputs alone and can always be
+//! rebuilt.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use trommel_base::{Progress, files};
 
 use crate::control::Control;
-use crate::db::{Contents, Done, Fault, Locked};
+use crate::db::{Contents, Fault, Locked, TransactionResult};
 use crate::error::{ErrorClass, Result};
 use crate::filter::Row;
 use crate::layout::{Layout, Part};
@@ -22,7 +22,7 @@ pub(crate) use record::Record;
 pub(crate) mod audit;
 pub(crate) mod record;
 
-/// What the index is made from.
+/// The source of the index: the folder of a store.
 pub(crate) struct Outputs(pub(crate) Layout);
 
 impl Contents for Outputs {
@@ -30,44 +30,44 @@ impl Contents for Outputs {
     const VERSION: i32 = 2;
     const SCHEMA: &'static str = include_str!("schema.sql");
     const DISPOSABLE: bool = true;
-    // Where a restart of the system can be detected, the index is compared with the files after it.
+    // On Linux a reboot can be detected, and the index is compared with the files after it.
     const SYNCHRONOUS: &'static str = if cfg!(target_os = "linux") { "normal" } else { "full" };
 
-    fn fill(&self, transaction: &Transaction<'_>) -> Done<()> {
+    fn fill(&self, transaction: &Transaction<'_>) -> TransactionResult<()> {
         for id in ids(&self.0)? {
-            if let Some(entry) = look(&self.0, &id?) {
+            if let Some(entry) = read_entry(&self.0, &id?) {
                 insert(transaction, &entry)?;
             }
         }
-        note_boot(transaction)
+        record_boot(transaction)
     }
 
     fn is_stale(connection: &Connection) -> rusqlite::Result<bool> {
         is_after_boot(connection)
     }
 
-    fn reconcile(&self, transaction: &Transaction<'_>) -> Done<()> {
+    fn reconcile(&self, transaction: &Transaction<'_>) -> TransactionResult<()> {
         audit::reconcile(transaction, &self.0)
     }
 }
 
-/// An output as its files show it.
+/// The state of an output according to its files.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) row: Row,
     pub(crate) disk_bytes: u64,
-    /// What tells this `meta.json` from another.
+    /// Distinguishes versions of `meta.json`.
     pub(crate) stamp: String,
 }
 
 impl Entry {
-    pub(crate) fn of(stored: Stored, stamp: String) -> Self {
+    pub(crate) fn new(stored: Stored, stamp: String) -> Self {
         let disk_bytes = stored.disk_bytes;
         Self { row: stored.into(), disk_bytes, stamp }
     }
 }
 
-/// What tells a file from what it was before, without reading it.
+/// A text that changes whenever a file changes, without reading the file.
 pub(crate) fn stamp(metadata: &Metadata) -> String {
     let (changed, modified) = (metadata.ctime_nsec(), metadata.mtime_nsec());
     format!(
@@ -79,29 +79,30 @@ pub(crate) fn stamp(metadata: &Metadata) -> String {
     )
 }
 
-/// The stamp of an output's `meta.json` as it is now; nothing when there is none.
+/// The current stamp of an output's `meta.json`. `None` if there is no such file.
 pub(crate) fn current_stamp(layout: &Layout, id: &str) -> Option<String> {
     files::inspect(&layout.meta(id)).ok().flatten().map(|metadata| stamp(&metadata))
 }
 
-/// A stamp that no file has: what was found is to be looked at again each time.
-pub(crate) const UNSETTLED: &str = "";
+/// A stamp that matches no file, so that the output is checked again each time.
+pub(crate) const NO_STAMP: &str = "";
 
-/// Reads the files of an output. Whatever is wrong with them makes a damaged entry; only where
-/// there is no `meta.json` there is no output. What the system refused may be had another time, as
-/// may a payload that is missing.
-pub(crate) fn look(layout: &Layout, id: &str) -> Option<Entry> {
+/// Reads the files of an output. Returns `None` only if there is no `meta.json`; any other problem
+/// yields a damaged entry. Failed reads and missing payloads may be temporary, so their entries get
+/// no stamp and are checked again each time.
+pub(crate) fn read_entry(layout: &Layout, id: &str) -> Option<Entry> {
     let path = layout.meta(id);
-    match disk::read(&path, meta::LONGEST) {
+    match disk::read(&path, meta::MAX_BYTES) {
         Err(error) if error.is_missing() => None,
-        Err(_) => Some(damaged(layout, id, UNSETTLED.into())),
+        Err(_) => Some(damaged(layout, id, NO_STAMP.into())),
         Ok((bytes, metadata)) => {
             let stamp = stamp(&metadata);
             Some(match meta::open(&bytes, id) {
-                Ok(stored) if has_payload(layout, &stored) => Entry::of(stored, stamp),
-                // Who deletes an output begins with its description.
+                Ok(stored) if has_payload(layout, &stored) => Entry::new(stored, stamp),
+                // A deletion removes the description first, so a description that is gone now
+                // explains the missing payload.
                 Ok(_) if matches!(files::inspect(&path), Ok(None)) => return None,
-                Ok(_) => damaged(layout, id, UNSETTLED.into()),
+                Ok(_) => damaged(layout, id, NO_STAMP.into()),
                 Err(_) => damaged(layout, id, stamp),
             })
         }
@@ -113,13 +114,13 @@ fn has_payload(layout: &Layout, stored: &Stored) -> bool {
     found.is_ok_and(|found| found.is_some_and(|found| found.is_file() && found.len() == stored.disk_bytes))
 }
 
-/// What can be said of an output whose description cannot be used.
+/// The entry of an output whose description cannot be used.
 fn damaged(layout: &Layout, id: &str, stamp: String) -> Entry {
     let file = |part| files::inspect(&layout.part(id, part)).ok().flatten();
     let payload = file(Part::Plain).or_else(|| file(Part::Packed));
     let bytes = payload.as_ref().map_or(0, Metadata::len);
-    let dated = || payload.or_else(|| file(Part::Meta)).and_then(|file| file.modified().ok());
-    let created_at = id::time_of(id).or_else(|| dated().map(clock::milliseconds)).unwrap_or(0);
+    let modified = || payload.or_else(|| file(Part::Meta)).and_then(|file| file.modified().ok());
+    let created_at = id::creation_time(id).or_else(|| modified().map(clock::milliseconds)).unwrap_or(0);
     let row = Row {
         id: id.into(),
         tool_name: String::new(),
@@ -137,11 +138,11 @@ fn damaged(layout: &Layout, id: &str, stamp: String) -> Entry {
     Entry { row, disk_bytes: bytes, stamp }
 }
 
-/// The ids of all outputs, folder by folder, in the order of their names. Each is returned once: a
-/// description in a folder that is not its own does not count.
+/// The IDs of all outputs, folder by folder, sorted within each folder. A description in the wrong
+/// folder does not count, so no ID is returned twice.
 pub(crate) fn ids(layout: &Layout) -> Result<impl Iterator<Item = Result<String>> + '_> {
     let ids_in = |folder: &Path, names: Vec<String>| {
-        let outputs = names.into_iter().filter_map(|name| match Part::of(&name) {
+        let outputs = names.into_iter().filter_map(|name| match Part::parse(&name) {
             Some((id, Part::Meta)) if layout.meta(id).parent() == Some(folder) => Some(id.to_owned()),
             _ => None,
         });
@@ -157,10 +158,10 @@ pub(crate) fn ids(layout: &Layout) -> Result<impl Iterator<Item = Result<String>
     }))
 }
 
-/// Brings the row of one output in line with its files. Where it is, nothing is written, which a
-/// full disk has room for.
-pub(crate) fn sync(transaction: &Transaction<'_>, layout: &Layout, id: &str) -> Done<()> {
-    let found = look(layout, id);
+/// Synchronizes the row of one output with its files. An up-to-date row is not written, because the
+/// disk may be full.
+pub(crate) fn sync(transaction: &Transaction<'_>, layout: &Layout, id: &str) -> TransactionResult<()> {
+    let found = read_entry(layout, id);
     if indexed(transaction, id)? == found {
         return Ok(());
     }
@@ -170,8 +171,8 @@ pub(crate) fn sync(transaction: &Transaction<'_>, layout: &Layout, id: &str) -> 
     }
 }
 
-/// The same for several outputs. Where the disk has no room for the change, the index is removed:
-/// it is rebuilt when it is read next, and until then takes no space.
+/// Synchronizes several outputs. If a full disk prevents the change, the index is removed; the next
+/// read rebuilds it.
 pub(crate) fn sync_or_discard<'a>(
     locked: &mut Locked<'_, Outputs>,
     layout: &Layout,
@@ -186,13 +187,13 @@ pub(crate) fn sync_or_discard<'a>(
     }
 }
 
-pub(crate) fn upsert(transaction: &Transaction<'_>, entry: &Entry) -> Done<()> {
+pub(crate) fn upsert(transaction: &Transaction<'_>, entry: &Entry) -> TransactionResult<()> {
     remove(transaction, &entry.row.id)?;
     insert(transaction, entry)
 }
 
-fn insert(transaction: &Transaction<'_>, entry: &Entry) -> Done<()> {
-    let record = Record::of(entry)?;
+fn insert(transaction: &Transaction<'_>, entry: &Entry) -> TransactionResult<()> {
+    let record = Record::from_entry(entry)?;
     transaction
         .prepare_cached(
             "INSERT INTO output (id, tool_name, conversation_id, success, created_at, size, disk, kept, stamp)
@@ -211,67 +212,67 @@ fn insert(transaction: &Transaction<'_>, entry: &Entry) -> Done<()> {
         ])?;
     transaction
         .prepare_cached("INSERT INTO shown (output, row, sum) VALUES (?1, ?2, ?3)")?
-        .execute(params![transaction.last_insert_rowid(), record.row, record.sum()])?;
+        .execute(params![transaction.last_insert_rowid(), record.row, record.checksum()])?;
     Ok(())
 }
 
-pub(crate) fn remove(transaction: &Transaction<'_>, id: &str) -> Done<()> {
+pub(crate) fn remove(transaction: &Transaction<'_>, id: &str) -> TransactionResult<()> {
     transaction.prepare_cached("DELETE FROM output WHERE id = ?1")?.execute([id])?;
     Ok(())
 }
 
-/// How much there is.
+/// Number and bytes on disk of all outputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub(crate) count: u64,
     pub(crate) bytes: u64,
 }
 
-pub(crate) fn totals(transaction: &Transaction<'_>) -> Done<Totals> {
-    let (count, bytes) = two(transaction, "SELECT count, disk FROM total")?;
+pub(crate) fn totals(transaction: &Transaction<'_>) -> TransactionResult<Totals> {
+    let (count, bytes) = two_numbers(transaction, "SELECT count, disk FROM total")?;
     Ok(Totals { count, bytes })
 }
 
-/// The two numbers of a query's only row.
-fn two(transaction: &Transaction<'_>, sql: &str) -> Done<(u64, u64)> {
+/// Returns both columns of a query with a single row.
+fn two_numbers(transaction: &Transaction<'_>, sql: &str) -> TransactionResult<(u64, u64)> {
     let mut statement = transaction.prepare_cached(sql)?;
     Ok(statement.query_row([], |row| Ok((unsigned(row, 0)?, unsigned(row, 1)?)))?)
 }
 
-/// A number of a row that is never negative. One that is shows that the index is damaged.
+/// Reads a column that is never negative. A negative value means that the index is damaged.
 pub(crate) fn unsigned(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
     let number: i64 = row.get(column)?;
     u64::try_from(number).ok().ok_or(rusqlite::Error::IntegralValueOutOfRange(column, number))
 }
 
-/// What the outputs of the index hold.
+/// Number and uncompressed bytes of all indexed outputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Content {
     pub(crate) outputs: u64,
     pub(crate) bytes: u64,
 }
 
-/// Counts them all: linear in their number.
-pub(crate) fn content(transaction: &Transaction<'_>) -> Done<Content> {
-    let (outputs, bytes) = two(transaction, "SELECT count(*), coalesce(sum(size), 0) FROM output")?;
+/// Counts the indexed outputs in linear time.
+pub(crate) fn content(transaction: &Transaction<'_>) -> TransactionResult<Content> {
+    let (outputs, bytes) = two_numbers(transaction, "SELECT count(*), coalesce(sum(size), 0) FROM output")?;
     Ok(Content { outputs, bytes })
 }
 
-/// The ID of this run of the system; empty on systems that have none.
+/// The ID of the current boot. Empty on systems without one.
 fn boot() -> String {
     disk::read("/proc/sys/kernel/random/boot_id".as_ref(), 100)
         .map_or_else(|_| String::new(), |(bytes, _)| String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
-/// True if the system was restarted since the index was last compared with the files. The last
-/// changes may then be lost, as no change waits for the disk.
+/// True if the system was rebooted since the index was last compared with the files. Recent changes
+/// may be lost then, because changes do not wait for the disk.
 fn is_after_boot(connection: &Connection) -> rusqlite::Result<bool> {
     let mut statement = connection.prepare_cached("SELECT value FROM fact WHERE name = 'boot'")?;
     let noted: Option<String> = statement.query_row([], |row| row.get(0)).optional()?;
     Ok(noted != Some(boot()))
 }
 
-fn note_boot(transaction: &Transaction<'_>) -> Done<()> {
+fn record_boot(transaction: &Transaction<'_>) -> TransactionResult<()> {
     let boot = boot();
     transaction
         .prepare_cached("INSERT OR REPLACE INTO fact (name, value) VALUES ('boot', ?1)")?
@@ -279,54 +280,54 @@ fn note_boot(transaction: &Transaction<'_>) -> Done<()> {
     Ok(())
 }
 
-/// Makes all rows anew; how many there are, and how many of them are damaged.
-pub(crate) fn fill_again(
+/// Replaces all rows. Returns the number of rows, and of damaged outputs among them.
+pub(crate) fn refill(
     transaction: &Transaction<'_>,
     layout: &Layout,
     control: &Control,
-) -> Done<(u64, u64)> {
+) -> TransactionResult<(u64, u64)> {
     let mut progress = Progress::default().with_items(0, Some(totals(transaction)?.count));
-    // One by one, so that the totals are those of what is left.
+    // The triggers of the table make SQLite delete row by row and keep the totals consistent.
     transaction.execute("DELETE FROM output", [])?;
     for id in ids(layout)? {
-        control.pass(progress)?;
-        if let Some(entry) = look(layout, &id?) {
+        control.report_progress(progress)?;
+        if let Some(entry) = read_entry(layout, &id?) {
             insert(transaction, &entry)?;
         }
         progress.items += 1;
     }
-    note_boot(transaction)?;
+    record_boot(transaction)?;
     let (outputs, corrupted) =
-        two(transaction, "SELECT count(*), coalesce(sum(tool_name IS NULL), 0) FROM output")?;
-    // Deleting rows from a damaged table leaves some of the damage.
-    audit::inspect(transaction)?.sound()?;
+        two_numbers(transaction, "SELECT count(*), coalesce(sum(tool_name IS NULL), 0) FROM output")?;
+    // If a table was damaged, deleting its rows may leave damage behind.
+    audit::inspect(transaction)?.ok_or_damaged()?;
     Ok((outputs, corrupted))
 }
 
-/// Some ids of the index that follow one, in strictly rising order: a damaged index fails here, as
-/// a search from the last id on would not come to an end.
-pub(crate) fn indexed_after(transaction: &Transaction<'_>, id: &str) -> Done<Vec<String>> {
+/// Returns the next IDs of the index in ascending order. Fails if they are out of order: paging
+/// through such a damaged index might never end.
+pub(crate) fn indexed_after(transaction: &Transaction<'_>, id: &str) -> TransactionResult<Vec<String>> {
     let mut statement =
         transaction.prepare_cached("SELECT id FROM output WHERE id > ?1 ORDER BY id LIMIT 1000")?;
     let ids = statement.query_map([id], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
     let mut last = id;
     for id in &ids {
         if id.as_str() <= last || !id::is_valid(id) {
-            return Err(Fault::Damaged("ids are not in their order".into()));
+            return Err(Fault::Damaged("IDs are out of order".into()));
         }
         last = id;
     }
     Ok(ids)
 }
 
-/// True if the index has a row of an output.
-pub(crate) fn is_indexed(transaction: &Transaction<'_>, id: &str) -> Done<bool> {
+/// True if the index has a row for this output.
+pub(crate) fn is_indexed(transaction: &Transaction<'_>, id: &str) -> TransactionResult<bool> {
     let mut statement = transaction.prepare_cached("SELECT 1 FROM output WHERE id = ?1")?;
     Ok(statement.exists([id])?)
 }
 
-/// The row of an output as the index has it.
-pub(crate) fn indexed(transaction: &Transaction<'_>, id: &str) -> Done<Option<Entry>> {
+/// Reads the row of an output from the index.
+pub(crate) fn indexed(transaction: &Transaction<'_>, id: &str) -> TransactionResult<Option<Entry>> {
     let sql = format!(
         "SELECT {} FROM output LEFT JOIN shown ON shown.output = number WHERE id = ?1",
         record::COLUMNS
@@ -336,7 +337,7 @@ pub(crate) fn indexed(transaction: &Transaction<'_>, id: &str) -> Done<Option<En
     let Some(row) = rows.next()? else { return Ok(None) };
     let record = Record::read(row)?;
     if record.id != id {
-        return Err(Fault::Damaged("a row was found by the id of another output".into()));
+        return Err(Fault::Damaged("a lookup returned the row of another output".into()));
     }
     record.entry().map(Some)
 }

@@ -1,4 +1,6 @@
--- What lists look at, one row an output. Everything here comes from the files of the outputs.
+-- The columns that lists filter and sort by: one row per output. Everything here is derived from
+-- the files of the outputs. Do not edit within a statement, not even its comments: the index
+-- stores the text of each statement, and a different text makes every existing index be rebuilt.
 CREATE TABLE output (
     number INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -14,7 +16,7 @@ CREATE TABLE output (
     stamp TEXT NOT NULL
 ) STRICT;
 
--- The rest of each row, as JSON, and the checksum of both parts, read for the rows of a page alone.
+-- The other columns, as JSON, and a checksum over both tables. Read for the rows of a page only.
 CREATE TABLE shown (
     output INTEGER PRIMARY KEY,
     row TEXT NOT NULL,
@@ -35,12 +37,12 @@ CREATE TRIGGER removed AFTER DELETE ON output BEGIN
     DELETE FROM shown WHERE output = OLD.number;
 END;
 
--- One for each order, with all that filters look at, so that a page is found in one of them alone.
+-- One index per order, each with all columns that filters use, so that a page needs only one index.
 CREATE INDEX by_created_desc ON output (created_at DESC, id, tool_name, conversation_id, success);
 CREATE INDEX by_created_asc ON output (created_at, id, tool_name, conversation_id, success);
 CREATE INDEX by_size_desc ON output (size DESC, created_at DESC, id, tool_name, conversation_id, success);
 CREATE INDEX by_size_asc ON output (size, created_at DESC, id, tool_name, conversation_id, success);
 CREATE INDEX by_tool_desc ON output (tool_name DESC, created_at DESC, id, conversation_id, success);
 CREATE INDEX by_tool_asc ON output (tool_name, created_at DESC, id, conversation_id, success);
--- Few outputs are of one conversation.
+-- A conversation has few outputs, so sorting them is cheap.
 CREATE INDEX by_conversation ON output (conversation_id, created_at DESC, id, tool_name, success);

@@ -1,4 +1,4 @@
-//! The store: what is opened, and what all its parts share.
+//! The store and the state shared by its parts.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -9,21 +9,21 @@ use crate::error::{Error, ErrorClass, Result};
 use crate::history::Executions;
 use crate::layout::Layout;
 use crate::options::StoreOptions;
-use crate::reports::Rebuilt;
+use crate::reports::RebuildReport;
 use crate::rows::{self, Outputs};
 
-/// Stored outputs in a folder.
+/// A folder of stored outputs.
 ///
-/// Any number of threads may share one, and any number of processes may have the same folder open.
+/// Threads can share a store, and processes can open the same folder.
 pub struct Store {
     layout: Layout,
     options: StoreOptions,
     index: Database<Outputs>,
     executions: Executions,
-    /// True once this process has compared the index with the descriptions to decide a deletion.
+    /// True after this process has compared the index with the descriptions to decide an eviction.
     audited: AtomicBool,
-    /// Why the index could not be brought in line when the store was opened.
-    unrecovered: Option<Error>,
+    /// The error that prevented synchronizing the index when the store was opened.
+    recovery_error: Option<Error>,
 }
 
 impl std::fmt::Debug for Store {
@@ -36,39 +36,40 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens the store in a folder, which is created if there is none. A folder of another user, or
-    /// one that others may write to, is refused.
+    /// Opens the store in a folder, creating the folder if needed. Fails if the folder belongs to
+    /// another user or others can write to it.
     ///
-    /// The index is brought in line with outputs that were being changed when their process ended.
-    /// Where that fails, as on a disk that cannot be written to, outputs can be read all the same:
-    /// lists are then built from the descriptions, in memory.
+    /// Rows of outputs whose writers crashed are synchronized. If that fails, as on a read-only
+    /// disk, outputs can still be read. Lists are then built from the descriptions in memory.
     pub fn open(root: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
         let layout = Layout::open(root.as_ref())?;
         let (index, lock) = (layout.file("index.sqlite"), layout.file("lock"));
-        let index = Database::new(index, &lock, options.patience, Outputs(layout.clone()))?;
+        let index = Database::new(index, &lock, options.lock_timeout, Outputs(layout.clone()))?;
         let executions = Executions::open(&layout, &options)?;
         let audited = AtomicBool::new(false);
-        let mut store = Self { layout, options, index, executions, audited, unrecovered: None };
+        let mut store = Self { layout, options, index, executions, audited, recovery_error: None };
+        // A busy index is usable soon, so the caller should retry. Any other failure must not
+        // prevent reading, so lists bypass the index from now on.
         match store.recover() {
             Err(error) if error.class() == ErrorClass::Busy => return Err(error),
             Err(error) => {
                 store.index.bypass();
-                store.unrecovered = Some(error);
+                store.recovery_error = Some(error);
             }
             Ok(()) => {}
         }
         Ok(store)
     }
 
-    /// The folder.
+    /// The folder of the store.
     pub fn root(&self) -> &Path {
         self.layout.root()
     }
 
-    /// Why the index could not be brought up to date when the store was opened, if it could not.
-    /// Outputs can be read all the same.
+    /// The error that prevented synchronizing the index when the store was opened, if any. Outputs
+    /// can be read nevertheless.
     pub fn recovery_error(&self) -> Option<&Error> {
-        self.unrecovered.as_ref()
+        self.recovery_error.as_ref()
     }
 
     /// The history of executions.
@@ -92,20 +93,20 @@ impl Store {
         &self.audited
     }
 
-    /// Rebuilds the index from the files of the outputs. That is needed only after other programs
+    /// Rebuilds the index from the files of the outputs. This is needed only after other programs
     /// have added or changed such files.
-    pub fn rebuild(&self) -> Result<Rebuilt> {
+    pub fn rebuild(&self) -> Result<RebuildReport> {
         self.rebuild_with(&Control::new())
     }
 
-    /// The same with a [`Control`], which reports outputs. A cancelled rebuild leaves the index as
-    /// it was.
-    pub fn rebuild_with(&self, control: &Control) -> Result<Rebuilt> {
+    /// Like [`rebuild`](Self::rebuild), with a [`Control`] that receives progress in outputs. If it
+    /// is cancelled, the index is unchanged.
+    pub fn rebuild_with(&self, control: &Control) -> Result<RebuildReport> {
         let mut locked = self.index.lock()?;
         let (outputs, corrupted) =
-            locked.transaction(|transaction| rows::fill_again(transaction, &self.layout, control))?;
+            locked.transaction(|transaction| rows::refill(transaction, &self.layout, control))?;
         locked.truncate();
         let strays = self.strays()?.len() as u64;
-        Ok(Rebuilt { outputs, corrupted, strays })
+        Ok(RebuildReport { outputs, corrupted, strays })
     }
 }

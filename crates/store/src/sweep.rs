@@ -1,4 +1,4 @@
-//! Files that belong to no output.
+//! Finds and removes files that belong to no output.
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
@@ -10,113 +10,127 @@ use crate::db::Locked;
 use crate::disk;
 use crate::error::Result;
 use crate::layout::Part;
-use crate::pending::{self, Held, Left};
-use crate::reports::{Removed, Stray, Swept};
+use crate::pending::{self, OutputLock, PendingFiles};
+use crate::reports::{GcReport, RemovedFile, StrayKind};
 use crate::rows::{self, Outputs};
 use crate::store::Store;
 
-/// A file that belongs to nothing.
-pub(crate) struct Found {
+/// A file that belongs to no output.
+pub(crate) struct StrayFile {
     pub(crate) path: PathBuf,
-    pub(crate) what: Stray,
-    /// The output that it would belong to.
+    pub(crate) kind: StrayKind,
+    /// The output that the file's name refers to.
     pub(crate) id: String,
 }
 
-/// What seems to belong to no output and to no writer, and is older than an hour.
-pub(crate) struct Litter {
-    orphans: Vec<Found>,
-    left: Vec<Left>,
+/// Files older than an hour that appear to belong to no output and to no writer.
+pub(crate) struct Leftovers {
+    orphans: Vec<StrayFile>,
+    pending: Vec<PendingFiles>,
 }
 
 impl Store {
-    /// Looks through all names, which takes its time: nobody is to wait for it. What is found is
-    /// looked at again before it goes.
-    pub(crate) fn litter(&self) -> Result<Litter> {
-        let (mut orphans, mut left) = (self.orphans()?, pending::left(self.layout())?);
-        orphans.retain(|found| pending::is_old(&found.path));
-        left.retain(Left::is_old);
-        Ok(Litter { orphans, left })
+    /// Collects leftover files by listing every name in the store. This is slow, so it runs before
+    /// the index is locked. Each file is checked again before it is removed.
+    pub(crate) fn find_leftovers(&self) -> Result<Leftovers> {
+        let (mut orphans, mut pending) = (self.orphans()?, pending::pending_files(self.layout())?);
+        orphans.retain(|stray| pending::is_old(&stray.path));
+        pending.retain(PendingFiles::is_old);
+        Ok(Leftovers { orphans, pending })
     }
 
-    /// Removes what belongs to no output and to no writer, and is older than an hour.
+    /// Removes files older than an hour that belong to no output and to no writer.
     pub(crate) fn sweep(
         &self,
         locked: &mut Locked<'_, Outputs>,
-        litter: &Litter,
-        swept: &mut Swept,
+        leftovers: &Leftovers,
+        report: &mut GcReport,
     ) -> Result<()> {
-        for found in &litter.orphans {
-            self.sweep_orphan(locked, found, swept)?;
+        for stray in &leftovers.orphans {
+            self.sweep_orphan(locked, stray, report)?;
         }
-        for left in &litter.left {
-            self.sweep_pending(locked, left, swept)?;
+        for pending in &leftovers.pending {
+            self.sweep_pending(locked, pending, report)?;
         }
         Ok(())
     }
 
-    fn sweep_orphan(&self, locked: &mut Locked<'_, Outputs>, found: &Found, swept: &mut Swept) -> Result<()> {
-        if swept.dry_run {
-            self.note(&found.path, found.what, swept);
+    fn sweep_orphan(
+        &self,
+        locked: &mut Locked<'_, Outputs>,
+        stray: &StrayFile,
+        report: &mut GcReport,
+    ) -> Result<()> {
+        if report.dry_run {
+            self.record(&stray.path, stray.kind, report);
             return Ok(());
         }
-        // Nobody may give it a description between the last look at it and its end.
-        let Ok(mut held) = Held::take_to_remove(self.layout(), locked, &found.id) else { return Ok(()) };
-        if !self.is_orphan(&found.id, &found.path) {
+        // Holding the marker keeps other processes from publishing a description for this payload
+        // between the check and the removal.
+        let Ok(mut output_lock) = OutputLock::acquire_to_remove(self.layout(), locked, &stray.id) else {
+            return Ok(());
+        };
+        if !self.is_orphan(&stray.id, &stray.path) {
             return Ok(());
         }
-        self.note(&found.path, found.what, swept);
-        disk::remove(&found.path)?;
-        rows::sync_or_discard(locked, self.layout(), [found.id.as_str()])?;
-        held.settle();
+        self.record(&stray.path, stray.kind, report);
+        disk::remove(&stray.path)?;
+        rows::sync_or_discard(locked, self.layout(), [stray.id.as_str()])?;
+        output_lock.mark_synced();
         Ok(())
     }
 
-    fn sweep_pending(&self, locked: &mut Locked<'_, Outputs>, left: &Left, swept: &mut Swept) -> Result<()> {
-        let is_free = left.is_old() && !pending::is_held(self.layout(), &left.id);
+    fn sweep_pending(
+        &self,
+        locked: &mut Locked<'_, Outputs>,
+        pending: &PendingFiles,
+        report: &mut GcReport,
+    ) -> Result<()> {
+        let is_free = pending.is_old() && !pending::is_locked(self.layout(), &pending.id);
         if !is_free {
             return Ok(());
         }
-        let before = left.files.iter().map(|path| (path, size(path))).collect::<Vec<_>>();
-        if swept.dry_run || pending::settle(self.layout(), locked, left)? {
+        let before = pending.files.iter().map(|path| (path, size(path))).collect::<Vec<_>>();
+        if report.dry_run || pending::recover_output(self.layout(), locked, pending)? {
             for (path, bytes) in before {
-                self.note_bytes(path, bytes, Stray::Temporary, swept);
+                self.record_removal(path, bytes, StrayKind::Temporary, report);
             }
         }
         Ok(())
     }
 
-    fn note(&self, path: &Path, what: Stray, swept: &mut Swept) {
-        self.note_bytes(path, size(path), what, swept);
+    fn record(&self, path: &Path, kind: StrayKind, report: &mut GcReport) {
+        self.record_removal(path, size(path), kind, report);
     }
 
-    fn note_bytes(&self, path: &Path, bytes: u64, what: Stray, swept: &mut Swept) {
-        swept.freed_bytes += bytes;
-        swept.removed.push(Removed { path: self.layout().relative(path), bytes, what });
+    fn record_removal(&self, path: &Path, bytes: u64, kind: StrayKind, report: &mut GcReport) {
+        report.freed_bytes += bytes;
+        report.removed.push(RemovedFile { path: self.layout().relative(path), bytes, what: kind });
     }
 
-    /// Payloads without a description, second payloads, and those in the folder of others.
-    fn orphans(&self) -> Result<Vec<Found>> {
+    /// Payloads without a description, duplicate payloads of one output, and payloads in the folder
+    /// of another ID.
+    fn orphans(&self) -> Result<Vec<StrayFile>> {
         let mut orphans = Vec::new();
         for folder in self.layout().folders()? {
             let names = files::names(&folder)?;
-            let parts = names.iter().filter_map(|name| Part::of(name)).collect::<BTreeSet<_>>();
+            let parts = names.iter().filter_map(|name| Part::parse(name)).collect::<BTreeSet<_>>();
             for &(id, part) in parts.iter().filter(|(_, part)| *part != Part::Meta) {
                 let other = if part == Part::Packed { Part::Plain } else { Part::Packed };
-                let is_plain_case = parts.contains(&(id, Part::Meta))
+                let is_described = parts.contains(&(id, Part::Meta))
                     && !parts.contains(&(id, other))
                     && folder == self.layout().folder(id);
-                let path = folder.join(format!("{id}{}", part.ending()));
-                if !is_plain_case && !pending::is_held(self.layout(), id) && self.is_orphan(id, &path) {
-                    orphans.push(Found { path, what: Stray::Orphan, id: id.to_owned() });
+                let path = folder.join(format!("{id}{}", part.suffix()));
+                if !is_described && !pending::is_locked(self.layout(), id) && self.is_orphan(id, &path) {
+                    orphans.push(StrayFile { path, kind: StrayKind::Orphan, id: id.to_owned() });
                 }
             }
         }
         Ok(orphans)
     }
 
-    /// Whether a payload is not the one that a description speaks of. Where that cannot be read it
-    /// may be.
+    /// True if no description refers to this payload. An unreadable description might refer to it,
+    /// so only the folder decides then.
     fn is_orphan(&self, id: &str, path: &Path) -> bool {
         match self.read_meta(id) {
             Ok(None) => true,
@@ -125,13 +139,13 @@ impl Store {
         }
     }
 
-    /// All files that belong to no output and to no writer, however old.
-    pub(crate) fn strays(&self) -> Result<Vec<Found>> {
+    /// All files that belong to no output and to no writer, of any age.
+    pub(crate) fn strays(&self) -> Result<Vec<StrayFile>> {
         let mut strays = self.orphans()?;
-        for left in pending::left(self.layout())? {
-            if !pending::is_held(self.layout(), &left.id) {
-                let found = |path| Found { path, what: Stray::Temporary, id: left.id.clone() };
-                strays.extend(left.files.into_iter().map(found));
+        for pending in pending::pending_files(self.layout())? {
+            if !pending::is_locked(self.layout(), &pending.id) {
+                let stray = |path| StrayFile { path, kind: StrayKind::Temporary, id: pending.id.clone() };
+                strays.extend(pending.files.into_iter().map(stray));
             }
         }
         Ok(strays)

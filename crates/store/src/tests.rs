@@ -1,4 +1,4 @@
-//! Tests that look inside: which operations are done, and what comes of each that fails.
+//! Tests that record or fail individual file operations.
 
 mod broken;
 mod full;

@@ -1,121 +1,123 @@
-//! Reading everything again, to see whether it is what was stored.
+//! Verifies that everything in the store is unchanged since it was written.
 
 use std::io::{self, Read};
 use std::path::Path;
 
 use rusqlite::Transaction;
-use trommel_base::text::shown_name;
+use trommel_base::text::display_name;
 use trommel_base::{Progress, files};
 
 use crate::control::Control;
-use crate::db::Done;
+use crate::db::TransactionResult;
 use crate::error::{Error, ErrorClass, Result};
-use crate::glimpse::Glimpse;
 use crate::layout::Layout;
 use crate::output::Stored;
 use crate::payload::Payload;
-use crate::reports::{Damage, DamageKind, Stray, Verified};
+use crate::payload_stats::PayloadStats;
+use crate::reports::{Damage, DamageKind, StrayKind, VerifyReport};
 use crate::rows::audit::{self, Finding};
 use crate::rows::{self, Content};
 use crate::store::Store;
 use crate::{disk, meta, pending};
 
-/// Bytes read at a time.
+/// Size of the read buffer.
 const CHUNK: usize = 1 << 20;
-/// How often a row that differs from its files is compared with them.
-const LOOKS: u32 = 3;
+/// Number of comparisons before a row that differs from its files is reported.
+const MAX_COMPARISONS: u32 = 3;
 
-/// The findings so far, and the caller they are reported to.
-struct Report<'a> {
+/// The findings so far, and the callback that receives each one.
+struct Findings<'a> {
     layout: &'a Layout,
     control: &'a Control,
-    verified: Verified,
-    /// The outputs and bytes that there were at the start.
-    of: Content,
-    /// A row of the index that is damaged, until one is reported.
+    verified: VerifyReport,
+    /// Outputs and bytes at the start, for progress.
+    totals: Content,
+    /// A damaged row of the index that was not reported yet.
     damaged_row: Option<String>,
-    told: &'a mut dyn FnMut(&Damage),
+    on_damage: &'a mut dyn FnMut(&Damage),
 }
 
-impl Report<'_> {
-    /// Reports a damage, whose file is given as it is opened.
-    fn tell(&mut self, id: Option<&str>, path: &Path, kind: DamageKind, message: impl Into<String>) {
+impl Findings<'_> {
+    /// Reports a damage. `path` is absolute and is reported relative to the root.
+    fn report(&mut self, id: Option<&str>, path: &Path, kind: DamageKind, message: impl Into<String>) {
         let count =
             if kind == DamageKind::Stray { &mut self.verified.strays } else { &mut self.verified.damaged };
         *count += 1;
         let (id, path) = (id.map(str::to_owned), self.layout.relative(path));
-        (self.told)(&Damage { id, path, kind, message: message.into() });
+        (self.on_damage)(&Damage { id, path, kind, message: message.into() });
     }
 
-    /// Reports progress, with the bytes of the current output that were read, and fails when the
-    /// work was cancelled.
-    fn pass(&self, bytes: u64) -> Result<()> {
-        let progress = Progress::new(self.verified.bytes + bytes, Some(self.of.bytes));
-        self.control.pass(progress.with_items(self.verified.outputs, Some(self.of.outputs)))
+    /// Reports progress, including `bytes` read of the current output. Fails if the work was
+    /// cancelled.
+    fn report_progress(&self, bytes: u64) -> Result<()> {
+        let progress = Progress::new(self.verified.bytes + bytes, Some(self.totals.bytes));
+        self.control.report_progress(progress.with_items(self.verified.outputs, Some(self.totals.outputs)))
     }
 
-    fn tell_of_index(&mut self, id: Option<&str>, what: &str) {
+    fn report_index(&mut self, id: Option<&str>, what: &str) {
         self.damaged_row = None;
         let index = self.layout.file("index.sqlite");
-        self.tell(id, &index, DamageKind::Index, format!("{what}: rebuild the index"));
+        self.report(id, &index, DamageKind::Index, format!("{what}: rebuild the index"));
     }
 }
 
-/// How much of the index can be compared with the files.
+/// The extent to which the index can be compared with the files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Index {
-    /// All of it, once it was brought in line where it may be behind.
+    /// Completely, after a normal read has synchronized it.
     Sound,
-    /// All of it as it is: some rows are damaged.
+    /// Completely, but without repair, because some rows are damaged.
     Damaged,
-    /// Nothing: there is none, or its structure is damaged.
+    /// Not at all: the index is missing or its structure is damaged.
     Unusable,
 }
 
 impl Store {
-    /// Reads every output and compares it with what was stored: descriptions, payloads to the last
-    /// byte, and the index. Each damage is reported as it is found. Other processes may keep using
-    /// the store.
+    /// Reads every output and compares it with its description: metadata, all bytes of payloads,
+    /// and the index. `on_damage` is called for each damage as it is found. Other processes may
+    /// keep using the store.
     ///
-    /// Files that a killed writer has left are reported as [`DamageKind::Stray`], and are no
+    /// Files left by a killed writer are reported as [`DamageKind::Stray`] and do not count as
     /// damage.
-    pub fn verify(&self, told: &mut dyn FnMut(&Damage)) -> Result<Verified> {
-        self.verify_with(&Control::new(), told)
+    pub fn verify(&self, on_damage: &mut dyn FnMut(&Damage)) -> Result<VerifyReport> {
+        self.verify_with(&Control::new(), on_damage)
     }
 
-    /// The same with a [`Control`], which can cancel it, and reports outputs and bytes.
-    pub fn verify_with(&self, control: &Control, told: &mut dyn FnMut(&Damage)) -> Result<Verified> {
-        let (of, verified) = (Content::default(), Verified::default());
-        let mut report = Report { layout: self.layout(), control, verified, of, damaged_row: None, told };
-        report.pass(0)?;
+    /// Like [`verify`](Self::verify), with a [`Control`] that can cancel it and receives progress
+    /// in outputs and bytes.
+    pub fn verify_with(&self, control: &Control, on_damage: &mut dyn FnMut(&Damage)) -> Result<VerifyReport> {
+        let (totals, verified) = (Content::default(), VerifyReport::default());
+        let mut report =
+            Findings { layout: self.layout(), control, verified, totals, damaged_row: None, on_damage };
+        report.report_progress(0)?;
         let index = self.inspect_index(&mut report)?;
         if index != Index::Unusable {
-            report.of = self.read_index(index, rows::content)?;
+            report.totals = self.read_index(index, rows::content)?;
         }
         for id in rows::ids(self.layout())? {
-            report.pass(0)?;
+            report.report_progress(0)?;
             self.verify_output(&id?, index, &mut report)?;
         }
-        report.pass(0)?;
+        report.report_progress(0)?;
         if index != Index::Unusable {
             self.verify_index(index, &mut report)?;
         }
         if let Some(what) = report.damaged_row.take() {
-            report.tell_of_index(None, &what);
+            report.report_index(None, &what);
         }
         for stray in self.strays()? {
-            let what = match stray.what {
-                Stray::Temporary => "it was left by a writer that came to no end",
-                Stray::Orphan => "it is a payload without metadata",
+            let what = match stray.kind {
+                StrayKind::Temporary => "left by an interrupted writer",
+                StrayKind::Orphan => "payload without metadata",
             };
-            let message = format!("{what}; `gc` removes it when it is an hour old");
-            report.tell(Some(&stray.id), &stray.path, DamageKind::Stray, message);
+            let message = format!("{what}; `gc` removes it after an hour");
+            report.report(Some(&stray.id), &stray.path, DamageKind::Stray, message);
         }
         Ok(report.verified)
     }
 
-    /// Inspects the index as it is, before anything repairs it.
-    fn inspect_index(&self, report: &mut Report<'_>) -> Result<Index> {
+    /// Inspects the index before anything can repair it.
+    fn inspect_index(&self, report: &mut Findings<'_>) -> Result<Index> {
         match self.index().read_unrepaired(audit::inspect) {
             Ok(Finding::Sound) => Ok(Index::Sound),
             Ok(Finding::Rows(what)) => {
@@ -123,31 +125,35 @@ impl Store {
                 Ok(Index::Damaged)
             }
             Ok(Finding::Structure(what)) => {
-                report.tell_of_index(None, &format!("the index is damaged ({})", shown_name(&what)));
+                report.report_index(None, &format!("the index is damaged ({})", display_name(&what)));
                 Ok(Index::Unusable)
             }
             Err(error) if error.class() == ErrorClass::Corrupt => {
-                report.tell_of_index(None, &error.to_string());
+                report.report_index(None, &error.to_string());
                 Ok(Index::Unusable)
             }
-            // On a full disk there may be no index, and then none is damaged.
+            // On a full disk the index may have been discarded. That is not damage.
             Err(error) if error.class() == ErrorClass::Full => Ok(Index::Unusable),
             Err(error) => Err(error),
         }
     }
 
-    /// Reads the index: what is damaged must be found, not repaired.
-    fn read_index<T>(&self, index: Index, work: impl FnMut(&Transaction<'_>) -> Done<T>) -> Result<T> {
+    /// Reads the index. A damaged one is read without repair, so that every damage is reported.
+    fn read_index<T>(
+        &self,
+        index: Index,
+        work: impl FnMut(&Transaction<'_>) -> TransactionResult<T>,
+    ) -> Result<T> {
         if index == Index::Sound { self.index().read(work) } else { self.index().read_unrepaired(work) }
     }
 
-    fn verify_output(&self, id: &str, index: Index, report: &mut Report<'_>) -> Result<()> {
+    fn verify_output(&self, id: &str, index: Index, report: &mut Findings<'_>) -> Result<()> {
         let path = self.layout().meta(id);
-        let read = disk::read(&path, meta::LONGEST);
+        let read = disk::read(&path, meta::MAX_BYTES);
         let stored = match read {
             Err(error) if error.is_missing() => return Ok(()),
             Err(error) => {
-                Err((DamageKind::Metadata, format!("it cannot be read: {}; look at the disk", error.cause())))
+                Err((DamageKind::Metadata, format!("cannot be read: {}; check the disk", error.cause())))
             }
             Ok((bytes, _)) => meta::open(&bytes, id).map_err(|fault| {
                 let kind = if matches!(fault, meta::Fault::Version(_)) {
@@ -160,66 +166,67 @@ impl Store {
         };
         match stored {
             Ok(stored) => self.verify_payload(&stored, report)?,
-            Err((kind, message)) => report.tell(Some(id), &path, kind, message),
+            Err((kind, message)) => report.report(Some(id), &path, kind, message),
         }
         report.verified.outputs += 1;
         if index == Index::Unusable { Ok(()) } else { self.verify_row(id, index, report) }
     }
 
-    fn verify_payload(&self, stored: &Stored, report: &mut Report<'_>) -> Result<()> {
+    fn verify_payload(&self, stored: &Stored, report: &mut Findings<'_>) -> Result<()> {
         let path = self.layout().payload(&stored.id, stored.packed);
         let id = Some(stored.id.as_str());
-        let advice = "delete the output, and make it again";
+        let advice = "delete the output, and create it again";
         let payload = match self.payload(stored) {
             Ok(payload) => payload,
-            // Somebody has deleted it meanwhile.
+            // Another process has deleted the output since it was listed.
             Err(error) if error.class() == ErrorClass::NotFound => return Ok(()),
             Err(error) => {
-                report.tell(id, &path, kind_of(&path, stored, &error), error.to_string());
+                report.report(id, &path, damage_kind(&path, stored, &error), error.to_string());
                 return Ok(());
             }
         };
         match digest(payload, report)? {
             Ok(digest) if digest == stored.digest => {}
             Ok(_) => {
-                let message = format!("its bytes are not those that were stored: {advice}");
-                report.tell(id, &path, DamageKind::Content, message);
+                let message = format!("the bytes differ from those that were stored: {advice}");
+                report.report(id, &path, DamageKind::Content, message);
             }
             Err(error) => {
                 let message =
-                    format!("its bytes cannot be read: {}; {advice}", shown_name(&error.to_string()));
-                report.tell(id, &path, DamageKind::Content, message);
+                    format!("the bytes cannot be read: {}; {advice}", display_name(&error.to_string()));
+                report.report(id, &path, DamageKind::Content, message);
             }
         }
         Ok(())
     }
 
     /// Compares the row of an output with its files.
-    fn verify_row(&self, id: &str, index: Index, report: &mut Report<'_>) -> Result<()> {
-        // A process may change it between one look and the other, but hardly each time.
-        for _ in 0..LOOKS {
-            let found = rows::look(self.layout(), id);
+    fn verify_row(&self, id: &str, index: Index, report: &mut Findings<'_>) -> Result<()> {
+        // Another process may change the output between reading the files and reading the row.
+        // Repeating the comparison makes a false report unlikely.
+        for _ in 0..MAX_COMPARISONS {
+            let found = rows::read_entry(self.layout(), id);
             let indexed = match self.read_index(index, |transaction| rows::indexed(transaction, id)) {
                 Err(error) if error.class() == ErrorClass::Corrupt => break,
                 indexed => indexed?,
             };
-            if indexed == found || found.is_none() || pending::is_held(self.layout(), id) {
+            if indexed == found || found.is_none() || pending::is_locked(self.layout(), id) {
                 return Ok(());
             }
         }
-        report.tell_of_index(Some(id), "the index does not say of this output what its files say");
+        report.report_index(Some(id), "the index disagrees with the files of this output");
         Ok(())
     }
 
-    /// Reports rows of the index without an output.
-    fn verify_index(&self, index: Index, report: &mut Report<'_>) -> Result<()> {
+    /// Reports rows of the index whose output does not exist.
+    fn verify_index(&self, index: Index, report: &mut Findings<'_>) -> Result<()> {
         let mut last = String::new();
         loop {
-            report.pass(0)?;
+            report.report_progress(0)?;
             let some = self.read_index(index, |transaction| rows::indexed_after(transaction, &last));
             let some = match some {
                 Err(error) if error.class() == ErrorClass::Corrupt => {
-                    report.tell_of_index(None, &error.to_string());
+                    report.report_index(None, &error.to_string());
                     return Ok(());
                 }
                 some => some?,
@@ -228,7 +235,7 @@ impl Store {
             for id in &some {
                 let is_listed = || self.read_index(index, |transaction| rows::is_indexed(transaction, id));
                 if !self.exists(id)? && is_listed()? {
-                    report.tell_of_index(Some(id), "the index has an output that is gone");
+                    report.report_index(Some(id), "the index lists an output that does not exist");
                 }
             }
             last.clone_from(end);
@@ -236,8 +243,8 @@ impl Store {
     }
 }
 
-/// What is wrong with a payload that cannot be opened.
-fn kind_of(path: &Path, stored: &Stored, error: &Error) -> DamageKind {
+/// Classifies the damage of a payload that cannot be opened.
+fn damage_kind(path: &Path, stored: &Stored, error: &Error) -> DamageKind {
     match files::inspect(path) {
         Ok(None) => DamageKind::Missing,
         Ok(Some(found)) if found.len() != stored.disk_bytes => DamageKind::Length,
@@ -246,18 +253,19 @@ fn kind_of(path: &Path, stored: &Stored, error: &Error) -> DamageKind {
     }
 }
 
-/// The digest of a payload, unless it cannot be read, or the work is cancelled.
-fn digest(mut payload: Payload, report: &mut Report<'_>) -> Result<io::Result<String>> {
-    let mut glimpse = Glimpse::new();
+/// Computes the digest of a payload. The outer error means cancellation, the inner one that the
+/// payload cannot be read.
+fn digest(mut payload: Payload, report: &mut Findings<'_>) -> Result<io::Result<String>> {
+    let mut stats = PayloadStats::new();
     let mut chunk = vec![0; CHUNK];
     let mut read = 0;
     let digest = loop {
         match payload.read(&mut chunk) {
-            Ok(0) => break Ok(glimpse.digest()),
+            Ok(0) => break Ok(stats.digest()),
             Ok(count) => {
-                glimpse.pass(&chunk[..count]);
+                stats.update(&chunk[..count]);
                 read += count as u64;
-                report.pass(read)?;
+                report.report_progress(read)?;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => break Err(error),

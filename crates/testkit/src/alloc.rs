@@ -1,4 +1,4 @@
-//! An allocator that counts.
+//! An allocator that counts allocations.
 //!
 //! ```
 //! use trommel_testkit::alloc::CountingAllocator;
@@ -11,15 +11,15 @@
 //! assert_eq!(ALLOCATOR.measure(|| buffer.len()).1.allocations, 0);
 //! ```
 //!
-//! The counts are those of the whole process: a test binary that measures has one test, or runs its
-//! tests one by one.
+//! The counts cover the whole process, so a test binary that measures must have a single test or
+//! run its tests one at a time.
 
 #![expect(unsafe_code, reason = "an allocator cannot be written without it")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The system's allocator, with counts of what is asked of it.
+/// The system allocator with counters.
 #[derive(Debug, Default)]
 pub struct CountingAllocator {
     current: AtomicUsize,
@@ -28,22 +28,22 @@ pub struct CountingAllocator {
     allocations: AtomicUsize,
 }
 
-/// What some piece of work took.
+/// The memory use of a piece of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// The most bytes held at once, beyond those held before.
+    /// The peak of allocated bytes, beyond those allocated before.
     pub peak: usize,
-    /// Bytes asked for, all together.
+    /// The total number of allocated bytes.
     pub total: usize,
-    /// Calls that asked for memory; making a piece larger or smaller is one.
+    /// The number of allocating calls, reallocations included.
     pub allocations: usize,
-    /// Bytes still held afterwards, beyond those held before; negative if some of those were given
-    /// back.
+    /// Bytes still allocated afterwards, beyond those allocated before; negative if some of the
+    /// earlier ones were freed.
     pub kept: isize,
 }
 
 impl CountingAllocator {
-    /// An allocator that has counted nothing.
+    /// Creates an allocator with all counters at 0.
     pub const fn new() -> Self {
         Self {
             current: AtomicUsize::new(0),
@@ -53,34 +53,34 @@ impl CountingAllocator {
         }
     }
 
-    /// Bytes held now.
+    /// Returns the number of bytes allocated now.
     pub fn current(&self) -> usize {
         self.current.load(Relaxed)
     }
 
-    /// The most bytes held at once since the last reset.
+    /// Returns the peak of allocated bytes since the last reset.
     pub fn peak(&self) -> usize {
         self.peak.load(Relaxed)
     }
 
-    /// Bytes asked for since the last reset.
+    /// Returns the number of bytes allocated since the last reset.
     pub fn total(&self) -> usize {
         self.total.load(Relaxed)
     }
 
-    /// Calls that asked for memory since the last reset.
+    /// Returns the number of allocating calls since the last reset.
     pub fn allocations(&self) -> usize {
         self.allocations.load(Relaxed)
     }
 
-    /// Starts anew: the peak is what is held now, the other counts are 0.
+    /// Resets the counters: the peak to the bytes allocated now, the others to 0.
     pub fn reset(&self) {
         self.peak.store(self.current(), Relaxed);
         self.total.store(0, Relaxed);
         self.allocations.store(0, Relaxed);
     }
 
-    /// Resets, does the work, and says what it took.
+    /// Resets the counters, runs `work`, and returns its result and memory use.
     pub fn measure<T>(&self, work: impl FnOnce() -> T) -> (T, Usage) {
         self.reset();
         let before = self.current();
@@ -94,36 +94,37 @@ impl CountingAllocator {
         (result, usage)
     }
 
-    fn took(&self, bytes: usize) {
+    fn record_allocation(&self, bytes: usize) {
         let current = self.current.fetch_add(bytes, Relaxed) + bytes;
         self.peak.fetch_max(current, Relaxed);
         self.total.fetch_add(bytes, Relaxed);
         self.allocations.fetch_add(1, Relaxed);
     }
 
-    fn gave(&self, bytes: usize) {
+    fn record_release(&self, bytes: usize) {
         self.current.fetch_sub(bytes, Relaxed);
     }
 }
 
-// SAFETY: every call is passed on to the system's allocator as it came, and its answer is handed
-// back unchanged; counting allocates nothing and does not unwind.
+// SAFETY: every call is forwarded unchanged to the system allocator, and its result is returned
+// unchanged; counting allocates nothing and does not unwind.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps the contract of `alloc`, which is the same here and there.
+        // SAFETY: the caller upholds the contract of `alloc`, which is the same for both
+        // allocators.
         let pointer = unsafe { System.alloc(layout) };
         if !pointer.is_null() {
-            self.took(layout.size());
+            self.record_allocation(layout.size());
         }
         pointer
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps the contract of `alloc_zeroed`, which is the same here and
-        // there.
+        // SAFETY: the caller upholds the contract of `alloc_zeroed`, which is the same for both
+        // allocators.
         let pointer = unsafe { System.alloc_zeroed(layout) };
         if !pointer.is_null() {
-            self.took(layout.size());
+            self.record_allocation(layout.size());
         }
         pointer
     }
@@ -131,16 +132,16 @@ unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         // SAFETY: `pointer` came from this allocator, and so from the system's, with this layout.
         unsafe { System.dealloc(pointer, layout) };
-        self.gave(layout.size());
+        self.record_release(layout.size());
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: `pointer` came from this allocator, and so from the system's, with this layout;
-        // the caller vouches for `size`.
+        // the caller guarantees that `size` is valid.
         let moved = unsafe { System.realloc(pointer, layout, size) };
         if !moved.is_null() {
-            self.gave(layout.size());
-            self.took(size);
+            self.record_release(layout.size());
+            self.record_allocation(size);
         }
         moved
     }

@@ -2,10 +2,10 @@
 
 use std::io::{self, Read};
 
-/// Read sizes that meet every case at the edge of a block of 64 bytes and of a page.
+/// Read sizes that cover every case at the edge of a block of 64 bytes and of a page.
 pub const SIZES: [usize; 6] = [1, 7, 63, 64, 65, 4096];
 
-/// Yields at most so many bytes a read, the sizes taken in turn.
+/// Limits the bytes of each read to the given sizes in turn.
 ///
 /// ```
 /// use std::io::Read;
@@ -26,9 +26,9 @@ pub struct Chunks<R> {
 }
 
 impl<R> Chunks<R> {
-    /// Reads from `inner` in pieces of `sizes` bytes, none of which may be 0.
+    /// Reads from `inner` in chunks of at most `sizes` bytes, none of which may be 0.
     pub fn new(inner: R, sizes: &[usize]) -> Self {
-        assert!(!sizes.is_empty() && !sizes.contains(&0), "a read of no bytes is the end");
+        assert!(!sizes.is_empty() && !sizes.contains(&0), "a read size must not be 0");
         Self { inner, sizes: sizes.to_vec(), turn: 0 }
     }
 }
@@ -41,7 +41,7 @@ impl<R: Read> Read for Chunks<R> {
     }
 }
 
-/// Fails after so many bytes, and at every read from then on.
+/// Fails after a number of bytes, and at every later read.
 #[derive(Clone, Debug)]
 pub struct FailAfter<R> {
     inner: R,
@@ -50,7 +50,7 @@ pub struct FailAfter<R> {
 }
 
 impl<R> FailAfter<R> {
-    /// Passes on `bytes` bytes, then fails with an error of that kind.
+    /// Passes on `bytes` bytes, then fails with an error of this kind.
     pub fn new(inner: R, bytes: u64, kind: io::ErrorKind) -> Self {
         Self { inner, left: bytes, kind }
     }
@@ -68,7 +68,7 @@ impl<R: Read> Read for FailAfter<R> {
     }
 }
 
-/// Is interrupted at every n-th read, and loses nothing by it.
+/// Interrupts every n-th read without losing data.
 #[derive(Clone, Debug)]
 pub struct Interrupting<R> {
     inner: R,
@@ -77,10 +77,10 @@ pub struct Interrupting<R> {
 }
 
 impl<R> Interrupting<R> {
-    /// Answers the reads number `every`, `2 * every` and so on with [`io::ErrorKind::Interrupted`].
-    /// With 1, no read ever succeeds.
+    /// Interrupts the reads number `every`, `2 * every`, and so on with
+    /// [`io::ErrorKind::Interrupted`]. With 1, no read ever succeeds.
     pub fn new(inner: R, every: usize) -> Self {
-        assert!(every > 0, "there is no read number 0");
+        assert!(every > 0, "the interval must not be 0");
         Self { inner, every, reads: 0 }
     }
 }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn fails_where_told() {
+    fn fails_at_the_given_offset() {
         let mut reader = FailAfter::new(&b"abcdef"[..], 4, io::ErrorKind::TimedOut);
         let mut read = Vec::new();
         assert_eq!(reader.read_to_end(&mut read).unwrap_err().kind(), io::ErrorKind::TimedOut);

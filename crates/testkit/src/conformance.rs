@@ -1,9 +1,8 @@
-//! The third-party conformance suites, where they are at hand.
+//! The third-party conformance suites, if they are available.
 //!
-//! They are no part of the repository. [`root`] finds them; each loader takes that folder and hands
-//! out typed cases, the values in them as the bytes that stand in the suite's file, so that nothing
-//! is rounded or reordered on the way. A suite that is there but not as expected is a reason to
-//! panic.
+//! The suites are not part of the repository. [`root`] finds their folder; each loader takes that
+//! folder and returns typed cases. The values in a case are the bytes of the suite's file, so that
+//! nothing is rounded or reordered. A suite that does not have the expected form causes a panic.
 //!
 //! ```
 //! use trommel_testkit::conformance;
@@ -19,7 +18,7 @@ mod figures;
 mod paths;
 mod texts;
 
-pub use compliance::{Answer, Compliance, Question, canonical_paths, compliance, normalized_paths};
+pub use compliance::{Answer, Compliance, Expectation, canonical_paths, compliance, normalized_paths};
 pub use figures::{Figures, SchemaCase, figures, schema_cases};
 pub use paths::{Expected, Input, PathCase, Selection, path_cases, real_documents};
 pub use texts::{Document, JsonText, Verdict, checker, documents, parsing};
@@ -27,10 +26,10 @@ pub use texts::{Document, JsonText, Verdict, checker, documents, parsing};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The folder of the suites: what the environment variable `TROMMEL_CONFORMANCE` names, else
-/// `shared/conformance` beside the workspace. Where there is none, says so on the standard error
-/// stream, loudly and past the test runner's capture, and gives `None`: the caller's test then
-/// passes without having tested.
+/// Returns the folder of the suites: the value of the environment variable `TROMMEL_CONFORMANCE`,
+/// else `shared/conformance` beside the workspace. If the folder is missing, prints a notice on
+/// stderr, past the test runner's capture, and returns `None`. The caller's test then passes
+/// without having tested anything.
 pub fn root() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance");
     let root = std::env::var_os("TROMMEL_CONFORMANCE").map_or(beside, PathBuf::from);
@@ -39,6 +38,6 @@ pub fn root() -> Option<PathBuf> {
     }
     let notice =
         format!("SKIPPED: conformance suites not found at {} (set TROMMEL_CONFORMANCE)\n", root.display());
-    std::io::stderr().write_all(notice.as_bytes()).expect("the standard error stream can be written to");
+    std::io::stderr().write_all(notice.as_bytes()).expect("stderr is writable");
     None
 }

@@ -1,4 +1,4 @@
-//! Numbers by their exact mathematical value, however they are spelt.
+//! Numbers by their exact mathematical value, regardless of their notation.
 
 use num_bigint::BigInt;
 use std::cmp::Ordering;
@@ -16,13 +16,13 @@ use std::cmp::Ordering;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Decimal {
     negative: bool,
-    /// Without zeros at either end; empty for zero.
+    /// The digits without leading and trailing zeros; empty for zero.
     digits: String,
     exponent: BigInt,
 }
 
 impl Decimal {
-    /// Reads a number that is valid by RFC 8259.
+    /// Parses a number that is valid by RFC 8259.
     pub fn new(lexeme: &str) -> Self {
         let (negative, magnitude) = match lexeme.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -41,8 +41,8 @@ impl Decimal {
         Self { negative, digits, exponent: power + whole.len() - leading }
     }
 
-    /// The mantissa as an integer and the power of ten to multiply it with, or `None` when that
-    /// power is beyond ±100,000.
+    /// Returns the mantissa as an integer and the power of ten to multiply it with, or `None` if
+    /// that power is beyond ±100,000.
     pub(crate) fn scaled(&self) -> Option<(BigInt, i64)> {
         let magnitude: BigInt =
             if self.digits.is_empty() { BigInt::ZERO } else { self.digits.parse().ok()? };
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn spelling_does_not_matter() {
+    fn equal_values_are_equal_in_any_notation() {
         for same in [
             ["1", "1.0"],
             ["0", "-0"],

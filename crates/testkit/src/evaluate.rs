@@ -1,15 +1,15 @@
-//! RFC 9535, word by word, over the tree of [`naive`](crate::naive).
+//! RFC 9535 implemented literally, over the tree of [`naive`](crate::naive).
 //!
-//! Nothing is planned, indexed or skipped: a segment is applied to every node that the one before
-//! it selected, a descendant segment walks the whole subtree, and a filter is worked out anew for
-//! every candidate. The node list has the order of the RFC, members standing in the order of the
-//! text, and keeps a node as often as it was selected.
+//! Nothing is planned, indexed, or skipped. A segment is applied to every node of the previous node
+//! list, a descendant segment walks the whole subtree, and a filter is evaluated again for every
+//! candidate. The node list has the order of the RFC, with members in the order of the text, and
+//! contains a node as often as it was selected.
 //!
-//! Where the RFC leaves objects with repeated names open:
-//! - [`Duplicates`] says which members a name selector selects, in filters too;
-//! - wildcards, descendant segments, filter selectors and `length` look at every member under
-//!   either policy;
-//! - a query compared with something has the value of the first node it selects;
+//! Choices for objects with repeated names, which the RFC leaves open:
+//! - [`Duplicates`] determines the members that a name selector selects, in filters too;
+//! - wildcards, descendant segments, filter selectors, and `length` consider every member under any
+//!   policy;
+//! - a query in a comparison has the value of the first node it selects;
 //! - two objects are compared by the first member of each name.
 
 mod compare;
@@ -21,7 +21,7 @@ mod selector;
 use crate::naive::{Document, Span, ValueId};
 use trommel_query::{Logical, Segments};
 
-/// What a name selector selects in an object that repeats the name.
+/// The members that a name selector selects in an object that repeats the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Duplicates {
     /// The first member of that name.
@@ -37,32 +37,32 @@ pub enum Duplicates {
 pub struct Node {
     /// The value.
     pub value: ValueId,
-    /// Where the value stands.
+    /// The span of the value.
     pub span: Span,
     /// Its normalized path.
     pub path: String,
 }
 
-/// The node list of a query that starts at the root, in the order of the RFC.
+/// Returns the node list of a query that starts at the root, in the order of the RFC.
 pub fn evaluate(document: &Document, query: &Segments, duplicates: Duplicates) -> Vec<Node> {
     let evaluation = Evaluation { document, duplicates };
     let node = |value| Node { value, span: document[value].span, path: document.path(value) };
     evaluation.select(document.root(), query).into_iter().map(node).collect()
 }
 
-/// Returns true if a filter holds for the document as a whole, `@` and `$` both being its root.
+/// Returns true if a filter holds for the whole document. Both `@` and `$` are its root.
 pub fn holds(document: &Document, filter: &Logical, duplicates: Duplicates) -> bool {
     Evaluation { document, duplicates }.holds(filter, document.root())
 }
 
-/// The same nodes in the order in which they begin in the text; a node selected several times
-/// stands several times in a row.
+/// Sorts nodes by their start in the text. A node selected several times occurs several times in a
+/// row.
 pub fn in_document_order(mut nodes: Vec<Node>) -> Vec<Node> {
     nodes.sort_by_key(|node| node.span.start);
     nodes
 }
 
-/// What stays the same while a query is worked out.
+/// The constant inputs of an evaluation.
 #[derive(Clone, Copy)]
 struct Evaluation<'a> {
     document: &'a Document,
@@ -70,7 +70,7 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    /// The nodes that `query` selects when it starts at `start`.
+    /// Returns the nodes that `query` selects when it starts at `start`.
     fn select(self, start: ValueId, query: &Segments) -> Vec<ValueId> {
         let mut nodes = vec![start];
         for segment in query.iter() {

@@ -1,13 +1,13 @@
-//! A large file for measurements: records of about 3 KB in the manner of GitHub's public events.
+//! A large file for measurements: records of about 3 KB in the style of GitHub's public events.
 //!
-//! Every record follows from its number alone. Record `n` has the `id` `n` (as a string), one of
-//! ten types (`PushEvent` for every even `n`), 5 to 7 logins, `public`, a `created_at`, and a
-//! payload with text that has escapes in it.
+//! Every record depends on its number alone. Record `n` has the `id` `n` (as a string), one of ten
+//! types (`PushEvent` for every even `n`), 5 to 7 logins, `public`, a `created_at`, and a payload
+//! with escaped text.
 
 use crate::generate::Random;
 use std::io::{self, BufWriter, Write};
 
-/// How the records are put together.
+/// The arrangement of the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
     /// One document in one line,
@@ -17,7 +17,7 @@ pub enum Arrangement {
     Lines,
 }
 
-/// What was written.
+/// The contents of the written file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// Bytes.
@@ -30,7 +30,7 @@ pub struct Written {
     pub logins: u64,
 }
 
-/// Writes whole records until there are `bytes` bytes at least, and says what they hold.
+/// Writes whole records until there are at least `bytes` bytes. Returns their counts.
 pub fn write(out: impl Write, arrangement: Arrangement, bytes: u64) -> io::Result<Written> {
     let mut out = BufWriter::with_capacity(1 << 16, out);
     let mut written = Written::default();
@@ -63,12 +63,12 @@ fn put(out: &mut impl Write, written: &mut Written, text: &str) -> io::Result<()
     out.write_all(text.as_bytes())
 }
 
-/// A record and what is in it.
+/// A record and its counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The record, in one line.
     pub text: String,
-    /// Whether its type is `PushEvent`.
+    /// True if its type is `PushEvent`.
     pub push: bool,
     /// Members named `login`.
     pub logins: u64,
@@ -105,7 +105,7 @@ const WORDS: [&str; 16] = [
     "update,",
 ];
 
-/// Record number `index`.
+/// Generates record number `index`.
 pub fn event(index: u64) -> Event {
     let mut random = Random::new(index);
     let push = index.is_multiple_of(2);
@@ -152,8 +152,8 @@ fn commit(random: &mut Random) -> String {
     )
 }
 
-fn words(random: &mut Random, most: usize) -> String {
-    (0..random.between(3, most)).map(|_| random.pick(&WORDS)).collect::<Vec<_>>().join(" ")
+fn words(random: &mut Random, max: usize) -> String {
+    (0..random.between(3, max)).map(|_| random.pick(&WORDS)).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -162,7 +162,7 @@ mod tests {
     use crate::naive::{Framing, parse, records};
 
     #[test]
-    fn writes_what_it_says() {
+    fn returned_counts_match_the_text() {
         let mut text = Vec::new();
         let written = write(&mut text, Arrangement::Document, 200_000).unwrap();
         assert_eq!(written.bytes, text.len() as u64);

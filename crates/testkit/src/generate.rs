@@ -1,5 +1,5 @@
-//! Random documents, streams, queries and damage, each a function of a seed alone: the same on
-//! every machine.
+//! Random documents, streams, queries, and damage. Each is a function of a seed, the same on every
+//! machine.
 //!
 //! ```
 //! use trommel_testkit::generate::{self, Shape};
@@ -7,7 +7,7 @@
 //!
 //! let text = generate::document(7, &Shape::default());
 //! let document = naive::parse(&text)?;
-//! let query = generate::query(7, &document, &generate::Wishes::default());
+//! let query = generate::query(7, &document, &generate::QueryOptions::default());
 //! assert!(query.starts_with('$'));
 //! assert_ne!(generate::damage(7, &text), text);
 //! # Ok::<(), naive::Error>(())
@@ -18,13 +18,13 @@ mod document;
 mod expression;
 mod query;
 mod random;
+mod scalars;
 mod shape;
-mod spelling;
 mod stream;
 
 pub use damage::damage;
 pub use document::document;
-pub use query::{Wishes, filter, query};
+pub use query::{QueryOptions, filter, query};
 pub use random::Random;
 pub use shape::{Layout, Names, Numbers, Shape};
 pub use stream::stream;

@@ -1,8 +1,8 @@
-//! A strict and plain reader of RFC 8259: bytes to a tree that remembers where everything stood.
+//! A strict and simple parser for RFC 8259, which builds a tree with the spans of all values.
 //!
-//! It knows nothing of masks, windows or skipping, looks at one byte after another, and refuses
-//! whatever the RFC refuses, half a surrogate pair included. A byte order mark at the very start is
-//! passed over.
+//! It uses no masks, windows, or skipping. It reads one byte after another and rejects everything
+//! that the RFC rejects, including unpaired surrogates. A byte order mark at the very start is
+//! ignored.
 //!
 //! ```
 //! use trommel_testkit::naive::{self, Data};

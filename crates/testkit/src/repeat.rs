@@ -2,9 +2,9 @@
 
 use std::io::{self, Read};
 
-/// A text made of a beginning, one item over and over with something between, and an end.
+/// A text that consists of a head, one item repeated with a separator, and a tail.
 ///
-/// Ten gigabytes of it cost no memory, and where each item stands is known.
+/// Ten gigabytes of it take no memory, and the offset of each item is known.
 ///
 /// ```
 /// use std::io::Read;
@@ -30,7 +30,7 @@ pub struct Repeat {
 }
 
 impl Repeat {
-    /// `count` times the item, `between` standing between two of them.
+    /// Repeats the item `count` times, separated by `between`.
     pub fn new(head: &str, item: &str, between: &str, tail: &str, count: u64) -> Self {
         let bytes = |text: &str| text.as_bytes().to_vec();
         let (head, item, between, tail) = (bytes(head), bytes(item), bytes(between), bytes(tail));
@@ -48,28 +48,28 @@ impl Repeat {
         Self::new("", &format!("{record}\n"), "", "", count)
     }
 
-    /// One huge string: `{"text":"…","after":1}`, made of `piece` over and over.
+    /// One huge string: `{"text":"…","after":1}`, with `piece` repeated.
     pub fn string(piece: &str, count: u64) -> Self {
         Self::new(r#"{"text":""#, piece, "", r#"","after":1}"#, count)
     }
 
-    /// `count` opening brackets and nothing more.
+    /// `count` opening brackets and nothing else.
     pub fn depth(bracket: &str, count: u64) -> Self {
         Self::new("", bracket, "", "", count)
     }
 
-    /// Length of the whole text in bytes.
+    /// Returns the length of the whole text in bytes.
     pub fn len(&self) -> u64 {
         self.items_end() + self.tail.len() as u64
     }
 
-    /// Whether there is no text at all.
+    /// Returns true if the text is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Where item `index` stands, as absolute offsets; items past the last have no bytes behind
-    /// them.
+    /// Returns the absolute offsets of item `index`. For items past the last one, there are no
+    /// bytes at these offsets.
     pub fn item(&self, index: u64) -> std::ops::Range<u64> {
         let start = self.head.len() as u64 + index * (self.item.len() + self.between.len()) as u64;
         start..start + self.item.len() as u64
@@ -79,7 +79,7 @@ impl Repeat {
         if self.count == 0 { self.head.len() as u64 } else { self.item(self.count - 1).end }
     }
 
-    /// What stands at `offset`, as far as it is stored in one piece; empty at the end.
+    /// Returns the contiguous bytes at `offset`; empty at the end.
     fn piece(&self, offset: u64) -> &[u8] {
         if let Some(rest) = from(&self.head, offset) {
             return rest;
@@ -93,7 +93,7 @@ impl Repeat {
     }
 }
 
-/// The bytes from `offset` on, if there are any.
+/// Returns the bytes from `offset` on, if there are any.
 fn from(bytes: &[u8], offset: u64) -> Option<&[u8]> {
     bytes.get(usize::try_from(offset).ok()?..).filter(|rest| !rest.is_empty())
 }
@@ -121,7 +121,7 @@ mod tests {
     use crate::chunks::Chunks;
 
     #[test]
-    fn says_the_same_in_any_reads() {
+    fn reads_the_same_text_in_any_chunks() {
         for count in [0, 1, 2, 500] {
             for repeat in [
                 Repeat::records("[1]", count),
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_places_far_out() {
+    fn computes_large_offsets() {
         let mut repeat = Repeat::records("{}", 10_000_000_000);
         assert_eq!(repeat.item(9_999_999_999).start, 20 + 29_999_999_997);
         repeat.at = repeat.item(9_999_999_999).start;

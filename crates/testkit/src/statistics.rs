@@ -1,9 +1,9 @@
 //! Exact figures about documents, counted value by value over the tree of [`naive`](crate::naive).
 //!
-//! What is counted, and how it is named, follows the tool `tool_outputs.stats`: depth counts values
-//! (the root is 1), keys count members with repetitions, characters count Unicode scalar values of
-//! the text, and rows stand for all containers of one [shorthand path](Document::shorthand_path),
-//! in order of first appearance. Nothing is capped.
+//! Terms and names follow the tool `tool_outputs.stats`: depth counts values (the root is 1), keys
+//! count members with repetitions, and characters count Unicode scalar values of the text. A row
+//! covers all containers of one [shorthand path](Document::shorthand_path); rows are in order of
+//! first appearance. Nothing is capped.
 
 mod rows;
 mod sum;
@@ -16,7 +16,7 @@ pub use values::{Lengths, PathValues, path_values};
 use crate::naive::{Data, Document, Kind, Span, ValueId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Values to count: each with everything inside it.
+/// The values to count, each with everything inside it.
 pub type Population<'a> = [(&'a Document, ValueId)];
 
 /// Length of a text.
@@ -31,27 +31,27 @@ pub struct Size {
 /// Figures about the structure of a population.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Structure {
-    /// The common type of all values of the population, none when they differ or there are none.
+    /// The common type of all values of the population; `None` if they differ or there are none.
     pub root_type: Option<Kind>,
-    /// Values on the longest way from a root to a leaf, both counted.
+    /// The number of values on the longest path from a root to a leaf, both included.
     pub max_depth: u64,
     /// Members, repetitions included.
     pub total_keys: u64,
     /// Values, containers and roots included.
     pub total_values: u64,
-    /// Members whose name has stood before in the same object.
+    /// Members whose name occurred before in the same object.
     pub duplicate_names: u64,
-    /// How many values there are of each type that occurs.
+    /// The number of values of each type that occurs.
     pub types: BTreeMap<Kind, u64>,
 }
 
-/// The size of a text, which must be UTF-8.
+/// Returns the size of a text, which must be UTF-8.
 pub fn size(text: &[u8]) -> Size {
     let characters = str::from_utf8(text).expect("a JSON text is UTF-8").chars().count() as u64;
     Size { bytes: text.len() as u64, characters }
 }
 
-/// The summed sizes of some stretches of a text.
+/// Returns the total size of some spans of a text.
 pub fn size_of(text: &[u8], spans: &[Span]) -> Size {
     spans.iter().map(|span| size(&text[span.range()])).fold(Size::default(), |sum, part| Size {
         bytes: sum.bytes + part.bytes,

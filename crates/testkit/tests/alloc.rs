@@ -1,4 +1,4 @@
-//! The counting allocator counts. One test, since its counts are the whole process's.
+//! The counting allocator. There is only one test, because the counts cover the whole process.
 
 use std::hint::black_box;
 use trommel_testkit::alloc::CountingAllocator;
@@ -7,14 +7,14 @@ use trommel_testkit::alloc::CountingAllocator;
 static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
 #[test]
-fn counts_what_is_asked_for() {
+fn counts_allocations() {
     let (held, usage) = ALLOCATOR.measure(|| {
         let mut held = black_box(vec![1_u8; 1000]);
         drop(black_box(vec![0_u8; 5000]));
         held.reserve_exact(1000);
         held
     });
-    assert_eq!(usage.allocations, 3, "one, one zeroed, one made larger");
+    assert_eq!(usage.allocations, 3, "one allocation, one zeroed, one reallocation");
     assert_eq!(usage.total, 1000 + 5000 + 2000);
     assert_eq!(usage.peak, 6000);
     assert_eq!(usage.kept, 2000);

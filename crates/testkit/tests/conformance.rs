@@ -1,15 +1,19 @@
-//! Every suite can be read, whole.
+//! Every suite loads completely.
 
 use trommel_testkit::conformance::{self, Expected, Verdict};
 use trommel_testkit::naive::parse;
 
 #[test]
-fn all_suites_are_whole() {
+fn loads_all_suites() {
     let Some(root) = conformance::root() else { return };
     let compliance = conformance::compliance(&root);
-    assert_eq!(compliance.iter().filter(|test| test.question.is_none()).count(), 247);
+    assert_eq!(compliance.iter().filter(|test| test.expectation.is_none()).count(), 247);
     assert_eq!(
-        compliance.iter().flat_map(|test| &test.question).map(|question| question.answers.len()).max(),
+        compliance
+            .iter()
+            .flat_map(|test| &test.expectation)
+            .map(|expectation| expectation.answers.len())
+            .max(),
         Some(6)
     );
     let cases = conformance::path_cases(&root);
@@ -36,9 +40,9 @@ fn all_suites_are_whole() {
     }
 }
 
-/// The digests are those that `sha256sum` gives for the same lists in the suite's notation.
+/// The digests are those that `sha256sum` computes for the same lists in the suite's notation.
 #[test]
-fn digests_stand_for_lists() {
+fn digests_match_lists() {
     let paths = ["$['a']", "$[0]"].map(String::from);
     let digest = |text: &str| Expected::Digest(text.into());
     assert!(digest("91a34d313f5e5eeeeee5d1fc37c49f893628f46b6d4d9c136a7ba81ef70e11d1").agrees(&paths));

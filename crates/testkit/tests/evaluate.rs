@@ -1,4 +1,4 @@
-//! The naive evaluator against the suites and against an independent implementation.
+//! Compares the naive evaluator with the suites and with an independent implementation.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -7,7 +7,7 @@ use trommel_query::{Query, QueryLimits};
 use trommel_testkit::conformance::{self, Input, PathCase, Selection};
 use trommel_testkit::effort;
 use trommel_testkit::evaluate::{Duplicates, Node, evaluate, in_document_order};
-use trommel_testkit::generate::{Names, Numbers, Shape, Wishes, document, query};
+use trommel_testkit::generate::{Names, Numbers, QueryOptions, Shape, document, query};
 use trommel_testkit::naive::{Document, Span, equal, parse};
 
 fn select(document: &Document, query: &str) -> Vec<Node> {
@@ -21,7 +21,7 @@ fn paths(nodes: &[Node]) -> Vec<String> {
     nodes.iter().map(|node| node.path.clone()).collect()
 }
 
-/// Whether the nodes have those values, in that order.
+/// Returns true if the nodes have these values, in this order.
 fn have_values(document: &Document, nodes: &[Node], values: &[Vec<u8>]) -> bool {
     let same = |(node, value): (&Node, &Vec<u8>)| {
         let value = parse(value).unwrap();
@@ -37,14 +37,14 @@ fn compliance_suite() {
     let tests = conformance::compliance(&root);
     assert_eq!(tests.len(), 703);
     for test in tests {
-        let Some(question) = test.question else {
+        let Some(expectation) = test.expectation else {
             assert!(test.query.parse::<Query>().is_err(), "{}: {}", test.name, test.query);
             continue;
         };
-        let document = parse(&question.document).unwrap();
+        let document = parse(&expectation.document).unwrap();
         let nodes = select(&document, &test.query);
         let found = paths(&nodes);
-        let right = question
+        let right = expectation
             .answers
             .iter()
             .any(|answer| answer.paths == found && have_values(&document, &nodes, &answer.nodes));
@@ -62,9 +62,9 @@ fn normalized_paths() {
     }
 }
 
-/// R3: the queries of other implementations' tests, with paths, values, spans and both orders.
+/// R3: the queries of other implementations' tests, with paths, values, spans, and both orders.
 #[test]
-fn other_implementations_cases() {
+fn cases_of_other_implementations() {
     let Some(root) = conformance::root() else { return };
     let cases = conformance::path_cases(&root);
     assert_eq!(cases.len(), 558);
@@ -112,8 +112,8 @@ fn check(case: &PathCase, selection: &Selection, document: &Document) {
     assert!(selection.spans.agrees(&spans), "{name}: {spans:?}");
 }
 
-/// The node list by `serde_json_path`, as normalized paths in our spelling: its own leaves quotes
-/// unescaped.
+/// Returns the node list of `serde_json_path` as our normalized paths, because that library leaves
+/// quotes unescaped.
 fn theirs(json: &serde_json::Value, query: &str) -> Vec<String> {
     use serde_json_path::PathElement;
     let query = serde_json_path::JsonPath::parse(query).unwrap_or_else(|error| panic!("{error}: {query}"));
@@ -127,23 +127,23 @@ fn theirs(json: &serde_json::Value, query: &str) -> Vec<String> {
     query.query_located(json).into_iter().map(path).collect()
 }
 
-/// R4: random queries over random documents select what `serde_json_path` selects, in the same
-/// order. Documents are written by `serde_json` first: that sorts members, so that both see the
-/// same order. Our evaluator gets the query as it is, the other one its detour around that
-/// library's bugs; no difference is left to explain.
+/// R4: random queries over random documents select the same nodes as `serde_json_path`, in the same
+/// order. `serde_json` writes the documents first, which sorts members, so that both evaluators see
+/// the same order. Our evaluator gets the query verbatim, the other one a variant that avoids that
+/// library's bugs. No difference remains.
 #[test]
 fn agrees_with_an_independent_evaluator() {
     let shape = Shape { names: Names::Odd, numbers: Numbers::Plain, ..Shape::default() };
-    let wishes = Wishes { patterns: false, ..Wishes::default() };
+    let options = QueryOptions { patterns: false, ..QueryOptions::default() };
     let mut hits = 0;
     let pairs = effort::cases(10_000, 1_000_000);
     for seed in 0..pairs {
         let shape = if seed % 3 == 0 { shape } else { Shape::plain() };
         let json: serde_json::Value = serde_json::from_slice(&document(seed, &shape)).unwrap();
         let tree = parse(&serde_json::to_vec(&json).unwrap()).unwrap();
-        let text = query(seed, &tree, &wishes);
+        let text = query(seed, &tree, &options);
         let found = paths(&select(&tree, &text));
-        let detour = query(seed, &tree, &Wishes { detour: true, ..wishes });
+        let detour = query(seed, &tree, &QueryOptions { detour: true, ..options });
         assert_eq!(found, theirs(&json, &detour), "{text} over {json}");
         hits += u64::from(!found.is_empty());
     }

@@ -1,24 +1,24 @@
-//! The generators keep their word: the same from the same seed, and variety.
+//! The generators are reproducible and produce variety.
 
 use std::collections::BTreeSet;
 use trommel_query::Query;
-use trommel_testkit::generate::{Layout, Names, Shape, Wishes, damage, document, query};
+use trommel_testkit::generate::{Layout, Names, QueryOptions, Shape, damage, document, query};
 use trommel_testkit::naive::{Data, parse};
 
 #[test]
-fn a_seed_is_all_there_is() {
+fn output_depends_on_the_seed_alone() {
     let shape = Shape::default();
     let text = document(11, &shape);
     let tree = parse(&text).unwrap();
     assert_eq!(text, document(11, &shape));
-    assert_eq!(query(11, &tree, &Wishes::default()), query(11, &tree, &Wishes::default()));
+    assert_eq!(query(11, &tree, &QueryOptions::default()), query(11, &tree, &QueryOptions::default()));
     assert_eq!(damage(11, &text), damage(11, &text));
     let different: BTreeSet<_> = (0..100).map(|seed| document(seed, &shape)).collect();
     assert!(different.len() > 95, "{}", different.len());
 }
 
 #[test]
-fn shapes_are_kept() {
+fn documents_respect_their_shape() {
     for seed in 0..100 {
         let deep = parse(&document(seed, &Shape::deep(300))).unwrap();
         assert!(deep.ids().all(|id| deep[id].depth <= 301));
@@ -43,9 +43,9 @@ fn shapes_are_kept() {
     assert!(longest.max().unwrap() > 400);
 }
 
-/// Backslash runs of either parity stand at every offset around the edge of a block.
+/// Backslash runs of either parity occur at every offset around the edge of a block.
 #[test]
-fn backslashes_meet_block_edges() {
+fn backslashes_cover_block_edges() {
     let mut seen = BTreeSet::new();
     for seed in 0..2000 {
         let text = document(seed, &Shape::default());
@@ -62,7 +62,7 @@ fn backslashes_meet_block_edges() {
 }
 
 #[test]
-fn repeated_names_come_only_when_wanted() {
+fn repeats_names_only_on_request() {
     let repeats = |duplicates: bool| {
         let shape = Shape { duplicates, ..Shape::default() };
         let count = |seed| {
@@ -79,13 +79,13 @@ fn repeated_names_come_only_when_wanted() {
     assert!(repeats(true) > 50);
 }
 
-/// Every random query is valid and well-typed, and all that the grammar has occurs.
+/// Every random query is valid and well-typed, and every form of the grammar occurs.
 #[test]
-fn queries_are_good_and_various() {
+fn queries_are_valid_and_varied() {
     let mut all = String::new();
     for seed in 0..3000 {
         let tree = parse(&document(seed % 100, &Shape::default())).unwrap();
-        let text = query(seed, &tree, &Wishes::default());
+        let text = query(seed, &tree, &QueryOptions::default());
         if let Err(error) = text.parse::<Query>() {
             panic!("{error}: {text}");
         }
@@ -100,8 +100,8 @@ fn queries_are_good_and_various() {
 }
 
 #[test]
-fn wishes_are_granted() {
-    let plain = Wishes { descendants: false, filters: 0, lists: false, ..Wishes::default() };
+fn options_are_respected() {
+    let plain = QueryOptions { descendants: false, filters: 0, lists: false, ..QueryOptions::default() };
     for seed in 0..500 {
         let tree = parse(&document(seed, &Shape::plain())).unwrap();
         let text = query(seed, &tree, &plain);
@@ -110,7 +110,7 @@ fn wishes_are_granted() {
 }
 
 #[test]
-fn a_scalar_can_be_the_document() {
+fn documents_can_be_scalars() {
     let is_scalar = |seed| {
         let tree = parse(&document(seed, &Shape::default())).unwrap();
         !matches!(tree[tree.root()].data, Data::Array(_) | Data::Object(_))

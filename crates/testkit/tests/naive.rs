@@ -1,4 +1,4 @@
-//! The naive reader against the suites and against an independent reader.
+//! Compares the naive parser with the suites and with an independent parser.
 
 use serde_json::Value as Json;
 use trommel_testkit::conformance::{self, Verdict};
@@ -20,7 +20,7 @@ fn shapes() -> Vec<Shape> {
     ]
 }
 
-/// Whether our tree says what `serde_json` says. Of repeated names that one keeps the last.
+/// Returns true if our tree equals `serde_json`'s value, which keeps the last of repeated names.
 fn agrees(document: &Document, id: ValueId, json: &Json) -> bool {
     match (&document[id].data, json) {
         (Data::Null, Json::Null) => true,
@@ -44,8 +44,8 @@ fn agrees(document: &Document, id: ValueId, json: &Json) -> bool {
     }
 }
 
-/// Our verdict and `serde_json`'s on one text. The only difference allowed: numbers beyond a
-/// double, which that library refuses to hold.
+/// Compares our verdict with `serde_json`'s on one text. The only accepted difference is a number
+/// beyond a double, which that library rejects.
 fn compare(text: &[u8]) -> bool {
     let shown = String::from_utf8_lossy(text);
     let unmarked = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
@@ -74,7 +74,7 @@ fn agrees_on_generated_documents() {
     }
 }
 
-/// R2: damaged documents are refused by both or by none.
+/// R2: both parsers accept or both reject a damaged document.
 #[test]
 fn agrees_on_damaged_documents() {
     let (mut good, mut bad) = (0, 0);
@@ -87,10 +87,9 @@ fn agrees_on_damaged_documents() {
     assert!(good > 500 && bad > 2000, "both kinds occur: {good} {bad}");
 }
 
-/// Spans are where the values are: every value's bytes are a document of their own that reads the
-/// same.
+/// Every value's span contains a document of its own with the same content.
 #[test]
-fn spans_hold_the_values() {
+fn spans_contain_their_values() {
     for shape in shapes() {
         for seed in 0..20 {
             let text = document(seed, &shape);
@@ -126,8 +125,8 @@ fn json_test_suite() {
         match text.verdict {
             Verdict::Accept => assert!(good, "{}", text.name),
             Verdict::Refuse => assert!(!good, "{}", text.name),
-            // What the RFC leaves open we take as the strictest reader would: no half surrogates,
-            // no bad UTF-8.
+            // Where the RFC allows both, we expect the strictest verdict: no unpaired surrogates,
+            // no invalid UTF-8.
             Verdict::Either => {
                 let text_only = text.name.starts_with("i_string") || text.name.starts_with("i_object");
                 let mark = text.name == "i_structure_UTF-8_BOM_empty_object.json";
@@ -138,7 +137,7 @@ fn json_test_suite() {
 }
 
 #[test]
-fn errors_say_what_and_where() {
+fn errors_have_a_kind_and_an_offset() {
     use ErrorKind::*;
     let cases: [(&[u8], ErrorKind, u64); 38] = [
         (b"", Empty, 0),
@@ -188,9 +187,9 @@ fn errors_say_what_and_where() {
     assert_eq!(parse(&b"[".repeat(10_000)).unwrap_err().kind, End);
 }
 
-/// Deep documents need no stack.
+/// Deep documents need no recursion.
 #[test]
-fn depth_costs_no_stack() {
+fn deep_documents_need_no_stack() {
     let depth = 200_000;
     let text = [b"[".repeat(depth), b"]".repeat(depth)].concat();
     let worker = std::thread::Builder::new().stack_size(64 << 10);
@@ -199,7 +198,7 @@ fn depth_costs_no_stack() {
 }
 
 #[test]
-fn streams_are_taken_apart() {
+fn splits_streams_into_records() {
     let spans = |text: &str, framing| -> Vec<_> {
         let found = records(text.as_bytes(), framing);
         found
@@ -235,10 +234,10 @@ fn streams_are_taken_apart() {
     assert_eq!(spans("", Framing::Single), [(0..0, Some((ErrorKind::Empty, 0)))]);
 }
 
-/// Generated streams hold as many records as asked for, with the same content in every framing's
-/// eyes.
+/// Generated streams contain the requested number of records, with the same content in every
+/// framing.
 #[test]
-fn generated_streams_are_good() {
+fn generated_streams_are_valid() {
     for framing in [Framing::Lines, Framing::Concatenated, Framing::JsonSeq] {
         for seed in 0..100 {
             let count = 1 + Random::new(seed).below(20);

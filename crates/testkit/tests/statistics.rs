@@ -1,4 +1,4 @@
-//! Naive statistics against counts made by others.
+//! Compares the naive statistics with independent counts.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -27,8 +27,8 @@ fn check(figures: &Figures) {
     assert_eq!(size(&text).bytes, figures.bytes, "{name}");
     assert_eq!(found.types, figures.kinds, "{name}");
     assert_eq!((found.total_values, found.total_keys), (figures.values, figures.members), "{name}");
-    // The suite counts open containers, we count values: one more, unless the deepest container is
-    // empty.
+    // The suite counts open containers, while we count values. That is one more, unless the deepest
+    // container is empty.
     assert!([figures.open_containers, figures.open_containers + 1].contains(&found.max_depth), "{name}");
     if figures.records.is_some() {
         assert_eq!(figures.records, Some(documents.len() as u64), "{name}");

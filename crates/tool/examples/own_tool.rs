@@ -60,8 +60,8 @@ impl AsyncTool for Wait {
     }
 }
 
-/// Registers both and calls them, rightly and wrongly.
-fn tell(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+/// Registers both tools, and calls them with valid and invalid arguments.
+fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let registry = Registry::new();
     register_add(&registry)?;
     let schema = json!({"type": "object", "properties": {"ms": {"type": "integer"}}, "required": ["ms"]});
@@ -103,7 +103,7 @@ fn call(
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    tell(&mut io::stdout())
+    run(&mut io::stdout())
 }
 
 #[cfg(test)]
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn the_calls_are_answered() {
         let mut out = Vec::new();
-        tell(&mut out).unwrap();
+        run(&mut out).unwrap();
         let told = r#"add {"a":2,"b":"40"}
   42
   healed: [{"path":"b","from":"40","to":40}]

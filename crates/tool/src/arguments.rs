@@ -3,5 +3,5 @@
 pub(crate) mod faults;
 pub(crate) mod heal;
 mod members;
-mod place;
+mod pointer;
 pub(crate) mod schema;

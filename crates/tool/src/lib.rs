@@ -124,8 +124,8 @@
 //! A tool returns its output, up to the context's `max_output_size`, or [streams](Call::writer) one
 //! of any length. A result that is longer than the tool's [`ResultMode`] allows goes to the
 //! [`Delivery`] while it is written: no more of it is held in memory than the caller could get. A
-//! delivery may also decide regardless of the length, with a [`Way`]. JSON values stay verbatim
-//! ([`Output::Json`]); no number is rounded.
+//! delivery may also decide regardless of the length, with a [`DeliveryMode`]. JSON values stay
+//! verbatim ([`Output::Json`]); no number is rounded.
 //!
 //! # Healing
 //!
@@ -176,9 +176,11 @@ mod text;
 
 pub use arguments::schema::SchemaError;
 pub use contract::asynchronous::{Async, AsyncTool};
-pub use contract::call::{Call, Meter};
+pub use contract::call::{Call, ProgressHandle};
 pub use contract::context::{Context, MAX_OUTPUT_SIZE, TIMEOUT};
-pub use contract::delivery::{About, Delivery, Finished, Limits, Manifest, PREVIEW_CHARS, Reason, Sink, Way};
+pub use contract::delivery::{
+    About, Delivery, DeliveryMode, Finished, Limits, Manifest, PREVIEW_CHARS, Reason, Sink,
+};
 pub use contract::error::{ErrorKind, ToolError};
 pub use contract::failure::{Failure, FailureKind};
 pub use contract::fault::{Fault, FaultKind};

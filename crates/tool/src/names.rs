@@ -108,7 +108,7 @@ impl Names {
         self.exported.len()
     }
 
-    /// True if there are no names.
+    /// True if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.exported.is_empty()
     }

@@ -120,7 +120,7 @@ impl Registry {
         self.read().len()
     }
 
-    /// True if there are no tools.
+    /// True if the registry is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -189,7 +189,7 @@ fn as_map<S: serde::Serializer>(counts: &[(Category, usize)], serializer: S) -> 
     serializer.collect_map(counts.iter().copied())
 }
 
-/// Why a tool cannot be added or removed.
+/// The reason why a tool cannot be added or removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegistryError {
@@ -216,7 +216,7 @@ pub enum RegistryError {
         name: String,
         /// The schema: `args_schema` or `result_schema`.
         schema: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         why: SchemaError,
     },
 }

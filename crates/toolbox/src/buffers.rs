@@ -3,16 +3,16 @@
 //! [`answer`] takes a typed [`Request`], for programs. The tool `buffer_ops` takes the same
 //! requests as arguments, for models.
 //!
-//! An answer is bounded by constants: a peek by 2,000 characters, a reading by 8,000, a search by
-//! 100 hits of 300 characters and by 30,000 in all, a list by 100 buffers. A longer one is refused
-//! with what would fit, or continues where `truncated` says.
+//! Constants bound an answer: a peek has at most 2,000 characters, a read 8,000, a search 100 hits
+//! of 300 characters and 30,000 in all, and a list 100 buffers. A longer answer is refused with the
+//! size that would fit, or continues from the offset in `truncated`.
 
 mod answer;
 mod arguments;
 mod error;
+mod handler;
 mod metadata;
 mod request;
-mod work;
 
 use std::sync::Arc;
 
@@ -21,42 +21,44 @@ use trommel_route::{Destinations, ErrorClass, Route, Target, WriteMode};
 use trommel_tool::{Call, Failure, Metadata, Output, Permissions, Registry, RegistryError, Tool};
 
 use crate::schema;
-pub use answer::{Answer, Bound, Exported, Hit, Hits, Listing, Shown, Truncated};
+pub use answer::{
+    Answer, BufferExcerpt, BufferListing, ExportResult, Hit, SearchHits, Truncated, TruncationReason,
+};
 use arguments::{Arguments, Operation};
 pub use error::Error;
+pub use handler::{OnProgress, answer};
 pub use metadata::NAME;
-pub use request::{Export, Named, Range, Request, Search};
-pub use work::{Watch, answer};
+pub use request::{BufferRef, Export, Range, Request, Search};
 
-/// Adds the tool `buffer_ops` to a registry. It looks at the buffers of these places, and exports
-/// to their files.
+/// Registers the tool `buffer_ops`. It reads the buffers of `destinations`, and exports to its
+/// files.
 ///
 /// # Errors
-/// When a tool of this name is there already.
-pub fn register(registry: &Registry, places: &Destinations) -> Result<(), RegistryError> {
-    registry.register(BufferOps::new(places, Permissions::ALL))
+/// Returns an error if the registry already has a tool of this name.
+pub fn register(registry: &Registry, destinations: &Destinations) -> Result<(), RegistryError> {
+    registry.register(BufferOps::new(destinations, Permissions::ALL))
 }
 
-/// The tool.
+/// The tool `buffer_ops`.
 struct BufferOps {
     metadata: Metadata,
-    places: Destinations,
+    destinations: Destinations,
     permissions: Permissions,
 }
 
 impl BufferOps {
-    fn new(places: &Destinations, permissions: Permissions) -> Self {
-        Self { metadata: metadata::metadata(permissions), places: places.clone(), permissions }
+    fn new(destinations: &Destinations, permissions: Permissions) -> Self {
+        Self { metadata: metadata::metadata(permissions), destinations: destinations.clone(), permissions }
     }
 
-    /// An error for what the tool was not given leave to do.
+    /// Refuses an export that is not permitted.
     fn check_permitted(&self, arguments: &Arguments) -> Result<(), Failure> {
         let Permissions { write_files, replace_files, .. } = self.permissions;
         if arguments.operation != Operation::Export {
             return Ok(());
         }
         let why = if !write_files {
-            "this step may only look at buffers: name the tool in it, `@tools buffer_ops`"
+            "this step may only read buffers: name the tool in it, `@tools buffer_ops`"
         } else if !replace_files && arguments.write_mode == Some(WriteMode::Replace) {
             "this step may not replace files: pass `write_mode` append or new, or write `@tools buffer_ops(write-mode=replace)` in it"
         } else {
@@ -67,11 +69,11 @@ impl BufferOps {
 
     fn answer(&self, call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Failure> {
         let request = arguments.request()?;
-        let watch = &mut |bytes, total| {
+        let on_progress = &mut |bytes, total| {
             call.progress(bytes, Some(total));
             !call.cancel().is_cancelled()
         };
-        answer(&self.places, &request, watch)
+        answer(&self.destinations, &request, on_progress)
             .map_err(|error| error.into_failure(self.permissions.replace_files))
     }
 }
@@ -95,7 +97,7 @@ impl Tool for BufferOps {
     fn within(&self, permissions: Permissions) -> Option<Arc<dyn Tool>> {
         let is_within = self.permissions.write_files <= permissions.write_files
             && self.permissions.replace_files <= permissions.replace_files;
-        (!is_within).then(|| Arc::new(Self::new(&self.places, permissions)) as Arc<dyn Tool>)
+        (!is_within).then(|| Arc::new(Self::new(&self.destinations, permissions)) as Arc<dyn Tool>)
     }
 
     fn dry_run(&self, call: &Call<'_>) -> Option<String> {
@@ -105,12 +107,12 @@ impl Tool for BufferOps {
         };
         let target = Target::parse(&format!("file:{destination}")).ok()?;
         let mode = arguments.write_mode.unwrap_or_default();
-        let to = self.places.would_go(&Route::to(target).write_mode(mode)).ok()?;
+        let to = self.destinations.preview(&Route::to(target).write_mode(mode)).ok()?;
         Some(format!("Would write the buffer {} to {to}", arguments.target.as_deref().unwrap_or("")))
     }
 }
 
-/// A failure with the operation's name before it.
+/// Prepends the operation's name to a failure.
 fn in_operation(operation: Operation, failure: Failure) -> Failure {
     if failure.kind == trommel_tool::FailureKind::Cancelled {
         return failure;

@@ -1,26 +1,26 @@
-//! The concrete tools: `tool_outputs.*` over stored outputs, `buffer_ops` over buffers, `session`
-//! over logs of agents' sessions, and what joins tools to the store.
+//! The concrete tools: `tool_outputs.*` over stored outputs, `buffer_ops` over buffers, and
+//! `session` over the logs of agent sessions.
 //!
-//! Whoever runs tools for a model takes this crate with `trommel-tool` (the contract),
-//! `trommel-route` (where results go), `trommel-store` (the outputs) and `trommel-session` (the
-//! logs): it fits them together. Whoever wants answers about JSON in a program of their own takes
-//! the facade `trommel`, whose answers are not bounded for a reader of few words.
+//! The crate connects `trommel-tool` (the contract), `trommel-route` (the destinations of results),
+//! `trommel-store` (the stored outputs), and `trommel-session` (the logs) for programs that run
+//! tools for a model. To query JSON in other programs, use the facade `trommel`, whose answers are
+//! not limited to the context of a model.
 //!
 //! # Contents
 //!
 //! | | |
 //! | --- | --- |
-//! | [`outputs::register`] | the six tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample` and `read` |
-//! | [`outputs::ValuePage`] | a page of one value, of a stored output or of a file |
+//! | [`outputs::register`] | registers the six tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample`, and `read` |
+//! | [`outputs::ValuePage`] | a page of one value, from a stored output or a file |
 //! | [`outputs::Document`] | writes the document of extracted values, of any length |
-//! | [`outputs::Mark`] | stands in for a value that no page can hold |
-//! | [`outputs::ListedOutput`] | a stored output, as `tool_outputs.list` lists it |
-//! | [`buffers::register`] | the tool `buffer_ops` |
+//! | [`outputs::TruncationMark`] | replaces a value that is too large for a page |
+//! | [`outputs::ListedOutput`] | a stored output as a row of `tool_outputs.list` |
+//! | [`buffers::register`] | registers the tool `buffer_ops` |
 //! | [`buffers::answer`] | the same for programs: typed requests, answers, and errors |
-//! | [`sessions::register`] | the tool `session` |
-//! | [`Queries`] | what `query:` inputs of documents are: values of files and stored outputs |
-//! | [`StoreShelf`] | keeps long results in a store, and gives the caller a preview and the next calls instead |
-//! | [`StoreRecord`] | keeps executions in the store's history |
+//! | [`sessions::register`] | registers the tool `session` |
+//! | [`QueryInputs`] | resolves the `query:` inputs of documents to values of files and stored outputs |
+//! | [`StoreOverflow`] | stores long results, and returns a preview and suggested calls in their place |
+//! | [`StoreRecord`] | records executions in the store's history |
 //!
 //! # Example
 //!
@@ -31,7 +31,7 @@
 //! use trommel_route::Router;
 //! use trommel_store::{Origin, Store, StoreOptions};
 //! use trommel_tool::{Context, Executor, Registry};
-//! use trommel_toolbox::{StoreRecord, StoreShelf, outputs};
+//! use trommel_toolbox::{StoreRecord, StoreOverflow, outputs};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -39,7 +39,7 @@
 //! let registry = Arc::new(Registry::new());
 //! outputs::register(&registry, &store)?;
 //! let executor = Executor::new(registry)
-//!     .delivery(Arc::new(Router::default().shelf(Arc::new(StoreShelf::new(&store)))))
+//!     .delivery(Arc::new(Router::default().overflow_store(Arc::new(StoreOverflow::new(&store)))))
 //!     .record(Arc::new(StoreRecord::new(&store)));
 //!
 //! let stored = store.put_from(Origin::of("web.fetch"), &br#"{"users": [{"name": "Ada"}, {"name": "Bob"}]}"#[..])?;
@@ -53,63 +53,66 @@
 //!
 //! # Answers
 //!
-//! - **Bounded.** The JSON text of an answer has at most `max_chars` characters. What does not fit
-//!   is left out whole from the end, and `truncated` says why (`max_chars`, `limit`, `time`,
-//!   `damage`), how much was returned, and in `next`, where there is more, how to go on: a cursor,
-//!   for `list` the offset, for `count` the number of the first count left out. A value that no
-//!   page can hold becomes a *mark*, `{"$truncated": true, "path", "kind", "bytes", "preview"}`;
-//!   where even that has no room, it loses its preview, then its path, then the rest. An answer
-//!   whose frame alone is too long for `max_chars` is refused with the number that would do.
-//! - **Values are the bytes that stand in the output**, without insignificant white space: numbers
-//!   to the last digit, members in their order, repeated ones too. What is handed out was checked
-//!   to be JSON.
-//! - **Cursors** are bound to the tool, the output's digest and the arguments by a hash, and hold
-//!   no more than a position: nothing is kept between calls, and any process can go on with them.
+//! - **Bounded.** The JSON text of an answer has at most `max_chars` characters. Units that do not
+//!   fit are omitted whole from the end. `truncated` then has the reason (`max_chars`, `limit`,
+//!   `time`, `damage`), the number of units returned, and in `next` the argument that continues: a
+//!   cursor, for `list` the offset, for `count` the index of the first omitted count. A value that
+//!   is too large for any page becomes a *mark*: `{"$truncated": true, "path", "kind", "bytes",
+//!   "preview"}`. If the mark does not fit either, it loses its preview, then its path, then the
+//!   rest. If not even one unit fits, the call is refused with the `max_chars` that would be
+//!   enough.
+//! - **Verbatim values.** A value has the bytes of the output, without insignificant white space:
+//!   numbers keep every digit, and members keep their order and duplicates. Returned values were
+//!   validated.
+//! - **Cursors** contain only a position. A hash binds them to the tool, the arguments, and the
+//!   digest of the output. No state is kept between calls, so any process can continue from them.
 //!   `max_chars` may change from page to page.
-//! - **`read`** shows the children of a container from one on, each whole or a mark, and ends a cut
-//!   array with `{"$more": N}`, a cut object with `"$more": N`, a cut string with `…`. A text ends
-//!   with a line where there are lines, and then has no `…`. A stream of records is read as the
-//!   array of its records, so that `$[7].name` is a field of the eighth; a mark in a stream has
-//!   such a path.
-//! - **Coverage** stands in the metadata of each result: bytes read and in all, validation, whether
-//!   every figure is exact, whether all was read, and the duration. A random sample's `seed` does,
-//!   too, when nobody gave one.
-//! - **`where`** (in `extract`, `count`, `sample`, and `stats`) keeps the records for which all its
-//!   filters hold, with `@` and `$` both the record. Cursors belong to it, and what is kept by
-//!   digest is kept for its filters. In a single document, which is kept or dropped whole,
-//!   `warning` names the path that filters the elements of its longest array.
-//! - **Hints.** Where a path selects nothing, `warning` names the nearest path that selects
-//!   something, a name inside a filter included, or the length of the array, or `where` for a
-//!   filter that looks inside each record ([`trommel_hints`]). A pattern that is not an I-Regexp is
-//!   always named. In `read` the error names the nearest path.
+//! - **`read`** shows the children of a container, each of them whole or as a mark. A cut array
+//!   ends with `{"$more": N}`, a cut object with `"$more": N`, and a cut string with `…`. A text
+//!   with lines ends at a line break instead. A stream of records is read as the array of its
+//!   records, so `$[7].name` is a field of the eighth record. Marks in a stream have such paths.
+//! - **Coverage** is in the metadata of each result: the bytes read and their total, the kind of
+//!   validation, whether all figures are exact, whether the whole output was read, and the
+//!   duration. The metadata also has the `seed` of a random sample, if the call had none.
+//! - **`where`** (in `extract`, `count`, `sample`, and `stats`) keeps the records for which all of
+//!   its filters hold. Both `@` and `$` are the record. Cursors and cache entries are bound to the
+//!   filters. A single document is kept or dropped whole; if it is dropped, `warning` has the path
+//!   that filters the elements of its longest array.
+//! - **Hints.** If a path selects nothing, `warning` suggests the nearest path that selects
+//!   something, the length of the array, or `where` for a filter on records ([`trommel_hints`]).
+//!   Suggestions include names inside filters. A pattern that is not an I-Regexp is always
+//!   reported. In `read`, the error has the nearest path.
 //!
 //! # Errors
 //!
-//! A message names the tool, what was to be done, why it was not, and what to do next; `code` in
-//! the metadata never changes. What a caller can mend is refused, and told apart from what failed.
-//! An output that is no longer what was stored gives what stands before the damage (`extract`,
-//! `read`; in a stream all other records), else the error with its place.
+//! A message names the tool, the action that failed, the reason, and what to do next. The `code` in
+//! the metadata never changes. Invalid requests are *refused*, which distinguishes them from
+//! failures of valid ones. If the payload is damaged, `extract` and `read` return the values before
+//! the damage, and in a stream all other records. The other tools report an error with its
+//! location.
 //!
 //! # Limits and cost
 //!
-//! A call takes memory for its answer and the engine's own bounds, never for an output or a value
-//! in it. `extract`, `count` and `stats` are one pass of the engine, `sample` is one pass that
-//! remembers places and then reads what was drawn, `read` finds and counts once and from then on
-//! reads pages. What was found out (lengths, figures, samples, outlines, compiled queries) is kept
-//! by digest within some 30 MiB, and not read for again. A call stops within some milliseconds of
-//! its flag; `extract` and `read`, once they have something to hand over, a tenth of their time (at
-//! most two seconds) before the deadline.
+//! Memory is bounded by the answer and the engine's own limits, never by the size of an output or
+//! of a value in it. `extract`, `count`, and `stats` take one pass. `sample` draws in one pass that
+//! records spans, and then reads the drawn items. `read` locates its value in one pass; later pages
+//! start at the cursor. Lengths, figures, samples, outlines, and compiled queries are cached by
+//! digest, within about 30 MiB.
+//!
+//! A call stops within milliseconds of its cancellation. Once `extract` and `read` have something
+//! to return, they stop a tenth of their time before the deadline, or two seconds before if that is
+//! less.
 
 pub mod buffers;
 pub mod outputs;
+mod overflow;
 mod preview;
 mod queries;
 mod record;
 mod schema;
 pub mod sessions;
-mod shelf;
 mod text;
 
-pub use queries::Queries;
+pub use overflow::StoreOverflow;
+pub use queries::QueryInputs;
 pub use record::StoreRecord;
-pub use shelf::StoreShelf;

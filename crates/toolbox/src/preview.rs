@@ -1,42 +1,43 @@
-//! A stored output at a glance: its outermost members or elements, long ones by their size.
+//! The preview of a stored output: its outermost members or elements, with containers shown by
+//! their size.
 
 use std::fmt::Write;
 
 use trommel::reader::{Config, Cursor, Kind, Payload, Result, Scalar, Validation};
-use trommel_base::text::{first, is_unsafe, push_escape, shown};
+use trommel_base::text::{excerpt, first, is_unsafe, push_escape};
 use trommel_store::{Kind as Stream, Store, Stored};
 use trommel_tool::PREVIEW_CHARS;
 
 use crate::outputs::source::Source;
 use crate::text::{chars, push_name, string};
 
-/// An output at a glance.
+/// The preview of an output.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
-    /// At most [`PREVIEW_CHARS`] characters.
+    /// The text, of at most [`PREVIEW_CHARS`] characters.
     pub(crate) text: String,
-    /// A path to an array, if one was seen.
+    /// The path of the first array found.
     pub(crate) array: Option<String>,
-    /// A path to a value, if one was seen.
+    /// The path of the first value found.
     pub(crate) value: Option<String>,
 }
 
-/// Bytes that are looked at: children behind them are not counted.
-const LOOK: u64 = 16 << 20;
+/// The number of bytes to read. Children after them are not counted.
+const MAX_BYTES_READ: u64 = 16 << 20;
 
-/// Characters of a value that is shown.
-const VALUE: usize = 80;
+/// The maximum length of a value in characters.
+const MAX_VALUE_CHARS: usize = 80;
 
-/// Characters of a name that is shown.
-const NAME: usize = 60;
+/// The maximum length of a member name in characters.
+const MAX_NAME_CHARS: usize = 60;
 
-/// Characters of an element in which its members are shown.
-const LINE: usize = 240;
+/// The maximum length of an element in characters.
+const MAX_LINE_CHARS: usize = 240;
 
-/// Characters kept for the last line.
-const LAST: usize = 40;
+/// The characters reserved for the last line.
+const MAX_LAST_LINE_CHARS: usize = 40;
 
-/// Looks at an output.
+/// Creates the preview of an output.
 pub(crate) fn outline(store: &Store, stored: &Stored) -> Outline {
     let mut outline = Outline::default();
     let known = chars(&stored.preview) as u64 == stored.characters;
@@ -50,32 +51,33 @@ pub(crate) fn outline(store: &Store, stored: &Stored) -> Outline {
         }
         return outline;
     }
-    let mut sketch = Sketch { text: String::new(), array: None, value: None };
-    // What cannot be read is not shown; whoever asks for it is told.
-    let _ = Source::open(store, stored.clone()).map(|source| sketch.draw(&source, stored));
+    let mut writer = PreviewWriter { text: String::new(), array: None, value: None };
+    // A payload that cannot be read leaves the preview incomplete. The tools report the error when
+    // they read it.
+    let _ = Source::open(store, stored.clone()).map(|source| writer.draw(&source, stored));
     if !known {
-        outline.text = sketch.text;
+        outline.text = writer.text;
     }
-    Outline { array: sketch.array, value: sketch.value, ..outline }
+    Outline { array: writer.array, value: writer.value, ..outline }
 }
 
-/// A text of several lines, with escapes for what would do something to a terminal.
+/// Escapes the unsafe characters of a text, except line breaks and tabs.
 fn visible(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         if is_unsafe(c) && !matches!(c, '\n' | '\t') { push_escape(c, &mut out) } else { out.push(c) }
     }
-    let kept = PREVIEW_CHARS - LAST;
+    let kept = PREVIEW_CHARS - MAX_LAST_LINE_CHARS;
     if chars(&out) > kept { format!("{}…", first(&out, kept)) } else { out }
 }
 
-struct Sketch {
+struct PreviewWriter {
     text: String,
     array: Option<String>,
     value: Option<String>,
 }
 
-impl Sketch {
+impl PreviewWriter {
     fn draw(&mut self, source: &Source<'_>, stored: &Stored) -> Result<()> {
         let config = Config::new().validation(Validation::Structural);
         let mut cursor = source.cursor(&config, Box::new(|_| Ok(())))?;
@@ -87,6 +89,7 @@ impl Sketch {
             let records = stored.records.unwrap_or_default();
             let _ = writeln!(self.text, "[{records} records], the first:");
         }
+        // The summary of a stream has no totals of its first record.
         let record = source.is_stream();
         let kind = cursor.peek()?;
         cursor.begin_value()?;
@@ -103,9 +106,9 @@ impl Sketch {
         }
     }
 
-    /// Adds a line, if there is room.
+    /// Appends a line if it fits. Returns true if it did.
     fn line(&mut self, line: &str) -> bool {
-        let fits = chars(&self.text) + chars(line) + 1 + LAST <= PREVIEW_CHARS;
+        let fits = chars(&self.text) + chars(line) + 1 + MAX_LAST_LINE_CHARS <= PREVIEW_CHARS;
         if fits {
             self.text.push_str(line);
             self.text.push('\n');
@@ -122,15 +125,15 @@ impl Sketch {
             let mut path = String::from("$");
             push_name(&name, &mut path);
             let kind = cursor.peek()?;
-            // Whoever makes a call of it should not have to copy much.
-            if chars(&path) <= 2 * NAME {
+            // A model copies the path into its next call, so long ones are not suggested.
+            if chars(&path) <= 2 * MAX_NAME_CHARS {
                 if kind == Some(Kind::Array) {
                     self.array.get_or_insert_with(|| path.clone());
                 }
                 self.value.get_or_insert(path);
             }
             let (value, ended) = value(cursor)?;
-            if !self.line(&format!("  {}: {value}", string(&shown(&name, NAME)))) {
+            if !self.line(&format!("  {}: {value}", string(&excerpt(&name, MAX_NAME_CHARS)))) {
                 break;
             }
             count += 1;
@@ -158,7 +161,7 @@ impl Sketch {
                 break;
             }
             count += 1;
-            if count == ELEMENTS || !ended {
+            if count == MAX_ELEMENTS || !ended {
                 break;
             }
         }
@@ -167,7 +170,7 @@ impl Sketch {
         Ok(())
     }
 
-    /// Says how many children were not shown.
+    /// Appends the number of children that are not shown.
     fn rest(&mut self, total: Option<u64>, shown: u64, what: &str) {
         match total.map(|total| total.saturating_sub(shown)) {
             Some(0) => {}
@@ -179,22 +182,22 @@ impl Sketch {
     }
 }
 
-/// Elements of an array that are shown.
-const ELEMENTS: u64 = 3;
+/// The maximum number of elements shown.
+const MAX_ELEMENTS: u64 = 3;
 
-/// A value in short: an array by its length, an object by the number of its members. Tells whether
-/// it was gone through to its end; if not, no more is to be looked at.
+/// Returns a short text for the next value, such as `[12 items]`. The flag is true if the value was
+/// read to its end; otherwise, the preview must stop there.
 fn value(cursor: &mut Cursor<'_>) -> Result<(String, bool)> {
     let kind = cursor.peek()?;
     cursor.begin_value()?;
     let object = match kind {
         Some(Kind::Object) => true,
         Some(Kind::Array) => false,
-        _ => return Ok((scalar(cursor), cursor.offset() <= LOOK)),
+        _ => return Ok((scalar(cursor), cursor.offset() <= MAX_BYTES_READ)),
     };
     let mut count = 0_u64;
     let mut ended = false;
-    while !ended && cursor.offset() <= LOOK {
+    while !ended && cursor.offset() <= MAX_BYTES_READ {
         let more = if object { cursor.next_member()? } else { cursor.next_element()? };
         count += u64::from(more);
         ended = !more;
@@ -204,18 +207,18 @@ fn value(cursor: &mut Cursor<'_>) -> Result<(String, bool)> {
     Ok((text, ended))
 }
 
-/// An object by its members, as many as there is room for. Tells whether it was gone through to its
-/// end.
+/// Returns an element that is an object, with as many members as fit. The flag is true if the
+/// object was read to its end.
 #[expect(clippy::expect_used, reason = "a cursor in a member has its name")]
 fn names(cursor: &mut Cursor<'_>) -> Result<(String, bool)> {
     let mut line = String::from("{");
     cursor.begin_value()?;
     let mut first = true;
     while cursor.next_member()? {
-        let name = shown(&cursor.name().expect("a member was entered").decode(), NAME);
+        let name = excerpt(&cursor.name().expect("a member was entered").decode(), MAX_NAME_CHARS);
         line.push_str(if first { "" } else { ", " });
         first = false;
-        if chars(&line) + chars(&name) > LINE {
+        if chars(&line) + chars(&name) > MAX_LINE_CHARS {
             return Ok((format!("{line}…}}"), false));
         }
         let (value, ended) = value(cursor)?;
@@ -228,14 +231,14 @@ fn names(cursor: &mut Cursor<'_>) -> Result<(String, bool)> {
     Ok((line, true))
 }
 
-/// The scalar that was just entered.
+/// Returns the text of the scalar that the cursor has just entered.
 fn scalar(cursor: &Cursor<'_>) -> String {
     match cursor.payload() {
         Payload::Scalar(Scalar::String(text)) => {
-            let raw = String::from_utf8_lossy(text.raw().get(..4 * VALUE).unwrap_or(text.raw()));
-            format!("\"{}\"", shown(&raw, VALUE))
+            let raw = String::from_utf8_lossy(text.raw().get(..4 * MAX_VALUE_CHARS).unwrap_or(text.raw()));
+            format!("\"{}\"", excerpt(&raw, MAX_VALUE_CHARS))
         }
-        Payload::Scalar(Scalar::Number(number)) => shown(number.lexeme(), VALUE),
+        Payload::Scalar(Scalar::Number(number)) => excerpt(number.lexeme(), MAX_VALUE_CHARS),
         Payload::Scalar(Scalar::Bool(value)) => value.to_string(),
         Payload::Scalar(Scalar::Null) => "null".into(),
         _ => String::new(),

@@ -1,19 +1,19 @@
-//! Executions on their way to the store's history.
+//! The store's history as the record of executions.
 
 use std::sync::Arc;
 
 use trommel_store::Store;
 use trommel_tool::{Failure, Record, ToolExecution};
 
-/// Keeps executions in a store, where other processes find them. How many are kept, the store's
-/// options say.
+/// Records executions in a store's history, which other processes can read. The options of the
+/// store limit its length.
 #[derive(Clone)]
 pub struct StoreRecord {
     store: Arc<Store>,
 }
 
 impl StoreRecord {
-    /// Keeps executions in this store.
+    /// Records executions in this store.
     pub fn new(store: &Arc<Store>) -> Self {
         Self { store: Arc::clone(store) }
     }
@@ -32,7 +32,7 @@ impl Record for StoreRecord {
         self.store.executions().total().map_err(|error| unread(&error))
     }
 
-    /// Entries that cannot be read, of a later release perhaps, are passed over.
+    /// Skips entries that cannot be read, such as those of a later release.
     fn load(&self, newest: usize) -> Result<Vec<ToolExecution>, Failure> {
         let entries = self.store.executions().newest(newest).map_err(|error| unread(&error))?;
         Ok(entries.iter().rev().filter_map(|entry| serde_json::from_str(entry).ok()).collect())

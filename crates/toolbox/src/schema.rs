@@ -1,8 +1,8 @@
 //! Schemas of tools' arguments, derived from the structs that the arguments are parsed into.
 //!
-//! An argument is written once: its name and type are the field's, its description is the field's
-//! doc comment (or `#[schemars(description)]`), and its bounds and default are the field's
-//! attributes. `Published` reduces what `schemars` derives to the keywords that models are shown.
+//! An argument is declared once, as a field. The schema takes its name and type from the field, its
+//! description from the doc comment or `#[schemars(description)]`, and its bounds and default from
+//! attributes. `Published` reduces the output of `schemars` to the keywords that models are shown.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// The keywords of a published schema, in their order.
+/// The keywords of a published schema, in order.
 const KEYWORDS: [&str; 11] = [
     "type",
     "properties",
@@ -25,36 +25,36 @@ const KEYWORDS: [&str; 11] = [
     "additionalProperties",
 ];
 
-/// Returns the schema of the arguments that are parsed into `T`, with everything written in place.
+/// Returns the schema of the arguments that are parsed into `T`, with all subschemas inlined.
 pub(crate) fn of<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12().with_transform(Published);
     settings.inline_subschemas = true;
     settings.meta_schema = None;
     let schema = settings.into_generator().into_root_schema_for::<T>();
-    // The doc comment of the struct is for its readers, not for models.
+    // The doc comment of the struct is for developers, not for models.
     let mut schema = schema.to_value();
     members(&mut schema).shift_remove("description");
     schema
 }
 
-/// Returns the schema of a string that is one of some values, named as they serialize.
+/// Returns the schema of a string with a fixed set of values, named as they serialize.
 ///
-/// For enums of other crates, which cannot derive their schema here.
+/// It is for enums of other crates, which cannot derive `JsonSchema` here.
 pub(crate) fn one_of<T: Serialize>(values: &[T]) -> Schema {
     Schema::from(Map::from_iter([("type".to_owned(), json!("string")), ("enum".to_owned(), json!(values))]))
 }
 
-/// The properties of the schema of an object.
+/// Returns the properties in the schema of an object.
 pub(crate) fn properties(schema: &mut Value) -> &mut Map<String, Value> {
     members(&mut schema["properties"])
 }
 
-/// The schema of one property of an object, to be changed.
+/// Returns the schema of one property of an object.
 pub(crate) fn property<'s>(schema: &'s mut Value, name: &str) -> &'s mut Map<String, Value> {
     members(&mut schema["properties"][name])
 }
 
-/// Takes a value from those that a property may have.
+/// Removes a value from the enum of a property.
 pub(crate) fn forbid(schema: &mut Value, name: &str, value: &impl Serialize) {
     let value = json!(value);
     if let Some(values) = schema["properties"][name]["enum"].as_array_mut() {
@@ -62,7 +62,7 @@ pub(crate) fn forbid(schema: &mut Value, name: &str, value: &impl Serialize) {
     }
 }
 
-/// The names of the arguments that a call gives, in the order of the schema.
+/// Returns the names of the arguments that a call has, in the order of the schema.
 pub(crate) fn given<'s>(
     schema: &'s Value,
     arguments: &'s Map<String, Value>,
@@ -89,12 +89,12 @@ impl Transform for Published {
         if derived.contains_key("properties") {
             derived.insert("additionalProperties".to_owned(), json!(false));
         }
-        // Without these nothing is filtered, nothing is narrowed: there is no default to show.
+        // Null and an empty list mean the absence of a filter, so they are not shown as defaults.
         if derived.get("default").is_some_and(|default| *default == Value::Null || *default == json!([])) {
             derived.shift_remove("default");
         }
         if let Some(text) = derived.get("description").and_then(Value::as_str) {
-            // The lines of a doc comment are one paragraph.
+            // A doc comment wraps its lines, but is one paragraph.
             derived.insert("description".to_owned(), text.replace('\n', " ").into());
         }
         let published = KEYWORDS.iter().filter_map(|&keyword| derived.remove_entry(keyword));
@@ -103,8 +103,8 @@ impl Transform for Published {
     }
 }
 
-/// Turns "this or null", as the schema of an `Option` says, into "this": an argument that has no
-/// value is left out.
+/// Reduces "a value or null", the schema of an `Option`, to the value. Callers omit an argument
+/// instead of passing null.
 fn unwrap_option(schema: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|name| name != "null");

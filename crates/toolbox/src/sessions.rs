@@ -1,15 +1,15 @@
 //! `session`: lists, searches, analyzes, rewinds, and repairs the logs of agents' sessions.
 //!
-//! An answer has at most `max_chars` characters. Rows that do not fit are left out whole from the
-//! end, and `truncated` says how many were returned and with which `offset` to continue.
+//! An answer has at most `max_chars` characters. Rows that do not fit are omitted whole from the
+//! end. `truncated` then has the number of rows returned and the `offset` of the next page.
 
+pub mod access;
 mod answer;
 mod arguments;
 mod failures;
 #[cfg(feature = "cloud")]
 mod hybrid;
 mod metadata;
-pub mod place;
 
 use std::sync::Arc;
 
@@ -25,88 +25,85 @@ use trommel_tool::{Call, Failure, Metadata, Output, Permissions, Registry, Regis
 
 use crate::schema;
 use crate::text::safe_json;
-use answer::{Answer, Room};
+use access::{LocalAccess, Problems, SessionAccess, Target};
+use answer::{Answer, CharBudget};
 pub use arguments::Bounds;
 use arguments::{Analysis, Arguments, Operation};
 pub use failures::NAME;
 use failures::{failed, in_operation, refused};
 #[cfg(feature = "cloud")]
-pub use hybrid::Hybrid;
-use place::{Here, Place, Problems, Target};
+pub use hybrid::HybridAccess;
 
-/// The end of the description where sessions may not be changed.
-const UNCHANGED: &str =
-    " Changes are not allowed here: `undo` is refused, and so are others without `dry_run` true.";
+/// The end of the description if sessions may not be changed.
+const READ_ONLY_NOTE: &str = " Changes are not permitted: `undo` is refused, and so are rewind, repair, and sync without `dry_run` true.";
 
-/// Adds the tool `session` to a registry. It answers from these sessions, and changes them only
-/// when it is asked to.
+/// Registers the tool `session` over local sessions. It changes sessions only on request.
 ///
 /// # Errors
-/// When a tool of this name is there already.
+/// Returns an error if the registry already has a tool of this name.
 pub fn register(registry: &Registry, sessions: &Sessions) -> Result<(), RegistryError> {
-    register_within(registry, sessions, Bounds::default())
+    register_with_bounds(registry, sessions, Bounds::default())
 }
 
-/// The same with other bounds of what may be asked for at once; what is answered when nothing is
-/// said stays the same.
+/// Like [`register`], with other upper bounds on the arguments. The defaults stay the same.
 ///
 /// # Errors
-/// When a tool of this name is there already.
-pub fn register_within(
+/// Returns an error if the registry already has a tool of this name.
+pub fn register_with_bounds(
     registry: &Registry,
     sessions: &Sessions,
     bounds: Bounds,
 ) -> Result<(), RegistryError> {
-    registry.register(SessionTool::new(Here(sessions.clone()), bounds))
+    registry.register(SessionTool::new(LocalAccess(sessions.clone()), bounds))
 }
 
-/// The same as [`register`] where sessions could not be had as they were to be, those of a storage
-/// for example: every answer tells the problem beside what it found in these.
+/// Like [`register`], for a caller that fell back to local sessions, for example because a storage
+/// is not available. Every answer reports `problem`.
 ///
 /// # Errors
-/// When a tool of this name is there already.
-pub fn register_despite(
+/// Returns an error if the registry already has a tool of this name.
+pub fn register_with_problem(
     registry: &Registry,
     sessions: &Sessions,
     problem: &str,
 ) -> Result<(), RegistryError> {
-    let mut tool = SessionTool::new(Here(sessions.clone()), Bounds::default());
+    let mut tool = SessionTool::new(LocalAccess(sessions.clone()), Bounds::default());
     tool.problem = Some(problem.to_owned());
     registry.register(tool)
 }
 
-/// The same over sessions of this machine and of a storage, with an operation more, which makes
-/// both the same.
+/// Like [`register_with_bounds`], over local sessions and those of a storage. The tool has the
+/// operation `sync` in addition.
 ///
 /// # Errors
-/// When a tool of this name is there already.
+/// Returns an error if the registry already has a tool of this name.
 #[cfg(feature = "cloud")]
 pub fn register_hybrid(
     registry: &Registry,
     hybrid: Arc<SyncedSessions>,
     bounds: Bounds,
 ) -> Result<(), RegistryError> {
-    registry.register(SessionTool::new(Hybrid(hybrid), bounds))
+    registry.register(SessionTool::new(HybridAccess(hybrid), bounds))
 }
 
-/// The tool.
+/// The tool `session`.
 struct SessionTool {
     metadata: Metadata,
     bounds: Bounds,
-    place: Arc<dyn Place>,
-    /// Is reported in every answer.
+    access: Arc<dyn SessionAccess>,
+    /// A problem that every answer reports.
     problem: Option<String>,
-    /// True if it may change sessions.
+    /// True if the tool may change sessions.
     may_change: bool,
 }
 
 impl SessionTool {
-    fn new(place: impl Place + 'static, bounds: Bounds) -> Self {
-        let metadata = metadata::metadata(bounds, place.is_hybrid());
-        Self { metadata, bounds, place: Arc::new(place), problem: None, may_change: true }
+    fn new(access: impl SessionAccess + 'static, bounds: Bounds) -> Self {
+        let metadata = metadata::metadata(bounds, access.is_hybrid());
+        Self { metadata, bounds, access: Arc::new(access), problem: None, may_change: true }
     }
 
-    /// An error for a change where none is allowed.
+    /// Refuses a change of sessions that is not permitted.
     fn check_permitted(&self, arguments: &Arguments) -> Result<(), Failure> {
         let changes = match arguments.operation {
             Operation::Undo => true,
@@ -133,14 +130,19 @@ impl Tool for SessionTool {
         let given = schema::given(&self.metadata.args_schema, call.arguments);
         arguments.check(given).and_then(|()| self.check_permitted(&arguments)).map_err(named)?;
         let cancel = Cancel::from(call.cancel().flag());
-        let meter = call.meter();
-        let watch = Watch::new().cancel_with(&cancel).progress(move |progress| meter.report(progress));
+        let handle = call.progress_handle();
+        let watch = Watch::new().cancel_with(&cancel).progress(move |progress| handle.report(progress));
         let problems = Problems::default();
         problems.add(self.problem.clone());
-        let work =
-            Work { place: &*self.place, arguments: &arguments, bounds: self.bounds, watch: &watch, problems };
+        let work = OperationRun {
+            access: &*self.access,
+            arguments: &arguments,
+            bounds: self.bounds,
+            watch: &watch,
+            problems,
+        };
         let answer = work.run().map_err(named)?;
-        // Unsafe characters become escapes of the same value.
+        // Unsafe characters become escapes with the same value.
         RawValue::from_string(safe_json(&answer)).map(Output::Json).map_err(|error| Failure::raised(&error))
     }
 
@@ -149,9 +151,9 @@ impl Tool for SessionTool {
             return None;
         }
         let mut metadata = self.metadata.clone();
-        metadata.description.push_str(UNCHANGED);
-        let (place, problem) = (Arc::clone(&self.place), self.problem.clone());
-        Some(Arc::new(Self { metadata, bounds: self.bounds, place, problem, may_change: false }))
+        metadata.description.push_str(READ_ONLY_NOTE);
+        let (access, problem) = (Arc::clone(&self.access), self.problem.clone());
+        Some(Arc::new(Self { metadata, bounds: self.bounds, access, problem, may_change: false }))
     }
 
     fn dry_run(&self, call: &Call<'_>) -> Option<String> {
@@ -159,38 +161,35 @@ impl Tool for SessionTool {
         let id = arguments.session_id.as_deref().unwrap_or("");
         match arguments.operation {
             Operation::Rewind if !arguments.is_dry_run() => {
-                Some(format!("Would cut back the session {id}, after a backup"))
+                Some(format!("Would rewind the session {id}, after a backup"))
             }
             Operation::Repair if !arguments.is_dry_run() => {
                 Some(format!("Would repair the transcript of the session {id}, after a backup"))
             }
-            Operation::Undo => Some(format!("Would take back the last change of the session {id}")),
+            Operation::Undo => Some(format!("Would undo the last change of the session {id}")),
             Operation::Sync if arguments.is_dry_run() => None,
-            Operation::Sync if arguments.is_all() => Some(
-                "Would make all sessions the same, and bring here those that lie in the cloud only"
-                    .to_owned(),
-            ),
-            Operation::Sync if id.is_empty() => {
-                Some("Would make all sessions the same in the cloud".to_owned())
+            Operation::Sync if arguments.includes_cloud_only() => {
+                Some("Would sync all sessions, and download those that are only in the cloud".to_owned())
             }
-            Operation::Sync => Some(format!("Would make the session {id} the same here and in the cloud")),
+            Operation::Sync if id.is_empty() => Some("Would sync all sessions with the cloud".to_owned()),
+            Operation::Sync => Some(format!("Would sync the session {id} with the cloud")),
             _ => None,
         }
     }
 }
 
-/// One call at work.
-struct Work<'a, 'w> {
-    place: &'a dyn Place,
+/// One call of `session`.
+struct OperationRun<'a, 'w> {
+    access: &'a dyn SessionAccess,
     arguments: &'a Arguments,
     bounds: Bounds,
     watch: &'a Watch<'w>,
-    /// Problems to report beside the answer.
+    /// The problems that the answer reports.
     problems: Problems,
 }
 
-impl Work<'_, '_> {
-    /// The answer's JSON.
+impl OperationRun<'_, '_> {
+    /// Runs the operation and returns its answer as JSON.
     fn run(&self) -> Result<String, Failure> {
         match self.arguments.operation {
             Operation::List => self.list(),
@@ -206,34 +205,34 @@ impl Work<'_, '_> {
                 self.change(dry_run, |sessions, session| sessions.repair(session, dry_run, self.watch))
             }
             Operation::SyncStatus => {
-                self.whole(&self.place.sync_status(self.arguments.session_id.as_deref(), self.watch)?)
+                self.whole(&self.access.sync_status(self.arguments.session_id.as_deref(), self.watch)?)
             }
-            Operation::Sync => self.whole(&self.place.sync(&self.arguments.sync(), self.watch)?),
+            Operation::Sync => self.whole(&self.access.sync(&self.arguments.sync(), self.watch)?),
         }
     }
 
     fn session(&self) -> Result<Session, Failure> {
-        Ok(self.place.find(self.arguments.session_id()?, self.watch, &self.problems)?)
+        Ok(self.access.find(self.arguments.session_id()?, self.watch, &self.problems)?)
     }
 
-    /// Changes the session that is meant.
+    /// Changes the session that the arguments name.
     fn change<T: Serialize>(
         &self,
         dry_run: bool,
         change: impl Fn(&Sessions, &Session) -> trommel_session::Result<T>,
     ) -> Result<String, Failure> {
         let target = Target { id: self.arguments.session_id()?, dry_run };
-        self.whole(&self.place.apply(target, self.watch, &self.problems, change)?)
+        self.whole(&self.access.apply(target, self.watch, &self.problems, change)?)
     }
 
-    /// What an answer may have, and how much could be asked for.
-    fn room(&self) -> Room {
-        Room { chars: self.arguments.max_chars, most: self.bounds.chars }
+    /// Returns the length limit of the answer, and the largest one that a call can request.
+    fn budget(&self) -> CharBudget {
+        CharBudget { chars: self.arguments.max_chars, max_chars: self.bounds.chars }
     }
 
-    /// An answer without rows.
+    /// Writes an answer that is not paged.
     fn whole(&self, answer: &impl Serialize) -> Result<String, Failure> {
-        self.answer(answer)?.whole(self.room())
+        self.answer(answer)?.whole(self.budget())
     }
 
     fn answer(&self, answer: &impl Serialize) -> Result<Answer, Failure> {
@@ -242,16 +241,16 @@ impl Work<'_, '_> {
         Ok(answer)
     }
 
-    /// An answer whose rows are a page.
+    /// Writes an answer whose rows are already those of one page.
     fn paged(&self, answer: &impl Serialize, rows: &str) -> Result<String, Failure> {
-        self.answer(answer)?.paged(rows, self.arguments.offset(), self.room())
+        self.answer(answer)?.paged(rows, self.arguments.offset(), self.budget())
     }
 
-    /// An answer that has all rows there are, of which those from the offset on are shown.
+    /// Writes an answer that has all rows, starting at the offset.
     fn paged_from_all(&self, answer: &impl Serialize, rows: &str) -> Result<String, Failure> {
         let mut answer = self.answer(answer)?;
-        answer.pass_over(rows, self.arguments.offset())?;
-        answer.paged(rows, self.arguments.offset(), self.room())
+        answer.skip_rows(rows, self.arguments.offset())?;
+        answer.paged(rows, self.arguments.offset(), self.budget())
     }
 
     fn list(&self) -> Result<String, Failure> {
@@ -262,7 +261,7 @@ impl Work<'_, '_> {
         query.include_cloud = given.include_cloud;
         query.limit = given.limit.unwrap_or(query.limit);
         query.offset = usize::try_from(given.offset()).unwrap_or(usize::MAX);
-        self.paged(&self.place.list(&query, self.watch, &self.problems)?, "sessions")
+        self.paged(&self.access.list(&query, self.watch, &self.problems)?, "sessions")
     }
 
     fn get(&self) -> Result<String, Failure> {
@@ -277,23 +276,25 @@ impl Work<'_, '_> {
             query.transcript = Some(page);
         } else if given.offset.is_some() || given.limit.is_some() || given.max_text.is_some() {
             return Err(refused(
-                "`offset`, `limit` and `max_text` are for messages: pass `include_transcript`, or leave them out",
+                "`offset`, `limit`, and `max_text` apply to messages: pass `include_transcript`, or omit them",
             ));
         }
         let details = self.session()?.get(&query, self.watch).map_err(failed)?;
         let mut answer = self.answer(&details)?;
         if details.transcript.is_none() {
-            return answer.whole(self.room());
+            return answer.whole(self.budget());
         }
         answer.lift("transcript", "messages", "transcript_page")?;
+        // Without a limit on messages, a single message is returned whole even if it exceeds the
+        // answer. Otherwise it could not be read at all.
         let one = details.transcript.is_some_and(|page| page.messages.len() == 1);
-        let room = if one && self.bounds.text.is_none() { Room::BOUNDLESS } else { self.room() };
-        answer.paged("transcript", given.offset(), room)
+        let budget = if one && self.bounds.text.is_none() { CharBudget::UNLIMITED } else { self.budget() };
+        answer.paged("transcript", given.offset(), budget)
     }
 
     fn search(&self) -> Result<String, Failure> {
         let given = self.arguments;
-        let text = given.query.as_deref().ok_or_else(|| refused("pass what to search for as `query`"))?;
+        let text = given.query.as_deref().ok_or_else(|| refused("pass the text to search for as `query`"))?;
         let mut query = SearchQuery::new(text);
         if let Some(scope) = &given.scope {
             query.scope = Scope::parse(scope).map_err(failed)?;
@@ -302,7 +303,7 @@ impl Work<'_, '_> {
         query.include_cloud = given.include_cloud;
         (query.offset, query.limit) = (given.offset(), given.limit.unwrap_or(query.limit));
         query.context_lines = given.context_lines;
-        let sessions = self.place.searched(&query, self.watch, &self.problems)?;
+        let sessions = self.access.sessions_to_search(&query, self.watch, &self.problems)?;
         self.paged(&sessions.search(&query, self.watch).map_err(failed)?, "matches")
     }
 
@@ -313,7 +314,7 @@ impl Work<'_, '_> {
         query.errors_only = given.errors_only;
         (query.offset, query.limit) = (given.offset(), given.limit.unwrap_or(query.limit));
         query.max_chars = given.row_chars();
-        self.paged(&self.place.get_events(&self.session()?, &query, self.watch)?, "events")
+        self.paged(&self.access.get_events(&self.session()?, &query, self.watch)?, "events")
     }
 
     fn analyze(&self) -> Result<String, Failure> {
@@ -324,7 +325,7 @@ impl Work<'_, '_> {
             Analysis::Errors => self.paged(&session.errors(page, self.watch).map_err(failed)?, "errors"),
             Analysis::Timeline => self.paged(&session.timeline(page, self.watch).map_err(failed)?, "turns"),
             Analysis::Usage => {
-                let sessions = self.place.family(&session, self.watch, &self.problems)?;
+                let sessions = self.access.family(&session, self.watch, &self.problems)?;
                 let usage = sessions.usage(&session, self.watch).map_err(failed)?;
                 self.paged_from_all(&usage, "by_session")
             }
@@ -333,7 +334,7 @@ impl Work<'_, '_> {
                 self.arguments.field()?.clone_into(&mut query.field);
                 query.by.clone_from(&self.arguments.by);
                 query.event_types.clone_from(&self.arguments.event_types);
-                self.paged_from_all(&self.place.aggregate(&session, &query, self.watch)?, "groups")
+                self.paged_from_all(&self.access.aggregate(&session, &query, self.watch)?, "groups")
             }
         }
     }

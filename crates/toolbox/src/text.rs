@@ -1,4 +1,4 @@
-//! JSON strings that are safe to show, steps of paths, and sizes.
+//! Safe JSON strings, steps of paths, and sizes.
 
 use serde::Serialize;
 use trommel::reader::Text;
@@ -9,7 +9,7 @@ pub(crate) fn chars(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Appends a text as a JSON string. Unsafe characters become escapes of the same value.
+/// Appends a text as a JSON string. Unsafe characters are escaped.
 pub(crate) fn push_string(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {
@@ -18,7 +18,7 @@ pub(crate) fn push_string(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Appends a character as in a JSON string.
+/// Appends a character of a JSON string.
 pub(crate) fn push_char(c: char, out: &mut String) {
     match c {
         '"' => out.push_str("\\\""),
@@ -31,15 +31,15 @@ pub(crate) fn push_char(c: char, out: &mut String) {
     }
 }
 
-/// Returns a text as a JSON string, safe to show.
+/// Returns a text as a JSON string that is safe to show.
 pub(crate) fn string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_string(text, &mut out);
     out
 }
 
-/// Escapes the unsafe characters of a JSON text. They can only be in strings, and the escapes have
-/// the same value.
+/// Escapes the unsafe characters of a JSON text. They occur only in strings, so the value does not
+/// change.
 pub(crate) fn safe_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
@@ -54,14 +54,14 @@ pub(crate) fn json(value: &impl Serialize) -> String {
     safe_json(&serde_json::to_string(value).expect("names are strings, and nothing is written to a device"))
 }
 
-/// Decodes a JSON string that was checked.
+/// Decodes a valid JSON string.
 pub(crate) fn unquoted(json: &str) -> String {
     let inside = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     let inside = inside.unwrap_or(json);
     Text::from_raw(inside.as_bytes(), inside.contains('\\')).decode().into_owned()
 }
 
-/// Appends a step into a member: after a dot where RFC 9535 allows it, else in brackets.
+/// Appends a step to a member: in dot notation where RFC 9535 allows it, otherwise in brackets.
 pub(crate) fn push_name(name: &str, path: &mut String) {
     let first = |c: char| c.is_ascii_alphabetic() || c == '_' || !c.is_ascii();
     if name.starts_with(first) && name.chars().all(|c| first(c) || c.is_ascii_digit()) {
@@ -69,16 +69,17 @@ pub(crate) fn push_name(name: &str, path: &mut String) {
         path.push_str(name);
         return;
     }
+    // A location of one step writes the bracket notation, after the root `$`.
     let mut location = trommel::path::Location::new();
     location.push_name(name);
     path.push_str(location.to_string().trim_start_matches('$'));
 }
 
-/// A size in units of 1024, with at most one decimal and no `.0`: `512 KB`, `1.5 MB`.
+/// Formats a size in units of 1024, with at most one decimal and no `.0`: `512 KB`, `1.5 MB`.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["B", "KB", "MB", "GB", "TB", "PB", "EB"];
     let mut unit = 0;
-    // Tenths of the unit, rounded half up; integers, so that every size is exact.
+    // Tenths of the unit, rounded half up. Integers keep every size exact.
     let mut tenths = u128::from(bytes) * 10;
     let mut scale = 1_u128;
     while tenths >= 10_240 && unit + 1 < UNITS.len() {
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_are_json_of_the_same_value() {
+    fn escaped_strings_keep_their_value() {
         let text = "a\"b\\c\n\u{1b}[31m\u{202e}\u{e0041}ü😀\u{7f}";
         let json = string(text);
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);

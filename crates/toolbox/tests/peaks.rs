@@ -1,8 +1,8 @@
-//! Memory: what a call takes at its peak follows what it answers, never the length of the output or
-//! of a value in it.
+//! Peak memory of a call depends on its answer, never on the size of the output or of a value in
+//! it.
 //!
-//! The counts are those of the whole process, so this binary has one test, which measures one call
-//! after the other.
+//! The counters are those of the whole process, so this binary has a single test, which measures
+//! one call at a time.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -21,24 +21,24 @@ static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
 const MIB: usize = 1 << 20;
 
-/// What a reader holds of a string, 16 MiB, in a buffer that may be twice as long.
+/// The reader's buffer for a string of 16 MiB, which may be twice as large.
 const STRING: usize = 32 * MIB;
 
-/// What storing may take.
+/// The allowance for storing an output.
 const PUT: usize = 16 * MIB + STRING;
 
-/// What figures of values may keep so as to be exact.
+/// The allowance for exact statistics of values.
 const VALUES: usize = 64 * MIB;
 
-/// Three elements of which one is a string of so many MiB.
+/// Returns a document with a number, a string of `mib` MiB, and an array of `mib` MiB.
 fn giants(mib: u64) -> impl Read {
     let string = Repeat::new("\"", "a text with \\n escapes and ü ", "", "\"", mib << 20 >> 5);
     let array = Repeat::new("[", "123456", ",", "]", mib << 20 >> 3);
     b"{\"items\":[1,".as_slice().chain(string).chain(b",".as_slice()).chain(array).chain(b"]}".as_slice())
 }
 
-/// Calls, with what they may take by declaration beyond what all may take.
-fn questions() -> Vec<(&'static str, Value, usize)> {
+/// Returns calls, each with its documented memory beyond the common allowance.
+fn calls_with_allowances() -> Vec<(&'static str, Value, usize)> {
     vec![
         ("extract", json!({ "paths": ["$.items", "$.items[*]", "$..[0]"] }), 0),
         ("count", json!({ "counts": [{ "name": "n", "path": "$.items[2]" }] }), 0),
@@ -53,7 +53,7 @@ fn questions() -> Vec<(&'static str, Value, usize)> {
     ]
 }
 
-/// How a payload is read.
+/// The ways to read a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Payload {
     Mapped,
@@ -61,7 +61,7 @@ enum Payload {
     Packed,
 }
 
-/// A policy that maps the payloads of a store.
+/// Returns a policy that maps the payloads of a store.
 fn mapped() -> MapPolicy {
     // SAFETY: the payloads are in a folder of this test alone, and the test does not write to them.
     #[expect(unsafe_code, reason = "payloads are mapped")]
@@ -70,10 +70,10 @@ fn mapped() -> MapPolicy {
     }
 }
 
-/// R7: whatever is in an output, and however it is read. In full it is a gigabyte.
+/// R7: for any content and any way of reading. The full run uses a gigabyte.
 #[test]
-fn peaks_do_not_follow_the_output() {
-    // A window holds the longest value that is asked for, at most 16 MiB, in a buffer that grows.
+fn r7_peak_memory_does_not_depend_on_the_output() {
+    // The window holds the longest requested value, at most 16 MiB, in a buffer that grows.
     for (payload, most) in
         [(Payload::Mapped, 12 * MIB), (Payload::Window, 48 * MIB), (Payload::Packed, 48 * MIB)]
     {
@@ -94,7 +94,7 @@ fn peaks_do_not_follow_the_output() {
         let registry = Arc::new(Registry::new());
         outputs::register(&registry, &store).unwrap();
         let executor = Executor::new(registry);
-        for (tool, mut arguments, more) in questions() {
+        for (tool, mut arguments, more) in calls_with_allowances() {
             arguments["id"] = json!("giants");
             let name = format!("tool_outputs.{tool}");
             let told = arguments.to_string();

@@ -1,5 +1,5 @@
-//! A parallel run over a folder: each file is a part, answered on whatever thread is free, and the
-//! partials are merged in the order of the names. The same can be done across machines, as partials
+//! A parallel run over a folder. Each file is a part that any free thread processes, and the
+//! partials are merged in the order of the names. The same works across machines, since partials
 //! can be stored and sent.
 //!
 //! ```sh
@@ -11,7 +11,7 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use trommel::{Analysis, Answer, Document, Found, Partial};
+use trommel::{Analysis, Answer, Document, Match, Partial};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
@@ -27,8 +27,8 @@ fn main() -> Result<(), Failure> {
     let analysis = Analysis::new().count(query.parse()?).stats();
     let answered = files.par_iter().enumerate().map(|(part, file)| {
         let mut document = Document::open(file)?;
-        let partial = analysis.run_part(&mut document, part as u64, &mut |_: &Found<'_>| Ok(()))?;
-        // As it would go over a wire.
+        let partial = analysis.run_part(&mut document, part as u64, &mut |_: &Match<'_>| Ok(()))?;
+        // The partial takes the form in which it would be sent.
         Partial::from_bytes(&partial.to_bytes()?)
     });
     let mut merged: Option<Partial> = None;
@@ -40,7 +40,7 @@ fn main() -> Result<(), Failure> {
                     None => partial,
                 });
             }
-            Err(error) => println!("{} left out: {error}", file.display()),
+            Err(error) => println!("{} skipped: {error}", file.display()),
         }
     }
     let Some(merged) = merged else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! A log tailer: prints what a query finds in each line of a log as the lines arrive, and tells of
-//! bad lines.
+//! A log tailer: prints a query's values in each line of a log as the lines arrive, and reports
+//! malformed lines.
 //!
 //! ```sh
 //! tail -f app.jsonl | cargo run --example tail_log '$[?@.level == "error"].message'
@@ -9,13 +9,13 @@
 use std::io::{self, Write};
 
 use trommel::reader::Framing;
-use trommel::{Analysis, Damage, Document, Found, OnBadRecord, Sink};
+use trommel::{Analysis, Damage, Document, Match, OnBadRecord, Sink};
 
-/// Writes values as they are found, flushing each: whoever watches a log does not want to wait.
+/// Writes values as they are found, and flushes each, so that the reader of a log sees it at once.
 struct Tail(io::Stdout);
 
 impl Sink for Tail {
-    fn found(&mut self, found: &Found<'_>) -> io::Result<()> {
+    fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
         write!(self.0, "{}: ", found.record)?;
         self.0.write_all(found.value)?;
         writeln!(self.0)?;
@@ -23,7 +23,7 @@ impl Sink for Tail {
     }
 
     fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
-        eprintln!("line {} left out: {}", damage.record + 1, damage.error);
+        eprintln!("line {} skipped: {}", damage.record + 1, damage.error);
         Ok(())
     }
 }

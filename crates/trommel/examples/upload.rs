@@ -1,8 +1,8 @@
-//! A service that answers questions about an upload, in memory that does not grow with it.
+//! A service that answers queries about an upload, in memory that does not grow with it.
 //!
 //! A client sends a line with a query, then JSON of any size, and closes its side. The service
-//! answers with how many nodes the query has, three of them drawn at random, and what the upload is
-//! made of. Run without arguments, it asks itself one question; with an address such as
+//! answers with the number of the query's nodes, three of them drawn at random, and statistics of
+//! the upload. Without arguments, the program sends itself one query; with an address such as
 //! `127.0.0.1:7070`, it serves:
 //!
 //! ```sh
@@ -20,7 +20,7 @@ use trommel::path::Query;
 use trommel::reader::Limits;
 use trommel::{Analysis, Answer, Document, Error, Sample};
 
-/// Questions one upload while it arrives.
+/// Answers a query about one upload while it arrives.
 fn answer(query: &str, upload: impl Read + Send + 'static) -> Result<String, Error> {
     let query: Query = query.parse()?;
     let three = NonZeroUsize::new(3).unwrap_or(NonZeroUsize::MIN);

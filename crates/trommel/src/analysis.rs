@@ -1,4 +1,4 @@
-//! Questions put together, and how they are to be answered.
+//! An analysis: measures, and the options of the run that answers them.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use trommel_path::{Duplicates, Logical, Order, Query};
 use trommel_reader::{Backend, Config, Limits, Validation};
 
 use crate::Error;
-use crate::control::{Control, Others};
+use crate::control::{Control, OtherPasses};
 use crate::document::Document;
 use crate::measure::{Count, Extract, Measure, Sample, Stats, Strategy};
-use crate::report::{Answer, Found, Report, Sink};
+use crate::report::{Answer, Match, Report, Sink};
 
-/// What to do with a record that is no JSON, in a stream whose framing allows to go on.
+/// The policy for malformed records, in a stream whose framing allows the run to continue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnBadRecord {
@@ -21,14 +21,14 @@ pub enum OnBadRecord {
     #[default]
     Stop,
     /// The record is left out of every answer, reported, and counted in the coverage. Each record
-    /// is then checked in full before it is questioned.
+    /// is validated in full before it is matched.
     Skip {
-        /// The run ends all the same when there are more than this.
+        /// The run ends with an error once more records than this are malformed.
         at_most: u64,
     },
 }
 
-/// Questions of any kind and number, answered in one pass.
+/// Any number of measures, answered in one pass.
 ///
 /// ```
 /// use trommel::{Analysis, Document};
@@ -45,7 +45,7 @@ pub struct Analysis {
     pub(crate) options: Options,
 }
 
-/// How the questions are answered.
+/// The options of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
     pub(crate) order: Order,
@@ -59,7 +59,7 @@ pub(crate) struct Options {
     pub(crate) control: Control,
     /// Filters that a record must pass.
     pub(crate) filters: Vec<Logical>,
-    /// Sizes of the populations of the samples that need them beforehand.
+    /// The population sizes for the samples that need them in advance.
     pub(crate) totals: Vec<Option<u64>>,
 }
 
@@ -72,54 +72,54 @@ impl Options {
 }
 
 impl Analysis {
-    /// No questions yet.
+    /// An analysis without measures.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks a question.
+    /// Adds a measure.
     #[must_use]
     pub fn ask(mut self, measure: Measure) -> Self {
         self.measures.push(measure);
         self
     }
 
-    /// Asks for the values of a query.
+    /// Adds an extraction of a query's values.
     #[must_use]
     pub fn extract(self, query: Query) -> Self {
         self.ask(Measure::Extract(Extract::new(query)))
     }
 
-    /// Asks for the number of a query's nodes.
+    /// Adds a count of a query's nodes.
     #[must_use]
     pub fn count(self, query: Query) -> Self {
         self.ask(Measure::Count(Count::new(query)))
     }
 
-    /// Asks for a sample.
+    /// Adds a sample.
     #[must_use]
     pub fn sample(self, sample: Sample) -> Self {
         self.ask(Measure::Sample(sample))
     }
 
-    /// Asks for a description of everything.
+    /// Adds statistics of the whole input.
     #[must_use]
     pub fn stats(self) -> Self {
         self.ask(Measure::Stats(Stats::new()))
     }
 
-    /// Keeps the records for which a filter holds, `@` and `$` both being the record ([RFC 9535,
-    /// section 2.3.5]). Of several filters all must hold. In an input of one document that document
-    /// is the record, and is kept or dropped whole.
+    /// Keeps the records for which a filter holds. Both `@` and `$` are the record ([RFC 9535,
+    /// section 2.3.5]). If there are several filters, all must hold. In an input of one document,
+    /// that document is the record, and is kept or dropped as a whole.
     ///
     /// Every measure covers the kept records only: limits count their matches, a sample's
     /// population is their nodes, and the sizes of [`Stats`] are those of their values. Locations,
     /// offsets, and record numbers remain those of the whole input. A dropped record is validated
-    /// as any value that is skipped, and counted in [`Coverage::dropped_records`].
+    /// like any skipped value, and counted in [`Coverage::dropped_records`].
     ///
-    /// A filter is evaluated once per record, before the record is matched, and costs what it costs
-    /// in a query: each of its paths walks to its nodes and stops there. On a reader that part of
-    /// the record is held, within [`Limits`].
+    /// A filter is evaluated once per record, before the record is matched, at the cost of the same
+    /// filter in a query: each of its paths visits its nodes and stops there. On a reader, that
+    /// part of the record is held, within [`Limits`].
     ///
     /// ```
     /// use trommel::path::Query;
@@ -153,17 +153,18 @@ impl Analysis {
         &self.options.filters
     }
 
-    /// The flag that cancels the run.
+    /// The token that cancels the run.
     pub fn cancel(&self) -> &Cancel {
         &self.options.control.cancel
     }
 
-    /// The configuration of a cursor that reads as the run does.
+    /// The cursor configuration of the run.
     pub fn config(&self) -> Config {
         self.options.config()
     }
 
-    /// An analysis with the same settings, without measures, filters, cancellation, and progress.
+    /// Returns an analysis with the same settings, without measures, filters, cancellation, and
+    /// progress.
     #[must_use]
     pub fn settings(&self) -> Self {
         let (filters, totals, control) = (Vec::new(), Vec::new(), Control::default());
@@ -171,114 +172,118 @@ impl Analysis {
         Self { measures: Vec::new(), options }
     }
 
-    /// The order in which values are handed out: that of the RFC for each query by itself (the
-    /// default), or that of the document for all of them together.
+    /// Sets the order of extracted values: RFC order for each query on its own (the default), or
+    /// document order for all queries together.
     #[must_use]
     pub fn order(mut self, order: Order) -> Self {
         self.options.order = order;
         self
     }
 
-    /// Which members a name selects where it stands several times.
+    /// Sets which members a name selects if it occurs several times in an object.
     #[must_use]
     pub fn duplicates(mut self, duplicates: Duplicates) -> Self {
         self.options.duplicates = duplicates;
         self
     }
 
-    /// How closely what is passed over is checked; strict unless said otherwise.
+    /// Sets how closely skipped bytes are validated. The default is strict.
     #[must_use]
     pub fn validation(mut self, validation: Validation) -> Self {
         self.options.validation = validation;
         self
     }
 
-    /// Bounds on depth, tokens and temporary files.
+    /// Sets the limits on depth, tokens, and temporary files.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.options.limits = limits;
         self
     }
 
-    /// A backend other than the fastest.
+    /// Sets a backend. The default is the fastest available.
     #[must_use]
     pub fn backend(mut self, backend: Backend) -> Self {
         self.options.backend = Some(backend);
         self
     }
 
-    /// Bytes of the window on streams.
+    /// Sets the size of the window on streams, in bytes.
     #[must_use]
     pub fn window(mut self, bytes: usize) -> Self {
         self.options.window = Some(bytes);
         self
     }
 
-    /// What to do with a record that is no JSON.
+    /// Sets the policy for malformed records.
     #[must_use]
     pub fn on_bad_record(mut self, policy: OnBadRecord) -> Self {
         self.options.on_bad_record = policy;
         self
     }
 
-    /// Threads to work on; without, those of rayon's current pool. Answers do not depend on it.
+    /// Sets the number of threads. The default is rayon's current pool. Answers do not depend on
+    /// it.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.options.threads = Some(threads);
         self
     }
 
-    /// A flag that ends the run.
+    /// Sets the token that cancels the run.
     #[must_use]
     pub fn cancel_with(mut self, cancel: &Cancel) -> Self {
         self.options.control.cancel = cancel.clone();
         self
     }
 
-    /// Called as bytes pass, at least once a MiB and at each read of a stream, from whichever
-    /// thread reads; never from two at once.
+    /// Sets a callback for progress. It is called at least once per MiB and at each read of a
+    /// stream, on the thread that reads, and never by two threads at once.
     #[must_use]
     pub fn on_progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.options.control.progress = Some(Arc::new(progress));
         self
     }
 
-    /// Answers the questions about a document. Values to be extracted are only counted.
+    /// Answers the measures over a document. Extracted values are only counted.
     ///
-    /// One pass, but for a systematic sample without a stride, which needs the size of its
-    /// population first, and for a sample of `$` in what turns out to be a stream of arrays. Memory
-    /// follows the depth, the limits and the number of questions, never the length of the document.
+    /// The run takes one pass, with two exceptions: a systematic sample without a stride needs the
+    /// size of its population first, and a sample of `$` rereads an input that turns out to be a
+    /// stream of arrays. Memory depends on the depth, the limits, and the number of measures, never
+    /// on the length of the document.
     pub fn run(&self, document: &mut Document) -> Result<Report, Error> {
-        self.run_with(document, &mut |_: &Found<'_>| Ok(()))
+        self.run_with(document, &mut |_: &Match<'_>| Ok(()))
     }
 
-    /// Answers the questions, and hands out the extracted values as they are found: each query's in
-    /// their order.
+    /// Answers the measures and passes extracted values to the sink as they are found, each query's
+    /// in order.
     ///
-    /// When it ends with an error, what was handed out by then stands before the place of the
-    /// error.
+    /// If the run ends with an error, the values that the sink received are those before the offset
+    /// of the error.
     pub fn run_with(&self, document: &mut Document, sink: &mut dyn Sink) -> Result<Report, Error> {
         if self.measures.iter().any(needs_total) {
-            return self.counted(document)?.run_with_totals(document, sink);
+            return self.with_totals(document)?.run_with_totals(document, sink);
         }
         self.run_with_totals(document, sink)
     }
 
-    /// The same analysis, with the sizes of populations that must be known first.
-    fn counted(&self, document: &mut Document) -> Result<Self, Error> {
-        let kept = document.keep(self.options.limits.spool_bytes, &self.options.control)?;
+    /// Returns the analysis with the population sizes that must be known in advance.
+    fn with_totals(&self, document: &mut Document) -> Result<Self, Error> {
+        let kept = document.spool(self.options.limits.spool_bytes, &self.options.control)?;
+        // The input is read twice: once to count, once to sample.
         let total = document.len().map(|length| kept + 2 * length);
         let mut counting = Self { measures: Vec::new(), options: self.options.clone() };
-        counting.options.control.others = Some(Others { before: kept, total });
+        counting.options.control.other_passes = Some(OtherPasses { before: kept, total });
         for measure in self.measures.iter().filter(|measure| needs_total(measure)) {
             let Measure::Sample(sample) = measure else { continue };
+            // The first candidate is enough: the sample's population is counted in any case.
             let (size, strategy) = (NonZeroUsize::MIN, Strategy::First);
             counting.measures.push(Measure::Sample(Sample { size, strategy, ..sample.clone() }));
         }
-        let report = counting.run_with_totals(document, &mut |_: &Found<'_>| Ok(()))?;
+        let report = counting.run_with_totals(document, &mut |_: &Match<'_>| Ok(()))?;
         let mut analysis = self.clone();
         let before = kept + report.coverage.bytes_read;
-        analysis.options.control.others = Some(Others { before, total });
+        analysis.options.control.other_passes = Some(OtherPasses { before, total });
         let mut totals = report.answers.iter().filter_map(|answer| match answer {
             Answer::Sample(sample) => Some(sample.total),
             _ => None,
@@ -291,7 +296,7 @@ impl Analysis {
 }
 
 impl OnBadRecord {
-    /// An error when there were more bad records than are to be skipped.
+    /// Returns an error if more records were malformed than may be skipped.
     pub(crate) fn check(self, bad: u64) -> Result<(), Error> {
         match self {
             Self::Skip { at_most } if bad > at_most => Err(Error::TooManyBadRecords { at_most }),
@@ -301,13 +306,13 @@ impl OnBadRecord {
 }
 
 impl Analysis {
-    /// Whether it asks for samples and for values. Where a sample is refused, values were handed
-    /// out up to that place; it would have to be found.
+    /// True if it has both samples and extractions. If a sample fails, values up to that offset
+    /// must have been emitted, and threads cannot know the offset.
     #[cfg(feature = "parallel")]
-    pub(crate) fn is_mixed(&self) -> bool {
+    pub(crate) fn has_extracts_and_samples(&self) -> bool {
         let asks = |what: fn(&Measure) -> bool| self.measures.iter().any(what);
-        asks(|asked| matches!(asked, Measure::Extract(_)))
-            && asks(|asked| matches!(asked, Measure::Sample(_)))
+        asks(|measure| matches!(measure, Measure::Extract(_)))
+            && asks(|measure| matches!(measure, Measure::Sample(_)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What accompanies a run: cancellation and progress.
+//! Cancellation and progress of a run.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,28 +6,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 use trommel_base::{Cancel, Progress};
 use trommel_reader::{Error, ErrorKind, Monitor};
 
-/// An error if a run was cancelled, which is at this offset of its input.
+/// Returns an error if the run was cancelled. The run is at `offset` of its input.
 pub(crate) fn check(cancel: &Cancel, offset: u64) -> Result<(), Error> {
     if cancel.is_cancelled() { Err(Error::plain(ErrorKind::Cancelled, offset)) } else { Ok(()) }
 }
 
 type Callback = Arc<dyn Fn(Progress) + Send + Sync>;
 
-/// What a run is accompanied by.
+/// The cancellation token and the progress callback of a run.
 #[derive(Clone, Default)]
 pub(crate) struct Control {
     pub(crate) cancel: Cancel,
     pub(crate) progress: Option<Callback>,
-    /// What other passes take, when this one is not the only one.
-    pub(crate) others: Option<Others>,
+    /// The sizes of the other passes, if the run takes several.
+    pub(crate) other_passes: Option<OtherPasses>,
 }
 
-/// Passes over the input besides the present one.
+/// The other passes over the input.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Others {
-    /// Bytes that passed before.
+pub(crate) struct OtherPasses {
+    /// Bytes read by earlier passes.
     pub(crate) before: u64,
-    /// Bytes of all passes together, where known.
+    /// Bytes of all passes together, if known.
     pub(crate) total: Option<u64>,
 }
 
@@ -38,74 +38,75 @@ impl fmt::Debug for Control {
 }
 
 impl Control {
-    /// Follows one pass over an input of `total` bytes.
+    /// Tracks one pass over an input of `total` bytes.
     pub(crate) fn track(&self, total: Option<u64>) -> Track {
-        let others = self.others.unwrap_or(Others { before: 0, total });
+        let other_passes = self.other_passes.unwrap_or(OtherPasses { before: 0, total });
         let meter = self.progress.clone().map(|callback| {
-            let before = others.before;
-            let passed = Mutex::new(Passed { before, bytes: before, told: before });
-            Arc::new(Meter { callback, total: others.total, passed })
+            let before = other_passes.before;
+            let passed = Mutex::new(PassedBytes { before, bytes: before, reported: before });
+            Arc::new(ProgressMeter { callback, total: other_passes.total, passed })
         });
         Track { cancel: self.cancel.clone(), meter }
     }
 }
 
-/// One pass being followed, on however many threads.
+/// The progress of one pass, shared by its threads.
 #[derive(Clone)]
 pub(crate) struct Track {
     cancel: Cancel,
-    meter: Option<Arc<Meter>>,
+    meter: Option<Arc<ProgressMeter>>,
 }
 
-struct Meter {
+struct ProgressMeter {
     callback: Callback,
     total: Option<u64>,
-    passed: Mutex<Passed>,
+    passed: Mutex<PassedBytes>,
 }
 
-struct Passed {
+struct PassedBytes {
     before: u64,
     bytes: u64,
-    told: u64,
+    reported: u64,
 }
 
 impl Track {
-    /// Watches one cursor that begins at offset `start`.
+    /// Returns a monitor for a cursor that starts at offset `start`.
     pub(crate) fn monitor(&self, start: u64) -> Monitor<'static> {
         let Self { cancel, meter } = self.clone();
         let mut seen = start;
         Box::new(move |offset| {
             check(&cancel, offset)?;
             if let Some(meter) = &meter {
-                // A monitor hears of offsets that never decrease.
-                meter.pass(offset - seen);
+                // The offsets that a monitor receives never decrease.
+                meter.add(offset - seen);
                 seen = offset;
             }
             Ok(())
         })
     }
 
-    /// Adds bytes that no cursor passes. An error when the run was cancelled.
-    pub(crate) fn pass(&self, bytes: u64, offset: u64) -> Result<(), Error> {
+    /// Adds bytes that no cursor reads. Returns an error if the run was cancelled.
+    pub(crate) fn advance(&self, bytes: u64, offset: u64) -> Result<(), Error> {
         if let Some(meter) = &self.meter {
-            meter.pass(bytes);
+            meter.add(bytes);
         }
         check(&self.cancel, offset)
     }
 
-    /// An error when the run was cancelled.
+    /// Returns an error if the run was cancelled.
     #[cfg(feature = "parallel")]
     pub(crate) fn check(&self, offset: u64) -> Result<(), Error> {
         check(&self.cancel, offset)
     }
 
-    /// The same for bytes that were passed already.
+    /// Returns a track for bytes that were counted before: it checks for cancellation only.
     #[cfg(feature = "parallel")]
-    pub(crate) fn again(&self) -> Self {
+    pub(crate) fn without_progress(&self) -> Self {
         Self { cancel: self.cancel.clone(), meter: None }
     }
 
-    /// Begins the pass anew: nothing is told until it is as far as it was.
+    /// Restarts the pass. Nothing is reported until it has passed the bytes that were reported
+    /// before.
     pub(crate) fn restart(&self) {
         if let Some(meter) = &self.meter {
             let mut passed = meter.passed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,14 +115,15 @@ impl Track {
     }
 }
 
-impl Meter {
-    /// The lock is kept while the callback runs, so that what it hears never decreases.
-    fn pass(&self, fresh: u64) {
+impl ProgressMeter {
+    /// Adds bytes and reports them. The lock is held during the callback, so that reported values
+    /// never decrease.
+    fn add(&self, fresh: u64) {
         let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
         passed.bytes += fresh;
         let bytes = passed.bytes;
-        if bytes > passed.told {
-            passed.told = bytes;
+        if bytes > passed.reported {
+            passed.reported = bytes;
             (self.callback)(Progress::new(bytes, self.total));
         }
     }

@@ -1,202 +1,210 @@
-//! One document on several threads: the elements of a long array, in stretches.
+//! Processes one document on several threads: speculatively divides a long array into stretches of
+//! elements.
 //!
-//! Where stretches begin is guessed: at a place that looks like the beginning of an element as the
-//! first ones do. A stretch counts only if the one before it came to an end exactly there;
-//! otherwise the elements from there on are matched once more, one after the other. So a wrong
-//! guess costs time and never changes an answer. After two wrong guesses in a row there are no
-//! more.
+//! The start of a stretch is a guess: an offset that looks like the start of an element, judged by
+//! the first elements. A stretch counts only if the stretch before it ended exactly at that offset.
+//! Otherwise the joining thread matches the elements from the end of the last valid stretch again.
+//! A wrong guess therefore costs time and never changes an answer. After two wrong guesses in a
+//! row, the rest of the array is matched on one thread.
 
-mod described;
+mod describe;
 
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use trommel_path::{ArrayCheckpoint, Matcher, Scratch, Wants};
-use trommel_reader::{Alike, Between, Config, Cursor, Span, View};
+use trommel_reader::{Between, Config, Cursor, ElementFinder, Span, View};
 
 use crate::analysis::OnBadRecord;
+use crate::buffered::{BufferedOutput, release};
 use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
-use crate::extract::Outbox;
-use crate::kept::{Kept, release};
+use crate::extract::MatchQueue;
 use crate::measure::{Measure, Stats};
 use crate::report::Coverage;
 use crate::run::{Helpers, Run};
-use crate::setup::{Asked, Role, Work};
+use crate::setup::{Request, Role, RunState};
 use crate::threads::Threads;
 
-/// Bytes of a stretch, at most.
-const STRETCH: u64 = 512 << 10;
+/// Maximum size of a stretch, in bytes.
+const MAX_STRETCH: u64 = 512 << 10;
 
-/// Bytes of the first ones. They grow while few things are found in them, so that what is found
-/// fits in memory.
-const FIRST_STRETCH: u64 = 64 << 10;
+/// Size of the first stretches, in bytes. Stretches grow while they hold few matches, so that
+/// buffered matches fit in memory.
+const MIN_STRETCH: u64 = 64 << 10;
 
-/// Values and candidates found in a stretch, beyond which stretches shrink.
-const MANY: usize = 16 << 10;
+/// Matches and candidates in one stretch beyond which stretches shrink.
+const MAX_BUFFERED: usize = 16 << 10;
 
-/// Stretches a thread that are worked on before their answers are handed out.
-const AHEAD: usize = 4;
+/// Stretches per thread that are processed before their results are joined.
+const STRETCHES_PER_THREAD: usize = 4;
 
-/// The same for statistics, which take time to be joined: fewer stretches, and longer ones.
-const DESCRIBED: u64 = 2 * STRETCH;
-const DESCRIBED_AHEAD: usize = 2;
+/// The same for statistics, which are expensive to join: fewer and longer stretches.
+const DESCRIBED_STRETCH: u64 = 2 * MAX_STRETCH;
+const DESCRIBED_PER_THREAD: usize = 2;
 
-/// Bytes in which the end of an element is looked for.
-const SEARCHED: u64 = 8 * STRETCH;
+/// Maximum number of bytes to search for the end of an element.
+const MAX_SEARCH: u64 = 8 * MAX_STRETCH;
 
-/// Wrong guesses in a row after which no more are made.
-const WRONG: u32 = 2;
+/// Wrong guesses in a row after which the division ends.
+const MAX_MISSES: u32 = 2;
 
-/// What it takes to divide a document.
-pub(crate) struct Divide<'a> {
+/// The document to divide, the threads, and their settings.
+pub(crate) struct ArrayDivider<'a> {
     view: View<'a>,
-    /// What is wanted of matches in a stretch.
+    /// The matcher's settings within a stretch.
     wants: Wants,
     track: Track,
     threads: Threads,
-    /// Stretches that are worked on at a time.
-    ahead: usize,
+    /// Stretches that are processed at a time.
+    in_flight: usize,
 }
 
-impl<'a> Divide<'a> {
-    /// Where a document can be divided: it is in memory or mapped and long enough, there are
-    /// threads, and all that is asked for is values, counts and samples, without a limit that may
-    /// end the run early, or its statistics.
+impl<'a> ArrayDivider<'a> {
+    /// Returns a divider if the document can be divided. It must be in memory or mapped, and long,
+    /// and there must be several threads. The measures must be the statistics of the whole
+    /// document, or extractions, counts, and samples without a limit that can end the run early.
     pub(crate) fn new(
-        asked: Asked<'_>,
+        request: Request<'_>,
         document: &'a Document,
         track: &Track,
         located: bool,
     ) -> Result<Option<Self>, Error> {
-        let Asked { analysis, setup } = asked;
+        let Request { analysis, setup } = request;
         let (measures, options) = (&analysis.measures, &analysis.options);
-        let apart = |measure: &Measure| !measure.is_limited() && !matches!(measure, Measure::Stats(_));
-        // Figures of values that begin anew with each stretch cost more than is won.
+        let is_divisible = |measure: &Measure| !measure.is_limited() && !matches!(measure, Measure::Stats(_));
+        // Statistics of values restart in each stretch, which costs more than the threads save.
         let divides = |stats: &Stats| stats.queries.is_empty() && !stats.values;
         let describes = matches!(measures.as_slice(), [Measure::Stats(stats)] if divides(stats));
         let fails = !matches!(options.on_bad_record, OnBadRecord::Skip { .. });
-        let Some(view) = document.view().filter(|view| view.bytes().len() as u64 > 4 * STRETCH) else {
+        let Some(view) = document.view().filter(|view| view.bytes().len() as u64 > 4 * MAX_STRETCH) else {
             return Ok(None);
         };
-        let can = fails && !analysis.is_mixed() && (describes || measures.iter().all(apart));
+        let can =
+            fails && !analysis.has_extracts_and_samples() && (describes || measures.iter().all(is_divisible));
         if Threads::count(options) < 2 || !can {
             return Ok(None);
         }
         let threads = Threads::new(options)?;
-        let ahead = if describes { DESCRIBED_AHEAD } else { AHEAD };
-        // Those that only errors tell are told when the error is met in turn.
+        let in_flight = if describes { DESCRIBED_PER_THREAD } else { STRETCHES_PER_THREAD };
+        // Locations that only errors need are computed when the joining thread reaches the error.
         let mut wants = setup.wants.clone();
         wants.location = located;
-        Ok(Some(Self { view, wants, track: track.clone(), ahead: ahead * threads.count, threads }))
+        Ok(Some(Self { view, wants, track: track.clone(), in_flight: in_flight * threads.count, threads }))
     }
 
-    /// The next stretches of so many bytes, the first one behind an element that ends at `from`, or
-    /// is thought to.
-    fn stretches(&self, mut from: u64, bytes: u64, elements: &Alike<'_>) -> Vec<Span> {
+    /// Returns the next stretches of about `bytes` bytes each. The first follows an element that
+    /// ends at `from`, or is guessed to.
+    fn stretches(&self, mut from: u64, bytes: u64, elements: &ElementFinder<'_>) -> Vec<Span> {
         let next = || {
-            let end = elements.guess(from + bytes, SEARCHED)?;
+            let end = elements.guess(from + bytes, MAX_SEARCH)?;
             Some(Span::new(std::mem::replace(&mut from, end), end))
         };
-        std::iter::from_fn(next).take(self.ahead).collect()
+        std::iter::from_fn(next).take(self.in_flight).collect()
     }
 }
 
-/// What was found in a stretch of elements.
+/// The results of one stretch of elements.
 struct Stretch {
     span: Span,
-    work: Work,
-    kept: Kept,
-    /// Where the last element ended; nothing if there was an error.
+    state: RunState,
+    output: BufferedOutput,
+    /// The end of the last element; `None` after an error.
     end: Option<u64>,
     elements: u64,
 }
 
-/// How far elements have been matched, and how well places were guessed.
+/// The progress of the joined stretches, and the number of recent wrong guesses.
 struct Chain {
-    /// Where the last element ended.
+    /// The end of the last element.
     at: u64,
-    /// Elements up to there.
+    /// The number of elements up to `at`.
     elements: u64,
-    /// Up to where bytes were told of.
-    told: u64,
-    wrong: u32,
+    /// The offset up to which progress was reported.
+    reported: u64,
+    misses: u32,
     ended: bool,
 }
 
-/// How a stretch goes with what was matched before it.
-enum Meeting {
-    /// It begins where the last element ended.
-    Fits,
-    /// It does not, and is to be matched again from there.
+/// The relation of a stretch to the elements that were joined before it.
+enum Fit {
+    /// The stretch starts at the end of the last element.
+    Exact,
+    /// The stretch starts elsewhere, and its span must be matched again from the end of the last
+    /// element.
     Missed,
-    /// There is nothing of it that counts.
-    Passed,
+    /// No element of the stretch counts.
+    Obsolete,
 }
 
 impl Chain {
     fn new(start: u64, between: &Between) -> Self {
-        Self { at: start, elements: 0, told: between.told(), wrong: 0, ended: false }
+        Self { at: start, elements: 0, reported: between.monitored(), misses: 0, ended: false }
     }
 
-    fn meets(&mut self, stretch: Span) -> Meeting {
+    fn fit(&mut self, stretch: Span) -> Fit {
         if self.ended {
-            return Meeting::Passed;
+            return Fit::Obsolete;
         }
         if stretch.start == self.at {
-            self.wrong = 0;
-            return Meeting::Fits;
+            self.misses = 0;
+            return Fit::Exact;
         }
-        self.wrong += 1;
-        self.ended = self.wrong == WRONG;
-        // Otherwise all of it may lie in an element that was matched.
-        if self.ended || self.at >= stretch.end { Meeting::Passed } else { Meeting::Missed }
+        self.misses += 1;
+        self.ended = self.misses == MAX_MISSES;
+        // A span that ends before the last element does lies within that element, in a string for
+        // example: it contains nothing to match.
+        if self.ended || self.at >= stretch.end { Fit::Obsolete } else { Fit::Missed }
     }
 
-    /// Elements have been matched up to this offset.
-    fn pass(&mut self, end: u64, track: &Track) -> Result<(), Error> {
-        track.pass(end.saturating_sub(self.told), end)?;
-        self.told = self.told.max(end);
+    /// Records that elements were matched up to `end`.
+    fn advance_to(&mut self, end: u64, track: &Track) -> Result<(), Error> {
+        track.advance(end.saturating_sub(self.reported), end)?;
+        self.reported = self.reported.max(end);
         self.at = end;
         Ok(())
     }
 }
 
-impl Helpers for Divide<'_> {
+impl Helpers for ArrayDivider<'_> {
     fn match_elements(&self, run: &mut Run<'_>, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         let (paused, checkpoint) = (matcher.paused(), matcher.checkpoint());
-        let elements = paused.and_then(|paused| Alike::new(self.view, paused));
+        let elements = paused.and_then(|paused| ElementFinder::new(self.view, paused));
         let (Some(start), Some(checkpoint), Some(elements)) = (paused, checkpoint, elements) else {
             matcher.resume();
             return Ok(());
         };
         let mut chain = Chain { elements: matcher.passed(), ..Chain::new(start, checkpoint.between()) };
         let first = chain.elements;
-        let asked = run.asked;
-        let mut bytes = FIRST_STRETCH;
+        let request = run.request;
+        let mut bytes = MIN_STRETCH;
         let mut stretches = self.stretches(start, bytes, &elements);
         let mut answers = Vec::new();
         self.threads
-            .scope(|scope| scope.spawn(|_| answers = self.answer_all(asked, &checkpoint, &stretches)));
+            .scope(|scope| scope.spawn(|_| answers = self.answer_all(request, &checkpoint, &stretches)));
         while let Some(last) = stretches.last()
             && !chain.ended
         {
-            // While these are handed out, the next ones are worked on.
+            // While these results are joined, the other threads process the next stretches.
             stretches = self.stretches(last.end, bytes, &elements);
             let mut next = Vec::new();
             let joined = self.threads.scope(|scope| {
-                scope.spawn(|_| next = self.answer_all(asked, &checkpoint, &stretches));
+                scope.spawn(|_| next = self.answer_all(request, &checkpoint, &stretches));
                 let mut answers = std::mem::take(&mut answers).into_iter();
                 answers.try_for_each(|stretch| self.join(run, &checkpoint, stretch, &mut chain))
             });
             joined?;
             answers = next;
-            let many = |found: &Stretch| found.kept.len().max(found.work.noted()) > MANY;
+            // Stretches shrink and grow with the density of matches: buffered matches of all
+            // stretches in flight must fit in memory.
+            let many = |found: &Stretch| found.output.len().max(found.state.candidates()) > MAX_BUFFERED;
             bytes = if answers.iter().any(many) { bytes / 2 } else { 2 * bytes };
-            bytes = bytes.clamp(FIRST_STRETCH, STRETCH);
+            bytes = bytes.clamp(MIN_STRETCH, MAX_STRETCH);
         }
-        for (query, role) in asked.setup.plan.ids().zip(&asked.setup.roles) {
-            let outbox = if let Role::Extract(number) = *role { run.work.outboxes.get(number) } else { None };
-            if outbox.is_some_and(Outbox::is_holding) {
+        // Matches that are held from joined elements may follow matches to come, so the matcher
+        // must not emit those at once.
+        for (query, role) in request.setup.plan.ids().zip(&request.setup.roles) {
+            let queue = if let Role::Extract(number) = *role { run.state.queues.get(number) } else { None };
+            if queue.is_some_and(MatchQueue::holds_matches) {
                 matcher.hold_back(query);
             }
         }
@@ -205,14 +213,15 @@ impl Helpers for Divide<'_> {
     }
 
     fn describe(&self, run: &mut Run<'_>, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
-        let config = run.asked.analysis.options.config();
-        // The only measure is one description, of the whole value.
-        self.describe_value(&config, matcher, &mut run.work.describing[0])
+        let config = run.request.analysis.options.config();
+        // The divider accepts statistics only as the single measure, of the whole value.
+        self.describe_value(&config, matcher, &mut run.state.descriptions[0])
     }
 }
 
-impl Divide<'_> {
-    /// Joins what was found in the next stretch, or in its place from where the last element ended.
+impl ArrayDivider<'_> {
+    /// Joins the results of the next stretch, after matching it again if its start was a wrong
+    /// guess.
     #[expect(clippy::expect_used, reason = "a stretch is a part of the view")]
     fn join(
         &self,
@@ -222,57 +231,66 @@ impl Divide<'_> {
         chain: &mut Chain,
     ) -> Result<(), Error> {
         let until = stretch.span.end;
-        match chain.meets(stretch.span) {
-            Meeting::Fits => {}
-            Meeting::Passed => return Ok(()),
-            Meeting::Missed => stretch = self.answer(run.asked, checkpoint, Span::new(chain.at, until)),
+        match chain.fit(stretch.span) {
+            Fit::Exact => {}
+            Fit::Obsolete => return Ok(()),
+            Fit::Missed => stretch = self.answer(run.request, checkpoint, Span::new(chain.at, until)),
         }
-        // With an error everything ends where it is met in turn.
+        // The matcher continues before this stretch and meets the error itself, with the exact
+        // location and all values before it emitted.
         let Some(end) = stretch.end else {
             chain.ended = true;
             return Ok(());
         };
         let span = Span::new(chain.at, end);
         let view = self.view.narrow(span).expect("its elements are in the view");
-        stretch.kept.begin_at(checkpoint.array(), chain.elements);
-        stretch.kept.hand_out(view, &mut run.work.outgoing, run.sink, &self.track)?;
+        // Within a stretch, indexes count from its first element. Only here the number of elements
+        // before it is known.
+        stretch.output.begin_at(checkpoint.array(), chain.elements);
+        stretch.output.replay(view, &mut run.state.extracts, run.sink, &self.track)?;
+        // The emitted values were the last readers of these pages.
         release(view);
-        run.work.merge(stretch.work)?;
-        chain.pass(end, &self.track)?;
+        run.state.merge(stretch.state)?;
+        chain.advance_to(end, &self.track)?;
         chain.elements += stretch.elements;
-        // The array has no further element, or there is one that does not end.
+        // Either the array ended in this stretch, or its last element has no end.
         chain.ended = end < until;
         Ok(())
     }
 
-    fn answer_all(&self, asked: Asked<'_>, checkpoint: &ArrayCheckpoint, stretches: &[Span]) -> Vec<Stretch> {
-        stretches.par_iter().map(|span| self.answer(asked, checkpoint, *span)).collect()
+    fn answer_all(
+        &self,
+        request: Request<'_>,
+        checkpoint: &ArrayCheckpoint,
+        stretches: &[Span],
+    ) -> Vec<Stretch> {
+        stretches.par_iter().map(|span| self.answer(request, checkpoint, *span)).collect()
     }
 
-    /// A cursor behind an element that ends at the beginning of a span.
+    /// Returns a cursor after an element that ends at the start of the span.
     #[expect(clippy::expect_used, reason = "a stretch is a part of the view")]
     fn cursor_between(&self, between: &Between, span: Span, config: &Config) -> Cursor<'_> {
         let all = self.view.base() + self.view.bytes().len() as u64;
         let view = self.view.narrow(Span::new(span.start, all)).expect("it begins in the view");
-        let monitor = self.track.again().monitor(span.start);
+        let monitor = self.track.without_progress().monitor(span.start);
         Cursor::from_between(view, between, config).monitored(monitor)
     }
 
-    /// Matches the elements from behind one that ends at the beginning of a span up to the first
-    /// that ends behind it.
-    fn answer(&self, asked: Asked<'_>, checkpoint: &ArrayCheckpoint, span: Span) -> Stretch {
-        let Asked { analysis, setup } = asked;
-        let mut kept = Kept::new(self.wants.location);
-        let mut work = Work::apart(&analysis.measures, &analysis.options);
+    /// Matches the elements of a span, from the one that starts there to the first that ends at or
+    /// after the end of the span.
+    fn answer(&self, request: Request<'_>, checkpoint: &ArrayCheckpoint, span: Span) -> Stretch {
+        let Request { analysis, setup } = request;
+        let mut output = BufferedOutput::new(self.wants.location);
+        let mut state = RunState::for_part(&analysis.measures, &analysis.options);
         let config = analysis.options.config();
         let mut cursor = self.cursor_between(checkpoint.between(), span, &config);
         let mut scratch = Scratch::new();
         let mut matcher = setup.plan.matcher(&mut scratch, &mut cursor, &self.wants);
         matcher.resume_at(checkpoint, span.end);
         let coverage = Coverage::new(analysis.options.validation, None);
-        let ran = Run::new(asked, &mut work, &mut kept, coverage).elements(&mut matcher);
+        let ran = Run::new(request, &mut state, &mut output, coverage).elements(&mut matcher);
         let (end, elements) = (ran.ok().and_then(|()| matcher.paused()), matcher.passed());
         self.view.release(Span::new(span.start, end.unwrap_or(span.end)));
-        Stretch { span, work, kept, end, elements }
+        Stretch { span, state, output, end, elements }
     }
 }

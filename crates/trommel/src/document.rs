@@ -1,4 +1,4 @@
-//! What is questioned: a file, bytes, or anything that can be read.
+//! The input of an analysis: a file, bytes, or a reader.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,46 +11,47 @@ use crate::Error;
 use crate::control::{Control, Track};
 use crate::packed::{self, Codec};
 
-/// An input, and how it is divided into records.
+/// An input, and its framing into records.
 ///
-/// Files and bytes can be questioned any number of times, a reader once. gzip and zstd are
-/// recognised by their first bytes (feature `compression`); offsets count the bytes after
+/// Files and bytes can be read any number of times, a reader only once. gzip and zstd are
+/// recognized by their first bytes (feature `compression`); offsets count bytes after
 /// decompression.
 pub struct Document {
     source: Source,
     framing: Framing,
     ratio: u64,
-    /// The file once more, to look at its end.
+    /// A second handle of the file, to read its end.
     file: Option<File>,
-    /// What a reader gave, if it is kept.
-    kept: Option<Arc<Mutex<Kept>>>,
+    /// The recorded bytes of a reader, if they are kept.
+    kept: Option<Arc<Mutex<ReaderPrefix>>>,
 }
 
 /// The first bytes of a reader.
 #[derive(Default)]
-struct Kept {
+struct ReaderPrefix {
     bytes: Vec<u8>,
     /// True once the reader has ended and all its bytes are kept.
     is_whole: bool,
     is_too_long: bool,
 }
 
-/// A reader whose first bytes are kept.
-struct Keeping {
+/// A reader that records its first bytes.
+struct PrefixRecorder {
     reader: Box<dyn Read + Send>,
-    kept: Arc<Mutex<Kept>>,
-    most: usize,
+    kept: Arc<Mutex<ReaderPrefix>>,
+    max_bytes: usize,
 }
 
-impl Read for Keeping {
+impl Read for PrefixRecorder {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        // A reader that reports more than it was given room for is not believed.
+        // A faulty reader may report more bytes than fit into the buffer.
         let count = self.reader.read(into)?.min(into.len());
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if count == 0 && !into.is_empty() {
             kept.is_whole = !kept.is_too_long;
-        } else if kept.is_too_long || kept.bytes.len() + count > self.most {
-            *kept = Kept { is_too_long: true, ..Kept::default() };
+        } else if kept.is_too_long || kept.bytes.len() + count > self.max_bytes {
+            // A partial prefix cannot be read again, so its memory is freed.
+            *kept = ReaderPrefix { is_too_long: true, ..ReaderPrefix::default() };
         } else {
             kept.bytes.extend_from_slice(&into[..count]);
         }
@@ -61,26 +62,25 @@ impl Read for Keeping {
 enum Source {
     Input(Input),
     Packed(Input, Codec),
-    /// Taken when it is read.
+    /// A reader that is consumed by the first cursor.
     Reader(Mutex<Option<Box<dyn Read + Send>>>),
 }
 
 /// Bytes copied at a time.
 const CHUNK: usize = 64 << 10;
 
-/// Largest ratio of decompressed to compressed bytes, after the first 64 MiB, unless another is
-/// set.
-const RATIO: u64 = 1000;
+/// The default maximum ratio of decompressed to compressed bytes, after the first 64 MiB.
+const DEFAULT_RATIO: u64 = 1000;
 
 impl Document {
-    /// Opens a file, to be read through a window. Names that end in `.jsonl` or `.ndjson` (also
-    /// before `.gz`, `.zst`) are read as [`Framing::Lines`], others as [`Framing::Auto`].
+    /// Opens a file to be read through a window. Files named `.jsonl` or `.ndjson` (also before
+    /// `.gz` or `.zst`) are read as [`Framing::Lines`], others as [`Framing::Auto`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::open_with(path, MapPolicy::never())
     }
 
-    /// Opens a file, mapped if the policy allows it and the system can, otherwise read through a
-    /// window. A pipe or device is read once.
+    /// Opens a file. Maps it if the policy allows it and the system can; otherwise reads it through
+    /// a window. A pipe or device can be read once.
     pub fn open_with(path: impl AsRef<Path>, policy: MapPolicy) -> Result<Self, Error> {
         let path = path.as_ref();
         let open = |cause| Error::Open { path: path.to_owned(), cause };
@@ -96,7 +96,7 @@ impl Document {
         Ok(document.framing(framing_of(path)))
     }
 
-    /// Questions bytes in memory.
+    /// Creates a document from bytes in memory.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
         let input = Input::from_bytes(bytes.into());
         let packed = input.view().and_then(|view| packed::codec(view.bytes()));
@@ -106,12 +106,12 @@ impl Document {
         }
     }
 
-    /// Questions what can be read, once.
+    /// Creates a document from a reader, which can be read once.
     pub fn from_reader(reader: impl Read + Send + 'static) -> Self {
         Self::new(Source::Reader(Mutex::new(Some(Box::new(reader)))))
     }
 
-    /// Questions an opened input.
+    /// Creates a document from an opened input.
     pub fn from_input(input: Input) -> io::Result<Self> {
         let mut magic = [0; 4];
         let length = packed::read_start(&mut input.reader(), &mut magic)?;
@@ -122,10 +122,10 @@ impl Document {
     }
 
     fn new(source: Source) -> Self {
-        Self { source, framing: Framing::Auto, ratio: RATIO, file: None, kept: None }
+        Self { source, framing: Framing::Auto, ratio: DEFAULT_RATIO, file: None, kept: None }
     }
 
-    /// With this framing.
+    /// Sets the framing.
     #[must_use]
     pub fn framing(mut self, framing: Framing) -> Self {
         self.framing = framing;
@@ -136,43 +136,43 @@ impl Document {
         self.framing = framing;
     }
 
-    /// With this limit to the ratio of decompressed to compressed bytes.
+    /// Sets the maximum ratio of decompressed to compressed bytes.
     #[must_use]
     pub fn ratio_limit(mut self, ratio: u64) -> Self {
         self.ratio = ratio;
         self
     }
 
-    /// Keeps what a reader gives in memory while it is read, so that an input of at most `most`
-    /// bytes can be read again.
+    /// Records the bytes of a reader in memory while it is read, so that an input of at most
+    /// `max_bytes` bytes can be read again.
     #[must_use]
-    pub fn keep_up_to(mut self, most: usize) -> Self {
+    pub fn keep_up_to(mut self, max_bytes: usize) -> Self {
         if let Source::Reader(reader) = &mut self.source {
-            let kept = Arc::new(Mutex::new(Kept::default()));
+            let kept = Arc::new(Mutex::new(ReaderPrefix::default()));
             self.kept = Some(Arc::clone(&kept));
             let reader = reader.get_mut().unwrap_or_else(PoisonError::into_inner);
-            *reader = reader.take().map(|reader| Box::new(Keeping { reader, kept, most }) as _);
+            *reader = reader.take().map(|reader| Box::new(PrefixRecorder { reader, kept, max_bytes }) as _);
         }
         self
     }
 
-    /// The bytes that a reader gave, if it has ended and all of them were kept.
-    fn kept_bytes(&self) -> Option<Vec<u8>> {
+    /// The recorded bytes of a reader, if it has ended and all of them were kept.
+    fn recorded_bytes(&self) -> Option<Vec<u8>> {
         let kept = self.kept.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         kept.is_whole.then(|| kept.bytes.clone())
     }
 
-    /// How the input is divided into records.
+    /// The framing of the input into records.
     pub fn current_framing(&self) -> Framing {
         self.framing
     }
 
-    /// Whether it can be questioned again.
+    /// True if the document can be read again.
     pub fn is_repeatable(&self) -> bool {
         !matches!(self.source, Source::Reader(_))
     }
 
-    /// Length in bytes, where it is known in advance.
+    /// The length in bytes, if it is known in advance.
     pub fn len(&self) -> Option<u64> {
         match &self.source {
             Source::Input(input) => input.known_len(),
@@ -180,12 +180,12 @@ impl Document {
         }
     }
 
-    /// True if it is known to hold no byte.
+    /// True if the document is known to be empty.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
 
-    /// All bytes at once, where they are in memory or mapped.
+    /// All bytes of the input, if they are in memory or mapped.
     pub fn view(&self) -> Option<View<'_>> {
         match &self.source {
             Source::Input(input) => input.view(),
@@ -193,42 +193,42 @@ impl Document {
         }
     }
 
-    /// A cursor at the start. An input that can be read only once is consumed.
+    /// Returns a cursor at the start. Consumes an input that can be read only once.
     pub fn cursor(&self, config: &Config) -> Result<Cursor<'_>, Error> {
         let (framing, ratio) = (self.framing, self.ratio);
         Ok(match &self.source {
             Source::Input(input) => Cursor::from_input(input, framing, config),
             Source::Packed(input, codec) => {
-                let unpacked = codec.unpack(input.reader(), ratio).map_err(unread)?;
+                let unpacked = codec.unpack(input.reader(), ratio).map_err(read_error)?;
                 Cursor::from_reader(unpacked, framing, config)
             }
             Source::Reader(reader) => {
-                let reader = match self.kept_bytes() {
+                let reader = match self.recorded_bytes() {
                     Some(bytes) => Box::new(io::Cursor::new(bytes)),
                     None => take(reader)?,
                 };
-                let reader = packed::unpacked(reader, ratio).map_err(unread)?;
+                let reader = packed::unpacked(reader, ratio).map_err(read_error)?;
                 Cursor::from_reader(reader, framing, config)
             }
         })
     }
 
-    /// Makes a reader repeatable: what it gives is kept in a temporary file without a name, of at
-    /// most `limit` bytes. Returns how many were kept.
-    pub(crate) fn keep(&mut self, limit: u64, control: &Control) -> Result<u64, Error> {
+    /// Makes a reader repeatable by copying it to an unnamed temporary file of at most `limit`
+    /// bytes. Returns the number of bytes copied.
+    pub(crate) fn spool(&mut self, limit: u64, control: &Control) -> Result<u64, Error> {
         let Source::Reader(reader) = &self.source else { return Ok(0) };
-        let reader = packed::unpacked(take(reader)?, self.ratio).map_err(unread)?;
+        let reader = packed::unpacked(take(reader)?, self.ratio).map_err(read_error)?;
         let mut file = tempfile::tempfile()?;
         let copied = copy(reader, &mut file, limit, &control.track(None))?;
-        // Nobody else can change a file without a name, but a map of it is not worth the promise:
-        // it is read twice, in order.
+        // No other process can change an unnamed file, but mapping it would gain nothing: it is
+        // read twice, in order.
         self.source = Source::Input(Input::from_file(file, MapPolicy::never())?);
         Ok(copied)
     }
 
-    /// In a file of lines that is read through a window and did not end with a line end when it was
-    /// opened: where its last line begins, which somebody may be writing.
-    pub(crate) fn open_line(&self) -> Result<Option<u64>, Error> {
+    /// Returns the offset of the last line if another process may still be writing it: in a file of
+    /// lines that is read through a window and had no final line end when it was opened.
+    pub(crate) fn unterminated_line(&self) -> Result<Option<u64>, Error> {
         let (Source::Input(input), Some(file), Framing::Lines) = (&self.source, &self.file, self.framing)
         else {
             return Ok(None);
@@ -240,7 +240,7 @@ impl Document {
         Ok(Some(start).filter(|start| *start < length))
     }
 
-    /// Whether bytes were appended to the file since it was opened.
+    /// True if bytes were appended to the file since it was opened.
     pub(crate) fn has_grown(&self) -> bool {
         match &self.source {
             Source::Input(input) => input.verify(false).is_err() && input.verify(true).is_ok(),
@@ -248,7 +248,7 @@ impl Document {
         }
     }
 
-    /// An error when the file is not what it was when it was opened. A stream of records may have
+    /// Returns an error if the file changed since it was opened. A stream of records may have
     /// grown.
     pub(crate) fn verify(&self) -> Result<(), Error> {
         match &self.source {
@@ -259,7 +259,7 @@ impl Document {
     }
 }
 
-/// Copies what a reader gives, at most `limit` bytes, and says how many.
+/// Copies a reader, at most `limit` bytes. Returns the number of bytes copied.
 fn copy(mut reader: impl Read, file: &mut File, limit: u64, track: &Track) -> Result<u64, Error> {
     let mut chunk = vec![0; CHUNK];
     let mut copied = 0;
@@ -276,11 +276,11 @@ fn copy(mut reader: impl Read, file: &mut File, limit: u64, track: &Track) -> Re
         }
         file.write_all(&chunk[..count as usize])?;
         copied += count;
-        track.pass(count, copied)?;
+        track.advance(count, copied)?;
     }
 }
 
-/// The offset behind the last line end among the first `length` bytes.
+/// The offset after the last line end among the first `length` bytes.
 fn last_line(mut file: &File, length: u64) -> io::Result<u64> {
     let mut chunk = vec![0; CHUNK];
     let mut end = length;
@@ -297,8 +297,8 @@ fn last_line(mut file: &File, length: u64) -> io::Result<u64> {
     Ok(0)
 }
 
-/// An error of reading before the first byte.
-fn unread(error: io::Error) -> Error {
+/// An error that occurs before the first byte is read.
+fn read_error(error: io::Error) -> Error {
     trommel_reader::Error::io(error, 0).into()
 }
 
@@ -306,7 +306,7 @@ fn take(reader: &Mutex<Option<Box<dyn Read + Send>>>) -> Result<Box<dyn Read + S
     reader.lock().ok().and_then(|mut reader| reader.take()).ok_or(Error::Consumed)
 }
 
-/// The framing that a file's name announces: lines where it ends in `.jsonl` or `.ndjson`, also
+/// Returns the framing that a file name indicates: lines if it ends in `.jsonl` or `.ndjson`, also
 /// before `.gz` and `.zst`.
 pub fn framing_of(path: &Path) -> Framing {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! What can go wrong while answering.
+//! Errors of an analysis.
 
 use std::error::Error as _;
 use std::fmt;
@@ -8,71 +8,71 @@ use std::path::PathBuf;
 use trommel_path::ParseError;
 use trommel_reader::{ErrorKind, Kind, Limit};
 
-use crate::packed::TooMuch;
+use crate::packed::RatioExceeded;
 
 /// An error of an analysis.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A query is not valid.
+    /// A query is invalid.
     Query(Box<ParseError>),
     /// The input cannot be opened.
     Open {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         cause: io::Error,
     },
     /// The input cannot be read, or is not JSON.
     Read {
-        /// What happened, and where.
+        /// The error, with its offset.
         error: trommel_reader::Error,
-        /// The record it happened in, from 0, in a stream of records.
+        /// The record that contains the error, from 0, in a stream of records.
         record: Option<u64>,
     },
-    /// What was found cannot be handed over: a full disk, a closed pipe, a temporary file.
+    /// The output cannot be written: a full disk, a closed pipe, or a temporary file.
     Output(io::Error),
-    /// A sample was asked of something that is no array.
+    /// A sample's query selects a value that is not an array.
     NotAnArray {
         /// The query.
         query: String,
-        /// What it selects.
+        /// The type of the value that it selects.
         kind: Kind,
     },
-    /// A sample of `$` took the first value, an array, for the whole of an input that cannot be
-    /// read again, and another value follows.
+    /// A sample of `$` took the first value, an array, as the whole input. Another value follows,
+    /// and the input cannot be read again.
     StreamOfArrays {
-        /// Absolute byte offset of the second value.
+        /// Byte offset of the second value.
         offset: u64,
     },
-    /// Something was to be counted that has nothing of the kind.
+    /// A count met a value that it cannot count.
     NotCountable(Box<NotCountable>),
-    /// A sample cannot be drawn as asked.
+    /// A sample cannot be drawn.
     Sample(trommel_sampler::Error),
-    /// An input that can be read only once was to be read again.
+    /// The input can be read only once, and was read before.
     Consumed,
-    /// More bad records than were to be skipped.
+    /// More records were malformed than may be skipped.
     TooManyBadRecords {
         /// The number allowed.
         at_most: u64,
     },
-    /// Partials that do not belong together, or of an unknown version.
+    /// Partials that cannot be merged, are damaged, or have an unknown version.
     Partial(String),
 }
 
-/// What a count met that it cannot count.
+/// A value that a count cannot count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NotCountable {
     /// The name of the count.
     pub name: String,
-    /// What was to be counted.
+    /// The kind of count, such as `array_length`.
     pub wanted: &'static str,
-    /// Normalized path of the first offender.
+    /// Normalized path of the first such value.
     pub location: String,
-    /// Its type.
+    /// The type of the value.
     pub kind: Kind,
-    /// A type of count that would work.
+    /// The kind of count that would work.
     pub instead: &'static str,
 }
 
@@ -86,7 +86,7 @@ impl fmt::Display for Error {
             Self::Output(cause) => write!(f, "cannot write: {cause}"),
             Self::NotAnArray { query, kind } => write!(
                 f,
-                "{query} selects {} {}, and a sample is drawn from an array; to sample the nodes of a query, use one \
+                "{query} selects {} {}, but a sample needs an array; to sample the nodes of a query, use one \
                  that can select several, such as {query}[*]",
                 article(*kind),
                 kind.name()
@@ -107,11 +107,13 @@ impl fmt::Display for Error {
                 what.instead
             ),
             Self::Sample(error) => write!(f, "{error}"),
-            Self::Consumed => f.write_str("the input can be read only once, and was read: open it again"),
+            Self::Consumed => {
+                f.write_str("the input can be read only once and was already read; open it again")
+            }
             Self::TooManyBadRecords { at_most } => {
                 write!(
                     f,
-                    "more than {at_most} bad records: raise the number that is skipped, or look at the input"
+                    "more than {at_most} malformed records; raise the number to skip, or check the input"
                 )
             }
             Self::Partial(what) => f.write_str(what),
@@ -143,11 +145,13 @@ impl From<ParseError> for Error {
 
 impl From<trommel_reader::Error> for Error {
     fn from(error: trommel_reader::Error) -> Self {
-        // What a decompressor refuses comes through the reader as any error of reading.
+        // A decompressor's error arrives as an I/O error of the reader. A ratio that was exceeded
+        // becomes a limit, like any other.
         let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
-        let ratio = cause.and_then(io::Error::get_ref).and_then(|cause| cause.downcast_ref::<TooMuch>());
+        let ratio =
+            cause.and_then(io::Error::get_ref).and_then(|cause| cause.downcast_ref::<RatioExceeded>());
         let error = match ratio {
-            Some(TooMuch(ratio)) => {
+            Some(RatioExceeded(ratio)) => {
                 trommel_reader::Error::plain(ErrorKind::Limit(Limit::Ratio(*ratio)), error.offset())
             }
             None => error,

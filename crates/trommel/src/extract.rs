@@ -1,213 +1,214 @@
-//! Handing out values in the order wanted.
+//! Extraction: emits matches in the requested order.
 
 use std::io::{self, Write};
 
 use trommel_base::Cancel;
-use trommel_path::{Held, HeldMatch, Matcher};
+use trommel_path::{HeldMatch, HeldRows, Matcher};
 use trommel_reader::Span;
 
 use crate::control::check;
 use crate::error::Error;
-use crate::notes::Notes;
-use crate::report::{Found, Sink};
+use crate::report::{Match, Sink};
+use crate::spool::TextSpool;
 
-/// Bytes of held matches kept in memory.
-const HELD: usize = 16 << 20;
+/// Bytes of held matches in memory.
+const HELD_MEMORY: usize = 16 << 20;
 
-/// Values on their way out, in an order of their own. In the order of the RFC each query has one;
-/// in the order of the document all share one.
+/// Matches that wait until their order is known. In RFC order each query has a queue; in document
+/// order all queries share one.
 #[derive(Debug)]
-pub(crate) struct Outbox {
-    held: Held,
-    notes: Notes,
+pub(crate) struct MatchQueue {
+    held: HeldRows,
+    locations: TextSpool,
     text: Vec<u8>,
-    /// Bits of a held match's tag that are the number of its query; the others are the place of its
-    /// note.
+    /// The number of low bits of a held match's tag that are the number of its query. The other
+    /// bits are the offset of its location in `locations`.
     bits: u32,
-    /// Whether it serves all queries, in the order of the document.
+    /// True if the queue serves all queries, in document order.
     shared: bool,
     cancel: Cancel,
 }
 
-/// One query's values.
+/// The state of an extraction.
 #[derive(Clone, Debug)]
-pub(crate) struct Outgoing {
+pub(crate) struct ExtractState {
     pub(crate) measure: usize,
     pub(crate) limit: u64,
-    pub(crate) given: u64,
+    pub(crate) emitted: u64,
 }
 
-impl Outgoing {
+impl ExtractState {
     pub(crate) fn is_done(&self) -> bool {
-        self.given >= self.limit
+        self.emitted >= self.limit
     }
 
-    /// Hands one value out, unless there were enough.
-    pub(crate) fn give(&mut self, found: &Found<'_>, sink: &mut dyn Sink) -> io::Result<()> {
+    /// Passes a match to the sink, unless the limit is reached.
+    pub(crate) fn emit(&mut self, found: &Match<'_>, sink: &mut dyn Sink) -> io::Result<()> {
         if self.is_done() {
             return Ok(());
         }
-        self.given += 1;
+        self.emitted += 1;
         sink.found(found)
     }
 }
 
-/// A match that has just been left.
+/// A match that the matcher has just left.
 #[derive(Clone, Copy)]
-pub(crate) struct Left {
-    /// The number of its query among those that hand out.
+pub(crate) struct LeftMatch {
+    /// The number of its extraction.
     pub(crate) number: usize,
     pub(crate) times: u64,
     pub(crate) span: Span,
-    /// Whether nothing that is still to come can stand before it.
+    /// True if no later match can come before it.
     pub(crate) settled: bool,
 }
 
-impl Outbox {
-    /// An empty one, for one of so many queries or shared by all of them.
+impl MatchQueue {
+    /// An empty queue, for one of `queries` extractions or shared by all of them.
     pub(crate) fn new(queries: usize, shared: bool, cancel: &Cancel) -> Self {
         let bits = usize::BITS - (queries - 1).leading_zeros();
-        let (held, notes, cancel) = (Held::new(HELD), Notes::default(), cancel.clone());
-        Self { held, notes, text: Vec::new(), bits, shared, cancel }
+        let (held, locations, cancel) = (HeldRows::new(HELD_MEMORY), TextSpool::default(), cancel.clone());
+        Self { held, locations, text: Vec::new(), bits, shared, cancel }
     }
 
-    /// Hands a match out, or holds it until its order is known. `outgoing` is that of its query.
-    pub(crate) fn take(
+    /// Emits a match, or holds it until its order is known. `extract` is the state of its
+    /// extraction.
+    pub(crate) fn push(
         &mut self,
-        left: Left,
+        left: LeftMatch,
         matcher: &Matcher<'_, '_>,
-        outgoing: &mut Outgoing,
+        extract: &mut ExtractState,
         sink: &mut dyn Sink,
     ) -> Result<(), Error> {
-        // More of one node than are still wanted need not be looked at: they are all the same.
-        let times = left.times.min(outgoing.limit - outgoing.given);
+        // All occurrences of a node are equal, so those beyond the limit need no work.
+        let times = left.times.min(extract.limit - extract.emitted);
         let located = sink.wants_location() && times > 0;
         if !left.settled || !self.held.is_empty() {
-            // Several queries that share it have a limit each.
-            if self.held.is_empty() && outgoing.limit != u64::MAX && (self.bits == 0 || !self.shared) {
-                self.held.keep_smallest(outgoing.limit - outgoing.given);
+            // A shared queue cannot be bounded: each query has its own limit.
+            if self.held.is_empty() && extract.limit != u64::MAX && (self.bits == 0 || !self.shared) {
+                self.held.keep_smallest(extract.limit - extract.emitted);
             }
-            return self.hold(Left { times, ..left }, located, matcher);
+            return self.hold(LeftMatch { times, ..left }, located, matcher);
         }
         if located {
             self.text.clear();
             write!(self.text, "{}", matcher.location())?;
         }
-        let location = located.then(|| text_of(&self.text));
-        let found = found(outgoing.measure, left.span, location, matcher);
+        let location = located.then(|| as_text(&self.text));
+        let found = found(extract.measure, left.span, location, matcher);
         for time in 0..times {
             self.check_cancel(time, left.span)?;
-            outgoing.give(&found, sink)?;
+            extract.emit(&found, sink)?;
         }
         Ok(())
     }
 
-    /// Holds a match, unless it cannot be among those that are wanted.
-    fn hold(&mut self, left: Left, located: bool, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
-        // Of several queries' matches at one place, those of the first query come first.
-        let place = [left.span.start, left.number as u64];
-        let key = if self.shared { &place } else { matcher.key() };
+    /// Holds a match, unless its key exceeds the bound.
+    fn hold(&mut self, left: LeftMatch, located: bool, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
+        // Matches of several queries at the same offset are in the order of the queries.
+        let start_and_query = [left.span.start, left.number as u64];
+        let key = if self.shared { &start_and_query } else { matcher.key() };
         if self.held.rejects(key) {
             return Ok(());
         }
-        let mut note = 0;
+        let mut location_at = 0;
         if located {
             self.text.clear();
             write!(self.text, "{}", matcher.location())?;
-            note = self.notes.push(&self.text)?;
+            location_at = self.locations.push(&self.text)?;
         }
         for time in 0..left.times {
             self.check_cancel(time, left.span)?;
-            self.held.push(key, left.span, note << self.bits | left.number as u64)?;
+            self.held.push(key, left.span, location_at << self.bits | left.number as u64)?;
         }
         Ok(())
     }
 
-    /// The key that a match must be below to be wanted, where that is known.
+    /// The upper bound of keys that can still be emitted, if it is known.
     pub(crate) fn bound(&self) -> Option<&[u64]> {
         self.held.bound()
     }
 
-    /// Takes in what was held for the same query in a later part of the input. No locations were
-    /// noted there.
+    /// Appends the matches that a later part held for the same query. Parts hold no locations.
     #[cfg(feature = "parallel")]
     pub(crate) fn append(&mut self, later: &mut Self) -> Result<(), Error> {
         Ok(self.held.append(&mut later.held)?)
     }
 
-    /// Whether something is held.
+    /// True if a match is held.
     #[inline]
-    pub(crate) fn is_holding(&self) -> bool {
+    pub(crate) fn holds_matches(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// Hands out everything that was held.
-    pub(crate) fn settle(
+    /// Emits all held matches.
+    pub(crate) fn flush(
         &mut self,
         matcher: &Matcher<'_, '_>,
-        outgoing: &mut [Outgoing],
+        extracts: &mut [ExtractState],
         sink: &mut dyn Sink,
     ) -> Result<(), Error> {
         if self.held.is_empty() {
             return Ok(());
         }
         let located = sink.wants_location();
-        let (notes, text, bits, cancel) = (&mut self.notes, &mut self.text, self.bits, &self.cancel);
-        let mut touched = Touched::default();
+        let (locations, text, bits, cancel) = (&mut self.locations, &mut self.text, self.bits, &self.cancel);
+        let mut read_spans = ReadSpans::default();
         self.held.drain(|HeldMatch { span, tag, .. }| {
-            if touched.add(span, matcher) {
+            if read_spans.add(span, matcher) {
                 check(cancel, span.end)?;
             }
             let number = (tag & !(u64::MAX << bits)) as usize;
-            let outgoing = &mut outgoing[number];
-            if outgoing.is_done() {
+            let extract = &mut extracts[number];
+            if extract.is_done() {
                 return Ok::<_, Error>(());
             }
             if located {
-                notes.read(tag >> bits, text)?;
+                locations.read(tag >> bits, text)?;
             }
-            let location = located.then(|| text_of(text));
-            Ok(outgoing.give(&found(outgoing.measure, span, location, matcher), sink)?)
+            let location = located.then(|| as_text(text));
+            Ok(extract.emit(&found(extract.measure, span, location, matcher), sink)?)
         })?;
-        touched.forget(matcher);
-        Ok(self.notes.clear()?)
+        read_spans.release(matcher);
+        Ok(self.locations.clear()?)
     }
 
-    /// Handing out passes no bytes, so that nobody else looks at the flag meanwhile.
+    /// Emitting matches moves no cursor, so nothing else checks for cancellation.
     fn check_cancel(&self, time: u64, span: Span) -> Result<(), Error> {
         if time % 1024 == 1023 { Ok(check(&self.cancel, span.end)?) } else { Ok(()) }
     }
 }
 
-/// What is told of a match; its bytes are kept by the cursor until it has been told.
-#[expect(clippy::expect_used, reason = "the matcher keeps the bytes of matches")]
+/// Creates the match for a sink. The cursor holds its bytes until it is emitted.
+#[expect(clippy::expect_used, reason = "the matcher holds the bytes of matches")]
 fn found<'a>(
     measure: usize,
     span: Span,
     location: Option<&'a str>,
     matcher: &'a Matcher<'_, '_>,
-) -> Found<'a> {
+) -> Match<'a> {
     let cursor = matcher.cursor();
-    let view = cursor.part(span).expect("a match is readable until it was handed out");
-    Found { measure, value: view.bytes(), span, record: cursor.record(), location, view }
+    let view = cursor.part(span).expect("a match is readable until it is emitted");
+    Match { measure, value: view.bytes(), span, record: cursor.record(), location, view }
 }
 
-/// The part of the input that was read again since its memory was given back.
+/// The spans that were read again, whose memory can be released.
 #[derive(Default)]
-struct Touched {
+struct ReadSpans {
     spans: u32,
     range: Option<Span>,
 }
 
-impl Touched {
-    /// Spans read before their memory is given back.
-    const SPANS: u32 = 1024;
+impl ReadSpans {
+    /// Spans to read before their memory is released.
+    const MAX_SPANS: u32 = 1024;
 
-    /// Adds a span. `true` once in so many.
+    /// Adds a span. Returns true each time the memory was released, as a signal to check for
+    /// cancellation.
     fn add(&mut self, span: Span, matcher: &Matcher<'_, '_>) -> bool {
-        let full = self.spans == Self::SPANS;
+        let full = self.spans == Self::MAX_SPANS;
         if full {
-            self.forget(matcher);
+            self.release(matcher);
         }
         self.spans += 1;
         let range = self.range.get_or_insert(span);
@@ -215,7 +216,7 @@ impl Touched {
         full
     }
 
-    fn forget(&mut self, matcher: &Matcher<'_, '_>) {
+    fn release(&mut self, matcher: &Matcher<'_, '_>) {
         self.spans = 0;
         if let Some(range) = self.range.take() {
             matcher.cursor().forget(range);
@@ -223,8 +224,8 @@ impl Touched {
     }
 }
 
-/// A location's text; it was written from one.
-#[expect(clippy::expect_used, reason = "a location is text")]
-fn text_of(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("it was written as text")
+/// The text of a location.
+#[expect(clippy::expect_used, reason = "a location is UTF-8")]
+fn as_text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("a location is UTF-8")
 }

@@ -1,18 +1,18 @@
-//! Question JSON that is too big to load: extract, count, sample and describe, in one pass, in
-//! memory that follows the questions and never the document.
+//! Query, count, sample, and profile JSON that is too big to load. An [`Analysis`] answers all its
+//! queries in one pass. Memory depends on the queries, never on the length of the document.
 //!
 //! ```
-//! use trommel::{Analysis, Document, Found};
+//! use trommel::{Analysis, Document, Match};
 //!
 //! # fn main() -> Result<(), trommel::Error> {
 //! let events = r#"{"events": [{"id": 7, "ok": true}, {"id": 8, "ok": false}]}"#;
 //! let mut log = Document::from_bytes(events);
-//! let questions = Analysis::new()
+//! let analysis = Analysis::new()
 //!     .extract("$.events[*].id".parse()?)
 //!     .count("$.events[?@.ok == false]".parse()?)
 //!     .stats();
 //! let mut ids = Vec::new();
-//! let report = questions.run_with(&mut log, &mut |found: &Found<'_>| {
+//! let report = analysis.run_with(&mut log, &mut |found: &Match<'_>| {
 //!     ids.push(String::from_utf8_lossy(found.value).into_owned());
 //!     Ok(())
 //! })?;
@@ -27,10 +27,10 @@
 //! - [Should I use this crate?](#should-i-use-this-crate)
 //! - [Terms](#terms)
 //! - [Inputs](#inputs)
-//! - [Questions](#questions)
+//! - [Measures](#measures)
 //! - [Filters on records](#filters-on-records)
-//! - [Order, and what has to look back](#order-and-what-has-to-look-back)
-//! - [Bad records](#bad-records)
+//! - [Order and held matches](#order-and-held-matches)
+//! - [Malformed records](#malformed-records)
 //! - [Threads and parts](#threads-and-parts)
 //! - [Validation and coverage](#validation-and-coverage)
 //! - [Limits](#limits)
@@ -38,88 +38,95 @@
 //!
 //! # Should I use this crate?
 //!
-//! Yes, to ask something of JSON that is large, or comes from a pipe, or from people you do not
-//! know. To change JSON, or to turn all of a small document into Rust values, use `serde_json`. Who
-//! needs only events, only queries, only samples or only statistics can take [`reader`],
-//! [`path`](mod@path), [`sampler`] or [`statistics`] alone; they change more slowly than this
-//! crate, which puts them together and adds nothing of its own but that.
+//! Yes, to query JSON that is large, comes from a pipe, or comes from a source you do not trust. To
+//! change JSON, or to deserialize a small document, use `serde_json`. If you need only events,
+//! queries, samples, or statistics, use [`reader`], [`path`](mod@path), [`sampler`], or
+//! [`statistics`] alone. This crate combines the four; their APIs change less often than its own.
 //!
 //! # Terms
 //!
-//! A *document* is an input, divided into *records* by its *framing*; each record is one JSON
-//! value, and `$` in a query is each record in turn. A *measure* is one question. A *node* is a
-//! value that a query selects. The *population* of a sample is what it is drawn from. *Coverage*
-//! says what was read.
+//! A *document* is an input. Its *framing* divides it into *records*. Each record is one JSON
+//! value; a query is evaluated on each, with the record as `$`. A *measure* is one request of an
+//! analysis: an extraction, a count, a sample, or statistics. A *node* is a value that a query
+//! selects. The *population* of a sample is the set of values that it is drawn from. *Coverage*
+//! reports which parts of the input were read.
 //!
 //! # Inputs
 //!
-//! [`Document`] takes a file, bytes, or any reader. gzip and zstd are recognised by their first
+//! [`Document`] takes a file, bytes, or any reader. gzip and zstd are recognized by their first
 //! bytes; offsets count bytes after decompression. A file is read through a window unless
-//! [`MapPolicy::trusted`](reader::MapPolicy::trusted) lets it be mapped, which is faster and needs
-//! the promise that nobody changes it meanwhile. A change is noticed at the end and makes the
-//! answer an error.
+//! [`MapPolicy::trusted`](reader::MapPolicy::trusted) allows mapping it. Mapping is faster, but the
+//! caller must promise that nothing changes the file while it is mapped. If a file has changed by
+//! the end of a run, the run returns an error.
 //!
-//! # Questions
+//! # Measures
 //!
-//! [`Extract`] hands values to a [`Sink`] as they are found: the bytes that stand in the input,
-//! nothing rounded, reordered or dropped. [`Count`] counts nodes, elements or members. [`Sample`]
-//! draws at random (seeded, uniform, the same on every platform and for every number of threads),
-//! from the front, the end, evenly, or group by group. [`Stats`] describes sizes, structure, types,
-//! arrays and objects by path, and on request a JSON Schema and figures of the values. Any number
-//! of them goes into one [`Analysis`] and is answered in one pass.
+//! [`Extract`] passes values to a [`Sink`] as they are found: the verbatim bytes of the input, with
+//! nothing rounded, reordered, or dropped. [`Count`] counts nodes, elements, or members. [`Sample`]
+//! draws items at random, from the start, from the end, evenly spaced, or from each group. Random
+//! samples are seeded and uniform, and the same on every platform and for every number of threads.
+//! [`Stats`] computes the size, structure, and types of the input, and describes the arrays and
+//! objects of each path. On request it infers a JSON Schema and computes statistics of the values.
+//! An [`Analysis`] takes any number of measures and answers them in one pass. There is one
+//! exception: an evenly spaced sample without a stride first counts its population.
 //!
 //! # Filters on records
 //!
-//! [`Analysis::filter`] keeps the records for which a filter holds, with `@` and `$` both the
-//! record, so that `@.level == 'error'` selects lines of a log. Every measure then covers the kept
+//! [`Analysis::filter`] keeps the records for which a filter holds. Both `@` and `$` are the
+//! record, so `@.level == 'error'` selects lines of a log. Every measure then covers the kept
 //! records only; record numbers, offsets, and locations remain those of the whole input. A filter
-//! is evaluated over the record's bytes before the record is matched, and walks only to the nodes
-//! it names. Dropped records are skipped under the run's validation and counted in [`Coverage`].
+//! is evaluated before its record is matched, and visits only the nodes that it names. A dropped
+//! record is validated like other skipped bytes. [`Coverage`] counts the dropped records.
 //!
-//! # Order, and what has to look back
+//! # Order and held matches
 //!
-//! Values of a query come in the order of RFC 9535, or with
-//! [`Order::Document`](path::Order::Document) as they stand in the input. Where the two differ
-//! (`..`, several selectors in a segment, reverse slices) matches are held as spans, a few bytes
-//! each, until no earlier one can follow: 16 MiB in memory, then a temporary file without a name.
-//! Counts, samples and statistics hold nothing. On a reader, a query that must look back (those, a
-//! negative index, `$` in a filter) keeps the record in a temporary file up to
-//! [`Limits::spool_bytes`](reader::Limits::spool_bytes); every other query runs within the window
-//! and gives its first match before the input ends.
+//! The values of a query are emitted in the order of RFC 9535 or, with
+//! [`Order::Document`](path::Order::Document), in the order of the input. The two orders differ for
+//! `..`, several selectors in a segment, and reverse slices. For these, a match is held until all
+//! matches that precede it in the order are known. A held match is a span of a few bytes. The spans
+//! take up to 16 MiB of memory; more go to an unnamed temporary file. Counts, samples, and
+//! statistics hold no matches.
 //!
-//! # Bad records
+//! If the input is a reader, some queries must rewind it: those that hold matches, and those with a
+//! negative index or with `$` in a filter. For them, the record is spooled to a temporary file, up
+//! to [`Limits::spool_bytes`](reader::Limits::spool_bytes). Every other query runs within the
+//! window and emits each match without waiting for the end of the input.
 //!
-//! With [`OnBadRecord::Skip`] a record stream goes on after a record that is no JSON, where the
-//! framing has a delimiter. Every record is then checked in full before it is questioned, so that a
-//! bad one adds nothing to any answer; it is reported to [`Sink::damaged`].
+//! # Malformed records
+//!
+//! With [`OnBadRecord::Skip`], a run over a record stream continues after a malformed record, if
+//! the framing has a delimiter. Every record is then validated in full before it is matched, so a
+//! malformed record adds nothing to any answer. [`Sink::damaged`] receives its number and error.
 //!
 //! # Threads and parts
 //!
-//! A stream of lines in memory or mapped, and a long array of one document, is answered on several
-//! threads (rayon's current pool, or [`Analysis::threads`]); the answers, the order of the values,
-//! errors and coverage never depend on their number. [`Analysis::run_part`] answers part of an
-//! input as a [`Partial`], which can be stored, sent and merged: counts and statistics come out
-//! exactly as from one run. (Only where a description's paths take more memory than it may, which
-//! of them share a row may depend on how the input was cut.)
+//! If the input is in memory or mapped, a stream of lines or a long array of one document is
+//! processed on several threads: those of rayon's current pool, or [`Analysis::threads`]. Answers,
+//! the order of values, errors, and coverage never depend on the number of threads.
+//!
+//! [`Analysis::run_part`] processes part of an input and returns a [`Partial`], which can be
+//! stored, sent, and merged. Merged counts and statistics equal those of one run. There is one
+//! exception: when the paths of a profile exceed its memory, several paths share a row, and which
+//! ones do may depend on the division into parts.
 //!
 //! # Validation and coverage
 //!
-//! The bytes that a query visits are always validated in full. The bytes that it skips are
-//! validated in full by default, or under
-//! [`Validation::Structural`](reader::Validation::Structural) only for their brackets and strings,
-//! several times faster.
+//! The bytes that a query visits are always validated in full. By default, so are the bytes that it
+//! skips. Under [`Validation::Structural`](reader::Validation::Structural), only the brackets and
+//! strings in skipped bytes are validated, which is several times faster.
 //!
-//! A run stops where no later byte can change an answer, and does not check the bytes after that
-//! place. Under strict validation it stops only at the end of a record or document: a record that
-//! is decided early is validated to its end, in every framing. Under structural validation a
-//! decided record is left at once. [`Coverage`] reports all of this.
+//! A run stops when no later byte can change an answer, and does not validate the remaining bytes.
+//! Under strict validation, it stops only at the end of a record or document, so each record that
+//! it starts is validated to its end. Under structural validation, it leaves each record as soon as
+//! the remaining bytes of the record cannot change an answer. [`Coverage`] reports how much was
+//! read, and if all of it was validated.
 //!
 //! # Limits
 //!
-//! Depth, token length and temporary files have [limits](reader::Limits), each named with its value
-//! where it refuses. Queries are bounded when they are parsed. Nothing limits time, the number of
-//! results, or their size: whoever serves strangers uses [`Cancel`], [`Extract::limit`] and a sink
-//! that stops.
+//! Depth, token length, and temporary files have [limits](reader::Limits); an error names the limit
+//! and its value. The parser limits the size of queries. Time, the number of results, and their
+//! size have no limit: services for untrusted users need [`Cancel`], [`Extract::limit`], and a sink
+//! that returns an error when it has received enough.
 //!
 //! # Features
 //!
@@ -127,20 +134,18 @@
 //! |---|---|
 //! | `compression` (default) | gzip and zstd |
 //! | `parallel` (default) | several threads |
-//! | `serde` (default) | [`Partial`], [`Found::decode`]; [`Coverage`] and [`Summary`](statistics::Summary) serialize |
+//! | `serde` (default) | [`Partial`], [`Match::decode`]; serialization of [`Coverage`] and [`Summary`](statistics::Summary) |
 
-mod alone;
 mod analysis;
+#[cfg(feature = "parallel")]
+mod buffered;
 mod control;
 #[cfg(feature = "parallel")]
 mod divide;
 mod document;
 mod error;
 mod extract;
-#[cfg(feature = "parallel")]
-mod kept;
 mod measure;
-mod notes;
 mod packed;
 #[cfg(feature = "parallel")]
 mod parallel;
@@ -150,7 +155,9 @@ mod repeated;
 mod report;
 mod run;
 mod sample;
+mod sequential;
 mod setup;
+mod spool;
 mod stats;
 #[cfg(feature = "parallel")]
 mod threads;
@@ -164,19 +171,19 @@ pub use packed::unpacked;
 pub use partial::Partial;
 pub use repeated::RepeatedName;
 pub use report::{
-    Answer, Coverage, Damage, Found, PathStats, Report, SampleAnswer, SampleItem, Sink, StatsAnswer,
+    Answer, Coverage, Damage, Match, PathStats, Report, SampleAnswer, SampleItem, Sink, StatsAnswer,
     StratumAnswer,
 };
 pub use trommel_base::{Cancel, Progress};
 
-/// Bytes to events.
+/// Cursors and events over JSON bytes.
 pub use trommel_reader as reader;
 
-/// Queries and matching.
+/// Query parsing and matching.
 pub use trommel_path as path;
 
-/// Seeded selections.
+/// Seeded sampling.
 pub use trommel_sampler as sampler;
 
-/// Mergeable figures.
+/// Mergeable statistics.
 pub use trommel_stats as statistics;

@@ -1,26 +1,26 @@
-//! What can be asked.
+//! The measures of an analysis.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 
 use trommel_path::{Logical, Query};
 use trommel_sampler::Seed;
 
-/// One question. Questions of any kind and number are answered in one pass.
+/// One request of an analysis. Any number of measures is answered in one pass.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Measure {
-    /// Values, handed out as they are found.
+    /// Emits values as they are found.
     Extract(Extract),
-    /// A number.
+    /// Counts nodes, elements, or members.
     Count(Count),
-    /// Some of many.
+    /// Draws a sample.
     Sample(Sample),
-    /// A description.
+    /// Computes statistics.
     Stats(Stats),
 }
 
 impl Measure {
-    /// Whether it is answered when there is enough.
+    /// True if the measure has a limit, so that it can be answered early.
     pub(crate) fn is_limited(&self) -> bool {
         match self {
             Self::Extract(extract) => extract.limit.is_some(),
@@ -30,24 +30,24 @@ impl Measure {
     }
 }
 
-/// Which values to hand out.
+/// An extraction: passes the nodes of a query to the sink.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Extract {
-    /// What selects them.
+    /// The query that selects the values.
     pub query: Query,
-    /// How many at most. In an order that is not the input's, matches that cannot be among the
-    /// first `n` are not held, and values in which no others can be are skipped.
+    /// The maximum number of values. In RFC order, matches that cannot be among the first `n` are
+    /// not held, and values that contain no others are skipped.
     pub limit: Option<u64>,
 }
 
 impl Extract {
-    /// All nodes of a query.
+    /// Extracts all nodes of a query.
     pub fn new(query: Query) -> Self {
         Self { query, limit: None }
     }
 
-    /// At most so many.
+    /// Sets the maximum number of values.
     #[must_use]
     pub fn limit(mut self, limit: u64) -> Self {
         self.limit = Some(limit);
@@ -55,7 +55,7 @@ impl Extract {
     }
 }
 
-/// What is counted.
+/// The items that a count counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -84,50 +84,50 @@ impl CountAs {
     }
 }
 
-/// What to count.
+/// A count.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Count {
-    /// What the count is called in answers and errors.
+    /// The name of the count in answers and errors.
     pub name: String,
-    /// What selects the nodes.
+    /// The query that selects the nodes.
     pub query: Query,
-    /// What is counted of them.
+    /// The items to count.
     pub count_as: CountAs,
-    /// Only the children (for [`CountAs::Matches`]: the nodes) for which this holds.
+    /// Counts only the children for which this holds; for [`CountAs::Matches`], only the nodes.
     pub filter: Option<Logical>,
-    /// Where to stop.
+    /// The maximum number, at which counting stops.
     pub limit: Option<u64>,
 }
 
 impl Count {
-    /// The number of nodes of a query.
+    /// Counts the nodes of a query.
     pub fn new(query: Query) -> Self {
         Self { name: query.to_string(), query, count_as: CountAs::Matches, filter: None, limit: None }
     }
 
-    /// Under this name.
+    /// Sets the name.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Counting this.
+    /// Sets the items to count.
     #[must_use]
     pub fn count_as(mut self, count_as: CountAs) -> Self {
         self.count_as = count_as;
         self
     }
 
-    /// Only what passes a filter.
+    /// Sets the filter.
     #[must_use]
     pub fn filter(mut self, filter: Logical) -> Self {
         self.filter = Some(filter);
         self
     }
 
-    /// At most to this number.
+    /// Sets the maximum number.
     #[must_use]
     pub fn limit(mut self, limit: u64) -> Self {
         self.limit = Some(limit);
@@ -135,43 +135,43 @@ impl Count {
     }
 }
 
-/// How a sample is drawn.
+/// The strategy of a sample.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Strategy {
     /// Uniformly at random.
     #[default]
     Random,
-    /// The first.
+    /// The first items.
     First,
-    /// The last.
+    /// The last items.
     Last,
-    /// Every so many-th, or without a stride the elements `floor(i * total / size)`.
+    /// Every `n`-th item. Without a stride, the elements `floor(i * total / size)`.
     Systematic(Option<NonZeroU64>),
-    /// From each group its share: the groups are made by the first node of a query within each
-    /// item, by its bytes without white space, of which there may be [`Sample::STRATUM_BYTES`].
+    /// A share of each group. An item's group is the first node of a query within the item,
+    /// compared by its bytes without white space. These may have [`Sample::STRATUM_BYTES`].
     Stratified(Query),
 }
 
-/// What to sample. The nodes of a query are the population, in the order of the document; of a
-/// query that can select only one node, which must be an array, the elements. In a stream of
-/// records the records are, when the query is `$`.
+/// A sample. The nodes of the query are the population, in document order. If the query can select
+/// only one node, that node must be an array, and its elements are the population. In a stream of
+/// records, the population of `$` is the records.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Sample {
-    /// What selects the population.
+    /// The query that selects the population.
     pub query: Query,
-    /// How many to draw.
+    /// The number of items to draw.
     pub size: NonZeroUsize,
-    /// How.
+    /// The strategy.
     pub strategy: Strategy,
-    /// What makes a random sample the same every time.
+    /// The seed. A random sample with the same seed is the same.
     pub seed: Seed,
 }
 
 impl Sample {
-    /// Bytes of what items are grouped by in a stratified sample; of the groups there may be
-    /// [`MAX_STRATA`](trommel_sampler::MAX_STRATA). More of either is an error.
+    /// Maximum bytes of a group's key in a stratified sample. The maximum number of groups is
+    /// [`MAX_STRATA`](trommel_sampler::MAX_STRATA). Exceeding either is an error.
     pub const STRATUM_BYTES: usize = 4096;
 
     /// A random sample with seed 0.
@@ -179,14 +179,14 @@ impl Sample {
         Self { query, size, strategy: Strategy::Random, seed: Seed::new(0) }
     }
 
-    /// Drawn in this way.
+    /// Sets the strategy.
     #[must_use]
     pub fn strategy(mut self, strategy: Strategy) -> Self {
         self.strategy = strategy;
         self
     }
 
-    /// With this seed.
+    /// Sets the seed.
     #[must_use]
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
@@ -194,27 +194,26 @@ impl Sample {
     }
 }
 
-/// What to describe.
+/// Statistics of values.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Stats {
-    /// What selects the values; nothing for the whole input. A value that lies in another selected
-    /// one counts for both, one that a query selects several times counts once.
+    /// The queries that select the values; without queries, the whole input. A value inside another
+    /// selected value counts for both. A value that a query selects several times counts once.
     pub queries: Vec<Query>,
-    /// Rows for arrays and objects by path.
+    /// Adds rows for arrays and objects by path.
     pub per_path: bool,
-    /// How often a name is repeated in its object, where there are no rows: with rows that is
-    /// counted in any case.
+    /// Counts repeated names where there are no rows. With rows they are always counted.
     pub duplicate_names: bool,
-    /// Structure and types; without them and rows, repeated names alone.
+    /// Counts structure and types. Without these and without rows, only repeated names are counted.
     pub counts: bool,
-    /// The types of arrays' items.
+    /// Counts the types of arrays' items.
     pub item_types: bool,
-    /// A JSON Schema.
+    /// Infers a JSON Schema.
     pub schema: bool,
-    /// Figures of the values by path: numbers, lengths, distinct and frequent values.
+    /// Computes statistics of the values by path: numbers, lengths, distinct and frequent values.
     pub values: bool,
-    /// How deep rows, schema and figures go, the root being 1; nothing for no bound.
+    /// Maximum depth of rows, schema, and statistics of values; the root has depth 1.
     pub max_depth: Option<u32>,
 }
 
@@ -234,19 +233,19 @@ impl Default for Stats {
 }
 
 impl Stats {
-    /// Structure, types, and rows by path, of the whole input.
+    /// Statistics of structure, types, and rows by path, over the whole input.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether nothing is asked but what can be counted without looking at names and paths, of the
-    /// whole input.
+    /// True if tallies suffice: the statistics cover the whole input and need no names and no
+    /// paths.
     pub(crate) fn is_tally(&self) -> bool {
         let rows = self.per_path || self.schema || self.values;
         self.queries.is_empty() && !rows && !self.duplicate_names
     }
 
-    /// What selects the values, `$` when nothing was said.
+    /// The queries, or `$` if there are none.
     pub(crate) fn queries_or_root(&self) -> &[Query] {
         const ROOT: &[Query] = &[Query::root()];
         if self.queries.is_empty() { ROOT } else { &self.queries }

@@ -1,4 +1,5 @@
-//! Compressed input: recognised by its first bytes, unpacked while it is read, within a ratio.
+//! Compressed input: detected by its first bytes, and decompressed while it is read, up to a
+//! maximum ratio.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -10,17 +11,17 @@ pub(crate) enum Codec {
     Zstd,
 }
 
-/// What a reader reports that would give more than so many times what it took.
+/// The error of a reader that would produce more than this many times the bytes of its input.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TooMuch(pub(crate) u64);
+pub(crate) struct RatioExceeded(pub(crate) u64);
 
-impl fmt::Display for TooMuch {
+impl fmt::Display for RatioExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the compressed input unpacks to more than {} times its size", self.0)
+        write!(f, "the compressed input decompresses to more than {} times its size", self.0)
     }
 }
 
-impl std::error::Error for TooMuch {}
+impl std::error::Error for RatioExceeded {}
 
 impl Codec {
     pub(crate) const fn name(self) -> &'static str {
@@ -31,7 +32,7 @@ impl Codec {
     }
 }
 
-/// The format that begins with these bytes.
+/// The format that these bytes begin.
 pub(crate) fn codec(start: &[u8]) -> Option<Codec> {
     match start {
         [0x1F, 0x8B, ..] => Some(Codec::Gzip),
@@ -40,8 +41,8 @@ pub(crate) fn codec(start: &[u8]) -> Option<Codec> {
     }
 }
 
-/// Reads the first bytes, as few as it takes to tell the format: whoever waits for a line wants it
-/// at once.
+/// Reads just enough bytes to detect the format. Reading more could block, although a first line is
+/// already available.
 pub(crate) fn read_start(reader: &mut dyn Read, start: &mut [u8; 4]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < needed(&start[..filled]) {
@@ -55,7 +56,7 @@ pub(crate) fn read_start(reader: &mut dyn Read, start: &mut [u8; 4]) -> io::Resu
     Ok(filled)
 }
 
-/// How many bytes it takes to tell the format of what begins with these.
+/// The number of bytes needed to detect the format of an input that begins with these.
 fn needed(start: &[u8]) -> usize {
     match start {
         [] => 1,
@@ -65,13 +66,13 @@ fn needed(start: &[u8]) -> usize {
     }
 }
 
-/// What a reader gives, unpacked if it is gzip or zstd, as a [`Document`](crate::Document) unpacks
-/// it. For whoever wants the bytes themselves: a document does this by itself.
+/// Decompresses a reader if it is gzip or zstd, like [`Document`](crate::Document) does. Only
+/// callers that need the decompressed bytes need this function.
 ///
-/// Whether it is packed is told by the first four bytes at most, which are read at once. Reading
-/// fails when it gives more than `ratio` times the bytes that it takes, after the first 64 MiB; as
-/// a [reader's error](crate::reader::Error::io) that becomes an [`Error`](crate::Error), it is a
-/// limit like any other.
+/// The format is detected from at most the first four bytes, which are read at once. Reading fails
+/// when the output exceeds `ratio` times the bytes of the input, after the first 64 MiB. Wrapped in
+/// a [reader's error](crate::reader::Error::io) and converted to an [`Error`](crate::Error), this
+/// error is a limit like any other.
 ///
 /// ```
 /// use std::io::Read;
@@ -85,7 +86,7 @@ fn needed(start: &[u8]) -> usize {
 /// ```
 ///
 /// # Errors
-/// When the first bytes cannot be read, or what they promise is not there.
+/// If the first bytes cannot be read, or the decoder cannot start.
 pub fn unpacked(mut reader: Box<dyn Read + Send>, ratio: u64) -> io::Result<Box<dyn Read + Send>> {
     let mut start = [0; 4];
     let length = read_start(&mut *reader, &mut start)?;

@@ -1,84 +1,88 @@
-//! Record streams on several threads: parts of whole lines, cut by size, joined in order.
+//! Record streams on several threads: the input is cut by size into parts of whole lines, and their
+//! results are joined in order.
 //!
-//! What is answered never depends on the number of threads: the parts are the same for any number,
-//! each part is answered by itself, and the parts are joined in the order of the input. A part in
-//! which the run comes to its end early is questioned once more by whoever joins, from where all
-//! parts before it have come, so that it ends where one thread would.
+//! The answers never depend on the number of threads. The parts are the same for any number, each
+//! part is processed on its own, and the results are joined in the order of the input. If a limit
+//! or an error ends the run within a part, the joining thread runs that part again with the state
+//! of all parts before it. So the run ends exactly where a single thread would end it.
 
 use std::io;
 
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use trommel_reader::{Cursor, Framing, View};
 
-use crate::alone::{Seen, changed_instead};
 use crate::analysis::Analysis;
+use crate::buffered::{BufferedOutput, release, span_of};
 use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
-use crate::kept::{Kept, release, span_of};
 use crate::measure::Measure;
-use crate::report::{Coverage, Damage, Found, Report, Sink};
+use crate::report::{Coverage, Damage, Match, Report, Sink};
 use crate::run::Run;
-use crate::setup::{Asked, Setup, Work};
+use crate::sequential::{InputFacts, prefer_change_error};
+use crate::setup::{Request, RunState, Setup};
 use crate::threads::Threads;
 
-/// Bytes of a part that is counted or described: large enough that starting and merging one costs
-/// nothing.
-const PART: usize = 4 << 20;
+/// Size of a part that is counted or profiled, in bytes. It is large enough that starting and
+/// merging a part costs almost nothing.
+const PART_BYTES: usize = 4 << 20;
 
-/// Bytes of a part whose values are described: those figures cost most while there are few of them.
-const PART_OF_FIGURES: usize = 16 << 20;
+/// Size of a part for statistics of values, in bytes. These cost most per value while few values
+/// are known.
+const VALUE_STATS_PART_BYTES: usize = 16 << 20;
 
-/// Bytes of a part whose values are handed out or drawn from, few enough that what it found fits in
-/// memory.
-const PART_OF_VALUES: usize = 512 << 10;
+/// Size of a part whose values are extracted or sampled, in bytes. It is small enough that its
+/// buffered matches fit in memory.
+const MATCH_PART_BYTES: usize = 512 << 10;
 
-/// Parts a thread that are worked on before their answers are handed out.
-const AHEAD: usize = 4;
+/// Parts per thread that are processed before their results are joined.
+const PARTS_PER_THREAD: usize = 4;
 
-/// A part's answers.
+/// The results of a part.
 struct Part {
-    work: Work,
-    kept: Kept,
+    state: RunState,
+    output: BufferedOutput,
     coverage: Coverage,
     characters: u64,
     error: Option<Error>,
 }
 
-/// What is the same for all parts.
+/// Data that all parts share.
 struct Whole<'a> {
     analysis: &'a Analysis,
     setup: Setup,
     view: View<'a>,
     track: Track,
     located: bool,
-    /// Bytes of a part; longer ones, which hold a longer record, are not worked on ahead.
+    /// Size of a part, in bytes. A longer part, which holds a longer record, is left to the joining
+    /// thread.
     part: usize,
 }
 
-/// A run that goes on in a part: its answers so far, and their coverage.
-struct Begun<'w> {
-    work: &'w mut Work,
+/// The state and coverage with which a run continues in a part.
+struct Continuation<'w> {
+    state: &'w mut RunState,
     coverage: Coverage,
 }
 
 impl Analysis {
-    /// Runs on several threads where that can be done: a record stream in memory or mapped.
+    /// Runs on several threads if the document is a stream of lines in memory or mapped. Otherwise
+    /// returns `None`.
     pub(crate) fn run_in_parallel(
         &self,
         document: &Document,
         sink: &mut dyn Sink,
     ) -> Result<Option<Report>, Error> {
         let asks = |what: fn(&Measure) -> bool| self.measures.iter().any(what);
-        let finds = asks(|asked| matches!(asked, Measure::Extract(_) | Measure::Sample(_)));
-        let figures = asks(|asked| matches!(asked, Measure::Stats(stats) if stats.values));
-        let part = if figures { PART_OF_FIGURES } else { PART };
-        let part = if finds { PART_OF_VALUES } else { part };
+        let finds = asks(|measure| matches!(measure, Measure::Extract(_) | Measure::Sample(_)));
+        let figures = asks(|measure| matches!(measure, Measure::Stats(stats) if stats.values));
+        let part = if figures { VALUE_STATS_PART_BYTES } else { PART_BYTES };
+        let part = if finds { MATCH_PART_BYTES } else { part };
         let lines = document.current_framing() == Framing::Lines;
-        // Descriptions are merged by one thread, too: what is folded for want of memory may depend
-        // on the parts.
-        let cut = Threads::count(&self.options) > 1 || asks(|asked| matches!(asked, Measure::Stats(_)));
-        let can = lines && cut && !self.is_mixed();
+        // Statistics are cut into parts even for one thread. When rows exceed their memory, paths
+        // are folded, and which ones may depend on the parts.
+        let cut = Threads::count(&self.options) > 1 || asks(|measure| matches!(measure, Measure::Stats(_)));
+        let can = lines && cut && !self.has_extracts_and_samples();
         let Some(view) = document.view().filter(|view| can && view.bytes().len() > part) else {
             return Ok(None);
         };
@@ -86,11 +90,11 @@ impl Analysis {
         let setup = Setup::new(&self.measures, &self.options, true, located);
         let track = self.options.control.track(document.len());
         let whole = Whole { analysis: self, setup, view, track, located, part };
-        let mut joined = Joined::new(&whole, document.len(), sink);
-        joined.all(&Threads::new(&self.options)?).map_err(|error| changed_instead(document, error))?;
-        let Joined { work, coverage, characters, .. } = joined;
+        let mut joined = Joiner::new(&whole, document.len(), sink);
+        joined.all(&Threads::new(&self.options)?).map_err(|error| prefer_change_error(document, error))?;
+        let Joiner { state, coverage, characters, .. } = joined;
         document.verify()?;
-        self.report(work, coverage, Seen { stream: true, characters, lone: None }, document).map(Some)
+        self.report(state, coverage, InputFacts { stream: true, characters, lone: None }, document).map(Some)
     }
 }
 
@@ -100,36 +104,37 @@ impl<'a> Whole<'a> {
         Cursor::from_view(part, Framing::Lines, &config).monitored(track.monitor(part.base()))
     }
 
-    /// Answers a part by itself.
+    /// Processes a part on its own.
     fn answer(&self, part: View<'a>) -> Part {
-        let mut kept = Kept::new(self.located);
-        let mut work = Work::apart(&self.analysis.measures, &self.analysis.options);
+        let mut output = BufferedOutput::new(self.located);
+        let mut state = RunState::for_part(&self.analysis.measures, &self.analysis.options);
         let coverage = Coverage::new(self.analysis.options.validation, None);
-        let ran = self.run(part, Begun { work: &mut work, coverage }, &mut kept, &self.track);
+        let ran = self.run(part, Continuation { state: &mut state, coverage }, &mut output, &self.track);
         part.release(span_of(part));
         match ran {
-            Ok((coverage, characters)) => Part { work, kept, coverage, characters, error: None },
-            Err((coverage, error)) => Part { work, kept, coverage, characters: 0, error: Some(error) },
+            Ok((coverage, characters)) => Part { state, output, coverage, characters, error: None },
+            Err((coverage, error)) => Part { state, output, coverage, characters: 0, error: Some(error) },
         }
     }
 
-    /// Questions a part, going on from what was found before. The coverage of a part that ends with
-    /// an error says how many records came before it.
+    /// Runs over a part, continuing from the state and coverage of earlier parts. Coverage that
+    /// comes with an error counts the records before it.
     fn run(
         &self,
         part: View<'a>,
-        Begun { work, coverage }: Begun<'_>,
+        Continuation { state, coverage }: Continuation<'_>,
         sink: &mut dyn Sink,
         track: &Track,
     ) -> Result<(Coverage, u64), (Coverage, Error)> {
         let mut cursor = self.cursor(part, track);
-        if !work.describing.is_empty() {
+        if !state.descriptions.is_empty() {
             cursor.count_chars();
         }
         let first = cursor.next_record();
-        let asked = Asked { analysis: self.analysis, setup: &self.setup };
-        let mut run = Run::new(asked, work, sink, coverage);
+        let request = Request { analysis: self.analysis, setup: &self.setup };
+        let mut run = Run::new(request, state, sink, coverage);
         let ran = run.records(&mut cursor, first);
+        // A failed part needs its coverage too: the records it skipped count toward the limit.
         let coverage = Coverage { bytes_read: cursor.offset(), ..run.coverage };
         match ran {
             Ok(_) => Ok((coverage, cursor.chars(cursor.offset()))),
@@ -138,45 +143,47 @@ impl<'a> Whole<'a> {
     }
 }
 
-/// The parts joined so far.
-struct Joined<'w, 'a> {
+/// The joining thread: the joined state, and the sink of the caller.
+struct Joiner<'w, 'a> {
     whole: &'w Whole<'a>,
-    work: Work,
+    state: RunState,
     coverage: Coverage,
     characters: u64,
     sink: &'w mut dyn Sink,
-    /// Tells lines and columns in the whole, from one place on to the next.
-    places: Cursor<'a>,
+    /// Computes lines and columns in the whole input. Moves only forward.
+    positions: Cursor<'a>,
     done: bool,
 }
 
-impl<'w, 'a> Joined<'w, 'a> {
+impl<'w, 'a> Joiner<'w, 'a> {
     fn new(whole: &'w Whole<'a>, length: Option<u64>, sink: &'w mut dyn Sink) -> Self {
         let Analysis { measures, options, .. } = whole.analysis;
-        let work = Work::new(measures, options);
-        let done = work.is_done(&whole.setup);
+        let state = RunState::new(measures, options);
+        let done = state.is_done(&whole.setup);
         let coverage = Coverage { complete: !done, ..Coverage::new(options.validation, length) };
-        let mut places = Cursor::from_view(whole.view, Framing::Lines, &options.config());
-        // Past a byte order mark, which is no column. What else it finds, the first part finds as
-        // well.
-        let _ = places.next_record();
-        Self { whole, work, coverage, characters: 0, sink, places, done }
+        let mut positions = Cursor::from_view(whole.view, Framing::Lines, &options.config());
+        // This skips a byte order mark, which is not part of a column. Any error here also occurs
+        // in the first part.
+        let _ = positions.next_record();
+        Self { whole, state, coverage, characters: 0, sink, positions, done }
     }
 
     fn all(&mut self, threads: &Threads) -> Result<(), Error> {
         let views = self.whole.view.partitions(self.whole.part);
-        for views in views.chunks(threads.count * AHEAD) {
+        for views in views.chunks(threads.count * PARTS_PER_THREAD) {
             if self.done {
                 break;
             }
             let whole = self.whole;
-            let work = || -> Vec<Option<Part>> {
+            let process = || -> Vec<Option<Part>> {
+                // A part with one long record may exceed the memory of buffered matches. The
+                // joining thread runs it and emits its matches at once.
                 let short = |part: &View<'_>| part.bytes().len() < 2 * whole.part;
                 views.par_iter().map(|part| short(part).then(|| whole.answer(*part))).collect()
             };
-            let parts = threads.install(work);
+            let parts = threads.install(process);
             for (view, part) in views.iter().zip(parts) {
-                self.take(*view, part)?;
+                self.join(*view, part)?;
                 if self.done {
                     break;
                 }
@@ -185,25 +192,27 @@ impl<'w, 'a> Joined<'w, 'a> {
         Ok(())
     }
 
-    /// Joins the next part, with its answers if it has been answered.
-    fn take(&mut self, view: View<'a>, part: Option<Part>) -> Result<(), Error> {
+    /// Joins the next part. Runs it here if no other thread has processed it.
+    fn join(&mut self, view: View<'a>, part: Option<Part>) -> Result<(), Error> {
         let Whole { analysis, setup, track, .. } = self.whole;
         let Some(part) = part else { return self.run(view, track) };
         track.check(view.base())?;
-        if part.error.is_some() && !self.work.drawings.is_empty() {
-            // What is wrong may be found later than that there are too many groups.
-            return self.run(view, &track.again());
+        if part.error.is_some() && !self.state.drawings.is_empty() {
+            // Samples are drawn only while joining. Too many groups may be an error before the
+            // part's own error, so the part must run in order.
+            return self.run(view, &track.without_progress());
         }
         let bad_records = self.coverage.bad_records + part.coverage.bad_records;
         let too_many = analysis.options.on_bad_record.check(bad_records);
-        if self.work.is_done_with(&part.work, setup) || too_many.is_err() {
-            return self.run(view, &track.again());
+        if self.state.is_done_with(&part.state, setup) || too_many.is_err() {
+            return self.run(view, &track.without_progress());
         }
-        self.hand_out(view, &part.kept)?;
+        // The values before an error are emitted first, as a single thread would do.
+        self.replay(view, &part.output)?;
         if let Some(error) = part.error {
-            return Err(moved(error, self.records(), &mut self.places));
+            return Err(rebase(error, self.records(), &mut self.positions));
         }
-        self.work.merge(part.work)?;
+        self.state.merge(part.state)?;
         self.coverage.records += part.coverage.records;
         self.coverage.dropped_records += part.coverage.dropped_records;
         self.coverage.bad_records += part.coverage.bad_records;
@@ -213,51 +222,53 @@ impl<'w, 'a> Joined<'w, 'a> {
         Ok(())
     }
 
-    /// Records begun, bad ones included.
+    /// The number of records so far, including malformed ones.
     fn records(&self) -> u64 {
         self.coverage.records + self.coverage.bad_records
     }
 
-    fn hand_out(&mut self, view: View<'_>, kept: &Kept) -> Result<(), Error> {
+    fn replay(&mut self, view: View<'_>, output: &BufferedOutput) -> Result<(), Error> {
         let records = self.records();
-        let mut later = Later { sink: &mut *self.sink, records, places: &mut self.places };
-        kept.hand_out(view, &mut self.work.outgoing, &mut later, &self.whole.track)?;
+        let mut rebasing = RebasingSink { sink: &mut *self.sink, records, positions: &mut self.positions };
+        output.replay(view, &mut self.state.extracts, &mut rebasing, &self.whole.track)?;
         release(view);
         Ok(())
     }
 
-    /// Questions a part here and now, its values going straight to where they are wanted.
+    /// Runs a part on this thread. Its values go directly to the caller's sink.
     fn run(&mut self, view: View<'a>, track: &Track) -> Result<(), Error> {
         let records = self.records();
         let (complete, coverage) = (self.coverage.complete, self.coverage);
-        let mut later = Later { sink: &mut *self.sink, records, places: &mut self.places };
-        let begun = Begun { work: &mut self.work, coverage };
-        let ran = self.whole.run(view, begun, &mut later, track);
+        let mut rebasing = RebasingSink { sink: &mut *self.sink, records, positions: &mut self.positions };
+        let continuation = Continuation { state: &mut self.state, coverage };
+        // A part that runs again was counted by the progress meter before: its track does not count
+        // it twice.
+        let ran = self.whole.run(view, continuation, &mut rebasing, track);
         release(view);
-        let (coverage, characters) = ran.map_err(|(_, error)| moved(error, records, &mut self.places))?;
+        let (coverage, characters) = ran.map_err(|(_, error)| rebase(error, records, &mut self.positions))?;
         self.coverage = Coverage { complete: coverage.complete && complete, ..coverage };
         self.characters += characters;
-        self.done = self.work.is_done(&self.whole.setup);
+        self.done = self.state.is_done(&self.whole.setup);
         Ok(())
     }
 }
 
-/// A sink in the middle of a stream: what it is told counts from the beginning of a part, what it
-/// passes on from that of the whole.
-struct Later<'s, 'a> {
+/// A sink that converts record numbers and positions from those of a part to those of the whole
+/// input.
+struct RebasingSink<'s, 'a> {
     sink: &'s mut dyn Sink,
-    /// Records before the part.
+    /// The number of records before the part.
     records: u64,
-    places: &'s mut Cursor<'a>,
+    positions: &'s mut Cursor<'a>,
 }
 
-impl Sink for Later<'_, '_> {
-    fn found(&mut self, found: &Found<'_>) -> io::Result<()> {
-        self.sink.found(&Found { record: self.records + found.record, ..*found })
+impl Sink for RebasingSink<'_, '_> {
+    fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
+        self.sink.found(&Match { record: self.records + found.record, ..*found })
     }
 
     fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
-        let error = placed(&damage.error, self.places);
+        let error = with_position(&damage.error, self.positions);
         self.sink.damaged(&Damage { record: self.records + damage.record, error })
     }
 
@@ -266,18 +277,19 @@ impl Sink for Later<'_, '_> {
     }
 }
 
-/// A part's error, in terms of the whole input.
-fn moved(error: Error, records: u64, places: &mut Cursor<'_>) -> Error {
+/// Converts a part's error to the record numbers and positions of the whole input.
+fn rebase(error: Error, records: u64, positions: &mut Cursor<'_>) -> Error {
     match error {
-        Error::Read { error, record } => {
-            Error::Read { error: placed(&error, places), record: record.map(|record| records + record) }
-        }
+        Error::Read { error, record } => Error::Read {
+            error: with_position(&error, positions),
+            record: record.map(|record| records + record),
+        },
         error => error,
     }
 }
 
-/// The error with line and column in the whole input.
-fn placed(error: &trommel_reader::Error, places: &mut Cursor<'_>) -> trommel_reader::Error {
-    let place = error.place().and_then(|_| places.place(error.offset()));
-    place.map_or_else(|| error.clone(), |place| error.at_place(place))
+/// Returns the error with its line and column in the whole input.
+fn with_position(error: &trommel_reader::Error, positions: &mut Cursor<'_>) -> trommel_reader::Error {
+    let position = error.line_column().and_then(|_| positions.line_column(error.offset()));
+    position.map_or_else(|| error.clone(), |position| error.with_line_column(position))
 }

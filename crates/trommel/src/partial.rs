@@ -1,4 +1,4 @@
-//! Answers to part of an input, to be stored, sent and merged.
+//! Partial answers: the results of part of an input, to be stored, sent, and merged.
 
 use serde::{Deserialize, Serialize};
 use trommel_path::Duplicates;
@@ -10,29 +10,28 @@ use crate::error::Error;
 use crate::measure::{Count, Extract, Measure, Sample, Stats, Strategy};
 use crate::report::{Answer, Coverage, Report, Sink};
 use crate::sample::{NO_SYSTEMATIC, PartialSample};
-use crate::setup::Work;
-use crate::stats::{self, Describing};
+use crate::setup::RunState;
+use crate::stats::{self, Description};
 
-/// The version of the stored form. A reader refuses versions it does not know.
+/// The version of the stored form. Readers refuse other versions.
 const VERSION: u32 = 1;
 
-const DAMAGED: &str = "the partial is damaged: its answers are not those to its questions";
+const DAMAGED: &str = "the partial is damaged: its answers do not match its measures";
 
-/// The answers to one part of an input, or to several that were merged.
+/// The answers to one part of an input, or to several merged parts.
 ///
-/// Parts can be answered by other threads, processes or machines, stored as bytes, and merged in
-/// the order of the input; what comes out is what one run over the whole would have answered. Only
-/// a random or stratified sample is another one than that of a single run, equally uniform, and
-/// follows how the parts were merged; and a limit holds for each part.
+/// Other threads, processes, or machines can process the parts, and store the partials as bytes.
+/// Merged in the order of the input, they give the answers of one run over the whole input, with
+/// two exceptions. A random or stratified sample differs from that of one run; it is equally
+/// uniform, and depends on how the parts were merged. A limit applies to each part.
 ///
-/// Merging is associative. It is up to the caller that the parts are numbered and merged in their
-/// order: of those numbered above a million, the rows of a description stand in no particular
-/// order.
+/// Merging is associative. The caller must number the parts, and merge them, in the order of the
+/// input. For parts numbered above one million, the order of the rows of statistics is unspecified.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Partial {
     #[serde(rename = "trommel_partial")]
     version: Version,
-    /// The questions, as a text that must be the same.
+    /// The measures and options in a canonical text. Only partials with equal texts can be merged.
     questions: String,
     answers: Vec<PartialAnswer>,
     coverage: Coverage,
@@ -40,7 +39,7 @@ pub struct Partial {
     stream: bool,
 }
 
-/// The version, which is never read wrong.
+/// The version. Deserializing any other version is an error.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 struct Version;
@@ -66,16 +65,15 @@ impl TryFrom<u32> for Version {
 enum PartialAnswer {
     Number(u64),
     Sample(Box<PartialSample>),
-    Stats(Vec<Describing>),
+    Stats(Vec<Description>),
 }
 
 impl Analysis {
-    /// Answers the questions about one part of an input: number `part` of those that will be
-    /// merged, which its random choices depend on. Values to be extracted are handed out as they
-    /// are found.
+    /// Answers the measures over one part of an input. `part` is its number among the parts to be
+    /// merged; random choices depend on it. Extracted values go to the sink as they are found.
     ///
     /// # Errors
-    /// As [`run`](Self::run), and for a systematic sample, which only a whole input has.
+    /// Those of [`run`](Self::run). A systematic sample is also an error: it needs the whole input.
     pub fn run_part(
         &self,
         document: &mut Document,
@@ -83,6 +81,7 @@ impl Analysis {
         sink: &mut dyn Sink,
     ) -> Result<Partial, Error> {
         let mut analysis = self.clone();
+        // Parts with equal seeds would draw correlated samples: each part gets a stream of its own.
         for measure in &mut analysis.measures {
             let Measure::Sample(sample) = measure else { continue };
             if matches!(sample.strategy, Strategy::Systematic(_)) {
@@ -90,51 +89,51 @@ impl Analysis {
             }
             sample.seed = sample.seed.for_stream(part);
         }
-        let work = || {
-            let mut work = Work::new(&analysis.measures, &analysis.options);
-            work.describing.iter_mut().for_each(|describing| describing.of_part(part));
-            work
+        let state = || {
+            let mut state = RunState::new(&analysis.measures, &analysis.options);
+            state.descriptions.iter_mut().for_each(|descriptions| descriptions.set_part(part));
+            state
         };
-        let (work, coverage, seen) = analysis.run_as_stream_if_needed(document, &work, sink)?;
-        let answers = self.answers_to_part(work, document)?;
+        let (state, coverage, seen) = analysis.run_as_stream_if_needed(document, &state, sink)?;
+        let answers = self.answers_to_part(state, document)?;
         let questions = self.questions();
         let (characters, stream) = (seen.characters, seen.stream);
         Ok(Partial { version: Version, questions, answers, coverage, characters, stream })
     }
 
-    /// The answers that a run over a part has found.
-    #[expect(clippy::expect_used, reason = "a run has work for each measure")]
-    fn answers_to_part(&self, work: Work, document: &Document) -> Result<Vec<PartialAnswer>, Error> {
+    /// Converts the state of a run over a part to its answers.
+    #[expect(clippy::expect_used, reason = "a run has a state for each measure")]
+    fn answers_to_part(&self, state: RunState, document: &Document) -> Result<Vec<PartialAnswer>, Error> {
         let mut answers = Vec::with_capacity(self.measures.len());
-        let (mut outgoing, mut counting) = (work.outgoing.into_iter(), work.counting.into_iter());
-        let (mut drawings, mut describing) = (work.drawings.into_iter(), work.describing.into_iter());
+        let (mut extracts, mut counting) = (state.extracts.into_iter(), state.counting.into_iter());
+        let (mut drawings, mut descriptions) = (state.drawings.into_iter(), state.descriptions.into_iter());
         for measure in &self.measures {
             answers.push(match measure {
-                Measure::Extract(_) => {
-                    PartialAnswer::Number(outgoing.next().expect("values went out for each").given)
-                }
+                Measure::Extract(_) => PartialAnswer::Number(
+                    extracts.next().expect("a run has a state for each extraction").emitted,
+                ),
                 Measure::Count(_) => {
-                    PartialAnswer::Number(counting.next().expect("something was counted for each").total)
+                    PartialAnswer::Number(counting.next().expect("a run has a state for each count").total)
                 }
                 Measure::Sample(_) => {
-                    let drawing = drawings.next().expect("a sample was drawn for each");
+                    let drawing = drawings.next().expect("a run has a state for each sample");
                     PartialAnswer::Sample(Box::new(drawing.into_partial(document.view())?))
                 }
-                Measure::Stats(asked) => {
-                    PartialAnswer::Stats(describing.by_ref().take(asked.queries.len().max(1)).collect())
+                Measure::Stats(selected) => {
+                    PartialAnswer::Stats(descriptions.by_ref().take(selected.queries.len().max(1)).collect())
                 }
             });
         }
         Ok(answers)
     }
 
-    /// Puts the answers of merged parts together.
+    /// Assembles the report from merged partials.
     ///
     /// # Errors
-    /// When the partial was made by other questions, or is damaged.
+    /// If the partial has the answers to other measures, or is damaged.
     pub fn finish(&self, partial: Partial) -> Result<Report, Error> {
         if partial.questions != self.questions() {
-            return Err(Error::Partial("the partial answers other questions".into()));
+            return Err(Error::Partial("the partial has the answers to other measures".into()));
         }
         let Partial { answers, coverage, characters, stream, .. } = partial;
         if answers.len() != self.measures.len() {
@@ -142,15 +141,15 @@ impl Analysis {
         }
         let answer = |(measure, answer): (&Measure, PartialAnswer)| {
             Ok(match (measure, answer) {
-                (Measure::Extract(_), PartialAnswer::Number(given)) => Answer::Extracted(given),
+                (Measure::Extract(_), PartialAnswer::Number(emitted)) => Answer::Extracted(emitted),
                 (Measure::Count(count), PartialAnswer::Number(total)) => {
                     Answer::Count(total.min(count.limit.unwrap_or(u64::MAX)))
                 }
                 (Measure::Sample(_), PartialAnswer::Sample(sample)) => Answer::Sample(sample.finish()),
-                (Measure::Stats(asked), PartialAnswer::Stats(parts))
-                    if parts.len() == asked.queries_or_root().len() =>
+                (Measure::Stats(stats), PartialAnswer::Stats(parts))
+                    if parts.len() == stats.queries_or_root().len() =>
                 {
-                    let whole = self.describes_whole(asked).then_some((coverage.bytes_read, characters));
+                    let whole = self.describes_whole(stats).then_some((coverage.bytes_read, characters));
                     let records = stream.then(|| coverage.kept_records());
                     Answer::Stats(Box::new(stats::answer(parts, whole, records)))
                 }
@@ -161,8 +160,8 @@ impl Analysis {
         Ok(Report { answers, coverage })
     }
 
-    /// The questions as a text: equal texts ask the same. It is stored, so that it must not change
-    /// between releases.
+    /// The measures and options as a canonical text. It is stored in partials, so it must not
+    /// change between releases.
     fn questions(&self) -> String {
         let mut text = String::new();
         for measure in &self.measures {
@@ -230,18 +229,18 @@ fn question(measure: &Measure) -> String {
 }
 
 impl Partial {
-    /// Takes in the answers to the part that follows this one.
+    /// Merges the answers to the part that follows this one.
     ///
     /// # Errors
-    /// When the parts answer different questions.
+    /// If the partials have the answers to different measures.
     pub fn merge(mut self, later: Self) -> Result<Self, Error> {
         if self.questions != later.questions || self.answers.len() != later.answers.len() {
-            return Err(Error::Partial("the partials answer different questions".into()));
+            return Err(Error::Partial("the partials answer different measures".into()));
         }
         let pairs = self.answers.into_iter().zip(later.answers);
         self.answers = pairs.map(|(answer, later)| answer.merge(later)).collect::<Result<_, _>>()?;
         let (coverage, later_coverage) = (&mut self.coverage, later.coverage);
-        // What was stored may be anything: nothing overflows.
+        // Stored numbers may have any value: sums must not overflow.
         let add = u64::saturating_add;
         coverage.bytes_read = add(coverage.bytes_read, later_coverage.bytes_read);
         coverage.bytes_total = coverage.bytes_total.zip(later_coverage.bytes_total).map(|(a, b)| add(a, b));
@@ -251,14 +250,15 @@ impl Partial {
         coverage.complete &= later_coverage.complete;
         coverage.strict &= later_coverage.strict;
         self.characters = add(self.characters, later.characters);
+        // Merged parts are several, so the result describes a stream whatever each part was.
         self.stream = true;
         Ok(self)
     }
 
-    /// The stored form: JSON, the same bytes for the same answers.
+    /// Returns the stored form: JSON, with the same bytes for the same answers.
     ///
     /// # Errors
-    /// [`Error::Partial`], when something cannot be stored.
+    /// [`Error::Partial`], if the partial cannot be serialized.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         serde_json::to_vec(self).map_err(|error| Error::Partial(format!("cannot store a partial: {error}")))
     }
@@ -266,15 +266,15 @@ impl Partial {
     /// Reads the stored form.
     ///
     /// # Errors
-    /// When it is damaged, or of a version that is not known.
+    /// If the bytes are damaged, or have another version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        // The version first: what else stands in another version's state says nothing to us.
+        // The version is read first: other members may differ in another version.
         #[derive(Deserialize)]
         struct Head {
             #[serde(rename = "trommel_partial")]
             version: u32,
         }
-        let damaged = |error: serde_json::Error| Error::Partial(format!("this is no partial: {error}"));
+        let damaged = |error: serde_json::Error| Error::Partial(format!("not a partial: {error}"));
         let Head { version } = serde_json::from_slice(bytes).map_err(damaged)?;
         Version::try_from(version).map_err(Error::Partial)?;
         let partial: Self = serde_json::from_slice(bytes).map_err(damaged)?;
@@ -293,7 +293,7 @@ impl PartialAnswer {
                 }
                 Ok(Self::Stats(parts))
             }
-            _ => Err(Error::Partial("the partials answer different questions".into())),
+            _ => Err(Error::Partial("the partials answer different measures".into())),
         }
     }
 }

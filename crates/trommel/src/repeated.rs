@@ -1,55 +1,55 @@
-//! Listing repeated names with their places.
+//! Lists repeated names with their locations.
 //!
-//! The statistics count repeated names by fingerprints, and know neither paths nor places. This is
-//! a pass of its own, for the first few of them.
+//! Statistics count repeated names by fingerprints and record no locations. Listing the first of
+//! them takes a pass of its own.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
 use trommel_path::Location;
-use trommel_reader::{Cursor, Event, Kind, Place};
+use trommel_reader::{Cursor, Event, Kind, LineColumn};
 
 use crate::analysis::{Analysis, OnBadRecord};
 use crate::control::check;
 use crate::document::Document;
 use crate::error::Error;
 
-/// Names of open objects that are remembered, 16 bytes each. Repetitions of further ones are not
-/// listed.
-const OPEN_NAMES: usize = 4 << 20;
+/// The maximum number of names of open objects to remember, at 16 bytes each. Repetitions of other
+/// names are not listed.
+const MAX_OPEN_NAMES: usize = 4 << 20;
 
-/// A member whose name occurs before it in the same object.
+/// A member whose name occurs earlier in the same object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RepeatedName {
     /// The record, from 0.
     pub record: u64,
-    /// Normalized path of the member. The first member of the name has the same.
+    /// Normalized path of the member, which is also that of the first member with the name.
     pub location: String,
-    /// Byte offset of the repeated name, at its opening quote.
+    /// Byte offset of the repeated name's opening quote.
     pub offset: u64,
-    /// Line and column of the same, where they are known.
-    pub place: Option<Place>,
+    /// Line and column of the offset, if known.
+    pub line_column: Option<LineColumn>,
 }
 
 impl Analysis {
-    /// Lists the first `most` members whose name occurs before them in the same object, in the
-    /// order of the document, with the limits, the validation and the flag of this analysis.
-    /// Records that are skipped as malformed are left out.
+    /// Lists the first `max` members whose name occurs earlier in the same object, in document
+    /// order. Uses the limits, the validation, and the cancellation token of this analysis. Skipped
+    /// malformed records are left out.
     ///
-    /// Memory follows the depth and the number of names of the open objects, of which 4 million are
-    /// remembered.
+    /// Memory depends on the depth and on the number of names of the open objects, of which 4
+    /// million are remembered.
     ///
     /// # Errors
-    /// If the input cannot be read, is malformed and bad records are not skipped, or was read
+    /// If the input cannot be read, if a malformed record is not skipped, or if the input was read
     /// before and [cannot be read again](Document::is_repeatable).
-    pub fn repeated_names(&self, document: &Document, most: usize) -> Result<Vec<RepeatedName>, Error> {
+    pub fn repeated_names(&self, document: &Document, max: usize) -> Result<Vec<RepeatedName>, Error> {
         let cancel = self.options.control.cancel.clone();
         let monitor = Box::new(move |offset| check(&cancel, offset));
         let mut cursor = document.cursor(&self.options.config())?.monitored(monitor);
         let skips = matches!(self.options.on_bad_record, OnBadRecord::Skip { .. });
-        let mut walk = Walk::new(most);
-        while walk.found.len() < most {
+        let mut walk = Walk::new(max);
+        while walk.found.len() < max {
             let before = walk.found.len();
             let went = match cursor.next_record() {
                 Ok(false) => break,
@@ -60,6 +60,8 @@ impl Analysis {
                 if !(skips && error.is_syntax() && cursor.can_recover()) {
                     return Err(error.into());
                 }
+                // The names of a malformed record are not reported, not even those before its
+                // error.
                 walk.found.truncate(before);
             }
         }
@@ -67,12 +69,12 @@ impl Analysis {
     }
 }
 
-/// The open containers, and what was found.
+/// The open containers, and the repeated names so far.
 struct Walk {
-    most: usize,
+    max: usize,
     found: Vec<RepeatedName>,
     open: Vec<Open>,
-    /// Containers of `open` that are in use; the others keep their memory for the next ones.
+    /// The number of entries of `open` in use. The others keep their memory for later containers.
     depth: usize,
     location: Location,
     keys: RandomState,
@@ -85,14 +87,14 @@ struct Open {
     is_object: bool,
     /// Index of the next element.
     index: u64,
-    /// Fingerprints of the names, keyed at random.
+    /// Fingerprints of the names, with a random key.
     names: HashSet<u64>,
 }
 
 impl Walk {
-    fn new(most: usize) -> Self {
+    fn new(max: usize) -> Self {
         Self {
-            most,
+            max,
             found: Vec::new(),
             open: Vec::new(),
             depth: 0,
@@ -102,12 +104,12 @@ impl Walk {
         }
     }
 
-    /// Goes through one record.
+    /// Walks one record.
     fn record(&mut self, cursor: &mut Cursor<'_>) -> trommel_reader::Result<()> {
         while self.depth > 0 {
             self.leave();
         }
-        while self.found.len() < self.most
+        while self.found.len() < self.max
             && let Some(event) = cursor.advance()?
         {
             match event {
@@ -120,7 +122,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Goes to the next element, if the innermost container is an array.
+    /// Moves to the next element, if the innermost container is an array.
     fn child(&mut self) {
         let Some(around) = self.depth.checked_sub(1) else { return };
         let open = &mut self.open[around];
@@ -145,7 +147,8 @@ impl Walk {
         self.depth -= 1;
         let open = &mut self.open[self.depth];
         self.remembered -= open.names.len();
-        // A set keeps its room, and clearing it takes time in proportion to that.
+        // Clearing a set takes time in proportion to its capacity, so one large object would slow
+        // down all later ones at its depth.
         if open.names.capacity() > 1 << 10 {
             open.names = HashSet::new();
         }
@@ -160,8 +163,9 @@ impl Walk {
         let name = cursor.name().expect("the current token is a name").decode();
         self.location.truncate(around);
         self.location.push_name(&name);
+        // The hash is keyed, so that a hostile input cannot construct colliding names.
         let fingerprint = self.keys.hash_one(name.as_bytes());
-        if self.remembered >= OPEN_NAMES && !open.names.contains(&fingerprint) {
+        if self.remembered >= MAX_OPEN_NAMES && !open.names.contains(&fingerprint) {
             return;
         }
         if open.names.insert(fingerprint) {
@@ -169,7 +173,8 @@ impl Walk {
             return;
         }
         let offset = cursor.span().start;
-        let (record, place, location) = (cursor.record(), cursor.place(offset), self.location.to_string());
-        self.found.push(RepeatedName { record, location, offset, place });
+        let (record, line_column, location) =
+            (cursor.record(), cursor.line_column(offset), self.location.to_string());
+        self.found.push(RepeatedName { record, location, offset, line_column });
     }
 }

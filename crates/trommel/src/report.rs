@@ -1,15 +1,15 @@
-//! What an analysis answers.
+//! The report of an analysis: answers and coverage.
 
 use trommel_reader::{Span, Validation, View};
 use trommel_stats::Summary;
 
-/// The answers to all questions, in the order asked, and what they rest on.
+/// The answers to all measures, in the order of the measures, and their coverage.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// One answer a measure.
+    /// One answer per measure.
     pub answers: Vec<Answer>,
-    /// What was read.
+    /// The parts of the input that were read.
     pub coverage: Coverage,
 }
 
@@ -17,18 +17,18 @@ pub struct Report {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Answer {
-    /// How many values were handed out.
+    /// The number of extracted values.
     Extracted(u64),
     /// The count.
     Count(u64),
     /// The sample.
     Sample(SampleAnswer),
-    /// The description.
+    /// The statistics.
     Stats(Box<StatsAnswer>),
 }
 
 impl Answer {
-    /// The number, of a count or an extraction.
+    /// The number of an extraction or a count.
     pub fn count(&self) -> Option<u64> {
         match self {
             Self::Extracted(count) | Self::Count(count) => Some(*count),
@@ -37,27 +37,28 @@ impl Answer {
     }
 }
 
-/// What was read, and how closely: every answer is exact for this.
+/// The parts of the input that were read, and how they were validated. Every answer is exact for
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Coverage {
-    /// Bytes passed, after decompression.
+    /// Bytes read, after decompression.
     pub bytes_read: u64,
-    /// Bytes in all, where known.
+    /// The total number of bytes, if known.
     pub bytes_total: Option<u64>,
     /// Records read, including dropped ones and the one in which the run ended.
     pub records: u64,
     /// The records among them that the [filters](crate::Analysis::filter) dropped.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
     pub dropped_records: u64,
-    /// Bad records left out.
+    /// Malformed records that were skipped.
     pub bad_records: u64,
-    /// True if everything was read and validated. Otherwise some bytes that could not change the
-    /// answers were not: those after the place where the run stopped, or the rest of a record that
-    /// was decided early under structural validation.
+    /// True if everything was read and validated. Otherwise the run left out some bytes that could
+    /// not change the answers: those after the offset where it stopped, or the rest of a record
+    /// that was decided early under structural validation.
     pub complete: bool,
-    /// Whether what was passed over was checked in full.
+    /// True if skipped bytes were validated in full.
     pub strict: bool,
 }
 
@@ -68,15 +69,15 @@ impl Coverage {
         Self { bytes_read: 0, bytes_total, records, dropped_records, bad_records, complete: false, strict }
     }
 
-    /// The records that the answers cover.
+    /// The number of records that the answers cover.
     pub(crate) fn kept_records(&self) -> u64 {
-        // What was stored may be anything: nothing overflows.
+        // A stored coverage may have any values: the difference must not overflow.
         self.records.saturating_sub(self.dropped_records)
     }
 }
 
 #[cfg(feature = "serde")]
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
@@ -87,7 +88,7 @@ fn is_zero(number: &u64) -> bool {
 pub struct SampleAnswer {
     /// The items, in the order of the document.
     pub items: Vec<SampleItem>,
-    /// Size of the population.
+    /// The size of the population.
     pub total: u64,
     /// The groups of a stratified sample, in order of first appearance.
     pub strata: Option<Vec<StratumAnswer>>,
@@ -97,9 +98,9 @@ pub struct SampleAnswer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SampleItem {
-    /// Its number in the population, from 0.
+    /// The item's index in the population, from 0.
     pub index: u64,
-    /// Its bytes, as they stand in the input.
+    /// The item's bytes, verbatim from the input.
     pub value: Vec<u8>,
 }
 
@@ -107,76 +108,76 @@ pub struct SampleItem {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StratumAnswer {
-    /// What its items have in common, as it stands in the input without white space; nothing where
-    /// they have no such value.
+    /// The value that the group's items have in common, verbatim from the input but without white
+    /// space. `None` for items without such a value.
     pub value: Option<Vec<u8>>,
-    /// Items in the population.
+    /// The number of items in the population.
     pub total: u64,
-    /// Items in the sample.
+    /// The number of items in the sample.
     pub sampled: u64,
 }
 
-/// A description of values.
+/// Statistics of values.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StatsAnswer {
-    /// Bytes of the values described; of the whole input when it was not narrowed by queries.
+    /// Bytes of the values; of the whole input if no query narrows it.
     pub bytes: u64,
-    /// Unicode scalar values of the same.
+    /// Unicode scalar values of these bytes.
     pub characters: u64,
-    /// Everything else.
+    /// All other statistics.
     pub summary: Summary,
-    /// Records described, when the input is a stream of records.
+    /// The number of records, if the input is a stream of records.
     pub records: Option<u64>,
-    /// The same for each query, when there are several.
+    /// The statistics of each query, if there are several.
     pub by_path: Vec<PathStats>,
 }
 
-/// The description of one query's values.
+/// The statistics of one query's values.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PathStats {
     /// The query.
     pub path: String,
-    /// Bytes of its values.
+    /// Bytes of the query's values.
     pub bytes: u64,
-    /// Unicode scalar values of them.
+    /// Unicode scalar values of these bytes.
     pub characters: u64,
-    /// Everything else.
+    /// All other statistics.
     pub summary: Summary,
 }
 
-/// A value that was found.
+/// A value that an extraction selects.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Found<'a> {
-    /// The number of the measure that asked for it.
+pub struct Match<'a> {
+    /// The index of the measure.
     pub measure: usize,
-    /// Its bytes, as they stand in the input.
+    /// The value's bytes, verbatim from the input.
     pub value: &'a [u8],
-    /// Where it stands.
+    /// The value's span in the input.
     pub span: Span,
-    /// The record it stands in, from 0.
+    /// The record that contains the value, from 0.
     pub record: u64,
-    /// Its normalized path, if [wanted](Sink::wants_location).
+    /// The value's normalized path, if [requested](Sink::wants_location).
     pub location: Option<&'a str>,
     pub(crate) view: View<'a>,
 }
 
-impl<'a> Found<'a> {
-    /// The value, with where it stands: for values so large that their memory is to be [given
-    /// back](View::release) while they are gone through.
+impl<'a> Match<'a> {
+    /// The value's bytes with their offset. A sink that reads a very large value can
+    /// [release](View::release) its memory while it proceeds.
     pub fn view(&self) -> View<'a> {
         self.view
     }
 }
 
 #[cfg(feature = "serde")]
-impl Found<'_> {
-    /// Decodes the value into a type, on a copy of its bytes in `scratch`.
+impl Match<'_> {
+    /// Deserializes the value from a copy of its bytes in `scratch`.
     ///
     /// # Errors
-    /// When the value is not of that type.
+    /// If the value cannot be deserialized as `T`.
     pub fn decode<T: serde::de::DeserializeOwned>(
         &self,
         scratch: &mut Vec<u8>,
@@ -187,35 +188,36 @@ impl Found<'_> {
     }
 }
 
-/// A bad record that was left out.
+/// A malformed record that was skipped.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Damage {
-    /// Its number, from 0, bad ones counted.
+    /// The record's number, from 0, including malformed records.
     pub record: u64,
-    /// What is wrong, and where.
+    /// The reason, with its offset.
     pub error: trommel_reader::Error,
 }
 
-/// Where values go as they are found. Any `FnMut(&Found<'_>) -> io::Result<()>` will do.
+/// The receiver of values as they are found. Any `FnMut(&Match<'_>) -> io::Result<()>` implements
+/// it.
 pub trait Sink {
-    /// Takes a value. An error ends the run.
-    fn found(&mut self, found: &Found<'_>) -> std::io::Result<()>;
+    /// Receives a value. An error ends the run.
+    fn found(&mut self, found: &Match<'_>) -> std::io::Result<()>;
 
-    /// Is told of a bad record that is left out.
+    /// Receives a malformed record that is skipped.
     fn damaged(&mut self, damage: &Damage) -> std::io::Result<()> {
         let _ = damage;
         Ok(())
     }
 
-    /// Whether [`Found::location`] is asked for.
+    /// True if the sink needs [`Match::location`].
     fn wants_location(&self) -> bool {
         false
     }
 }
 
-impl<F: FnMut(&Found<'_>) -> std::io::Result<()>> Sink for F {
-    fn found(&mut self, found: &Found<'_>) -> std::io::Result<()> {
+impl<F: FnMut(&Match<'_>) -> std::io::Result<()>> Sink for F {
+    fn found(&mut self, found: &Match<'_>) -> std::io::Result<()> {
         self(found)
     }
 }

@@ -1,7 +1,7 @@
-//! A run: takes the records of a cursor one by one through the matcher, up to the last that
-//! matters.
+//! A run over the records of a cursor: each record goes through the matcher, until no later one can
+//! change an answer.
 //!
-//! What a step of the matcher means for the measures is in [`steps`].
+//! [`steps`] passes the matcher's steps on to the measures.
 
 mod steps;
 
@@ -13,45 +13,45 @@ use crate::control::check;
 use crate::document::Document;
 use crate::error::Error;
 use crate::report::{Coverage, Damage, Sink};
-use crate::setup::{Asked, Work};
-use crate::stats::Describers;
+use crate::setup::{Request, RunState};
+use crate::stats::Descriptions;
 
-/// How a record went.
-enum Recorded {
+/// The outcome of one record.
+enum RecordOutcome {
     Done,
     /// No later byte can change an answer.
     Enough {
-        /// True if the input is known to end with this record, all of which was validated.
+        /// True if the input is known to end with this record, and all of the record was validated.
         all_read: bool,
     },
-    /// It is still being written.
+    /// The record is still being written.
     Cut,
 }
 
-/// What is true of a run as a whole.
+/// One run, on one thread: the request, the state of its measures, and its coverage.
 pub(crate) struct Run<'a> {
-    pub(crate) asked: Asked<'a>,
-    pub(crate) work: &'a mut Work,
+    pub(crate) request: Request<'a>,
+    pub(crate) state: &'a mut RunState,
     pub(crate) sink: &'a mut dyn Sink,
     pub(crate) coverage: Coverage,
-    /// Whether the elements of the first record are sampled as the population of `$`.
+    /// True if the elements of the first record are the population of a sample of `$`.
     pub(crate) elements: bool,
-    /// The last line, if it may still be being written.
+    /// The last line, if another process may still be writing it.
     pub(crate) tail: Option<Tail<'a>>,
-    /// Other threads, if they can take a part of a document.
+    /// Other threads, if they can process part of the document.
     pub(crate) helpers: Option<&'a dyn Helpers>,
 }
 
-/// Other threads, which take over elements of a long array.
+/// Other threads, which process the elements of a long array.
 pub(crate) trait Helpers {
-    /// Matches the elements behind those at which the matcher has paused, as far as that goes.
+    /// Matches the elements after the one at which the matcher has paused, as far as possible.
     fn match_elements(&self, run: &mut Run<'_>, matcher: &mut Matcher<'_, '_>) -> Result<(), Error>;
 
-    /// Describes the value that the matcher is in.
+    /// Feeds the value that the matcher is in to the statistics.
     fn describe(&self, run: &mut Run<'_>, matcher: &mut Matcher<'_, '_>) -> Result<(), Error>;
 }
 
-/// A last line without a line end, in a file that others may write to.
+/// A last line without a line end, in a file that other processes may write to.
 #[derive(Clone, Copy)]
 pub(crate) struct Tail<'a> {
     pub(crate) start: u64,
@@ -59,33 +59,34 @@ pub(crate) struct Tail<'a> {
 }
 
 impl Tail<'_> {
-    /// Whether this record is the last line, and only part of what it has become by now.
+    /// True if this record is the last line, and the file has grown since: the record is
+    /// incomplete.
     fn is_cut(self, cursor: &Cursor<'_>) -> bool {
         cursor.record_start() >= self.start && self.document.has_grown()
     }
 }
 
 impl<'a> Run<'a> {
-    /// A run by itself, in an input that does not grow.
+    /// A run without other threads, over an input that does not grow.
     pub(crate) fn new(
-        asked: Asked<'a>,
-        work: &'a mut Work,
+        request: Request<'a>,
+        state: &'a mut RunState,
         sink: &'a mut dyn Sink,
         coverage: Coverage,
     ) -> Self {
-        Self { asked, work, sink, coverage, elements: false, tail: None, helpers: None }
+        Self { request, state, sink, coverage, elements: false, tail: None, helpers: None }
     }
 
-    /// Questions all records. Returns the framing that was found.
+    /// Runs over all records. Returns the framing that was detected.
     pub(crate) fn records(
         &mut self,
         cursor: &mut Cursor<'_>,
         first: trommel_reader::Result<bool>,
     ) -> Result<Framing, Error> {
         let mut scratch = Scratch::new();
-        let setup = self.asked.setup;
+        let setup = self.request.setup;
         let mut matcher = setup.plan.matcher(&mut scratch, cursor, &setup.wants);
-        if self.work.is_done(setup) {
+        if self.state.is_done(setup) {
             return Ok(matcher.cursor().framing());
         }
         let mut next = first;
@@ -97,9 +98,11 @@ impl<'a> Run<'a> {
                 Err(error) => Err(error.into()),
             };
             match recorded {
-                Ok(Recorded::Done) => self.coverage.complete &= is_seen(matcher.cursor(), self.skips()),
-                Ok(Recorded::Cut) => return Ok(matcher.cursor().framing()),
-                Ok(Recorded::Enough { all_read }) => {
+                Ok(RecordOutcome::Done) => {
+                    self.coverage.complete &= is_record_validated(matcher.cursor(), self.skips());
+                }
+                Ok(RecordOutcome::Cut) => return Ok(matcher.cursor().framing()),
+                Ok(RecordOutcome::Enough { all_read }) => {
                     self.coverage.complete &= all_read;
                     return Ok(matcher.cursor().framing());
                 }
@@ -109,7 +112,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Matches elements until the matcher pauses.
+    /// Processes the matcher's steps until it pauses.
     #[cfg(feature = "parallel")]
     pub(crate) fn elements(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         while let Some(step) = matcher.advance()? {
@@ -119,35 +122,38 @@ impl<'a> Run<'a> {
     }
 
     fn skips(&self) -> bool {
-        matches!(self.asked.analysis.options.on_bad_record, OnBadRecord::Skip { .. })
+        matches!(self.request.analysis.options.on_bad_record, OnBadRecord::Skip { .. })
     }
 
-    /// Goes on after a bad record where that is wanted and possible.
+    /// Reports a malformed record and skips it, if the options and the framing allow it.
     fn bad_record(&mut self, error: Error, cursor: &Cursor<'_>) -> Result<(), Error> {
         let Error::Read { error, .. } = error else { return Err(error) };
         let record = cursor.record();
         let streams = !matches!(cursor.framing(), Framing::Single) && (record > 0 || cursor.can_recover());
-        // In another encoding there is no line end to go on behind.
+        // The search for the next record looks for an ASCII line end, which UTF-16 and UTF-32 lack.
         let is_other = error.kind() == ErrorKind::Syntax(Syntax::Encoding);
         if !self.skips() || !error.is_syntax() || is_other || !cursor.can_recover() {
             return Err(Error::Read { error, record: streams.then_some(record) });
         }
         self.coverage.bad_records += 1;
         self.sink.damaged(&Damage { record, error })?;
-        self.asked.analysis.options.on_bad_record.check(self.coverage.bad_records)
+        self.request.analysis.options.on_bad_record.check(self.coverage.bad_records)
     }
 
-    fn record(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<Recorded, Error> {
+    fn record(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<RecordOutcome, Error> {
         if self.tail.is_some_and(|tail| tail.is_cut(matcher.cursor())) {
-            return Ok(Recorded::Cut);
+            return Ok(RecordOutcome::Cut);
         }
+        // The record is validated before it is matched: measures cannot undo what a record
+        // added before its first error.
         if self.skips() && matcher.cursor().can_recover() {
-            check_first(matcher.cursor_mut())?;
+            validate_record(matcher.cursor_mut())?;
         }
         if self.elements && matcher.cursor().record() > 0 {
             return Err(Error::StreamOfArrays { offset: matcher.cursor().offset() });
         }
-        let Asked { analysis, setup } = self.asked;
+        let Request { analysis, setup } = self.request;
+        // The filter runs first, so that a dropped record leaves no trace in any measure.
         if let Some(filter) = &setup.filter
             && !matcher.keeps_record(filter)?
         {
@@ -157,10 +163,11 @@ impl<'a> Run<'a> {
             return self.tally(matcher.cursor_mut());
         }
         if matcher.cursor().is_stream() && setup.plan.pass() == Pass::Rescan {
-            // Values are read again when their order is known.
+            // Values are read again once their order is known, so the window must not release them.
             matcher.cursor_mut().hold();
         }
-        matcher.this_record()?;
+        matcher.begin_record()?;
+        // Without helpers nothing resumes a paused matcher: the record would end there.
         if self.helpers.is_some() {
             matcher.pause_between_elements();
         }
@@ -171,53 +178,56 @@ impl<'a> Run<'a> {
                 self.forward(matcher)?;
                 continue;
             }
-            if setup.can_end && self.work.is_done(setup) {
+            if setup.can_end && self.state.is_done(setup) {
                 return self.enough(matcher.cursor_mut());
             }
             steps += 1;
             if steps.is_multiple_of(1024) {
-                // Many matches can begin and end without a byte passing.
+                // Matches of one value can come in any number without the cursor moving, and only a
+                // moving cursor checks for cancellation.
                 check(&analysis.options.control.cancel, matcher.cursor().offset())?;
             }
         }
         self.end_record(matcher)?;
-        if self.work.is_done(setup) {
+        if self.state.is_done(setup) {
             return self.enough(matcher.cursor_mut());
         }
         self.coverage.records += 1;
-        Ok(Recorded::Done)
+        Ok(RecordOutcome::Done)
     }
 
-    /// Ends the run with the current record, which strict validation reads to its end.
-    fn enough(&mut self, cursor: &mut Cursor<'_>) -> Result<Recorded, Error> {
+    /// Ends the run after the current record, which strict validation reads to its end.
+    fn enough(&mut self, cursor: &mut Cursor<'_>) -> Result<RecordOutcome, Error> {
         let all_read = cursor.validate_rest()?;
         self.coverage.records += 1;
-        Ok(Recorded::Enough { all_read })
+        Ok(RecordOutcome::Enough { all_read })
     }
 
-    /// Leaves a record that a filter dropped, validated as any value that is skipped.
-    fn drop_record(&mut self, cursor: &mut Cursor<'_>) -> Result<Recorded, Error> {
+    /// Skips a record that a filter dropped, validated like any skipped value.
+    fn drop_record(&mut self, cursor: &mut Cursor<'_>) -> Result<RecordOutcome, Error> {
+        // Where malformed records are skipped, the record was validated before the filter ran.
         if !(self.skips() && cursor.can_recover()) {
             cursor.skip_value()?;
         }
         self.coverage.records += 1;
         self.coverage.dropped_records += 1;
-        Ok(Recorded::Done)
+        Ok(RecordOutcome::Done)
     }
 
-    /// Hands on the events of a value that is described.
+    /// Passes the events of the current value to the statistics that cover it.
     fn forward(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         if let Some(helpers) = self.helpers {
             return helpers.describe(self, matcher);
         }
-        match self.work.describing.as_mut_slice() {
+        // With a single listener the events are dispatched statically.
+        match self.state.descriptions.as_mut_slice() {
             [one] => matcher.forward(one)?,
-            several => matcher.forward(&mut Describers(several))?,
+            several => matcher.forward(&mut Descriptions(several))?,
         }
         Ok(())
     }
 
-    /// The next step of the matcher, what others can do in between being done.
+    /// Returns the matcher's next step. At a pause, lets other threads match elements first.
     fn next_step(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<Option<Step>, Error> {
         loop {
             let step = matcher.advance()?;
@@ -230,36 +240,36 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn tally(&mut self, cursor: &mut Cursor<'_>) -> Result<Recorded, Error> {
-        let sized = self.asked.setup.filter.is_some();
-        for describing in &mut self.work.describing {
-            describing.tally(cursor, sized)?;
+    fn tally(&mut self, cursor: &mut Cursor<'_>) -> Result<RecordOutcome, Error> {
+        let sized = self.request.setup.filter.is_some();
+        for descriptions in &mut self.state.descriptions {
+            descriptions.tally(cursor, sized)?;
         }
         self.coverage.records += 1;
-        Ok(Recorded::Done)
+        Ok(RecordOutcome::Done)
     }
 
     fn end_record(&mut self, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
-        for outbox in &mut self.work.outboxes {
-            outbox.settle(matcher, &mut self.work.outgoing, self.sink)?;
+        for queue in &mut self.state.queues {
+            queue.flush(matcher, &mut self.state.extracts, self.sink)?;
         }
-        self.work.drawings.iter_mut().for_each(crate::sample::Drawing::end_record);
+        self.state.drawings.iter_mut().for_each(crate::sample::Drawing::end_record);
         #[cfg(feature = "parallel")]
-        self.work.noted.iter_mut().for_each(crate::sample::Noted::end_record);
+        self.state.candidates.iter_mut().for_each(crate::sample::PartCandidates::end_record);
         Ok(())
     }
 }
 
-/// True if all of the record that was left is or will be validated. Under structural validation the
-/// rest of a decided line is not.
-fn is_seen(cursor: &Cursor<'_>, checked_first: bool) -> bool {
+/// True if the record that the cursor left is validated to its end, now or when it is skipped.
+/// Under structural validation, the rest of a decided line is not.
+fn is_record_validated(cursor: &Cursor<'_>, checked_first: bool) -> bool {
     let rest_is_skipped = matches!(cursor.framing(), Framing::Auto | Framing::Concatenated);
     let is_strict = cursor.validation() == Validation::Strict;
     is_strict || cursor.is_at_end() || rest_is_skipped || checked_first && cursor.can_recover()
 }
 
-/// Reads a record to its end, checking it in full, and comes back.
-fn check_first(cursor: &mut Cursor<'_>) -> trommel_reader::Result<()> {
+/// Validates the whole current record, then rewinds to its start.
+fn validate_record(cursor: &mut Cursor<'_>) -> trommel_reader::Result<()> {
     let mark = cursor.hold();
     while cursor.advance()?.is_some() {}
     cursor.rewind(&mark);

@@ -1,7 +1,7 @@
-//! Drawing samples while matching.
+//! Sampling while matching.
 
 #[cfg(feature = "parallel")]
-mod noted;
+mod candidates;
 #[cfg(feature = "serde")]
 mod partial;
 mod store;
@@ -19,23 +19,23 @@ use crate::error::Error;
 use crate::measure::{Sample, Strategy};
 use crate::report::{SampleAnswer, SampleItem, StratumAnswer};
 #[cfg(feature = "parallel")]
-pub(crate) use noted::Noted;
+pub(crate) use candidates::PartCandidates;
 #[cfg(feature = "serde")]
 pub(crate) use partial::{NO_SYSTEMATIC, PartialSample};
 use store::{Slot, Store, Stored, bytes_of};
-use strata::{Candidate, Grouping, Stratified};
+use strata::{Candidate, GroupKey, Stratified};
 
-/// A sample being drawn.
+/// A sample while it is drawn.
 pub(crate) struct Drawing {
     drawer: Drawer,
-    /// The candidates that were entered and not yet left, outermost first; those that lost are not
-    /// there.
+    /// The candidates that the matcher is in, outermost first; `None` for those that were not
+    /// drawn.
     open: Vec<Option<Slot>>,
     store: Store,
     cancel: Cancel,
 }
 
-#[expect(clippy::large_enum_variant, reason = "one a sample")]
+#[expect(clippy::large_enum_variant, reason = "there is one per sample")]
 enum Drawer {
     Random(Reservoir<Slot>),
     First(First<Slot>),
@@ -45,7 +45,7 @@ enum Drawer {
 }
 
 impl Drawing {
-    /// A drawing; `total` is the size of the population where it had to be counted first.
+    /// A new drawing. `total` is the size of the population, if the strategy needs it in advance.
     #[expect(clippy::expect_used, reason = "a run counts the populations of such samples first")]
     pub(crate) fn new(sample: &Sample, total: Option<u64>, options: &Options) -> Self {
         let size = sample.size;
@@ -55,33 +55,35 @@ impl Drawing {
             Strategy::Last => Drawer::Last(Last::new(size)),
             Strategy::Systematic(Some(stride)) => Drawer::Systematic(Systematic::with_stride(size, *stride)),
             Strategy::Systematic(None) => {
-                Drawer::Systematic(Systematic::with_total(size, total.expect("a total was counted")))
+                Drawer::Systematic(Systematic::with_total(size, total.expect("the population was counted")))
             }
             Strategy::Stratified(query) => Drawer::Stratified(Box::new(Stratified {
                 strata: Strata::new(size, sample.seed),
-                grouping: Grouping::new(query, options),
+                grouping: GroupKey::new(query, options),
             })),
         };
         let store = Store::new(options.limits.spool_bytes);
         Self { drawer, open: Vec::new(), store, cancel: options.control.cancel.clone() }
     }
 
-    /// Takes in the candidates of the part that comes next.
+    /// Offers the candidates of the next part.
     #[cfg(feature = "parallel")]
-    pub(crate) fn take(&mut self, noted: &Noted) -> Result<(), Error> {
+    pub(crate) fn merge_part(&mut self, candidates: &PartCandidates) -> Result<(), Error> {
         match &mut self.drawer {
-            Drawer::Random(drawer) => noted.offer_to(drawer),
-            Drawer::First(drawer) => noted.offer_to(drawer),
-            Drawer::Last(drawer) => noted.offer_to(drawer),
-            Drawer::Systematic(drawer) => noted.offer_to(drawer),
-            Drawer::Stratified(drawer) => noted.offer_to_groups(drawer, &self.cancel)?,
+            Drawer::Random(drawer) => candidates.offer_to(drawer),
+            Drawer::First(drawer) => candidates.offer_to(drawer),
+            Drawer::Last(drawer) => candidates.offer_to(drawer),
+            Drawer::Systematic(drawer) => candidates.offer_to(drawer),
+            Drawer::Stratified(drawer) => candidates.offer_to_groups(drawer, &self.cancel)?,
         }
         Ok(())
     }
 
-    /// A candidate is entered; it stands in the population `times`.
+    /// Offers the candidate that the matcher entered; it occurs `times` times in the population.
     pub(crate) fn enter(&mut self, times: u64, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         let mut slot = None;
+        // A candidate is drawn when it is entered, before its value is known. Its slot is filled
+        // when it is left, unless a later candidate has replaced it by then.
         let mut make = || Arc::clone(slot.get_or_insert_with(Slot::default));
         match &mut self.drawer {
             Drawer::Random(drawer) => drawer.offer_all(times, &mut make),
@@ -98,11 +100,11 @@ impl Drawing {
         Ok(())
     }
 
-    /// The innermost candidate is left.
-    #[expect(clippy::expect_used, reason = "the matcher keeps the bytes of candidates until they are left")]
+    /// Stores the value of the innermost candidate, which the matcher leaves.
+    #[expect(clippy::expect_used, reason = "the matcher holds the bytes of candidates until it leaves them")]
     pub(crate) fn leave(&mut self, span: Span, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
         let Some(Some(slot)) = self.open.pop() else { return Ok(()) };
-        // Whoever holds the only reference has already lost to a later candidate.
+        // If this is the only reference to the slot, a later candidate has replaced this one.
         if Arc::strong_count(&slot) == 1 {
             return Ok(());
         }
@@ -116,12 +118,12 @@ impl Drawing {
         Ok(())
     }
 
-    /// Forgets the candidates that were open in a record that was left.
+    /// Forgets the open candidates of a record that the run left early.
     pub(crate) fn end_record(&mut self) {
         self.open.clear();
     }
 
-    /// The sample.
+    /// Returns the sample.
     pub(crate) fn finish(self, view: Option<View<'_>>) -> Result<SampleAnswer, Error> {
         let read = |slot: Slot| bytes_of(&slot, view);
         Ok(match self.drawer {
@@ -141,11 +143,10 @@ impl Drawing {
         })
     }
 
-    /// The sample with its values, to be stored and merged.
+    /// Returns the sample with its values, for a partial.
     #[cfg(feature = "serde")]
     pub(crate) fn into_partial(self, view: Option<View<'_>>) -> Result<PartialSample, Error> {
-        // What was passed over by masks may hold bytes that are no UTF-8: then it is no JSON
-        // either.
+        // Skipped bytes may not be UTF-8 under structural validation.
         let no_text =
             |error| Error::Partial(format!("a sampled value cannot be stored: it is not UTF-8: {error}"));
         let read = |slot: Slot| String::from_utf8(bytes_of(&slot, view)?).map_err(no_text);
@@ -159,7 +160,7 @@ impl Drawing {
     }
 }
 
-/// The answer from what was drawn.
+/// Converts a drawn sample to its answer.
 pub(crate) fn answer<V: Into<Vec<u8>>>(
     drawn: Drawn<V>,
     strata: Option<Vec<Stratum<Option<String>>>>,

@@ -1,60 +1,61 @@
-//! From questions to a plan: which queries answer them, and what each query's matches are for.
+//! Compiles measures into a plan: the queries that answer them, and the role of each query's
+//! matches.
 
 use trommel_path::{Order, Plan, PlanOptions, Query, RecordFilter, Selector, Slice, Wants};
 use trommel_reader::Kind;
 
 use crate::analysis::{Analysis, Options};
-use crate::extract::{Outbox, Outgoing};
+use crate::extract::{ExtractState, MatchQueue};
 use crate::measure::{Count, CountAs, Measure, Sample};
 use crate::sample::Drawing;
-use crate::stats::Describing;
+use crate::stats::Description;
 #[cfg(feature = "parallel")]
-use crate::{error::Error, sample::Noted};
+use crate::{error::Error, sample::PartCandidates};
 
-/// What the matches of a query are for.
+/// The role of a query's matches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Role {
-    /// Values to hand out.
+    /// Values to extract.
     Extract(usize),
-    /// Matches to count.
+    /// Nodes to count.
     Count(usize),
-    /// Containers whose children another query counts: they must be of the right type.
-    Counted(usize),
+    /// Containers whose children another query counts. They must have the right type.
+    CountedContainer(usize),
     /// Candidates of a sample.
     Population(usize),
-    /// What a sample's candidates are the elements of: it must be an array.
-    Sampled(usize),
-    /// Values to describe.
+    /// The node whose elements are a sample's candidates. It must be an array.
+    SampledArray(usize),
+    /// Values to profile.
     Describe(usize),
 }
 
-/// What is being counted.
+/// The state of a count.
 #[derive(Clone, Debug)]
-pub(crate) struct Counting {
+pub(crate) struct CountState {
     pub(crate) measure: usize,
     pub(crate) count_as: CountAs,
     pub(crate) limit: u64,
     pub(crate) total: u64,
 }
 
-/// Everything a run changes.
-pub(crate) struct Work {
-    pub(crate) outgoing: Vec<Outgoing>,
-    /// One for each query, or one for all.
-    pub(crate) outboxes: Vec<Outbox>,
-    pub(crate) counting: Vec<Counting>,
+/// The mutable state of a run.
+pub(crate) struct RunState {
+    pub(crate) extracts: Vec<ExtractState>,
+    /// One queue for each extraction, or one for all.
+    pub(crate) queues: Vec<MatchQueue>,
+    pub(crate) counting: Vec<CountState>,
     pub(crate) drawings: Vec<Drawing>,
-    /// In a part of the input, what the samples will be drawn from.
+    /// The candidates of the samples, recorded in a part of the input.
     #[cfg(feature = "parallel")]
-    pub(crate) noted: Vec<Noted>,
-    /// Number of the measure of each drawing.
-    pub(crate) drawn_for: Vec<usize>,
-    pub(crate) describing: Vec<Describing>,
+    pub(crate) candidates: Vec<PartCandidates>,
+    /// The number of the measure of each drawing.
+    pub(crate) sample_measures: Vec<usize>,
+    pub(crate) descriptions: Vec<Description>,
 }
 
-/// What a run is to answer: the questions, and their plan.
+/// The measures of a run, and their plan.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct Request<'a> {
     pub(crate) analysis: &'a Analysis,
     pub(crate) setup: &'a Setup,
 }
@@ -64,17 +65,17 @@ pub(crate) struct Setup {
     pub(crate) plan: Plan,
     pub(crate) roles: Vec<Role>,
     pub(crate) wants: Wants,
-    /// Drops records, if there are filters.
+    /// The filter on records, if there is one.
     pub(crate) filter: Option<RecordFilter>,
-    /// Whether all that is asked is what the records are made of.
+    /// True if the only measure is a tally of types, which needs no events.
     pub(crate) tallies: bool,
-    /// Whether something can only be answered by reading everything.
+    /// True if a measure needs every byte of the input.
     pub(crate) needs_all: bool,
-    /// Whether there are limits, all of which can be reached.
+    /// True if every measure has a limit, so that the run can end early.
     pub(crate) can_end: bool,
 }
 
-/// Queries and roles, while they are collected.
+/// Queries and roles while they are collected.
 struct Builder<'a> {
     options: &'a Options,
     queries: Vec<(Query, Order)>,
@@ -102,7 +103,7 @@ impl Builder<'_> {
                 self.push(query, Order::Any, Role::Count(number));
             }
             CountAs::ArrayLength | CountAs::ObjectKeys => {
-                self.push(query.clone(), Order::Any, Role::Counted(number));
+                self.push(query.clone(), Order::Any, Role::CountedContainer(number));
                 self.push(children(query), Order::Any, Role::Count(number));
             }
             CountAs::NestedTotal => self.push(children(query), Order::Any, Role::Count(number)),
@@ -115,19 +116,20 @@ impl Builder<'_> {
             self.push(query, Order::Any, Role::Population(number));
             return;
         }
-        self.push(query.clone(), Order::Any, Role::Sampled(number));
+        self.push(query.clone(), Order::Any, Role::SampledArray(number));
         self.push(elements(query), Order::Any, Role::Population(number));
     }
 
-    #[expect(clippy::expect_used, reason = "the plan was made from the queries that the conditions number")]
+    #[expect(clippy::expect_used, reason = "each condition has the number of a query of the plan")]
     fn finish(self, measures: &[Measure], located: bool) -> Setup {
-        let needs_all = measures.iter().any(|asked| matches!(asked, Measure::Sample(_) | Measure::Stats(_)));
+        let needs_all =
+            measures.iter().any(|measure| matches!(measure, Measure::Sample(_) | Measure::Stats(_)));
         let can_end = measures.iter().all(Measure::is_limited);
         let tallies = matches!(measures, [Measure::Stats(stats)] if stats.is_tally());
         let options = PlanOptions::new().duplicates(self.options.duplicates);
         let mut plan = Plan::with_orders(&self.queries, options);
         for (query, condition) in &self.conditions {
-            let id = plan.ids().nth(*query).expect("each query has an id");
+            let id = plan.ids().nth(*query).expect("each query has an ID");
             plan = plan.only_where(id, condition);
         }
         let mut wants = Wants::default();
@@ -135,18 +137,23 @@ impl Builder<'_> {
         wants.events = each(|role| matches!(role, Role::Describe(_)));
         wants.bytes = each(|role| matches!(role, Role::Extract(_) | Role::Population(_)));
         wants.enter = each(|role| !matches!(role, Role::Extract(_)));
-        wants.leave = each(|role| !matches!(role, Role::Count(_) | Role::Counted(_) | Role::Sampled(_)));
-        // Where all that is asked is limited, each match may be the last.
+        // Without the `leave` steps, and with counts alone, the matcher can skip values as soon as
+        // they are entered.
+        wants.leave =
+            each(|role| !matches!(role, Role::Count(_) | Role::CountedContainer(_) | Role::SampledArray(_)));
+        // If every measure has a limit, each match may be the last: the matcher must report it at
+        // once.
         wants.only_count = self.roles.iter().map(|role| matches!(role, Role::Count(_)) && !can_end).collect();
-        wants.ahead = self.roles.iter().map(|role| matches!(role, Role::Extract(_)) && !can_end).collect();
-        wants.location = located || self.roles.iter().any(|role| matches!(role, Role::Counted(_)));
+        wants.late_leave =
+            self.roles.iter().map(|role| matches!(role, Role::Extract(_)) && !can_end).collect();
+        wants.location = located || self.roles.iter().any(|role| matches!(role, Role::CountedContainer(_)));
         let filters = self.options.filters.as_slice();
         let filter = (!filters.is_empty()).then(|| RecordFilter::new(filters, self.options.duplicates));
         Setup { plan, roles: self.roles, wants, filter, tallies, needs_all, can_end }
     }
 }
 
-/// All elements of what a query selects; members of objects are none.
+/// Selects the elements of the arrays that a query selects, but not the members of objects.
 fn elements(query: Query) -> Query {
     query.with_child(Selector::Slice(Slice::ALL))
 }
@@ -175,51 +182,56 @@ impl Setup {
     }
 }
 
-impl Work {
-    /// Nothing done yet. The numbers of roles count in the order of the measures.
+impl RunState {
+    /// An empty state. Roles number its entries in the order of the measures.
     pub(crate) fn new(measures: &[Measure], options: &Options) -> Self {
-        let mut work = Self {
-            outgoing: Vec::new(),
-            outboxes: Vec::new(),
+        let mut state = Self {
+            extracts: Vec::new(),
+            queues: Vec::new(),
             counting: Vec::new(),
             drawings: Vec::new(),
             #[cfg(feature = "parallel")]
-            noted: Vec::new(),
-            drawn_for: Vec::new(),
-            describing: Vec::new(),
+            candidates: Vec::new(),
+            sample_measures: Vec::new(),
+            descriptions: Vec::new(),
         };
-        for (measure, asked) in measures.iter().enumerate() {
-            match asked {
+        for (index, measure) in measures.iter().enumerate() {
+            match measure {
                 Measure::Extract(extract) => {
                     let limit = extract.limit.unwrap_or(u64::MAX);
-                    work.outgoing.push(Outgoing { measure, limit, given: 0 });
+                    state.extracts.push(ExtractState { measure: index, limit, emitted: 0 });
                 }
                 Measure::Count(count) => {
                     let limit = count.limit.unwrap_or(u64::MAX);
-                    work.counting.push(Counting { measure, count_as: count.count_as, limit, total: 0 });
+                    state.counting.push(CountState {
+                        measure: index,
+                        count_as: count.count_as,
+                        limit,
+                        total: 0,
+                    });
                 }
                 Measure::Sample(sample) => {
-                    let total = options.totals.get(work.drawings.len()).copied().flatten();
-                    work.drawings.push(Drawing::new(sample, total, options));
-                    work.drawn_for.push(measure);
+                    let total = options.totals.get(state.drawings.len()).copied().flatten();
+                    state.drawings.push(Drawing::new(sample, total, options));
+                    state.sample_measures.push(index);
                 }
-                Measure::Stats(stats) => {
-                    let describing = |query: &Query| Describing::new(stats, query.shorthand());
-                    work.describing.extend(stats.queries_or_root().iter().map(describing));
+                Measure::Stats(selected) => {
+                    let descriptions = |query: &Query| Description::new(selected, query.shorthand());
+                    state.descriptions.extend(selected.queries_or_root().iter().map(descriptions));
                 }
             }
         }
-        let extracts = work.outgoing.len();
+        let extracts = state.extracts.len();
         let shared = options.order == Order::Document;
         let boxes = if shared { extracts.min(1) } else { extracts };
-        let outbox = || Outbox::new(extracts, shared, &options.control.cancel);
-        work.outboxes.extend(std::iter::repeat_with(outbox).take(boxes));
-        work
+        let queue = || MatchQueue::new(extracts, shared, &options.control.cancel);
+        state.queues.extend(std::iter::repeat_with(queue).take(boxes));
+        state
     }
 }
 
-impl Counting {
-    /// The type its containers must have.
+impl CountState {
+    /// The type that the counted containers must have.
     pub(crate) fn wanted_kind(&self) -> Option<Kind> {
         match self.count_as {
             CountAs::ArrayLength => Some(Kind::Array),
@@ -229,58 +241,60 @@ impl Counting {
     }
 }
 
-impl Work {
-    /// Nothing done yet, for a part of an input in memory: samples are drawn when it is taken in.
+impl RunState {
+    /// An empty state for a part of an input. It records candidates; the samples are drawn when the
+    /// part is merged.
     #[cfg(feature = "parallel")]
-    pub(crate) fn apart(measures: &[Measure], options: &Options) -> Self {
-        let mut work = Self::new(measures, options);
-        work.drawings.clear();
+    pub(crate) fn for_part(measures: &[Measure], options: &Options) -> Self {
+        let mut state = Self::new(measures, options);
+        state.drawings.clear();
         for measure in measures {
             if let Measure::Sample(sample) = measure {
-                work.noted.push(Noted::new(sample, options));
+                state.candidates.push(PartCandidates::new(sample, options));
             }
         }
-        work
+        state
     }
 
-    /// Candidates of samples that were noted.
+    /// The number of recorded candidates.
     #[cfg(feature = "parallel")]
-    pub(crate) fn noted(&self) -> usize {
-        self.noted.iter().map(Noted::len).sum()
+    pub(crate) fn candidates(&self) -> usize {
+        self.candidates.iter().map(PartCandidates::len).sum()
     }
 
-    /// Takes in what a later part of the input has added. Values that need not be held were handed
-    /// out by then.
+    /// Merges the state of the part that follows. Its buffered values must have been emitted
+    /// before.
     #[cfg(feature = "parallel")]
     pub(crate) fn merge(&mut self, later: Self) -> Result<(), Error> {
         for (counting, later) in self.counting.iter_mut().zip(later.counting) {
             counting.total = counting.total.saturating_add(later.total);
         }
-        for (describing, later) in self.describing.iter_mut().zip(later.describing) {
-            describing.merge(later);
+        for (descriptions, later) in self.descriptions.iter_mut().zip(later.descriptions) {
+            descriptions.merge(later);
         }
-        for (outbox, mut later) in self.outboxes.iter_mut().zip(later.outboxes) {
-            outbox.append(&mut later)?;
+        // The queues hold spans, not values: parts are in memory or mapped, and stay readable.
+        for (queue, mut later) in self.queues.iter_mut().zip(later.queues) {
+            queue.append(&mut later)?;
         }
-        let mut drawings = self.drawings.iter_mut().zip(&later.noted);
-        drawings.try_for_each(|(drawing, noted)| drawing.take(noted))
+        let mut drawings = self.drawings.iter_mut().zip(&later.candidates);
+        drawings.try_for_each(|(drawing, candidates)| drawing.merge_part(candidates))
     }
 
-    /// Whether no later byte can change an answer.
+    /// True if no later byte can change an answer.
     pub(crate) fn is_done(&self, setup: &Setup) -> bool {
         !setup.needs_all
-            && self.outgoing.iter().all(Outgoing::is_done)
+            && self.extracts.iter().all(ExtractState::is_done)
             && self.counting.iter().all(|counting| counting.total >= counting.limit)
     }
 
-    /// Whether with what a later part has found no byte behind that part can change an answer.
+    /// True if, with the state of a later part, no byte after that part can change an answer.
     #[cfg(feature = "parallel")]
     pub(crate) fn is_done_with(&self, later: &Self, setup: &Setup) -> bool {
         let enough = |limit: u64, found: u64, later: u64| found.saturating_add(later) >= limit;
-        let mut outgoing = self.outgoing.iter().zip(&later.outgoing);
+        let mut extracts = self.extracts.iter().zip(&later.extracts);
         let mut counting = self.counting.iter().zip(&later.counting);
         !setup.needs_all
-            && outgoing.all(|(one, later)| enough(one.limit, one.given, later.given))
+            && extracts.all(|(one, later)| enough(one.limit, one.emitted, later.emitted))
             && counting.all(|(one, later)| enough(one.limit, one.total, later.total))
     }
 }

@@ -1,39 +1,39 @@
-//! Describing values while matching.
+//! Statistics of values while they are matched.
 
 use trommel_path::Matcher;
 use trommel_reader::{Cursor, Kind, Listener, Scalar, Span, Text};
-use trommel_stats::{Accumulator, Profile, ProfileOptions, RowsShown, Summary};
+use trommel_stats::{Accumulator, Profile, ProfileOptions, RowCounts, Summary};
 
 use crate::measure::Stats;
 use crate::report::{PathStats, StatsAnswer};
 
-/// The description of one query's values, being made.
+/// The statistics of one query's values.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Describing {
+pub(crate) struct Description {
     path: String,
     profile: Profile,
-    /// For each value open now, the characters before it.
+    /// For each open value, the number of characters before it.
     #[cfg_attr(feature = "serde", serde(skip))]
     open: Vec<u64>,
-    /// What the place of everything in the whole begins with, so that what one part saw first comes
-    /// before what a later part saw first.
+    /// The base of all positions in this part. Rows are ordered by first position, so paths of this
+    /// part come after those of earlier parts.
     #[cfg_attr(feature = "serde", serde(skip))]
     base: u64,
     bytes: u64,
     characters: u64,
 }
 
-/// Bits of an offset within a part; those above are the part's number.
+/// Bits of an offset within a part. The higher bits are the part's number.
 #[cfg(feature = "serde")]
 const OFFSET_BITS: u32 = 44;
 
-/// The last part that has a number of its own: what those behind see first is in the order of their
+/// The last part with its own number. Paths that first occur in later parts are ordered by their
 /// offsets alone.
 #[cfg(feature = "serde")]
 const LAST_PART: u64 = (1 << (u64::BITS - OFFSET_BITS)) - 1;
 
-impl Describing {
+impl Description {
     pub(crate) fn new(stats: &Stats, path: String) -> Self {
         let mut options = ProfileOptions::default();
         options.per_path = stats.per_path || stats.schema || stats.values;
@@ -47,10 +47,9 @@ impl Describing {
         Self { path, profile: Profile::new(options), open: Vec::new(), base: 0, bytes: 0, characters: 0 }
     }
 
-    /// Makes it the description of part `number` of an input whose other parts are described
-    /// elsewhere.
+    /// Sets the part's number in an input whose other parts are processed elsewhere.
     #[cfg(feature = "serde")]
-    pub(crate) fn of_part(&mut self, number: u64) {
+    pub(crate) fn set_part(&mut self, number: u64) {
         self.base = number.min(LAST_PART) << OFFSET_BITS;
     }
 
@@ -59,22 +58,23 @@ impl Describing {
         self.open.push(matcher.cursor_mut().chars(start));
     }
 
-    /// What describes more elements of the innermost open array, having counted nothing so far.
+    /// Returns empty statistics for further elements of the innermost open array. `None` if the
+    /// profile cannot be forked: several values are open, or paths were folded.
     #[cfg(feature = "parallel")]
-    pub(crate) fn apart(&self) -> Option<Self> {
-        let profile = self.profile.apart()?;
+    pub(crate) fn fork(&self) -> Option<Self> {
+        let profile = self.profile.fork()?;
         let (path, open) = (self.path.clone(), self.open.clone());
         Some(Self { path, profile, open, base: self.base, bytes: 0, characters: 0 })
     }
 
-    /// Takes in what was described apart.
+    /// Merges the statistics of a fork.
     #[cfg(feature = "parallel")]
     pub(crate) fn join(&mut self, apart: Self) {
         self.profile.join(apart.profile);
     }
 
-    /// Describes a record without looking at more than masks. With `sized`, its size is added to
-    /// that of the others: the records are not all of the input.
+    /// Counts a record from masks alone. With `sized`, adds the record's size: the records are not
+    /// the whole input then.
     pub(crate) fn tally(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -95,15 +95,15 @@ impl Describing {
         Ok(())
     }
 
-    #[expect(clippy::expect_used, reason = "values that are left were entered")]
+    #[expect(clippy::expect_used, reason = "a value is entered before it is left")]
     pub(crate) fn leave(&mut self, span: Span, matcher: &mut Matcher<'_, '_>) {
         self.profile.end();
-        let before = self.open.pop().expect("a value is open");
+        let before = self.open.pop().expect("the value was entered");
         self.bytes += span.len();
         self.characters += matcher.cursor_mut().chars(span.end) - before;
     }
 
-    /// Takes in what another part has described.
+    /// Merges the statistics of a later part.
     #[cfg(any(feature = "parallel", feature = "serde"))]
     pub(crate) fn merge(&mut self, later: Self) {
         self.profile.merge(later.profile);
@@ -112,10 +112,10 @@ impl Describing {
     }
 }
 
-/// All descriptions, of which those with open values are told of events.
-pub(crate) struct Describers<'a>(pub(crate) &'a mut [Describing]);
+/// The statistics of all queries, as one listener.
+pub(crate) struct Descriptions<'a>(pub(crate) &'a mut [Description]);
 
-impl Listener for Describers<'_> {
+impl Listener for Descriptions<'_> {
     fn wants_scalars(&self) -> bool {
         self.0.iter().any(Listener::wants_scalars)
     }
@@ -141,7 +141,7 @@ impl Listener for Describers<'_> {
     }
 }
 
-impl Listener for Describing {
+impl Listener for Description {
     fn wants_scalars(&self) -> bool {
         self.profile.wants_scalars()
     }
@@ -167,16 +167,21 @@ impl Listener for Describing {
     }
 }
 
-/// The answer from the descriptions of all queries. `whole` is the size of the input and its
-/// characters, when it was not narrowed by queries.
-pub(crate) fn answer(parts: Vec<Describing>, whole: Option<(u64, u64)>, records: Option<u64>) -> StatsAnswer {
+/// Assembles the answer from the statistics of all queries. `whole` is the size of the input in
+/// bytes and characters, if no query narrows it.
+pub(crate) fn answer(
+    parts: Vec<Description>,
+    whole: Option<(u64, u64)>,
+    records: Option<u64>,
+) -> StatsAnswer {
     let mut by_path: Vec<PathStats> = Vec::with_capacity(parts.len());
     let mut all: Option<Profile> = None;
     let several = parts.len() > 1;
     for mut part in parts {
-        part.profile.settle();
+        // Normalized, a profile depends only on the values, not on how the input was divided.
+        part.profile.normalize();
         let summary = part.profile.summary();
-        let Describing { path, bytes, characters, profile, .. } = part;
+        let Description { path, bytes, characters, profile, .. } = part;
         by_path.push(PathStats { path, bytes, characters, summary });
         match &mut all {
             Some(all) => all.merge(profile),
@@ -190,20 +195,20 @@ pub(crate) fn answer(parts: Vec<Describing>, whole: Option<(u64, u64)>, records:
         by_path.iter().fold((0, 0), add)
     });
     let summary = if several {
-        let mut summary = all.unwrap_or_else(nothing).summary();
+        let mut summary = all.unwrap_or_else(empty_profile).summary();
         join_rows(&mut summary, &by_path);
         summary
     } else {
-        by_path.pop().map_or_else(|| nothing().summary(), |part| part.summary)
+        by_path.pop().map_or_else(|| empty_profile().summary(), |part| part.summary)
     };
     StatsAnswer { bytes, characters, summary, records, by_path }
 }
 
-fn nothing() -> Profile {
+fn empty_profile() -> Profile {
     Profile::new(ProfileOptions::default())
 }
 
-/// Figures of all values together have the rows of each query, which keep its path.
+/// The summary of all values has the rows of every query, each with its query's path.
 fn join_rows(summary: &mut Summary, by_path: &[PathStats]) {
     let parts = || by_path.iter().map(|part| &part.summary);
     let capped = &mut summary.capped;
@@ -216,8 +221,8 @@ fn join_rows(summary: &mut Summary, by_path: &[PathStats]) {
 }
 
 fn joined<'a, T: Clone + 'a>(
-    parts: impl Iterator<Item = (Option<&'a [T]>, Option<RowsShown>)>,
-) -> (Option<Vec<T>>, Option<RowsShown>) {
+    parts: impl Iterator<Item = (Option<&'a [T]>, Option<RowCounts>)>,
+) -> (Option<Vec<T>>, Option<RowCounts>) {
     let (mut joined, mut any, mut total) = (Vec::new(), None, 0);
     for (rows, capped) in parts {
         let Some(rows) = rows else { return (None, None) };

@@ -1,18 +1,18 @@
-//! The threads to work on.
+//! The thread pool of a run.
 
 use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 
 use crate::analysis::Options;
 use crate::error::Error;
 
-/// Threads that were asked for, or else those of rayon's current pool.
+/// The requested number of threads, or rayon's current pool.
 pub(crate) struct Threads {
     pub(crate) count: usize,
     pool: Option<ThreadPool>,
 }
 
 impl Threads {
-    /// How many there are.
+    /// The number of threads.
     pub(crate) fn count(options: &Options) -> usize {
         options.threads.unwrap_or_else(rayon::current_num_threads).max(1)
     }
@@ -22,7 +22,7 @@ impl Threads {
         Ok(Self { count: Self::count(options), pool: pool.transpose().map_err(std::io::Error::other)? })
     }
 
-    /// Runs something from which they can be given work.
+    /// Runs a closure on this thread, with a scope that spawns work on the pool.
     pub(crate) fn scope<'s, R>(&self, what: impl FnOnce(&Scope<'s>) -> R) -> R {
         match &self.pool {
             Some(pool) => pool.in_place_scope(what),
@@ -30,7 +30,7 @@ impl Threads {
         }
     }
 
-    /// Runs something on them.
+    /// Runs a closure on the pool.
     pub(crate) fn install<R: Send>(&self, what: impl FnOnce() -> R + Send) -> R {
         match &self.pool {
             Some(pool) => pool.install(what),

@@ -1,6 +1,6 @@
-//! Memory: what a run takes at its peak follows the questions, never the length of the input.
+//! Memory: the peak of a run depends on the measures, never on the length of the input.
 //!
-//! The counts are those of the whole process, so this binary has one test, which measures one thing
+//! The counts are those of the whole process, so this binary has one test, which measures one case
 //! after the other.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -10,7 +10,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 
 use trommel::path::{Order, Query};
 use trommel::reader::{Framing, Validation};
-use trommel::{Analysis, Count, CountAs, Document, Found, Measure, Sample, Stats, Strategy};
+use trommel::{Analysis, Count, CountAs, Document, Match, Measure, Sample, Stats, Strategy};
 use trommel_testkit::alloc::{CountingAllocator, Usage};
 use trommel_testkit::effort::cases;
 use trommel_testkit::repeat::Repeat;
@@ -36,14 +36,14 @@ fn lines(bytes: u64) -> Repeat {
 
 fn run(analysis: &Analysis, mut document: Document) -> Usage {
     let (report, usage) =
-        ALLOCATOR.measure(|| analysis.run_with(&mut document, &mut |_: &Found<'_>| Ok(())).unwrap());
+        ALLOCATOR.measure(|| analysis.run_with(&mut document, &mut |_: &Match<'_>| Ok(())).unwrap());
     let coverage = report.coverage;
     assert!(coverage.bytes_total.is_none_or(|total| total == coverage.bytes_read), "all was read");
     usage
 }
 
-/// What is asked, of the records wherever they are.
-fn questions(records: &str) -> Vec<(&'static str, Analysis)> {
+/// The measures, over records at any path.
+fn all_measures(records: &str) -> Vec<(&'static str, Analysis)> {
     let at = |rest: &str| query(&format!("{records}{rest}"));
     let new = Analysis::new;
     let sample =
@@ -74,15 +74,16 @@ fn questions(records: &str) -> Vec<(&'static str, Analysis)> {
     ]
 }
 
-/// R7: the peak is the same for 1 MB and 64 MB (256 MB in a deep run), and small, whatever is
-/// asked, on one document and on lines; and nothing is allocated for each value, match or record.
+/// R7: the peak is the same for 1 MB and 64 MB (256 MB in a deep run), and small, for every
+/// measure, on one document and on lines. No value, match, or record takes an allocation of its
+/// own.
 fn peaks_do_not_grow() {
-    for (name, analysis) in questions("$.data.records") {
+    for (name, analysis) in all_measures("$.data.records") {
         let large = if ["extract", "count", "random", "stats"].contains(&name) { 64 } else { 16 };
         let sizes = [MIB, cases(large, 256) * MIB];
         check(name, sizes, 0, sizes.map(|bytes| run(&analysis, Document::from_reader(document(bytes)))));
     }
-    for (name, analysis) in questions("$") {
+    for (name, analysis) in all_measures("$") {
         let run = |bytes| run(&analysis, Document::from_reader(lines(bytes)).framing(Framing::Lines));
         let sizes = [MIB, cases(4, 256) * MIB];
         // Lines are read in parts of 4 MiB, each with its own state.
@@ -94,8 +95,8 @@ fn check(name: &str, sizes: [u64; 2], parts: u64, [small, large]: [Usage; 2]) {
     assert!(small.peak < 8 << 20, "{name}: {small:?}");
     assert!(large.peak <= small.peak + (small.peak >> 5) + 4096, "{name}: {small:?} {large:?}");
     let more = large.allocations.saturating_sub(small.allocations);
-    // Of the last candidates each has won for a time; of 100 drawn ones as many more as the
-    // logarithm of their number grows, and so do the levels of a sketch.
+    // Each of the last candidates is drawn for a time. Of a random sample of 100, the number ever
+    // drawn grows with the logarithm of the population, and so do the levels of a sketch.
     let ratio = sizes[1] as f64 / sizes[0] as f64;
     let most = match name {
         "random" | "stratified" => 1000 + (200.0 * ratio.ln()) as u64,
@@ -106,20 +107,20 @@ fn check(name: &str, sizes: [u64; 2], parts: u64, [small, large]: [Usage; 2]) {
     assert!((more as u64) < most || name == "last", "{name}: {small:?} {large:?}");
 }
 
-/// Candidates that lose are never copied, and nothing is allocated for each of them.
+/// Candidates that are not drawn are never copied, and take no allocation.
 fn losers_cost_nothing() {
     let few = Sample::new(query("$.data.records[*]"), NonZeroUsize::new(10).unwrap());
     for strategy in [Strategy::Random, Strategy::First, Strategy::Stratified(query("$.ok"))] {
         let analysis = Analysis::new().sample(few.clone().strategy(strategy.clone()));
         let usage = run(&analysis, Document::from_reader(document(16 * MIB)));
-        // Of 150,000 candidates some hundred win for a time.
+        // Of 150,000 candidates a few hundred are drawn for a time.
         assert!(usage.allocations < 2000, "{strategy:?}: {usage:?}");
         assert!(usage.total < 1 << 20, "{strategy:?}: {usage:?}");
     }
 }
 
-/// In the order of the RFC `$..*` holds every match of a document: beyond 16 MiB in a file.
-fn what_is_held_spills() {
+/// In RFC order `$..*` holds every match of a document: beyond 16 MiB, in a file.
+fn held_matches_spill_to_a_file() {
     let analysis = Analysis::new().extract(query("$..*"));
     let mut bytes = Vec::new();
     document(24 * MIB).read_to_end(&mut bytes).unwrap();
@@ -128,14 +129,13 @@ fn what_is_held_spills() {
     let document = Document::from_bytes(bytes.clone());
     let usage = run(&analysis, document);
     assert!(usage.peak < 48 << 20, "{usage:?}");
-    // On a pipe the document goes to a file, too.
+    // On a pipe the document is spooled to a file too.
     let usage = run(&analysis, Document::from_reader(Cursor::new(bytes)));
     assert!(usage.peak < 64 << 20, "{usage:?}");
 }
 
-/// With a limit only as many matches are held as are wanted, without a file, however many there
-/// are.
-fn what_is_held_for_a_limit_is_bounded() {
+/// With a limit `n`, at most `n` matches are held, without a file, however many there are.
+fn limits_bound_held_matches() {
     let limited = |asked: &str, limit| {
         let analysis = Analysis::new().validation(Validation::Structural);
         analysis.ask(Measure::Extract(trommel::Extract::new(query(asked)).limit(limit)))
@@ -154,8 +154,8 @@ fn what_is_held_for_a_limit_is_bounded() {
     }
 }
 
-/// Several threads take a multiple of what one takes, and no more for a longer input.
-fn threads_take_their_share() {
+/// Several threads take a multiple of one thread's memory, and no more for a longer input.
+fn threads_multiply_the_peak() {
     let text = |bytes| {
         let mut text = Vec::new();
         lines(bytes).read_to_end(&mut text).unwrap();
@@ -179,10 +179,10 @@ fn threads_take_their_share() {
 }
 
 #[test]
-fn memory_follows_the_questions() {
+fn memory_depends_on_the_measures() {
     peaks_do_not_grow();
     losers_cost_nothing();
-    what_is_held_spills();
-    what_is_held_for_a_limit_is_bounded();
-    threads_take_their_share();
+    held_matches_spill_to_a_file();
+    limits_bound_held_matches();
+    threads_multiply_the_peak();
 }

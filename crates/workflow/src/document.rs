@@ -1,9 +1,9 @@
-//! Documents: frontmatter, and a step under each heading `## NAME`.
+//! Documents: frontmatter, and one step per heading `## NAME`.
 //!
-//! One form for workflows and for context documents. Frontmatter stands between `---` lines at the
-//! top, flat `key: value`, and is no YAML beyond that; keys that are not known are left to whoever
-//! knows them. What stands under a heading with the word "instructions" is put before the text of
-//! every step. Headings in code, quotes and lists are none.
+//! Workflows and context documents have the same form. Frontmatter is enclosed in `---` lines at
+//! the top and consists of flat `key: value` lines, not general YAML. Unknown keys are kept for the
+//! host. The text under a heading with the word "instructions" is put before the text of every
+//! step. Headings in code, quotations, and lists do not count.
 
 use std::ops::Range;
 
@@ -14,25 +14,24 @@ use trommel_route::Now;
 
 use crate::directive::{DirectiveError, Directives, Fault, stray};
 
-/// Bytes of a document at most.
-pub const DOCUMENT_BYTES: usize = 16 << 20;
+/// The maximum size of a document in bytes.
+pub const MAX_DOCUMENT_BYTES: usize = 16 << 20;
 
 /// A document with its steps.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Document {
-    /// What stands in the frontmatter.
+    /// The frontmatter.
     pub properties: Map<String, Value>,
-    /// The name under which `{pending}` remembers the files that the document has processed; empty
-    /// unless it is set.
+    /// The name under which `{pending}` remembers processed files; empty if it is not set.
     pub name: String,
     /// Lines that look like directives but are read as text, with their positions; at most 20.
     pub warnings: Vec<DirectiveError>,
-    /// What stands before the text of every step.
+    /// The text that is put before the text of every step.
     pub instructions: String,
     /// The steps, in order.
     pub steps: Vec<Step>,
-    /// The text, which errors point into.
+    /// The whole text, to which positions in errors refer.
     pub(crate) text: String,
 }
 
@@ -44,25 +43,24 @@ pub struct Step {
     pub name: String,
     /// The line of its heading, from 1.
     pub line: usize,
-    /// What stands at its top.
+    /// The directives at its top.
     pub directives: Directives,
-    /// What stands below.
+    /// The text below the directives.
     pub body: String,
-    /// The bytes of its heading.
+    /// The byte range of its heading.
     pub(crate) span: Range<usize>,
 }
 
 impl Document {
-    /// Reads a document. An error points at the place of the first thing that is wrong; nothing has
-    /// been run by then.
+    /// Parses a document. An error has the position of the first fault; nothing has run by then.
     pub fn parse(text: &str) -> Result<Self, DirectiveError> {
-        let wrong = |span: Range<usize>, kind: Fault| Err(DirectiveError::new(text, span, kind));
-        if text.len() > DOCUMENT_BYTES {
-            return wrong(0..0, Fault::LongDocument(DOCUMENT_BYTES));
+        let fail = |span: Range<usize>, kind: Fault| Err(DirectiveError::new(text, span, kind));
+        if text.len() > MAX_DOCUMENT_BYTES {
+            return fail(0..0, Fault::LongDocument(MAX_DOCUMENT_BYTES));
         }
         let (properties, start) = frontmatter(text)?;
         if let Some(engine) = properties.get("workflow_engine").filter(|engine| *engine != "step") {
-            return wrong(0..3, Fault::UnknownEngine(engine.to_string()));
+            return fail(0..3, Fault::UnknownEngine(engine.to_string()));
         }
         let headings = headings(text, start);
         let ends = headings.iter().skip(1).map(|heading| heading.span.start).chain([text.len()]);
@@ -84,17 +82,16 @@ impl Document {
             document.add(heading, end, line)?;
         }
         if document.steps.is_empty() {
-            return wrong(start..start, Fault::NoStep);
+            return fail(start..start, Fault::NoStep);
         }
         if let Err(error) = document.now(Now::local()) {
-            return wrong(0..3, Fault::Route { class: error.class(), why: error.to_string() });
+            return fail(0..3, Fault::Route { class: error.class(), why: error.to_string() });
         }
         Ok(document)
     }
 
-    /// Sets the name under which `{pending}` remembers the files that the document has processed.
-    /// Documents with the same name share that memory: use something unique, such as the canonical
-    /// path.
+    /// Sets the name under which `{pending}` remembers processed files. Documents with the same
+    /// name share that memory, so pass something unique, such as the canonical path.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
@@ -120,7 +117,7 @@ impl Document {
         Ok(())
     }
 
-    /// A moment, with the week as the document has it begin (`week_start_day`).
+    /// Returns a time with the document's first day of the week (`week_start_day`).
     pub(crate) fn now(&self, now: Now) -> trommel_route::Result<Now> {
         match self.properties.get("week_start_day").and_then(Value::as_str) {
             Some(day) => now.week_starts(day),
@@ -128,14 +125,14 @@ impl Document {
         }
     }
 
-    /// An error about a part of the document.
+    /// Creates an error about a part of the document.
     pub(crate) fn error(&self, span: &Range<usize>, message: String) -> DirectiveError {
         DirectiveError::new(&self.text, span.clone(), Fault::Step(message))
     }
 }
 
-/// What stands between `---` lines at the top of a text, as it stands, and where the rest begins.
-pub(crate) fn front(text: &str) -> Option<(Range<usize>, usize)> {
+/// Returns the byte range of the frontmatter, and the offset at which the rest begins.
+pub(crate) fn frontmatter_span(text: &str) -> Option<(Range<usize>, usize)> {
     let begin = text.strip_prefix('\u{feff}').map_or(0, |_| '\u{feff}'.len_utf8());
     let first = text.get(begin..)?.lines().next()?;
     if first.trim_end() != "---" {
@@ -153,7 +150,7 @@ pub(crate) fn front(text: &str) -> Option<(Range<usize>, usize)> {
 }
 
 fn frontmatter(text: &str) -> Result<(Map<String, Value>, usize), DirectiveError> {
-    let Some((inside, rest)) = front(text) else {
+    let Some((inside, rest)) = frontmatter_span(text) else {
         let mark = text.len() - text.trim_start_matches('\u{feff}').len();
         let opens =
             text.trim_start_matches('\u{feff}').lines().next().is_some_and(|line| line.trim_end() == "---");
@@ -161,7 +158,7 @@ fn frontmatter(text: &str) -> Result<(Map<String, Value>, usize), DirectiveError
         if opens && below() {
             return Err(DirectiveError::new(text, 0..3, Fault::OpenFrontmatter));
         }
-        // A byte order mark is not part of the text: a heading right after it is one.
+        // A byte order mark is not part of the text, so a heading may follow it directly.
         return Ok((Map::new(), mark));
     };
     let mut properties = Map::new();
@@ -169,14 +166,14 @@ fn frontmatter(text: &str) -> Result<(Map<String, Value>, usize), DirectiveError
     let mut at = inside.start;
     for line in text[inside].split_inclusive('\n') {
         let bare = line.trim();
-        let goes_on = line.starts_with([' ', '\t']) || bare.starts_with('-');
+        let is_continued = line.starts_with([' ', '\t']) || bare.starts_with('-');
         match (member(line), &last) {
             _ if bare.is_empty() || bare.starts_with('#') => {}
             (Some((key, value)), _) => {
                 properties.insert(key.to_owned(), property(value));
                 last = Some(key.to_owned());
             }
-            (None, Some(key)) if goes_on => go_on(&mut properties, key, bare),
+            (None, Some(key)) if is_continued => append_line(&mut properties, key, bare),
             _ => {
                 let span = at..at + line.trim_end().len();
                 return Err(DirectiveError::new(text, span, Fault::FrontmatterLine));
@@ -187,22 +184,21 @@ fn frontmatter(text: &str) -> Result<(Map<String, Value>, usize), DirectiveError
     Ok((properties, rest))
 }
 
-/// The key and the value of a line of frontmatter; nothing for one that continues a value: an
-/// indented line, or an item of a list. A key may be quoted.
+/// Returns the key and the value of a line of frontmatter; `None` for a line that continues a value
+/// (an indented line or a list item). A key may be quoted.
 pub(crate) fn member(line: &str) -> Option<(&str, &str)> {
     if line.starts_with([' ', '\t', '-']) {
         return None;
     }
     let quote = line.chars().next().filter(|first| matches!(first, '"' | '\''));
     let quoted = quote.and_then(|quote| {
-        let (key, behind) = line.get(1..)?.split_once(quote)?;
-        Some((key, behind.trim_start().strip_prefix(':')?.trim()))
+        let (key, after) = line.get(1..)?.split_once(quote)?;
+        Some((key, after.trim_start().strip_prefix(':')?.trim()))
     });
     quoted.or_else(|| line.split_once(':').map(|(key, value)| (key.trim(), value.trim())))
 }
 
-/// The value after a key on its line. A value may hold colons, as `cron: 0 8 * * *` does, which
-/// YAML would not have.
+/// Parses the value of a line. Unlike in YAML, a value may contain colons, as in `cron: 0 8 * * *`.
 fn property(text: &str) -> Value {
     let bare = unquoted(text);
     if bare.len() < text.len() {
@@ -221,8 +217,8 @@ fn unquoted(text: &str) -> &str {
     within('"').or_else(|| within('\'')).unwrap_or(text)
 }
 
-/// Adds a line that is indented, or an item of a list, to the value before it, as it stands.
-fn go_on(properties: &mut Map<String, Value>, key: &str, line: &str) {
+/// Appends a continuation line verbatim to the value before it.
+fn append_line(properties: &mut Map<String, Value>, key: &str, line: &str) {
     if let Some(value) = properties.get_mut(key) {
         let before = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         *value = if before.is_empty() { line.into() } else { format!("{before}\n{line}").into() };
@@ -234,7 +230,7 @@ struct Heading {
     span: Range<usize>,
 }
 
-/// The headings `## NAME` that stand in nothing else.
+/// Finds the headings `## NAME` at the top level of the document.
 fn headings(text: &str, start: usize) -> Vec<Heading> {
     let part = &text[start..];
     let mut inside = 0_usize;
@@ -261,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_stand_under_their_headings() {
+    fn each_heading_starts_a_step() {
         let text = "---\nworkflow_engine: step\nweek_start_day: sunday\nenabled: true\n---\n# Title\nintro\n## My Instructions\nBe brief.\n\n\
             ## First\n@model none\n\nDo it.\n\n```\n## not a heading\n```\n> ## neither\n\n## Second ##\n@input file:a (required)\nmore\n";
         let document = Document::parse(text).unwrap();
@@ -327,13 +323,13 @@ mod tests {
     }
 
     #[test]
-    fn a_document_of_nothing_but_headings_is_read_in_time() {
+    fn many_headings_take_linear_time() {
         let document = Document::parse(&"##\n".repeat(200_000)).unwrap();
         assert_eq!((document.steps.len(), document.steps[199_999].line), (200_000, 200_000));
     }
 
     #[test]
-    fn r45_what_is_wrong_has_its_line() {
+    fn r45_errors_have_their_line() {
         for (text, line, said) in [
             ("no step", 1, "no step"),
             ("---\na: b\nc\n---\n## x\n", 3, "must be `key: value`"),

@@ -1,4 +1,4 @@
-//! Why a step fails.
+//! The errors of steps.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -7,19 +7,19 @@ use std::io;
 
 use trommel_base::error::Kind;
 use trommel_base::files;
-use trommel_base::text::{grouped, shown_name};
+use trommel_base::text::{display_name, grouped};
 use trommel_route::Error as RouteError;
 use trommel_tool::{Failure, FailureKind, RegistryError};
 
 trommel_base::error_type! {
-    /// Why a step fails. One pointer wide.
+    /// The error of a step. One pointer wide.
     pub struct Error(ErrorKind);
 }
 
 /// The result of a part of a step.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
-/// Why a step fails, with what it is about.
+/// The kind of an error, with its data.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -31,23 +31,23 @@ pub enum ErrorKind {
     Registry(RegistryError),
     /// The run was cancelled.
     Cancelled,
-    /// The step needs a model, and the host has set none.
+    /// The step needs a model, but the host configured none.
     NoModel {
-        /// The host's advice how to set one.
+        /// The host's advice for configuring one.
         hint: Option<String>,
     },
     /// The model's answer has no text.
     EmptyAnswer,
-    /// The model still calls tools after the last round.
+    /// The model keeps calling tools after the last round.
     NoAnswer {
-        /// The rounds of tool calls.
+        /// The number of rounds of tool calls.
         rounds: usize,
     },
-    /// No tool has the name that the step uses.
+    /// A tool that the step names does not exist.
     UnknownTool {
         /// The name.
         name: String,
-        /// The names of tools that resemble it.
+        /// Tools with similar names.
         near: Vec<String>,
         /// The names of all tools.
         known: Vec<String>,
@@ -63,18 +63,18 @@ pub enum ErrorKind {
     NoVariable(Missing),
     /// A required input is empty.
     Empty {
-        /// `file`, `variable`, `url` or `query`.
+        /// `file`, `variable`, `url`, or `query`.
         scheme: &'static str,
         /// The name of the input.
         name: String,
     },
     /// An input that the host fetches has no properties.
     NoProperties,
-    /// The frontmatter of an input is longer than this many bytes, or is not closed.
+    /// The frontmatter of an input exceeds this number of bytes, or is not closed.
     LongFrontmatter(u64),
-    /// The inputs of the step have more characters than a prompt may take.
+    /// The inputs of the step exceed the maximum length of a prompt.
     LongPrompt {
-        /// The characters that a prompt may take from inputs.
+        /// The maximum number of characters from inputs.
         limit: u64,
     },
 }
@@ -85,27 +85,27 @@ pub enum ErrorKind {
 pub struct Missing {
     /// The path or the name of the input.
     pub name: String,
-    /// What does not exist, as a clause: `there is no file`.
+    /// The missing input, as a clause: `there is no file`.
     pub(crate) what: &'static str,
     /// The consequence, as a clause that follows the name.
-    pub(crate) so: &'static str,
-    /// The name that resembles it most.
+    pub(crate) consequence: &'static str,
+    /// The most similar name.
     pub near: Option<String>,
-    /// The advice where no name resembles it.
+    /// The advice if no name is similar.
     pub(crate) help: Option<String>,
 }
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, what, so, .. } = self;
-        write!(f, "{what} `{}`{so}", shown_name(name))
+        let Self { name, what, consequence, .. } = self;
+        write!(f, "{what} `{}`{consequence}", display_name(name))
     }
 }
 
 impl Missing {
     fn help(&self) -> Option<Cow<'_, str>> {
         match &self.near {
-            Some(near) => Some(format!("did you mean `{}`?", shown_name(near)).into()),
+            Some(near) => Some(format!("did you mean `{}`?", display_name(near)).into()),
             None => self.help.as_deref().map(Cow::from),
         }
     }
@@ -118,22 +118,22 @@ impl fmt::Display for ErrorKind {
             Self::Host(failure) => write!(f, "{failure}"),
             Self::Registry(error) => write!(f, "{error}"),
             Self::Cancelled => f.write_str("Tool was cancelled"),
-            Self::NoModel { .. } => f.write_str("this step needs a model, and none is set up"),
+            Self::NoModel { .. } => f.write_str("the step needs a model, but none is configured"),
             Self::EmptyAnswer => f.write_str("the model's answer is empty"),
             Self::NoAnswer { rounds } => write!(
                 f,
-                "the model still calls tools after {rounds} rounds of tool calls, and does not answer"
+                "the model still calls tools after {rounds} rounds of tool calls, without an answer"
             ),
-            Self::UnknownTool { name, .. } => write!(f, "there is no tool `{}`", shown_name(name)),
-            Self::NoFetcher { scheme } => write!(f, "nothing here fetches `{scheme}:` inputs"),
+            Self::UnknownTool { name, .. } => write!(f, "unknown tool `{}`", display_name(name)),
+            Self::NoFetcher { scheme } => write!(f, "the host does not fetch `{scheme}:` inputs"),
             Self::NoFile(missing) | Self::NoVariable(missing) => missing.fmt(f),
             Self::Empty { scheme: "query", name } => {
-                write!(f, "the query `{}` selects nothing, and it is required", shown_name(name))
+                write!(f, "the query `{}` is required, but selects nothing", display_name(name))
             }
             Self::Empty { scheme, name } => {
-                write!(f, "`{scheme}:{}` is empty, and it is required", shown_name(name))
+                write!(f, "`{scheme}:{}` is required, but empty", display_name(name))
             }
-            Self::NoProperties => f.write_str("`properties` are those of a file or a variable"),
+            Self::NoProperties => f.write_str("`properties` needs a file or a variable"),
             Self::LongFrontmatter(limit) => {
                 write!(f, "the frontmatter has more than {} bytes, or is not closed", grouped(*limit))
             }
@@ -164,7 +164,7 @@ impl Kind for ErrorKind {
             Self::Route(error) => error.help(),
             Self::Host(_) | Self::Registry(_) | Self::Cancelled | Self::Empty { .. } => None,
             Self::NoModel { hint } => {
-                let hint = hint.as_deref().unwrap_or("set one up");
+                let hint = hint.as_deref().unwrap_or("configure one");
                 Some(format!("{hint}, or write `@model none`").into())
             }
             Self::EmptyAnswer => Some("try again, or change the prompt".into()),
@@ -175,11 +175,11 @@ impl Kind for ErrorKind {
             Self::UnknownTool { near, .. } => Some(format!("did you mean {}?", near.join(" or ")).into()),
             Self::NoFetcher { .. } => Some("read a file or a variable instead".into()),
             Self::NoFile(missing) | Self::NoVariable(missing) => missing.help(),
-            Self::NoProperties => Some("leave it out".into()),
+            Self::NoProperties => Some("remove it".into()),
             Self::LongFrontmatter(_) => Some("close it with a line `---`".into()),
-            Self::LongPrompt { .. } => Some(
-                "route them with (output=variable:NAME), or take only the first ones with (head=N)".into(),
-            ),
+            Self::LongPrompt { .. } => {
+                Some("route them with (output=variable:NAME), or shorten them with (head=N)".into())
+            }
         }
     }
 
@@ -203,7 +203,7 @@ impl Error {
         }
     }
 
-    /// The whole message. What the host and the destinations report is passed on verbatim.
+    /// Returns the whole message. Messages of the host and of targets stay verbatim.
     pub(crate) fn message(&self) -> String {
         match self.kind() {
             ErrorKind::Host(failure) => failure.message.clone(),
@@ -237,7 +237,7 @@ impl From<RegistryError> for Error {
     }
 }
 
-/// The error inside, where one of ours or of the host went through [`io::Write`].
+/// Unwraps an error of this crate or of the host that passed through [`io::Write`].
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         let error = match error.downcast::<Self>() {
@@ -255,9 +255,70 @@ impl From<io::Error> for Error {
     }
 }
 
-/// For writers: the error is inside.
+/// Wraps the error for callers that use [`io::Write`].
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         Self::other(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn missing(near: Option<&str>) -> Missing {
+        let (near, help) = (near.map(str::to_owned), Some("list the files".to_owned()));
+        Missing { name: "notes.md".into(), what: "there is no file", consequence: "", near, help }
+    }
+
+    fn kinds() -> Vec<ErrorKind> {
+        let unknown = |near: &[&str]| ErrorKind::UnknownTool {
+            name: "web".into(),
+            near: near.iter().map(|name| (*name).to_owned()).collect(),
+            known: vec!["web_search".into(), "web_fetch".into()],
+        };
+        vec![
+            ErrorKind::Route(trommel_route::ErrorKind::NoRoot.into()),
+            ErrorKind::Host(Failure::refused("the host refuses")),
+            ErrorKind::Cancelled,
+            ErrorKind::NoModel { hint: None },
+            ErrorKind::NoModel { hint: Some("set $MODEL".into()) },
+            ErrorKind::EmptyAnswer,
+            ErrorKind::NoAnswer { rounds: 8 },
+            unknown(&[]),
+            unknown(&["web_search"]),
+            ErrorKind::NoFetcher { scheme: "url" },
+            ErrorKind::NoFile(missing(None)),
+            ErrorKind::NoVariable(missing(Some("note.md"))),
+            ErrorKind::Empty { scheme: "query", name: "$.a".into() },
+            ErrorKind::Empty { scheme: "file", name: "notes.md".into() },
+            ErrorKind::NoProperties,
+            ErrorKind::LongFrontmatter(65_536),
+            ErrorKind::LongPrompt { limit: 100_000 },
+        ]
+    }
+
+    /// R45: no kind is without a message, and messages change only on purpose.
+    #[test]
+    fn r45_every_kind_has_its_message() {
+        let lines = kinds().into_iter().map(|kind| {
+            let error = Error::from(kind);
+            format!("{}: {error}\n", error.code())
+        });
+        trommel_testkit::golden::assert_golden("tests/golden/errors.txt", &lines.collect::<String>());
+    }
+
+    #[test]
+    fn errors_survive_writers() {
+        let route = || RouteError::from(trommel_route::ErrorKind::NoRoot);
+        let own = Error::from(io::Error::from(Error::from(ErrorKind::EmptyAnswer)));
+        assert!(matches!(own.kind(), ErrorKind::EmptyAnswer));
+        let wrapped = Error::from(io::Error::other(route()));
+        assert!(matches!(wrapped.kind(), ErrorKind::Route(_)) && StdError::source(&wrapped).is_some());
+        let host = Error::from(io::Error::other(Failure::cancelled()));
+        assert!(host.is_cancelled() && matches!(host.kind(), ErrorKind::Host(_)));
+        let other = Error::from(io::Error::other("the pipe broke"));
+        assert!(other.message().contains("the pipe broke") && !other.is_cancelled());
+        assert_eq!(Error::from(route()).message(), route().to_string());
     }
 }

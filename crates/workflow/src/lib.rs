@@ -1,4 +1,4 @@
-//! Documents whose steps are run: inputs, tools, a model, outputs.
+//! Runs Markdown documents whose steps have inputs, tools, a model, and outputs.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -27,12 +27,13 @@
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let root = folder.path();
-//! let places = Destinations::new(Arc::new(Buffers::new())).files(Arc::new(Files::open(root)?));
+//! let files = Arc::new(Files::open(root)?);
+//! let destinations = Destinations::new(Arc::new(Buffers::new())).files(files);
 //! let document = Document::parse(
 //!     "## Search\n@tools web_search(output=variable:found)\n@output file:answer\n\nWhat is new?\n",
 //! )?;
 //! let executor = Executor::new(Arc::new(registry));
-//! let runner = Runner::new(executor, places.clone()).model(Arc::new(Searcher));
+//! let runner = Runner::new(executor, destinations.clone()).model(Arc::new(Searcher));
 //! let report = runner.run(&document, &mut |_| {})?;
 //!
 //! let notices: Vec<String> = report.steps[0].manifests.iter().map(notice).collect();
@@ -43,7 +44,7 @@
 //!         "[output routed] model -> file:answer.md (total 26 chars)",
 //!     ]
 //! );
-//! let (info, _) = places.buffers().find("found", None)?;
+//! let (info, _) = destinations.buffers().find("found", None)?;
 //! assert_eq!((info.chars, info.source.as_str()), (11, "web_search"));
 //! # Ok(())
 //! # }
@@ -55,96 +56,139 @@
 //! - [Terms](#terms)
 //! - [Directives](#directives)
 //! - [Documents](#documents)
-//! - [What is promised when things go wrong](#what-is-promised-when-things-go-wrong)
+//! - [Guarantees](#guarantees)
 //! - [Choices](#choices)
 //! - [Limits](#limits)
 //! - [Errors](#errors)
 //!
 //! # Should I use this crate?
 //!
-//! Yes, to run Markdown documents whose steps read files and variables, call tools, and ask a
-//! model. The destinations of their contents are those of `trommel-route`; take that crate alone to
-//! route the results of tools without documents.
+//! Yes, to run Markdown documents whose steps read files and variables, call tools, and query a
+//! model. `trommel-route` writes inputs, results, and answers to their destinations. To route the
+//! results of tools without documents, use that crate alone.
 //!
 //! # Terms
 //!
-//! A *directive* is a line of a document that begins with `@`; a *step* is the text under a
-//! heading, with the directives at its top. *Targets*, *variables*, *manifests* and *notices* are
-//! those of `trommel-route`.
+//! A *step* is a section of a document: a heading, directives, and a text for the model. A
+//! *directive* is a line at the top of a step that begins with `@`. The *host* is the program that
+//! uses this crate. An *agent's session* is the log of a conversation with an AI agent.
+//! `trommel-route` defines *targets*, *variables*, *manifests*, and *notices*.
 //!
 //! # Directives
 //!
-//! [`Directives`] are the lines at the top of a step: `@input`, `@tools`, `@output`, `@model`,
-//! `@write-mode`, `@header`. An [error](DirectiveError) has its place in the line, and says what to
-//! write instead.
+//! [`Directives`] contains the directives of a step: `@input`, `@tools`, `@output`, `@model`,
+//! `@write-mode`, and `@header`. A [`DirectiveError`] has the position of the fault in the line,
+//! and suggests a correction.
 //!
 //! ```text
-//! @input file: notes/* (output=variable:notes)         every note, into a variable
-//! @input variable: notes (head=500)                    its first characters, into the prompt
-//! @input file: inbox/{pending:5} (refs-only)           the names of files that no run has had yet
+//! @input file: notes/* (output=variable:notes)         read all notes into a variable
+//! @input variable: notes (head=500)                    add its start to the prompt
+//! @input file: inbox/{pending:5} (refs-only)           add only names of new files
 //! @tools web_search(output=variable:found), buffer_ops
-//! @model none                                          no model is asked
+//! @model none                                          do not call a model
 //! @output file: reports/{today}
 //! ```
 //!
-//! Parentheses at the end of a line are parameters; what is not understood in them or after them is
-//! an error, and never part of a name. Lines that look like directives but are read as text are
-//! [warnings](Document::warnings) of the document.
+//! Parentheses at the end of a line contain parameters. An unknown parameter, or text after the
+//! parentheses, is an error; it never becomes part of a name. A line that looks like a directive
+//! but is read as text causes a [warning](Document::warnings).
 //!
-//! Sources are `file:` (with `*`, `?` and `[…]` in the last part of the path), `variable:`, and
-//! `url:` and `query:` through what the host gives to [fetch](Fetch) them. Parameters of an
-//! `@input`: `output`, `write-mode`, `scope` (of the variable that is written, else of the one that
-//! is read), `required`, `refs-only`, `properties` (of the frontmatter, all or some), `head=N`;
-//! where several are there, `refs-only` comes before `properties`, and that before `head`.
+//! The sources of an `@input` are:
+//!
+//! - `file:`, with the wildcards `*`, `?`, and `[…]` in the last part of the path;
+//! - `variable:`;
+//! - `url:` and `query:`, if the host sets a [fetcher](Fetch) for them.
+//!
+//! The parameters of an `@input` are:
+//!
+//! - `output`: the destination, instead of the prompt;
+//! - `write-mode`: append to the existing content of the destination, replace it, or write to a new
+//!   destination;
+//! - `scope`: the scope of the destination variable, or, without `output=variable:`, of the source
+//!   variable;
+//! - `required`: fail if there is nothing to read;
+//! - `refs-only`: read only names;
+//! - `properties`: read only the frontmatter, or only the listed keys of it;
+//! - `head=N`: read only the first `N` characters.
+//!
+//! `refs-only` overrides `properties`, and both override `head`.
 //!
 //! # Documents
 //!
-//! A [`Document`] has frontmatter and steps, `## NAME`; a section named for its "instructions"
-//! stands before each prompt. A [`Runner`] checks all steps first, and then runs them: inputs in
-//! their order, then the [`Model`], with the step's tools, then outputs. With `@model none` no
-//! model is asked, and the prompt takes the answer's place for `@output`. A step that has tools, or
-//! routes inputs to variables, also gets `buffer_ops` where the host has it, and `tool_outputs.*`
-//! where results may go to a shelf; `@tools none` has none. What a step names decides what its
-//! tools may change ([`Permissions`](trommel_tool::Permissions)): a tool that it does not name only
-//! answers, replacing files takes `(write-mode=replace)`, and `all` does not include changes of
-//! agents' sessions unless the host [approves](Runner::approve). [`Runner::dry_run`] says what
-//! would happen. With the feature `endpoint`, `Endpoint` is a model behind an `OpenAI`-compatible
-//! address.
+//! A [`Document`] consists of frontmatter and sections. Each heading `## NAME` begins a section. If
+//! the name contains "instructions", the text of the section is prepended to the text of every
+//! step. Every other section is a step.
 //!
-//! In a prompt, notices and names stand first, then contents between marks that do not stand in
-//! them, then the document's words.
+//! A [`Runner`] checks all steps before it runs the first one. A step then runs in three stages:
 //!
-//! # What is promised when things go wrong
+//! 1. The runner reads the inputs, in the order of their lines.
+//! 2. The [`Model`] answers the prompt, and may call the step's tools first. With `@model none`,
+//!    the prompt itself is the answer.
+//! 3. The runner writes the answer to the step's outputs.
 //!
-//! A step that fails leaves its outputs as they were: an empty answer is a failure, and so is a
-//! missing input that would empty its destination. [`RunError`] has the completed steps, and what
-//! the failed one had done.
+//! A prompt has four parts, in this order: the notices of routed inputs, the names of inputs that
+//! are missing or `refs-only`, the contents of the other inputs, and the document's own text. The
+//! contents are enclosed in marks that do not occur in them.
+//!
+//! The runner adds registered tools to a step that has tools, or that routes inputs to variables:
+//!
+//! - `buffer_ops`, with which the model reads routed content;
+//! - `tool_outputs.*`, if the host sets an [overflow store](Runner::overflow_store) and a tool of
+//!   the step can return long results.
+//!
+//! `@tools none` prevents both.
+//!
+//! The `@tools` lines determine the [`Permissions`](trommel_tool::Permissions) of each tool:
+//!
+//! - A tool that the runner added can only read.
+//! - A tool can replace files only if the step names it with `(write-mode=replace)`.
+//! - `@tools all` does not permit changes to agents' sessions unless the host
+//!   [approves](Runner::approve) them.
+//!
+//! [`Runner::dry_run`] describes a run without performing it. With the feature `endpoint`,
+//! `Endpoint` is a [`Model`] that calls a server with an `OpenAI`-compatible API.
+//!
+//! # Guarantees
+//!
+//! If a step fails before its answer is complete, the destinations of its `@output` lines are
+//! unchanged. An empty answer is an error. A missing input is an error if `write-mode=replace`
+//! would empty its destination. [`RunError`] contains the reports of the completed steps, and a
+//! partial report of the failed one.
 //!
 //! # Choices
 //!
-//! Where the formats that exist differ or are silent: `variable:` of an input is looked for in the
-//! run first, then in the session. A missing file is not an error unless it is `required`, or
-//! `write-mode=replace` would empty its destination; the prompt says that it is missing, and the
-//! report has a warning. A name that ends in parentheses must be quoted, but for a number, as in
-//! `note (1)`. With `new`, several files of one input have a destination each, under the title `---
-//! FILE: PATH ---`; otherwise they are joined with a blank line. `context` as an `@output` is
-//! `inline`: it belongs to what a context document makes. A rule holds for tools that bound
-//! themselves as well. `@run_on`, `@cache`, `@recent_runs` and `@recent_summaries` are refused by
-//! name, as there is neither a schedule nor a chat here.
+//! Other programs that run such documents differ in these points, or do not define them. This crate
+//! behaves as follows:
+//!
+//! - A `variable:` without `scope` is looked up among the variables of the run first, then among
+//!   those of the session.
+//! - A missing file is an error only if it is `required`, or if `write-mode=replace` would empty
+//!   its destination. Otherwise, the report has a warning, and the prompt says that the file is
+//!   missing.
+//! - A name that ends in parentheses must be quoted, except if they contain only a number, as in
+//!   `note (1)`.
+//! - If an input with `write-mode=new` matches several files, each is written to its own
+//!   destination, below a title line `--- FILE: PATH ---`. In other modes, all files are written to
+//!   one destination, separated by blank lines.
+//! - `@output context` means `inline`: the answer is added to [`Report::context`].
+//! - The `output` parameter of a tool routes every result, even of a tool that limits the size of
+//!   its own results.
+//! - `@run_on`, `@cache`, `@recent_runs`, and `@recent_summaries` are errors, because this crate
+//!   has neither schedules nor chats.
 //!
 //! # Limits
 //!
-//! | what | how much | beyond |
+//! | item | limit | beyond the limit |
 //! |---|---|---|
-//! | contents, names and notices of inputs in a prompt | [1,000,000 characters](PROMPT_CHARS) | refused, with what to do |
-//! | a line of directives; `@tools` | 4,096 characters; 64 KiB | refused |
-//! | a document | [16 MiB](DOCUMENT_BYTES) | refused |
-//! | rounds of tool calls before an answer | [50](ROUNDS) | the step fails |
+//! | contents, names, and notices of inputs in a prompt | [1,000,000 characters](MAX_PROMPT_CHARS) | the step fails; the error suggests a route |
+//! | the value of a directive; of `@tools` | 4,096 characters; 64 KiB | the document is refused |
+//! | a document | [16 MiB](MAX_DOCUMENT_BYTES) | it is refused |
+//! | rounds of tool calls before an answer | [50](DEFAULT_ROUNDS) | the step fails |
 //!
 //! # Errors
 //!
-//! [`DirectiveError`] and [`RunError`] have their place in the document. [`RunError::kind`] is for
-//! programs.
+//! [`DirectiveError`] and [`RunError`] contain their position in the document. Programs can
+//! distinguish errors by [`RunError::kind`].
 
 mod directive;
 mod document;
@@ -157,14 +201,14 @@ mod runner;
 mod steps;
 
 pub use directive::{
-    Asked, DirectiveError, Directives, Fault, Input, Model as ModelChoice, Near, Output as OutputDirective,
-    Source, ToolUse, Tools,
+    DirectiveError, Directives, Fault, Input, Model as ModelChoice, Output as OutputDirective, ParameterHint,
+    Source, ToolSelection, ToolUse, Tools,
 };
-pub use document::{DOCUMENT_BYTES, Document, Step};
+pub use document::{Document, MAX_DOCUMENT_BYTES, Step};
 #[cfg(feature = "endpoint")]
 pub use endpoint::Endpoint;
 pub use error::{Error, ErrorKind, Missing};
 pub use model::{Fetch, Message, Model, Reply, Request, ToolCall};
 pub use report::{CallReport, Progress, Report, RunError, StepReport};
-pub use runner::{ROUNDS, Runner};
-pub use steps::{PROMPT_CHARS, Plan, StepPlan};
+pub use runner::{DEFAULT_ROUNDS, Runner};
+pub use steps::{MAX_PROMPT_CHARS, Plan, StepPlan};

@@ -6,79 +6,79 @@ use std::io::Write;
 use serde_json::Value;
 use trommel_tool::{Cancel, Failure, Metadata};
 
-/// Something that answers prompts. It is called from any thread, several times at once.
+/// A model that answers prompts. It is called from any thread, also several times at once.
 pub trait Model: Send + Sync {
-    /// An error if it could never answer a step that asks for this model, or for the default one.
-    /// It is called for all steps before the first one runs, and sends nothing.
+    /// Returns an error if the named model, or the default one, can never answer. It is called for
+    /// all steps before the first one runs, and must not send a request.
     fn check(&self, model: Option<&str>) -> Result<(), Failure> {
         let _ = model;
         Ok(())
     }
 
-    /// Answers what was said so far: with a text, or by asking for tools.
+    /// Continues a conversation: returns a text, or requests calls of tools.
     ///
-    /// It should stop when the request's flag is raised. A failure says what went wrong and what to
-    /// do, without secrets.
+    /// An implementation should stop when [`Request::cancel`] is raised. The message of a failure
+    /// states the cause and the remedy, and must not contain secrets.
     fn answer(&self, request: &Request<'_>) -> Result<Reply, Failure>;
 }
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Request<'a> {
-    /// The model's name, if the step names one.
+    /// The model's name, if the step has one.
     pub model: Option<&'a str>,
-    /// How much it is to think, if the step says so.
+    /// The thinking effort, if the step sets one.
     pub thinking: Option<&'a str>,
-    /// What was said so far, the prompt first.
+    /// The conversation so far. The first message is the prompt.
     pub messages: &'a [Message],
-    /// The tools it may ask for.
+    /// The tools that the model may call.
     pub tools: &'a [&'a Metadata],
-    /// Raised when the answer is not wanted any more.
+    /// Raised when the caller stops waiting for the answer.
     pub cancel: &'a Cancel,
 }
 
 impl<'a> Request<'a> {
-    /// Asks the usual model, without tools.
+    /// Creates a request to the default model, without tools.
     pub fn new(messages: &'a [Message], cancel: &'a Cancel) -> Self {
         Self { model: None, thinking: None, messages, tools: &[], cancel }
     }
 }
 
-/// Something that was said.
+/// A message of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Message {
-    /// By the document: a prompt.
+    /// A prompt from the document.
     Prompt(String),
-    /// By the model.
+    /// A reply of the model.
     Reply(Reply),
-    /// By a tool, to a call of the model's.
+    /// The outcome of a call that the model requested.
     Tool {
-        /// The call's id.
+        /// The ID of the call.
         id: String,
-        /// The result, or the manifest of it, or what went wrong.
+        /// The result, its manifest, or the error.
         content: String,
     },
 }
 
-/// What a model says.
+/// A reply of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Reply {
-    /// A text; the answer when no tools are asked for.
+    /// The text; the final answer if `calls` is empty.
     pub text: String,
-    /// The tools it asks for.
+    /// The tool calls that the model requests.
     pub calls: Vec<ToolCall>,
 }
 
 impl Reply {
-    /// An answer.
+    /// Creates an answer.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), calls: Vec::new() }
     }
 
-    /// Asks for a tool as well.
+    /// Adds the request of a tool call.
     #[must_use]
     pub fn call(mut self, id: impl Into<String>, name: impl Into<String>, arguments: Value) -> Self {
         self.calls.push(ToolCall { id: id.into(), name: name.into(), arguments });
@@ -86,29 +86,29 @@ impl Reply {
     }
 }
 
-/// A tool that a model asks for.
+/// A tool call that a model requests.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// What the model calls this call.
+    /// The model's ID for this call.
     pub id: String,
-    /// The tool's name, as it was exported.
+    /// The tool's exported name.
     pub name: String,
-    /// The arguments; a text where they are no JSON.
+    /// The arguments, or a text if they are not valid JSON.
     pub arguments: Value,
 }
 
-/// Fetches what an address leads to, or answers a query. It is called from any thread.
+/// A fetcher of `url:` or `query:` inputs. It is called from any thread.
 pub trait Fetch: Send + Sync {
-    /// An error if this source could never be fetched. It is called for all steps before the first
-    /// one runs, and fetches nothing.
+    /// Returns an error if this source can never be fetched. It is called for all steps before the
+    /// first one runs, and must not fetch anything.
     fn check(&self, source: &str) -> Result<(), Failure> {
         let _ = source;
         Ok(())
     }
 
-    /// Writes it, piece by piece, as it comes. A failure says what went wrong and what to do,
-    /// without secrets.
+    /// Writes the content to `to` in pieces, as it arrives. The message of a failure states the
+    /// cause and the remedy, and must not contain secrets.
     fn fetch(&self, source: &str, to: &mut dyn Write) -> Result<(), Failure>;
 }
 

@@ -1,4 +1,4 @@
-//! What a run reports: its progress, the outcome of each step, and the error that ends it.
+//! The results of a run: its progress, the outcome of each step, and the error that ends it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,42 +10,44 @@ use crate::directive::DirectiveError;
 use crate::document::Step;
 use crate::error::{Error, ErrorKind};
 
-/// What happens while a document is run.
+/// A progress event of a run.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {
-    /// A step begins.
+    /// A step starts.
     Step(&'a Step),
-    /// An input is missing, or not all of it was read.
+    /// An input is missing, or was not read completely.
     Warning(&'a DirectiveError),
-    /// A content was routed, or a result stored. Of an input whose files have a destination each,
-    /// one manifest sums them up.
+    /// A content was routed, or a result was stored. If each file of an input has its own
+    /// destination, one manifest summarizes them.
     Manifest(&'a Manifest),
-    /// The model is asked, and answers or calls tools next.
+    /// The model is asked. Next, it answers or calls tools.
     Asking,
     /// A tool was called.
     Call(&'a ToolExecution),
-    /// The model has answered.
+    /// The model answered.
     Answer(&'a str),
 }
 
-/// What came of a document.
+/// The outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// What came of each step.
+    /// The outcome of each step.
     pub steps: Vec<StepReport>,
-    /// What the steps sent `inline` or to `context` with `@output`, one after the other.
+    /// The answers that steps sent to `inline` or `context` with `@output`, separated by blank
+    /// lines.
     pub context: String,
 }
 
-/// What came of a step.
+/// The outcome of a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct StepReport {
-    /// Its heading.
+    /// The step's heading.
     pub name: String,
-    /// Inputs that are missing, or that were not read whole, with their places in the document.
+    /// Inputs that are missing, or that were not read completely, with their positions in the
+    /// document.
     pub warnings: Vec<DirectiveError>,
     /// The manifests of contents that were routed or stored, in order.
     pub manifests: Vec<Manifest>,
@@ -53,31 +55,32 @@ pub struct StepReport {
     pub calls: u64,
     /// The tool calls, in order.
     pub tool_calls: Vec<CallReport>,
-    /// The model's answer; nothing where none was asked.
+    /// The model's answer; `None` if no model was asked.
     pub answer: Option<String>,
 }
 
-/// Why a run ended early: the error, its step, and its place in the document; and what was done by
-/// then.
+/// The error that ended a run, with its step, its position in the document, and the work completed
+/// by then.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RunError {
     /// The step's heading.
     pub step: String,
-    /// The place in the document, and the error.
+    /// The error, with its position in the document.
     pub error: Box<DirectiveError>,
     /// True if the run was cancelled.
     pub is_cancelled: bool,
-    /// Why it ended.
+    /// The cause of the error, for programs.
     pub(crate) kind: Cause,
-    /// The steps before, which are done.
+    /// The outcome of the steps that succeeded.
     pub done: Box<Report>,
-    /// What the step itself had done; nothing where the error was found before the first step
-    /// began.
+    /// The outcome of the failed step until the error; `None` if the error was found before the
+    /// first step started.
     pub partial: Option<Box<StepReport>>,
 }
 
-/// Why a run ended. Shown by its code alone: its data is not free of secrets, as the message is.
+/// The cause of a [`RunError`]. `Debug` shows only its code: unlike the message, its data may
+/// contain secrets.
 #[derive(Clone)]
 pub(crate) struct Cause(pub(crate) Arc<Error>);
 
@@ -88,7 +91,7 @@ impl fmt::Debug for Cause {
 }
 
 impl RunError {
-    /// Why the run ended, for programs.
+    /// The kind of the error, for programs.
     pub fn kind(&self) -> &ErrorKind {
         self.kind.0.kind()
     }
@@ -102,42 +105,43 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// Characters of a call's arguments.
-const ARGUMENTS: usize = 200;
+/// The maximum length of the arguments in a [`CallReport`].
+const MAX_ARGUMENTS_CHARS: usize = 200;
 
-/// Characters of the reason why a call failed.
-const REASON: usize = 400;
+/// The maximum length of the error in a [`CallReport`].
+const MAX_REASON_CHARS: usize = 400;
 
-/// One call of a tool in a step, without secrets, and its outcome.
+/// A tool call of a step and its outcome, without secrets.
 ///
-/// [`Display`](fmt::Display) shows it on one line.
+/// [`Display`](fmt::Display) writes it on one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallReport {
     /// The tool's name.
     pub tool: String,
-    /// The arguments as JSON, cut off after 200 characters.
+    /// The arguments as JSON, truncated to 200 characters.
     pub arguments: String,
-    /// Why it failed.
+    /// The error, if the call failed.
     pub error: Option<String>,
-    /// Where the result went, if not to the model.
+    /// The destination of the result, unless it went to the model.
     pub destination: Option<String>,
-    /// Characters of the result.
+    /// The length of the result in characters.
     pub chars: u64,
 }
 
 impl CallReport {
-    /// The report of an execution.
+    /// Creates the report of an execution.
     pub fn of(execution: &ToolExecution) -> Self {
         let arguments = Redaction::new().parameters(&execution.parameters);
         let arguments = serde_json::Value::Object(arguments).to_string();
         let result = &execution.result;
+        // A result that the model got as well has a manifest, but no destination of its own.
         let manifest = if result.output.is_none() { result.manifest() } else { None };
         let output = result.output.as_ref().map_or(0, |output| output.as_str().chars().count() as u64);
         Self {
             tool: safe(&execution.tool_name).into_owned(),
-            arguments: line(&arguments, ARGUMENTS),
-            error: result.error.as_ref().map(|error| line(&error.to_string(), REASON)),
+            arguments: one_line(&arguments, MAX_ARGUMENTS_CHARS),
+            error: result.error.as_ref().map(|error| one_line(&error.to_string(), MAX_REASON_CHARS)),
             destination: manifest.map(|manifest| safe(&manifest.destination).into_owned()),
             chars: manifest.map_or(output, |manifest| manifest.size_chars),
         }
@@ -156,8 +160,8 @@ impl fmt::Display for CallReport {
     }
 }
 
-/// A text on one line, cut off.
-fn line(text: &str, most: usize) -> String {
+/// Puts a text on one line and truncates it.
+fn one_line(text: &str, max_chars: usize) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    clip(&safe(&text), most).into_owned()
+    clip(&safe(&text), max_chars).into_owned()
 }

@@ -1,4 +1,4 @@
-//! The tests of storages in the cloud, with the official clients, against emulators from npm.
+//! The tests of cloud storages, with the official clients, against emulators from npm.
 
 use std::fs;
 use std::process::Command;
@@ -7,12 +7,12 @@ use super::{Outcome, Ran};
 use crate::process::{cargo, must_run, release_tests, works};
 use crate::workspace::Workspace;
 
-/// Packages that the tests start, or ask to prepare something.
+/// The npm packages that the tests run.
 const PACKAGES: [&str; 4] =
     ["@vercel/cosmosdb-server@1.0.1", "azurite@3.35.0", "@azure/storage-blob@12.32.0", "s3rver@3.7.1"];
 
-/// Clippy and tests with everything that is off by default; a session of a gigabyte goes to an
-/// emulator and back.
+/// Runs clippy and tests with all features that are off by default. One test pushes a session of a
+/// gigabyte to an emulator, and pulls it back.
 pub(super) fn run(workspace: &Workspace) -> Ran {
     let lint = "clippy --quiet -p trommel-blocks -p trommel-storage -p trommel-toolbox -p trommel-cli --all-features --all-targets -- -D warnings";
     must_run(&mut cargo(&workspace.root, lint))?;
@@ -33,14 +33,14 @@ pub(super) fn run(workspace: &Workspace) -> Ran {
     Ok(reason.map_or(Outcome::Passed, Outcome::NotRun))
 }
 
-/// Installs the emulators; why they cannot be, where they cannot.
+/// Installs the emulators. Returns the reason if that fails.
 fn install(folder: &std::path::Path) -> Option<String> {
     let without = "; all but the tests with emulators passed";
     if !works(Command::new("node").arg("--version")) {
-        return Some(format!("node is not here{without}"));
+        return Some(format!("node is not installed{without}"));
     }
     if let Err(error) = fs::create_dir_all(folder) {
-        return Some(format!("{} cannot be made: {error}{without}", folder.display()));
+        return Some(format!("cannot create {}: {error}{without}", folder.display()));
     }
     let mut npm = Command::new("npm");
     npm.args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(folder).args(PACKAGES);

@@ -1,10 +1,10 @@
 //! The peak resident memory of one run of the program.
 //!
-//! The figure is `ru_maxrss` of `wait4`, which the kernel keeps for each process, mapped file pages
-//! included, and hands over when the process has ended, however short it ran. A poll of
-//! `/proc/PID/status` could miss the peak of a run that ends between two looks. The one distortion
-//! is a floor: a started process inherits the peak of the starter's memory, so this program keeps
-//! its own small and hands files on without holding them.
+//! The figure is `ru_maxrss` of `wait4`. The kernel maintains it for each process, including mapped
+//! file pages, and returns it when the process ends, even after a short run. Polling
+//! `/proc/PID/status` could miss the peak of a run that ends between two reads. The only distortion
+//! is a minimum: a started process inherits the peak of its parent. So this program keeps its own
+//! memory small, and streams files instead of loading them.
 
 use std::fs::File;
 use std::io;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use wait4::Wait4;
 
-/// How the input reaches the program.
+/// The kind of input that the program gets.
 #[derive(Clone, Copy)]
 pub(super) enum Feed {
     Mapped,
@@ -26,7 +26,7 @@ pub(super) enum Feed {
 pub(super) struct Peak {
     pub(super) bytes: u64,
     pub(super) time: Duration,
-    /// Why the run does not count, when it ended badly.
+    /// The reason for a failed run.
     pub(super) failure: Option<String>,
 }
 
@@ -39,8 +39,8 @@ impl Feed {
         }
     }
 
-    /// Runs the program with these arguments on this file; what it prints is dropped, what it
-    /// complains is shown.
+    /// Runs the program with these arguments on this file. Discards its standard output, and shows
+    /// its standard error.
     pub(super) fn measure(self, program: &Path, arguments: &str, file: &Path) -> io::Result<Peak> {
         let mut command = self.command(program, arguments, file);
         let started = Instant::now();
@@ -52,7 +52,7 @@ impl Feed {
         let used = child.wait4()?;
         let time = started.elapsed();
         let fed = feeder.map_or(Ok(()), |feeder| {
-            feeder.join().unwrap_or_else(|_| Err(io::Error::other("the thread that fed the pipe broke")))
+            feeder.join().unwrap_or_else(|_| Err(io::Error::other("the thread that feeds the pipe panicked")))
         });
         let ended = (!used.status.success()).then(|| used.status.to_string());
         let failure = ended.or_else(|| fed.err().map(|error| format!("the pipe: {error}")));
@@ -71,7 +71,7 @@ impl Feed {
         match self {
             Self::Mapped => command.stdin(Stdio::null()),
             Self::Windows => command.arg("--no-mmap").stdin(Stdio::null()),
-            // The framing that the file's name tells otherwise.
+            // A pipe has no file name from which the framing follows.
             Self::Pipe => command.args(["--input", framing(file)]).stdin(Stdio::piped()),
         };
         command
@@ -82,7 +82,8 @@ fn framing(file: &Path) -> &'static str {
     if file.extension().is_some_and(|extension| extension == "jsonl") { "jsonl" } else { "json" }
 }
 
-/// Pours a file into a pipe, inside the kernel where it can; a reader that had enough is no error.
+/// Copies a file into a pipe, inside the kernel if possible. A reader that stops early is not an
+/// error.
 fn feed(file: &Path, mut stdin: ChildStdin) -> io::Result<()> {
     match io::copy(&mut File::open(file)?, &mut stdin) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
@@ -95,8 +96,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_peak_is_the_process_s_own() {
-        // `tail` keeps what it may have to print; the shell's figure covers its children.
+    fn measures_the_peak_of_the_process_itself() {
+        // `tail` holds the bytes that it may print. The shell's figure includes its children.
         let greedy = "-c head${IFS}-c60000000${IFS}/dev/zero|tail${IFS}-c60000000 FILE";
         let modest = Feed::Mapped.measure(Path::new("/bin/sh"), "-c true FILE", Path::new("x")).unwrap();
         let greedy = Feed::Mapped.measure(Path::new("/bin/sh"), greedy, Path::new("x")).unwrap();
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_is_fed_and_a_bad_end_is_told() {
+    fn feeds_a_pipe_and_reports_a_failure() {
         let file = std::env::temp_dir().join(format!("xtask-rss-{}", std::process::id()));
         std::fs::write(&file, vec![b'x'; 100_000]).unwrap();
         let sum = Feed::Pipe.measure(Path::new("/bin/sh"), "-c wc FILE", &file).unwrap();

@@ -1,4 +1,4 @@
-//! Made input: records like those of a public event feed, about 3 KB each, the same on every
+//! Generated input: records like those of a public event feed, about 3 KB each, identical on every
 //! machine.
 
 use std::fmt::Write as _;
@@ -6,12 +6,12 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// How the records stand in the file.
+/// The layout of the records in the file.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Form {
     /// `{"data":{"records":[…]},"meta":{…}}`
     Document,
-    /// A record a line.
+    /// NDJSON: one record per line.
     Lines,
 }
 
@@ -56,7 +56,8 @@ fn write_records(out: &mut impl Write, form: Form, size: u64) -> io::Result<()> 
 
 const KINDS: &[&str] = &["PushEvent", "WatchEvent", "IssuesEvent", "ForkEvent", "PullRequestEvent"];
 
-/// Text that needs decoding: escapes, letters beyond ASCII, brackets and quotes inside a string.
+/// Text that needs decoding: escapes, letters beyond ASCII, and brackets and quotes inside a
+/// string.
 const MESSAGE: &str =
     r#"Fix \"quoted\" path in C:\\src\n\nSee [#42] {draft}: größer, 速い, \u00e9t\u00e9 \ud83d\ude80."#;
 
@@ -108,7 +109,7 @@ fn payload(out: &mut String, dice: &mut Dice) -> std::fmt::Result {
     out.write_str("]}}")
 }
 
-/// `SplitMix64`: a fixed sequence for every record's number.
+/// `SplitMix64`, seeded with the record's number.
 struct Dice(u64);
 
 impl Dice {
@@ -128,16 +129,16 @@ impl Dice {
 mod tests {
     use super::*;
 
-    fn made(form: Form, size: u64) -> String {
+    fn generated(form: Form, size: u64) -> String {
         let mut bytes = Vec::new();
         write_records(&mut bytes, form, size).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
     #[test]
-    fn both_forms_hold_the_same_records() {
-        let document: serde_json::Value = serde_json::from_str(&made(Form::Document, 200_000)).unwrap();
-        let lines = made(Form::Lines, 200_000);
+    fn both_forms_have_the_same_records() {
+        let document: serde_json::Value = serde_json::from_str(&generated(Form::Document, 200_000)).unwrap();
+        let lines = generated(Form::Lines, 200_000);
         let lines: Vec<serde_json::Value> =
             lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(document["data"]["records"].as_array().unwrap(), &lines);
@@ -146,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_record_has_about_three_kilobytes() {
-        let text = made(Form::Lines, 1_000_000);
+        let text = generated(Form::Lines, 1_000_000);
         let mean = text.len() / text.lines().count();
         assert!((1_500..4_500).contains(&mean), "{mean}");
     }

@@ -1,4 +1,4 @@
-//! What a file takes from other modules of its crate: `use` items and qualified paths.
+//! Imports of a file from other modules of its crate: `use` items and qualified paths.
 
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -9,28 +9,28 @@ pub(crate) struct Imports {
     pub(crate) paths: Vec<Import>,
 }
 
-/// A path to something in another module.
+/// A path to an item in another module.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Import {
-    /// The line where it begins, counted from 1.
+    /// Its first line, one-based.
     pub(crate) line: usize,
-    /// Its segments, as they are written: the first may be `crate`, `self`, or `super`.
+    /// Its segments, verbatim: the first may be `crate`, `self`, or `super`.
     pub(crate) path: Vec<String>,
-    /// The name that a `use` gives it in this file; none for a path in code, and for a glob.
+    /// The name that a `use` gives it in this file. `None` for a path in code, and for a glob.
     pub(crate) name: Option<String>,
-    /// True if it is passed on to others, with a visibility of its own.
+    /// True for a re-export, which has a visibility.
     pub(crate) is_reexport: bool,
 }
 
 impl Imports {
-    /// Those of a file.
+    /// Returns the imports of a file.
     pub(super) fn of(file: &syn::File) -> Self {
         let mut imports = Self::default();
         imports.visit_file(file);
         imports
     }
 
-    /// Adds what a tree of a `use` item names.
+    /// Adds the names of a `use` tree.
     fn add(&mut self, tree: &syn::UseTree, prefix: &[String], is_reexport: bool) {
         let line = super::first_line(tree.span());
         let with = |name: &syn::Ident| [prefix, &[name.to_string()]].concat();
@@ -67,7 +67,7 @@ impl<'ast> Visit<'ast> for Imports {
         self.add(&item.tree, &[], is_reexport);
     }
 
-    /// A path in code counts where it begins at the crate's root or in a module around.
+    /// A path in code is an import if it starts with `crate`, `self`, or `super`.
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let segments: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         if segments.len() > 1 && segments.first().is_some_and(|first| first == "crate" || first == "super") {
@@ -77,7 +77,7 @@ impl<'ast> Visit<'ast> for Imports {
         visit::visit_path(self, path);
     }
 
-    /// A visibility names no import.
+    /// The path in `pub(in path)` is not an import.
     fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 }
 
@@ -86,7 +86,7 @@ mod tests {
     use super::super::Source;
 
     #[test]
-    fn uses_and_qualified_paths_are_found() {
+    fn finds_uses_and_qualified_paths() {
         let text = "pub(crate) use a::{self, B as C};\nuse crate::d::*;\n\
             fn f(x: super::E) { crate::g::h(); std::mem::take(x) }\n\
             #[cfg(test)]\nmod tests { use crate::t; }\n";

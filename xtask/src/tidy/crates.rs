@@ -1,4 +1,4 @@
-//! What every crate has and does: front-page docs, and no word to the terminal from a library.
+//! Rules for every crate: front-page docs, and no terminal output from a library.
 
 use super::{Fault, Rule, Tree};
 use crate::source::{Kind, Source, word};
@@ -7,14 +7,14 @@ use crate::workspace::Package;
 /// Packages whose purpose is to print.
 const PRINTERS: &[&str] = &["trommel-benches", "trommel-cli", "trommel-testkit", "xtask"];
 
-/// Lines of `//!` that a crate's purpose, terms and limits take at least.
+/// The fewest `//!` lines that can state a crate's purpose, terms, and limits.
 const FRONT_LINES: usize = 3;
 
 rules! {
     FRONT: "every library, program and example begins with at least 3 lines of `//!` docs"
         => "say what it is for, who should use it, and its limits";
-    SILENT: "only the command line and the tools print or end the process; a library returns"
-        => "return a value or an error, and let the caller say it";
+    SILENT: "only the command line and the tools print or end the process; libraries do not"
+        => "return a value or an error, and let the caller print it";
 }
 
 pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn printing_counts_in_code_and_not_in_docs_or_tests() {
+    fn finds_printing_only_in_code() {
         let text = concat!(
             "//! println!(\"doc\");\nfn a() { println!(\"x\"); }\n",
             "fn b() { std::process::exit(1); io::stdout(); }\n",

@@ -1,7 +1,7 @@
-//! Which file of a crate imports which, and that no cycle of imports leads through several folders.
+//! Imports between the files of a crate: no import cycle spans several folders.
 //!
-//! A `mod` item and a re-export are no imports. A parent module and its child that use each other
-//! count as one file.
+//! `mod` items and re-exports do not count as imports. A parent module and its child that import
+//! each other count as one file.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -13,8 +13,8 @@ rules! {
         => "move what both need into a module below both";
 }
 
-/// Re-exports of re-exports that are followed.
-const STEPS: usize = 16;
+/// The longest chain of re-exports that is followed.
+const MAX_REEXPORTS: usize = 16;
 
 pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
     let mut faults = Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
 /// The files of a crate with their imports.
 struct Graph<'a> {
     files: Vec<File<'a>>,
-    /// For each file those that it imports from, with the line of the first import.
+    /// For each file, the files it imports from, with the line of the first import.
     edges: Vec<BTreeMap<usize, usize>>,
 }
 
@@ -37,19 +37,19 @@ struct File<'a> {
     source: &'a Source,
     /// The names of the modules from the crate's root to this one.
     module: Vec<&'a str>,
-    /// The folder of its modules, or the one where it is if it has none.
+    /// The folder of its child modules, or its own folder if it has none.
     folder: &'a str,
 }
 
 impl<'a> Graph<'a> {
-    /// The graph of the sources below a folder.
+    /// Builds the graph of the sources below a folder.
     fn new(root: &str, sources: &[&'a Source]) -> Self {
         let is_root = |name: &str| matches!(name, "lib.rs" | "main.rs");
         let has_library = sources.iter().any(|source| source.path.strip_prefix(root) == Some("lib.rs"));
         let mut files = Vec::new();
         for source in sources {
             let Some(name) = source.path.strip_prefix(root) else { continue };
-            // A program beside the library is a crate of its own.
+            // A program beside the library is a separate crate.
             if name.starts_with("bin/") || has_library && name == "main.rs" {
                 continue;
             }
@@ -68,7 +68,7 @@ impl<'a> Graph<'a> {
                 if import.is_reexport {
                     continue;
                 }
-                if let Some(to) = graph.target(from, import, STEPS)
+                if let Some(to) = graph.target(from, import, MAX_REEXPORTS)
                     && to != from
                 {
                     graph.edges[from].entry(to).or_insert(import.line);
@@ -82,7 +82,7 @@ impl<'a> Graph<'a> {
         self.files.iter().position(|file| file.module == module)
     }
 
-    /// The file where something is defined that a file imports.
+    /// Returns the file that defines the item that a file imports.
     fn target(&self, from: usize, import: &Import, steps: usize) -> Option<usize> {
         let mut module = self.files[from].module.clone();
         let mut path = import.path.iter().map(String::as_str).peekable();
@@ -117,7 +117,7 @@ impl<'a> Graph<'a> {
         Some(file)
     }
 
-    /// The file where a name is defined that a file has from another one.
+    /// Returns the file that defines a name which a file imports.
     fn definition(&self, file: usize, name: &str, steps: usize) -> Option<usize> {
         let mut imports = self.files[file].source.imports.paths.iter();
         let import = imports.find(|import| import.name.as_deref() == Some(name))?;
@@ -137,7 +137,7 @@ impl<'a> Graph<'a> {
                 continue;
             }
             seen.extend(&cycle);
-            if let Some(path) = self.shortest(&cycle, &groups) {
+            if let Some(path) = self.shortest_cycle(&cycle, &groups) {
                 let names: Vec<&str> = path.iter().map(|&file| &*self.files[file].source.path).collect();
                 let line = self.edges[path[0]].get(&path[1]).copied().unwrap_or(0);
                 faults.push(CYCLES.fault(names[0], line, names.join(" -> ")));
@@ -146,7 +146,8 @@ impl<'a> Graph<'a> {
         faults
     }
 
-    /// The number of each file's family: of parents and children that use each other.
+    /// Returns the family number of each file. A family is a set of parents and children that
+    /// import each other.
     fn families(&self) -> Vec<usize> {
         let mut groups: Vec<usize> = (0..self.files.len()).collect();
         for (child, file) in self.files.iter().enumerate() {
@@ -161,7 +162,7 @@ impl<'a> Graph<'a> {
         groups
     }
 
-    /// The files that can be reached from one, families being one file.
+    /// Returns the files that can be reached from one, where a family counts as one file.
     fn reached(&self, from: usize, groups: &[usize]) -> BTreeSet<usize> {
         let mut reached = BTreeSet::from([from]);
         let mut left = vec![from];
@@ -176,9 +177,9 @@ impl<'a> Graph<'a> {
         reached
     }
 
-    /// The shortest cycle among some files that leads from one folder to another, and is none
-    /// between parents and children.
-    fn shortest(&self, cycle: &BTreeSet<usize>, groups: &[usize]) -> Option<Vec<usize>> {
+    /// Returns the shortest cycle that crosses from one folder to another and is not within a
+    /// family.
+    fn shortest_cycle(&self, cycle: &BTreeSet<usize>, groups: &[usize]) -> Option<Vec<usize>> {
         let mut found: Option<Vec<usize>> = None;
         for &from in cycle {
             for &to in self.edges[from].keys().filter(|to| cycle.contains(to)) {
@@ -186,7 +187,7 @@ impl<'a> Graph<'a> {
                 if !crosses || groups[from] == groups[to] {
                     continue;
                 }
-                if let Some(back) = self.way(to, from, cycle)
+                if let Some(back) = self.shortest_path(to, from, cycle)
                     && found.as_ref().is_none_or(|found| found.len() > back.len() + 1)
                 {
                     found = Some([vec![from], back].concat());
@@ -196,20 +197,20 @@ impl<'a> Graph<'a> {
         found
     }
 
-    /// The shortest way from one file to another, both included.
-    fn way(&self, from: usize, to: usize, within: &BTreeSet<usize>) -> Option<Vec<usize>> {
+    /// Returns the shortest path from one file to another, both included.
+    fn shortest_path(&self, from: usize, to: usize, within: &BTreeSet<usize>) -> Option<Vec<usize>> {
         let mut before = BTreeMap::from([(from, from)]);
         let mut left = VecDeque::from([from]);
         while let Some(file) = left.pop_front() {
             if file == to {
-                let mut way = vec![to];
+                let mut path = vec![to];
                 let mut last = to;
                 while last != from {
                     last = before[&last];
-                    way.push(last);
+                    path.push(last);
                 }
-                way.reverse();
-                return Some(way);
+                path.reverse();
+                return Some(path);
             }
             for &next in self.edges[file].keys().filter(|next| within.contains(next)) {
                 before.entry(next).or_insert_with(|| {
@@ -226,7 +227,7 @@ impl<'a> Graph<'a> {
 mod tests {
     use super::*;
 
-    /// The cycles among files with these texts.
+    /// Returns the cycles among files with these texts.
     fn cycles(files: &[(&str, &str)]) -> Vec<String> {
         let sources: Vec<Source> =
             files.iter().map(|(path, text)| Source::parse(&format!("x/src/{path}"), text).unwrap()).collect();
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_across_folders_is_shown() {
+    fn reports_a_cycle_across_folders() {
         let files = [
             ("lib.rs", "mod a; mod b; pub use b::C;"),
             ("a.rs", "use crate::C;"),
@@ -246,13 +247,13 @@ mod tests {
     }
 
     #[test]
-    fn files_of_one_folder_may_use_each_other() {
+    fn accepts_cycles_within_a_folder() {
         let files = [("lib.rs", "mod a; mod b;"), ("a.rs", "use crate::b::B;"), ("b.rs", "use crate::a::A;")];
         assert!(cycles(&files).is_empty());
     }
 
     #[test]
-    fn parents_and_children_may_use_each_other() {
+    fn accepts_cycles_of_parent_and_child() {
         let files = [
             ("lib.rs", "mod a;"),
             ("a.rs", "mod b; use b::B;"),
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_family_is_one_file_to_others() {
+    fn counts_a_family_as_one_file() {
         let files = [
             ("lib.rs", "mod a; mod d;"),
             ("a.rs", "mod b; use b::B; use crate::d::D;"),
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_and_reexports_close_no_cycle() {
+    fn ignores_imports_of_tests_and_reexports() {
         let files = [
             ("lib.rs", "mod a; mod b;"),
             ("a.rs", "pub use crate::b::c::C;"),

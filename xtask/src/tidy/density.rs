@@ -1,4 +1,4 @@
-//! How dense code may be: tuples as parameters, wide comments, and silent defaults.
+//! Bounds on the density of code: tuples as parameters, wide comments, and silent defaults.
 
 use std::fmt::Write as _;
 
@@ -10,17 +10,17 @@ const COMMENT_MAX: usize = 100;
 const DEFAULTS_MAX: usize = 59;
 
 rules! {
-    TUPLES: "no function takes a tuple apart in its parameter list"
-        => "name what belongs together in a struct, or take it as parameters of its own";
-    PARAMETERS: "a function has at most 5 parameters, the elements of tuples counted"
-        => "gather what belongs together into a struct";
-    COMMENTS: "a comment line has at most 100 columns, tables, code, and diagrams aside"
+    TUPLES: "no function destructures a tuple in its parameter list"
+        => "use a struct with named fields, or separate parameters";
+    PARAMETERS: "a function has at most 5 parameters, counting the elements of tuples"
+        => "group related parameters in a struct";
+    COMMENTS: "a comment line has at most 100 columns, except tables, code, and diagrams"
         => "wrap the paragraph";
     DEFAULTS: "the workspace's own code has fewer than 60 `unwrap_or_default()`"
-        => "index, expect with the reason why it holds, or return an error; keep what is plainly right";
+        => "index, use `expect` with the reason, or return an error; keep obviously correct uses";
 }
 
-/// The figures as a table, and what is over a bound.
+/// Returns the figures as a table, and the faults.
 pub(super) fn check(tree: &Tree<'_>) -> (String, Vec<Fault>) {
     let mut faults = tree.sources.iter().flat_map(check_comments).collect::<Vec<_>>();
     let mut text = String::from("\nunwrap_or_default() in code\n");
@@ -45,7 +45,7 @@ fn check_functions(source: &Source) -> Vec<Fault> {
     for function in source.functions.iter().filter(|function| !function.test) {
         let name = &function.name;
         if function.takes_tuple {
-            faults.push(TUPLES.fault(&source.path, function.line, format!("`{name}` takes a tuple apart")));
+            faults.push(TUPLES.fault(&source.path, function.line, format!("`{name}` destructures a tuple")));
         }
         if function.real_parameters > PARAMETERS_MAX {
             let what = format!("`{name}` has {} parameters in all", function.real_parameters);
@@ -75,18 +75,18 @@ fn check_comments(source: &Source) -> Vec<Fault> {
     faults
 }
 
-/// The words of a line that is a comment.
+/// Returns the text of a comment line.
 fn comment(line: &str) -> Option<&str> {
     let comment = line.trim_start().strip_prefix("//")?;
     Some(comment.trim_start_matches(['/', '!']).trim())
 }
 
-/// True for several words that are not a row of a table.
+/// True if the text has several words and is not a table row.
 fn can_be_wrapped(words: &str) -> bool {
     !words.starts_with('|') && words.contains(' ')
 }
 
-/// How often a source takes a default for what may be missing, tests aside.
+/// Counts `unwrap_or_default()` in a source, without its tests.
 fn defaults(source: &Source) -> usize {
     let calls = source.find(&[Kind::Mark('.'), word("unwrap_or_default"), Kind::Open('(')]);
     calls.into_iter().filter(|&line| !source.is_test_line(line)).count()
@@ -97,16 +97,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tuples_count_as_their_elements() {
+    fn counts_the_elements_of_tuples() {
         let text = "fn f((a, b): (u8, u8), c: &(u8, u8), d: (), e: u8) {}\nfn g(_: (), x: [u8; 9]) {}\n\
             #[cfg(test)]\nmod tests { fn t((a, b): (u8, u8)) {} }\n";
         let faults = check_functions(&Source::parse("x.rs", text).unwrap());
         let found: Vec<_> = faults.iter().map(|fault| (fault.line, &*fault.what)).collect();
-        assert_eq!(found, [(1, "`f` takes a tuple apart"), (1, "`f` has 6 parameters in all")]);
+        assert_eq!(found, [(1, "`f` destructures a tuple"), (1, "`f` has 6 parameters in all")]);
     }
 
     #[test]
-    fn wide_comments_are_found_and_tables_are_not() {
+    fn finds_wide_comments_except_tables() {
         let words = "word ".repeat(20);
         let text = format!(
             "//! {words}\n//! | {words} |\n// {}\n/// {words}x\n/// ```\n/// {words}\n/// ```\nfn f() {{\n    \"\n// {words}\"\n}}\n",
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_counted_in_code_alone() {
+    fn counts_defaults_only_in_code() {
         let text = "// x.unwrap_or_default()\nfn f() { x.unwrap_or_default().y.unwrap_or_default(); }\n\
             #[cfg(test)]\nfn t() { x.unwrap_or_default(); }\n";
         assert_eq!(defaults(&Source::parse("x.rs", text).unwrap()), 2);

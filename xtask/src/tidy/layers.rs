@@ -1,10 +1,10 @@
-//! Which crate may use which: dependencies point one way only.
+//! Layers of the crates: dependencies point in one direction only.
 
 use super::{Fault, Rule, Tree};
 use crate::workspace::{Dependency, Package};
 
-/// Each crate with the crates of this workspace that its users get along with it. Dev-dependencies
-/// are free.
+/// Each crate, with the crates of this workspace that it may depend on. Dev-dependencies are not
+/// restricted.
 const LAYERS: &[(&str, &[&str])] = &[
     (FOUNDATION, &[]),
     ("trommel-scan", &[]),
@@ -55,17 +55,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trommel-testkit", &["trommel-query"]),
 ];
 
-/// The crate that every other one may use.
+/// The crate that every other crate may use.
 const FOUNDATION: &str = "trommel-base";
 
-/// Packages that nothing is built on, so that they may use anything.
+/// Packages without dependents, which may therefore use any crate.
 const FREE: &[&str] = &["trommel-benches", "xtask"];
 
 rules! {
-    DIRECTION: "dependencies between crates point only as the table in xtask/src/tidy/layers.rs says"
-        => "move the code to the crate that may have it, or pass what is needed as an argument";
-    PLACED: "every crate has its place in the table of xtask/src/tidy/layers.rs"
-        => "add a row there, with the crates it may use";
+    DIRECTION: "crates depend only on the crates that the table in xtask/src/tidy/layers.rs allows"
+        => "move the code to a crate that may have the dependency, or pass the value as an argument";
+    PLACED: "every crate has a row in the table of xtask/src/tidy/layers.rs"
+        => "add a row with the crates it may use";
 }
 
 pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
@@ -76,7 +76,11 @@ pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
 fn check_package(tree: &Tree<'_>, package: &Package) -> Vec<Fault> {
     let manifest = tree.workspace.relative(&package.manifest_path);
     let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == package.name) else {
-        return vec![PLACED.fault(&manifest, 0, format!("`{}` has no place among the layers", package.name))];
+        return vec![PLACED.fault(
+            &manifest,
+            0,
+            format!("`{}` is missing from the table of layers", package.name),
+        )];
     };
     let Some(text) = tree.text(&manifest) else { return vec![PLACED.fault(&manifest, 0, "missing")] };
     strays(package, allowed)
@@ -87,18 +91,18 @@ fn check_package(tree: &Tree<'_>, package: &Package) -> Vec<Fault> {
         .collect()
 }
 
-/// The crates of this workspace that a package uses and may not.
+/// Returns the crates of this workspace that a package uses, but may not use.
 fn strays<'a>(package: &'a Package, allowed: &[&str]) -> impl Iterator<Item = &'a str> {
     let used = package.dependencies.iter().filter(|used| is_built_in(used)).map(|used| used.name.as_str());
     used.filter(|name| *name != FOUNDATION && !allowed.contains(name))
 }
 
-/// Whether a dependency lies in this workspace and reaches the users of the crate.
+/// True if a dependency is in this workspace, and users of the crate build it too.
 fn is_built_in(dependency: &Dependency) -> bool {
     dependency.path.is_some() && dependency.kind.as_deref() != Some("dev")
 }
 
-/// The line of a manifest that begins with this key, else 0.
+/// Returns the line of a manifest that begins with this key, or 0.
 fn line_of(manifest: &str, key: &str) -> usize {
     let starts = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with([' ', '.', '=']));
     manifest.lines().position(starts).map_or(0, |index| index + 1)
@@ -109,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_layers_have_no_way_back() {
+    fn layers_have_no_cycle() {
         for (index, (name, allowed)) in LAYERS.iter().enumerate() {
             for used in *allowed {
                 let place = LAYERS.iter().position(|(other, _)| other == used);
@@ -119,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_users_get_along_counts() {
+    fn ignores_dev_dependencies_and_external_crates() {
         let package: Package = serde_json::from_str(
             r#"{"name": "x", "manifest_path": "x/Cargo.toml", "targets": [], "features": {}, "dependencies": [
                 {"name": "low", "path": "/low"}, {"name": "high", "path": "/high"},
@@ -131,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dependency_is_found_under_any_spelling() {
+    fn finds_a_dependency_in_any_notation() {
         let manifest = "[dependencies]\ntrommel-path = { path = \"x\" }\ntrommel.workspace = true\n";
         assert_eq!(line_of(manifest, "trommel-path"), 2);
         assert_eq!(line_of(manifest, "trommel"), 3);

@@ -1,4 +1,4 @@
-//! What a manifest must carry before its crate can go to a registry, and which crates never go.
+//! Required fields of a published manifest, and the crates that are never published.
 
 use std::error::Error;
 
@@ -7,26 +7,26 @@ use serde::Deserialize;
 use super::{Fault, Rule, Tree};
 use crate::workspace::{Package, Workspace};
 
-/// Packages that serve this workspace alone.
+/// Packages that serve only this workspace.
 const PRIVATE: &[&str] = &["trommel-benches", "trommel-testkit", "xtask"];
 
-/// The fuzz targets are a workspace of their own.
+/// The fuzz targets are a separate workspace.
 const FUZZ: &str = "fuzz/Cargo.toml";
 
 const LICENSE: &str = "MIT OR Apache-2.0";
 
 rules! {
-    COMPLETE: "a published crate has description, license, repository, rust-version and docs.rs settings"
+    COMPLETE: "a published crate has a description, license, repository, rust-version, and docs.rs settings"
         => "add the field, or inherit it with `.workspace = true`";
     KEPT: "exactly benches, fuzz, testkit and xtask are unpublished"
-        => "set `publish = false`, or take it away";
-    LINTED: "every crate of the workspace takes the workspace's lints"
+        => "add or remove `publish = false`";
+    LINTED: "every crate of the workspace inherits the workspace's lints"
         => "add `[lints]` with `workspace = true`";
-    TEXTS: "the texts of both licences stand at the top"
+    TEXTS: "the texts of both licenses are in the root folder"
         => "add LICENSE-MIT and LICENSE-APACHE";
 }
 
-/// The part of a manifest that `cargo metadata` does not repeat.
+/// The part of a manifest that `cargo metadata` omits.
 #[derive(Deserialize)]
 struct Manifest {
     package: Section,
@@ -49,7 +49,7 @@ pub(super) fn check(tree: &Tree<'_>) -> Result<Vec<Fault>, Box<dyn Error>> {
         faults.extend(check_package(tree.workspace, package));
         let path = tree.workspace.relative(&package.manifest_path);
         let manifest: Manifest =
-            toml::from_str(tree.text(&path).ok_or_else(|| format!("{path} is not in the tree"))?)?;
+            toml::from_str(tree.text(&path).ok_or_else(|| format!("{path} does not exist"))?)?;
         if manifest.lints.and_then(|lints| lints.workspace) != Some(true) {
             faults.push(LINTED.fault(&path, 0, "lints of its own"));
         }
@@ -84,5 +84,5 @@ fn check_package(workspace: &Workspace, package: &Package) -> Vec<Fault> {
         ("[package.metadata.docs.rs]", docs.is_some()),
     ];
     let wrong = fields.into_iter().filter(|(_, good)| !good);
-    wrong.map(|(field, _)| COMPLETE.fault(&path, 0, format!("`{field}` is missing or wrong"))).collect()
+    wrong.map(|(field, _)| COMPLETE.fault(&path, 0, format!("`{field}` is missing or invalid"))).collect()
 }

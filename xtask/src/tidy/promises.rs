@@ -1,9 +1,8 @@
-//! `docs/PROMISES.md`: every promise that a test claims to keep has a row, and every row's test
-//! exists.
+//! `docs/PROMISES.md`: every promise that a test names has a row, and the test of every row exists.
 //!
-//! The document holds tables with a column `test`; a row begins with the promise's id, `R` and a
-//! number. Its test cell names, each in backquotes, `FILE::FUNCTION` for a test, a file of its own
-//! such as a fuzz target, or a `cargo` command; or, when there is none yet, says why in words.
+//! The document has tables with a column `test`. A row begins with the promise's ID, `R` and a
+//! number. Its test cell names, each in backquotes, a test as `FILE::FUNCTION`, a file such as a
+//! fuzz target, or a `cargo` command. Without a test, the cell gives the reason in words.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +16,11 @@ const CHORES: &[&str] = &["tidy", "deep", "rss", "coverage", "instructions"];
 
 rules! {
     KNOWN: "every promise that a test or comment names has a row in docs/PROMISES.md"
-        => "add the row, or correct the id";
-    SHOWN: "every row of docs/PROMISES.md names tests that exist, or says in words why there is none"
-        => "name the test as `FILE::FUNCTION`, as it is now";
+        => "add the row, or correct the ID";
+    SHOWN: "every row of docs/PROMISES.md names existing tests, or gives the reason in words"
+        => "name the test as `FILE::FUNCTION`, with its current name";
     ONCE: "a promise has one row in docs/PROMISES.md"
-        => "bring its tests into one row";
+        => "move its tests to one row";
 }
 
 pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
@@ -33,7 +32,7 @@ pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
     let mut known = BTreeMap::new();
     for row in &rows {
         if let Some(first) = known.insert(row.id, row.line) {
-            faults.push(ONCE.fault(DOCUMENT, row.line, format!("{} stands on line {first} too", row.id)));
+            faults.push(ONCE.fault(DOCUMENT, row.line, format!("{} is also on line {first}", row.id)));
         }
     }
     for source in &tree.sources {
@@ -73,17 +72,17 @@ fn check_row(tree: &Tree<'_>, row: &Row<'_>) -> Vec<Fault> {
     named.filter_map(|name| missing(tree, name)).map(fault).collect()
 }
 
-/// What is wrong with a test that a row names.
+/// Returns the fault of a test that a row names, if any.
 fn missing(tree: &Tree<'_>, name: &str) -> Option<String> {
     if let Some(command) = name.strip_prefix("cargo ") {
         let mut words = command.split_whitespace();
         let unknown =
             words.next() == Some("xtask") && !words.next().is_some_and(|chore| CHORES.contains(&chore));
-        return unknown.then(|| format!("there is no chore `{name}`"));
+        return unknown.then(|| format!("no chore `{name}`"));
     }
     let (path, function) = name.split_once("::").map_or((name, None), |(path, rest)| (path, Some(rest)));
     if !tree.files.contains(path) {
-        return Some(format!("there is no file `{path}`"));
+        return Some(format!("no file `{path}`"));
     }
     let function = function?;
     let last = function.rsplit("::").next().unwrap_or(function);
@@ -91,7 +90,7 @@ fn missing(tree: &Tree<'_>, name: &str) -> Option<String> {
     (!found).then(|| format!("`{path}` has no function `{function}`"))
 }
 
-/// The promises that comments and function names of a source claim, with their lines.
+/// Returns the promises that comments and function names of a source name, with their lines.
 fn claims(source: &Source) -> Vec<(usize, String)> {
     let comments = source.comments.iter().flat_map(|(line, text)| {
         words(text).filter(|(_, word)| is_promise(word)).map(|(_, word)| (*line, word.to_owned()))
@@ -105,7 +104,7 @@ fn claims(source: &Source) -> Vec<(usize, String)> {
     comments.chain(names).collect()
 }
 
-/// An `R` and a number of up to three digits.
+/// True for an `R` and a number of up to three digits.
 fn is_promise(word: &str) -> bool {
     let Some(digits) = word.strip_prefix('R') else { return false };
     (1..=3).contains(&digits.len())
@@ -113,7 +112,7 @@ fn is_promise(word: &str) -> bool {
         && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The promise in front of a test's name, which begins with `r`, the number and `_`.
+/// Returns the promise in the prefix of a test's name: `r`, the number, and `_`.
 fn promise_of_name(name: &str) -> Option<String> {
     let id = name.split_once('_')?.0.strip_prefix('r').map(|digits| format!("R{digits}"))?;
     is_promise(&id).then_some(id)
@@ -124,13 +123,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_read_under_their_header() {
+    fn reads_rows_under_their_header() {
         let document = "| id | promise | test |\n|---|---|---|\n| R1 | same | `a.rs::b` |\n\nR2 is prose.\n";
         assert_eq!(rows(document), [Row { line: 3, id: "R1", test: "`a.rs::b`" }]);
     }
 
     #[test]
-    fn claims_stand_in_comments_and_names() {
+    fn reads_promises_in_comments_and_names() {
         let text = "/// R33, R34: uniform.\nfn r5_backends() {}\nconst X: &str = \"R9\"; // not R09, RFC\nfn r_8() {}\n";
         let source = Source::parse("x.rs", text).unwrap();
         let found: Vec<_> = claims(&source).into_iter().map(|(line, id)| format!("{line} {id}")).collect();

@@ -1,4 +1,4 @@
-//! How long files, functions, parameter lists and crates may get.
+//! Bounds on the size of files, functions, parameter lists, and crates.
 
 use std::fmt::Write as _;
 
@@ -19,28 +19,28 @@ const ENGINE: &[&str] = &[
 const FILE_MAX: usize = 800;
 const FILE_P90: usize = 400;
 const FUNCTION_MAX: usize = 100;
-/// Percentiles of functions' lengths that a readable code base keeps: (percent, lines).
+/// Upper bounds on percentiles of functions' lengths: (percent, lines).
 const FUNCTION_SHARES: &[(usize, usize)] = &[(50, 8), (90, 25), (99, 70)];
 const PARAMETERS_MAX: usize = 5;
 const ENGINE_CRATE_MAX: usize = 3_950;
 
 rules! {
     FILE: "a file has at most 800 net lines, and nine in ten have at most 400"
-        => "split it along its subjects into modules that can be named";
+        => "split it by subject into named modules";
     FUNCTION: "a function has at most 100 lines, comments included; median 8, nine in ten 25, 99 in 100 70"
-        => "give its steps names of their own";
+        => "extract its steps into named functions";
     PARAMETERS: "a function has at most 5 parameters"
-        => "gather what belongs together into a struct";
+        => "group related parameters in a struct";
     CRATE: "a crate of the engine has at most 3,950 net lines"
-        => "look for what is written twice, or for a second subject that wants its own crate";
+        => "remove duplicate code, or move a second subject into a separate crate";
 }
 
-/// The engine crate that a file belongs to, as its folder.
+/// Returns the folder of the engine crate that a file belongs to.
 pub(super) fn engine_crate(path: &str) -> Option<&'static str> {
     ENGINE.iter().copied().find(|folder| path.starts_with(folder))
 }
 
-/// The figures as a table, and what is over a bound.
+/// Returns the figures as a table, and the faults.
 pub(super) fn check(tree: &Tree<'_>) -> (String, Vec<Fault>) {
     let mut faults = tree.sources.iter().flat_map(check_file).collect::<Vec<_>>();
     let mut rows = Vec::new();
@@ -76,12 +76,16 @@ fn check_function(path: &str, function: &Function) -> Vec<Fault> {
     long.into_iter().chain(wide).collect()
 }
 
-/// The bounds that hold for the workspace's own code as a whole.
+/// Checks the bounds on the workspace's own code as a whole.
 fn check_shares(all: &Figures) -> Vec<Fault> {
     let mut faults = Vec::new();
     let files = percentile(&all.files, 90);
     if files > FILE_P90 {
-        faults.push(FILE.fault("workspace", 0, format!("one file in ten has more than {files} net lines")));
+        faults.push(FILE.fault(
+            "workspace",
+            0,
+            format!("more than one file in ten has over {files} net lines"),
+        ));
     }
     for &(percent, most) in FUNCTION_SHARES {
         let lines = percentile(&all.functions, percent);
@@ -93,7 +97,7 @@ fn check_shares(all: &Figures) -> Vec<Fault> {
     faults
 }
 
-/// Lengths, in ascending order.
+/// Lengths of files and functions, in ascending order.
 #[derive(Clone, Default)]
 struct Figures {
     /// Net lines of files.
@@ -130,7 +134,7 @@ impl Figures {
     }
 }
 
-/// The smallest value that `percent` of the values do not exceed; 0 of none.
+/// Returns the smallest value that `percent` of the values do not exceed, or 0 for an empty slice.
 fn percentile(ascending: &[usize], percent: usize) -> usize {
     let rank = (ascending.len() * percent).div_ceil(100);
     ascending.get(rank.saturating_sub(1)).copied().unwrap_or(0)
@@ -164,14 +168,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_of_the_nearest_rank() {
+    fn percentiles_use_the_nearest_rank() {
         let values: Vec<usize> = (1..=10).collect();
         assert_eq!([50, 90, 99, 100].map(|percent| percentile(&values, percent)), [5, 9, 10, 10]);
         assert_eq!(percentile(&[], 90), 0);
     }
 
     #[test]
-    fn what_is_too_long_or_too_wide_is_named_with_its_line() {
+    fn reports_long_functions_and_parameter_lists() {
         let body = "    a();\n".repeat(FUNCTION_MAX);
         let text =
             format!("fn long() {{\n{body}}}\nfn wide(a: u8, b: u8, c: u8, d: u8, e: u8, f: u8) {{}}\n");
@@ -181,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_file_is_a_fault_and_its_comments_are_not() {
+    fn counts_only_code_of_a_long_file() {
         let code = "const A: u8 = 0;\n".repeat(FILE_MAX);
         let comments = "// why\n\n".repeat(500);
         assert!(check_file(&Source::parse("x.rs", &format!("{code}{comments}")).unwrap()).is_empty());

@@ -1,4 +1,4 @@
-//! Where `unsafe` may stand, and that each use says why it is sound.
+//! Files that may contain `unsafe`, and the comment that each use needs.
 
 use std::collections::BTreeSet;
 use std::iter;
@@ -7,35 +7,32 @@ use super::sizes::engine_crate;
 use super::{Fault, Rule, Tree};
 use crate::source::{Kind, Source, Token};
 
-/// The files that may hold `unsafe`, each with its reason.
+/// The files that may contain `unsafe`, each with its reason.
 const ALLOWED: &[(&str, &str)] = &[
-    ("benches/peer/main.rs", "the file that a peer is asked about is mapped"),
+    ("benches/peer/main.rs", "a peer's input file is mapped"),
     ("crates/cli/src/sigbus.rs", "the handler for a mapped file that shrinks"),
     ("crates/cli/src/stdio.rs", "the check for closed streams before the runtime replaces them"),
-    ("crates/reader/src/map.rs", "memory maps, and the policy that takes the caller's word for a file"),
+    ("crates/reader/src/map.rs", "memory maps, and the policy by which the caller vouches for a file"),
     ("crates/scan/src/backend/avx2.rs", "loads of 32-byte lanes, and calls under a checked target feature"),
     ("crates/scan/src/backend/sse2.rs", "loads of 16-byte lanes"),
-    (
-        "crates/scan/src/backend/table.rs",
-        "calls of code for a processor's feature, where it is known to be there",
-    ),
+    ("crates/scan/src/backend/table.rs", "calls of code for a processor feature that has been detected"),
     ("crates/testkit/src/alloc.rs", "a counting global allocator"),
     ("crates/toolbox/tests/peaks.rs", "a test maps payloads that it has written"),
     ("crates/toolbox/src/outputs/source/mapped.rs", "a test maps a payload that it has written"),
 ];
 
-/// Promise R43: they belong to this many modules of the engine's crates at most.
+/// Promise R43: the maximum number of modules with `unsafe` in the engine's crates.
 const ENGINE_MODULES: usize = 3;
 
 rules! {
-    LISTED: "`unsafe` stands only in the files listed in xtask/src/tidy/unsafety.rs"
-        => "say it in safe code, or move it behind a safe interface of a listed file";
-    EXPLAINED: "every unsafe block and impl has a `// SAFETY:` comment right above it or above its statement"
-        => "write down which guarantee of which code makes it sound";
-    USED: "the list of files with `unsafe` in xtask/src/tidy/unsafety.rs holds no more than there are"
-        => "take the file off the list";
-    BUDGET: "at most 3 modules of the engine's crates hold `unsafe` (R43)"
-        => "bring the unsafe code together, or say it in safe code";
+    LISTED: "`unsafe` appears only in the files listed in xtask/src/tidy/unsafety.rs"
+        => "use safe code, or move it into a safe interface of a listed file";
+    EXPLAINED: "every unsafe block and impl has a `// SAFETY:` comment directly above it or its statement"
+        => "name the guarantee, and the code that gives it";
+    USED: "every file listed in xtask/src/tidy/unsafety.rs contains `unsafe`"
+        => "remove the file from the list";
+    BUDGET: "at most 3 modules of the engine's crates contain `unsafe` (R43)"
+        => "merge the unsafe code into fewer modules, or use safe code";
 }
 
 pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
@@ -57,7 +54,7 @@ pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
             .extend(bare.map(|place| EXPLAINED.fault(&source.path, place.line, "`unsafe` without a reason")));
     }
     let gone = ALLOWED.iter().filter(|(path, _)| !tree.files.contains(*path));
-    faults.extend(gone.map(|(path, _)| USED.fault(path, 0, "listed, but there is no such file")));
+    faults.extend(gone.map(|(path, _)| USED.fault(path, 0, "listed, but does not exist")));
     let engine = ALLOWED.iter().filter_map(|(path, _)| engine_module(path)).collect::<BTreeSet<_>>();
     if engine.len() > ENGINE_MODULES {
         faults.push(BUDGET.fault(
@@ -69,7 +66,7 @@ pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
     faults
 }
 
-/// The module right below a crate's root that a file of the engine belongs to:
+/// Returns the top-level module of an engine crate that a file belongs to:
 /// `crates/scan/src/backend`.
 fn engine_module(path: &str) -> Option<&str> {
     let (_, inside) = path.strip_prefix(engine_crate(path)?)?.split_once('/')?;
@@ -77,13 +74,13 @@ fn engine_module(path: &str) -> Option<&str> {
     path.get(..path.len() - inside.len() + name.len())
 }
 
-/// One `unsafe` in the code.
+/// One use of `unsafe` in the code.
 struct Use {
     line: usize,
-    /// The first line of the statement it stands in.
+    /// The first line of its statement.
     statement: usize,
-    /// A block or an impl, where something is claimed; not a declaration, where something is
-    /// demanded.
+    /// True for a block or an impl, which must be justified. False for a declaration, which states
+    /// requirements instead.
     needs_reason: bool,
 }
 
@@ -101,7 +98,7 @@ fn uses(source: &Source) -> Vec<Use> {
         .collect()
 }
 
-/// The line on which the statement of the last token begins.
+/// Returns the line on which the statement of the last token begins.
 fn statement_line(tokens: &[Token]) -> usize {
     let ends = |token: &&Token| matches!(token.kind, Kind::Mark(';') | Kind::Open('{') | Kind::Close('}'));
     let inside = tokens.iter().rev().take_while(|token| !ends(token));
@@ -110,17 +107,17 @@ fn statement_line(tokens: &[Token]) -> usize {
 
 fn is_explained(text: &str, place: &Use) -> bool {
     let lines = text.lines().collect::<Vec<_>>();
-    [place.line, place.statement].into_iter().any(|line| comment_above(&lines, line).any(says_safety))
+    [place.line, place.statement].into_iter().any(|line| comment_above(&lines, line).any(is_safety_comment))
 }
 
-/// A line's own comment and the lines of comments and attributes right above it, counted from 1.
+/// Returns a one-based line, and the lines of comments and attributes directly above it.
 fn comment_above<'a>(lines: &[&'a str], line: usize) -> impl Iterator<Item = &'a str> {
     let above = lines[..line - 1].iter().rev();
     let attached = above.copied().take_while(|line| line.trim_start().starts_with(['/', '#', '*']));
     iter::once(lines[line - 1]).chain(attached)
 }
 
-fn says_safety(line: &str) -> bool {
+fn is_safety_comment(line: &str) -> bool {
     line.split_once("//")
         .or_else(|| line.split_once("/*"))
         .is_some_and(|(_, comment)| comment.contains("SAFETY:"))
@@ -130,7 +127,7 @@ fn says_safety(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The lines of uses, each with whether it is explained.
+    /// Returns the line of each use, and true if it is explained.
     fn found(text: &str) -> Vec<(usize, bool)> {
         let source = Source::parse("x.rs", text).unwrap();
         let explained = |place: &Use| !place.needs_reason || is_explained(text, place);
@@ -138,12 +135,12 @@ mod tests {
     }
 
     #[test]
-    fn comments_strings_and_lint_names_are_no_use() {
+    fn ignores_comments_strings_and_lint_names() {
         assert!(found("#![expect(unsafe_code)]\n// unsafe { }\nconst A: &str = \"unsafe {\";\n").is_empty());
     }
 
     #[test]
-    fn a_reason_counts_above_the_block_or_its_statement() {
+    fn accepts_a_reason_above_the_block_or_its_statement() {
         assert_eq!(
             found("fn a() {\n    // SAFETY: b is pure.\n    let x = f(1,\n        unsafe { b() });\n}"),
             [(4, true)]
@@ -158,20 +155,20 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_elsewhere_does_not_count() {
+    fn rejects_a_reason_elsewhere() {
         assert_eq!(found("fn a() {\n    // SAFETY: ok.\n    b();\n    unsafe { c() }\n}"), [(4, false)]);
         assert_eq!(found("fn a() {\n    // Quick.\n    unsafe { c() }\n}"), [(3, false)]);
     }
 
     #[test]
-    fn files_of_one_module_count_once() {
+    fn counts_the_files_of_a_module_once() {
         assert_eq!(engine_module("crates/scan/src/backend/avx2.rs"), Some("crates/scan/src/backend"));
         assert_eq!(engine_module("crates/scan/src/backend.rs"), Some("crates/scan/src/backend"));
         assert_eq!(engine_module("crates/cli/src/sigbus.rs"), None);
     }
 
     #[test]
-    fn a_declaration_demands_instead_of_claiming() {
+    fn declarations_need_no_reason() {
         assert_eq!(
             found("unsafe fn a() {}\nmacro_rules! m { () => { unsafe { b() } } }"),
             [(1, true), (2, false)]

@@ -1,30 +1,30 @@
-//! Words that must not be left in the tree: unfinished work, tests put aside, places on one
-//! machine, and links that lead nowhere.
+//! Texts that must not be in the tree: unfinished work, ignored tests, paths of one machine, and
+//! broken links.
 
 use super::{Fault, Rule, Tree, has_extension, words};
 use crate::source::{Kind, Source, word};
 
-/// Notes to oneself; in halves, so that this file does not hold them.
+/// Markers of unfinished work, split in halves so that this file does not contain them.
 const NOTES: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X"), concat!("HA", "CK")];
 
 /// Folders that exist on one machine only.
-const MACHINE_PLACES: &[&str] = &[concat!("/wo", "rk/"), concat!("/tmp/", "target"), concat!("/ro", "ot/")];
+const MACHINE_PATHS: &[&str] = &[concat!("/wo", "rk/"), concat!("/tmp/", "target"), concat!("/ro", "ot/")];
 
 /// The folder beside the checkout that may hold the conformance suites.
 const BESIDE: &str = concat!("../sh", "ared");
 
-/// Where the conformance suites may be looked up: tests, benches and what serves them.
+/// Folders that may refer to the conformance suites: tests, benches and what serves them.
 const CONFORMANCE_USERS: &[&str] = &["/tests/", "benches/", "crates/testkit/src/"];
 
 rules! {
-    FINISHED: "what is in the tree is finished: no notes to oneself, no stubs, no test put aside"
-        => "do it, or leave it out and open an issue";
+    FINISHED: "all code is finished: no work notes, no stubs, no ignored tests"
+        => "finish it, or remove it and open an issue";
     PORTABLE: "no text depends on one machine's folders"
-        => "name it relative to the workspace, or take it from an argument or a variable";
-    OWN: "nothing outside the checkout is named, but for the conformance suites, by tests"
-        => "state it here in the project's own words";
-    LINKS: "a document that is named exists"
-        => "name the right one, or say here what it said";
+        => "use a path relative to the workspace, or an argument or a variable";
+    OWN: "no text names files outside the checkout, except tests, which may name the conformance suites"
+        => "state the fact itself, without the reference";
+    LINKS: "every document that a text names exists"
+        => "correct the name, or state the fact itself";
 }
 
 pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
@@ -50,7 +50,7 @@ fn check_line(path: &str, number: usize, line: &str) -> Vec<Fault> {
     let notes = words(line).filter(|(_, word)| NOTES.contains(word));
     let mut faults =
         notes.map(|(_, word)| FINISHED.fault(path, number, format!("`{word}`"))).collect::<Vec<_>>();
-    let places = MACHINE_PLACES.iter().filter(|place| holds_place(line, place));
+    let places = MACHINE_PATHS.iter().filter(|place| holds_path(line, place));
     faults.extend(places.map(|place| PORTABLE.fault(path, number, format!("`{place}`"))));
     let looks_up = CONFORMANCE_USERS.iter().any(|user| path.contains(user));
     let strays = line.split(BESIDE).skip(1).any(|rest| !looks_up || !rest.starts_with("/conformance"));
@@ -62,7 +62,7 @@ fn check_line(path: &str, number: usize, line: &str) -> Vec<Fault> {
 
 fn check_documents(tree: &Tree<'_>, path: &str, number: usize, prose: &str) -> Vec<Fault> {
     let lost = documents(prose).filter(|name| !exists(tree, path, name));
-    lost.map(|name| LINKS.fault(path, number, format!("there is no `{name}`"))).collect()
+    lost.map(|name| LINKS.fault(path, number, format!("no document `{name}`"))).collect()
 }
 
 fn check_source(source: &Source) -> Vec<Fault> {
@@ -77,8 +77,8 @@ fn check_source(source: &Source) -> Vec<Fault> {
     places.map(|(line, what)| FINISHED.fault(&source.path, line, format!("`{what}`"))).collect()
 }
 
-/// Whether a line holds this absolute path, not merely a longer relative one that ends alike.
-fn holds_place(line: &str, place: &str) -> bool {
+/// True if a line contains this absolute path, and not only as the end of a longer relative path.
+fn holds_path(line: &str, place: &str) -> bool {
     let mut offsets = line.match_indices(place).map(|(offset, _)| offset);
     offsets.any(|offset| {
         let before = line.get(..offset).and_then(|head| head.chars().next_back());
@@ -86,16 +86,19 @@ fn holds_place(line: &str, place: &str) -> bool {
     })
 }
 
-/// The Markdown files that a line of prose names, web addresses and placeholders in capitals left
-/// out.
+/// Returns the Markdown files that a line of prose names, without web addresses and placeholders in
+/// capitals.
 fn documents(prose: &str) -> impl Iterator<Item = &str> {
     let separators = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.' | '/' | ':');
     let names = prose.split(separators).map(|word| word.trim_end_matches(['.', ':']));
-    names.filter(|name| has_extension(name, "md") && !name.contains(':') && *name != "FILE.md")
+    names.filter(|name| {
+        let is_extension = name.starts_with('.') && !name.contains('/');
+        has_extension(name, "md") && !name.contains(':') && !is_extension && *name != "FILE.md"
+    })
 }
 
-/// Whether a document named in the file at `from` exists: a path from there or from the root, or a
-/// bare name anywhere.
+/// True if a document named in the file at `from` exists. A path may be relative to that file or to
+/// the root; a bare name may be anywhere.
 fn exists(tree: &Tree<'_>, from: &str, name: &str) -> bool {
     if !name.contains('/') {
         return tree.files.iter().any(|file| file.rsplit('/').next() == Some(name));
@@ -110,15 +113,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_absolute() {
+    fn finds_only_absolute_paths() {
         let place = concat!("/wo", "rk/");
-        assert!(holds_place(&format!("see {place}x"), place));
-        assert!(holds_place(&format!("\"{place}\""), place));
-        assert!(!holds_place(&format!("frame{place}x and .{place}y"), place));
+        assert!(holds_path(&format!("see {place}x"), place));
+        assert!(holds_path(&format!("\"{place}\""), place));
+        assert!(!holds_path(&format!("frame{place}x and .{place}y"), place));
     }
 
     #[test]
-    fn notes_and_strays_are_found_by_line() {
+    fn finds_work_notes_and_foreign_paths() {
         let wrong = |path: &str, line: &str| check_line(path, 1, line).len();
         for note in NOTES {
             assert_eq!(wrong("a.md", &format!("{note}: later")), 1);
@@ -130,13 +133,13 @@ mod tests {
     }
 
     #[test]
-    fn documents_are_named_by_path_or_bare() {
+    fn finds_documents_by_path_or_bare_name() {
         let line = "see docs/A.md, `b.md` (and [c](d/c.md)): not https://x.org/e.md or FILE.md.";
         assert_eq!(documents(line).collect::<Vec<_>>(), ["docs/A.md", "b.md", "d/c.md"]);
     }
 
     #[test]
-    fn stubs_and_tests_put_aside_are_found_in_code_only() {
+    fn finds_stubs_and_ignored_tests_only_in_code() {
         let text = "// todo!()\nfn a() { todo!() }\n#[test]\n#[ignore = \"slow\"]\nfn b() {}\n";
         let lines: Vec<_> =
             check_source(&Source::parse("x.rs", text).unwrap()).iter().map(|fault| fault.line).collect();

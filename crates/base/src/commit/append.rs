@@ -1,4 +1,4 @@
-//! A staged content appended to a file that another program may append to as well.
+//! Appends staged content to a file that other programs may append to as well.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -8,29 +8,29 @@ use std::path::Path;
 use super::{BLOCK, Result, exists, length};
 use crate::files::{self, Op};
 
-/// True if a staged content can be appended to a target at an offset: nothing follows that but what
-/// the content begins with.
-pub(super) fn fits(staged: &Path, target: &Path, at: u64) -> Result<bool> {
+/// True if staged content can be appended to a target at an offset: the offset is followed by
+/// nothing, or by a prefix of the content.
+pub(super) fn is_appendable(staged: &Path, target: &Path, at: u64) -> Result<bool> {
     if !exists(target)? {
         return Ok(at == 0);
     }
     let (file, from) = (files::open(target)?, files::open(staged)?);
-    Ok(files::attempt(Op::Read, target, || follows(&file, &from, at))?.is_some())
+    Ok(files::attempt(Op::Read, target, || length_if_prefix(&file, &from, at))?.is_some())
 }
 
-/// Returns the length of a file that has nothing after an offset but the beginning of another.
-fn follows(mut file: &File, from: &File, at: u64) -> io::Result<Option<u64>> {
-    let there = file.metadata()?.len();
-    let Some(done) = there.checked_sub(at) else { return Ok(None) };
+/// Returns the length of a file if the bytes after `at` are a prefix of another file.
+fn length_if_prefix(mut file: &File, from: &File, at: u64) -> io::Result<Option<u64>> {
+    let end = file.metadata()?.len();
+    let Some(done) = end.checked_sub(at) else { return Ok(None) };
     file.seek(SeekFrom::Start(at))?;
-    let is_same = begins_with(&mut file.take(done), &mut &*from)?;
-    Ok(is_same.then_some(there))
+    let is_same = starts_with(&mut file.take(done), &mut &*from)?;
+    Ok(is_same.then_some(end))
 }
 
-/// Appends a staged content at an offset, without what is there already. Returns true if nothing
-/// else follows the offset.
+/// Appends staged content at an offset, except for the prefix that was appended before. Returns
+/// true if nothing else follows the offset.
 pub(super) fn append(staged: &Path, target: &Path, at: u64) -> Result<bool> {
-    // Opening a pipe would wait.
+    // Opening a pipe would block.
     if exists(target)? {
         files::open(target)?;
     }
@@ -38,28 +38,27 @@ pub(super) fn append(staged: &Path, target: &Path, at: u64) -> Result<bool> {
     options.read(true).append(true).create(true).mode(0o600);
     let file = files::attempt(Op::Open, target, || options.open(target))?;
     let from = files::open(staged)?;
-    let Some(there) = files::attempt(Op::Read, target, || follows(&file, &from, at))? else {
+    let Some(end) = files::attempt(Op::Read, target, || length_if_prefix(&file, &from, at))? else {
         return Ok(false);
     };
-    append_rest(&file, target, from, there)?;
+    append_rest(&file, target, from, end)?;
     files::sync(&file, target)?;
     Ok(length(target) == at + length(staged))
 }
 
-/// Appends the rest of a file, wherever the end is by then: other programs' lines stay before it or
-/// after it.
-fn append_rest(mut file: &File, target: &Path, mut from: File, there: u64) -> Result<()> {
+/// Appends the rest of a file at the current end: other programs' lines stay before or after it.
+fn append_rest(mut file: &File, target: &Path, mut from: File, end: u64) -> Result<()> {
     let mut count = 0;
     let copied = files::attempt(Op::Write, target, || copy(&mut from, &mut file, &mut count));
-    // Half a line would be joined to the next one. It is taken back, unless another program
+    // A partial line would merge with the next one. It is truncated, unless another program has
     // appended after it.
-    if copied.is_err() && file.metadata().is_ok_and(|found| found.len() == there + count) {
-        let _ = file.set_len(there);
+    if copied.is_err() && file.metadata().is_ok_and(|found| found.len() == end + count) {
+        let _ = file.set_len(end);
     }
     Ok(copied?)
 }
 
-/// Copies until the end. Counts the bytes that were written, also if it fails.
+/// Copies to the end. Counts the bytes written, also on failure.
 fn copy(from: &mut impl Read, to: &mut impl Write, count: &mut u64) -> io::Result<()> {
     let mut block = vec![0; BLOCK];
     loop {
@@ -79,11 +78,11 @@ fn copy(from: &mut impl Read, to: &mut impl Write, count: &mut u64) -> io::Resul
     }
 }
 
-/// True if a reader's bytes are the beginning of another's, which stops after them.
-fn begins_with(beginning: &mut impl Read, whole: &mut impl Read) -> io::Result<bool> {
+/// True if the bytes of one reader are a prefix of another's. Reads both up to the prefix's end.
+fn starts_with(prefix: &mut impl Read, whole: &mut impl Read) -> io::Result<bool> {
     let (mut a, mut b) = (vec![0; BLOCK], vec![0; BLOCK]);
     loop {
-        let count = beginning.read(&mut a)?;
+        let count = prefix.read(&mut a)?;
         if count == 0 {
             return Ok(true);
         }

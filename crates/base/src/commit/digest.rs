@@ -1,4 +1,4 @@
-//! What identifies a file: its content, or its number, length, and time.
+//! Identities of files: by content, or by inode number, length, and time.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -31,7 +31,7 @@ impl Digest {
     }
 }
 
-/// Computes the [`Digest`] of a content that comes in parts.
+/// Computes the [`Digest`] of content that arrives in parts.
 #[derive(Clone, Default)]
 pub struct Digester {
     hash: blake3::Hasher,
@@ -62,13 +62,13 @@ impl std::fmt::Debug for Digester {
     }
 }
 
-/// A file as it was seen: its inode number, its length, and the time of its last change in seconds
-/// and nanoseconds.
+/// The identity of a file at one time: its inode number, its length, and the time of its last
+/// change in seconds and nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp(u64, u64, i64, i64);
 
 impl Stamp {
-    /// The file at a path now, following links. None if there is none.
+    /// Returns the stamp of the file at a path, following links. `None` if it does not exist.
     pub fn of(path: &Path) -> Option<Self> {
         let found = fs::metadata(path).ok()?;
         Some(Self(found.ino(), found.len(), found.mtime(), found.mtime_nsec()))

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::files;
-use crate::text::shown_path;
+use crate::text::display_path;
 
 /// The result of a step of a commit.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -15,11 +15,11 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// An operation on a file failed.
     File(files::Error),
-    /// A plan is not one.
+    /// A plan is damaged.
     Damaged {
         /// The plan.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The cause.
         cause: serde_json::Error,
     },
     /// A plan of another version.
@@ -53,12 +53,14 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(error) => error.fmt(f),
-            Self::Damaged { path, cause } => write!(f, "{} is damaged, {cause}", shown_path(path)),
+            Self::Damaged { path, cause } => write!(f, "{} is damaged, {cause}", display_path(path)),
             Self::Version { path, found, known } => {
-                write!(f, "{} has version {found}, and this release knows {known}", shown_path(path))
+                write!(f, "{} has version {found}, and this release knows {known}", display_path(path))
             }
-            Self::Foreign { path } => write!(f, "{} names a file that is not one of these", shown_path(path)),
-            Self::Replaced { path } => write!(f, "{} was replaced while it was read", shown_path(path)),
+            Self::Foreign { path } => {
+                write!(f, "{} names a file outside the commit", display_path(path))
+            }
+            Self::Replaced { path } => write!(f, "{} was replaced while it was read", display_path(path)),
         }
     }
 }

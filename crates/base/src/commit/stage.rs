@@ -1,4 +1,4 @@
-//! New contents in files of their own, until the commit is decided. Each is removed unless it is.
+//! Staged files: new contents in files of their own, removed unless the commit is decided.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Seek, SeekFrom, Write};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{BLOCK, Digest, Error, Plan, PlannedFile, Result, Site};
 use crate::files::{self, Op};
 
-/// A file that is removed when it is dropped, unless it is kept.
+/// A file that is removed on drop, unless it is kept.
 #[derive(Debug)]
 struct Temporary(Option<PathBuf>);
 
@@ -23,13 +23,13 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if let Some(path) = &self.0 {
-            // A file that stays is in nobody's way, and is swept away by the next commit.
+            // A file that cannot be removed does no harm, and the next commit sweeps it.
             let _ = files::remove(path);
         }
     }
 }
 
-/// A new content that is being written. Dropping it removes the file.
+/// Staged content that is being written. Dropping it removes the file.
 #[derive(Debug)]
 pub struct Staged {
     path: PathBuf,
@@ -54,7 +54,7 @@ impl Staged {
         &self.path
     }
 
-    /// The length so far.
+    /// The length so far, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -66,7 +66,7 @@ impl Staged {
         Ok(())
     }
 
-    /// Takes back what was written after an offset.
+    /// Truncates the content to `bytes`.
     pub fn truncate(&mut self, bytes: u64) -> Result<()> {
         self.flush()?;
         files::truncate(self.out.get_ref(), &self.path, bytes)?;
@@ -81,12 +81,12 @@ impl Staged {
         Ok(files::attempt(Op::Write, &self.path, || out.flush())?)
     }
 
-    /// Brings the content to the disk.
+    /// Flushes the content to the disk.
     pub fn finish(self) -> Result<StagedFile> {
         self.finish_as(None)
     }
 
-    /// Brings the content to the disk. Its digest identifies the file in a copy of the folder.
+    /// Flushes the content to the disk. The digest identifies the file in a copy of the folder.
     pub fn finish_with(self, content: Digest) -> Result<StagedFile> {
         self.finish_as(Some(content))
     }
@@ -98,8 +98,7 @@ impl Staged {
     }
 }
 
-/// A new content that is on the disk. Dropping it removes the file, unless it becomes part of a
-/// commit.
+/// Staged content that is on the disk. Dropping it removes the file, unless a commit takes it.
 #[derive(Debug)]
 pub struct StagedFile {
     number: u64,
@@ -127,14 +126,14 @@ impl StagedFile {
         self.number
     }
 
-    /// Leaves the file to the draft, and returns what is known of its content.
+    /// Releases the file to the draft, and returns its digest.
     pub(super) fn keep(self) -> Option<Digest> {
         self.guard.keep();
         self.content
     }
 }
 
-/// A commit that is being prepared. Dropping it removes the staged files and the backups.
+/// A commit in preparation. Dropping it removes the staged files and the backups.
 #[derive(Debug)]
 pub struct Draft {
     site: Site,
@@ -153,11 +152,11 @@ impl Draft {
         self.files.push(file);
     }
 
-    /// Makes a target, as it was opened, its own backup by a second name, and brings its content to
-    /// the disk. Where the disk has no hard links, [`Site::apply`] renames it.
+    /// Links a target, as it was opened, to the backup, and flushes its content to the disk. On a
+    /// disk without hard links, [`Site::apply`] renames it instead.
     ///
     /// # Errors
-    /// [`Error::Replaced`] if the target is not the opened file any more.
+    /// [`Error::Replaced`] if the target is no longer the opened file.
     pub fn back_up(&mut self, name: &str, opened: &File, backup: &str) -> Result<()> {
         let (path, to) = (self.site.path(name), self.site.path(backup));
         if files::link(&path, &to)? {
@@ -165,16 +164,17 @@ impl Draft {
             let inspected = |error| files::Error::new(Op::Inspect, &to, error);
             let linked = fs::metadata(&to).map_err(inspected)?;
             let found = opened.metadata().map_err(inspected)?;
+            // Another program may have replaced the target between opening and linking.
             if (linked.dev(), linked.ino()) != (found.dev(), found.ino()) {
                 return Err(Error::Replaced { path });
             }
         }
-        // Another program wrote it, and may not have brought it to the disk.
+        // Another program wrote the file, and may not have flushed it.
         Ok(files::sync(opened, &path)?)
     }
 
-    /// Decides the commit: writes the plan, then gives it its name. If that fails, nothing is left
-    /// of the commit.
+    /// Decides the commit: writes the plan, then renames it to its final name. On failure nothing
+    /// of the commit remains.
     #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "a site names its plan file")]
     pub fn decide<D: Serialize>(mut self, note: D) -> Result<Plan<D>> {
         let plan = Plan { version: self.site.form.version, note, files: std::mem::take(&mut self.files) };
@@ -187,6 +187,7 @@ impl Draft {
         self.guards.push(Temporary(Some(path.clone())));
         files::write(&mut file, &path, &text)?;
         files::sync(&file, &path)?;
+        // The staged names must be on the disk before the plan: a plan without its files is damage.
         files::sync_folder(&self.site.folder)?;
         files::rename(&path, &self.site.plan)?;
         self.guards.drain(..).for_each(Temporary::keep);

@@ -1,5 +1,5 @@
-//! Every operation of a commit fails, once or with all that follow: afterwards all files are old,
-//! or all are new.
+//! Every operation of a commit fails, alone or with all later ones: afterwards all files are old or
+//! all are new.
 
 use std::fs;
 use std::io::Write as _;
@@ -22,22 +22,22 @@ struct Note {
     reason: String,
 }
 
-/// How the commits under test change their three files.
+/// The changes of the three files in the commits under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Changes {
     /// All are replaced, with backups, and the plan becomes a record.
     Replace,
-    /// One is replaced if it was not touched, one is appended to, and one is removed. A journal
-    /// takes its place with them.
+    /// One is replaced if it was not changed, one is appended to, and one is removed. A journal is
+    /// renamed with them.
     Seen,
 }
 
-struct Home {
+struct TestSite {
     folder: tempfile::TempDir,
     state: tempfile::TempDir,
 }
 
-impl Home {
+impl TestSite {
     fn new() -> Self {
         let home = Self { folder: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap() };
         for name in FORM.names {
@@ -47,43 +47,43 @@ impl Home {
         home
     }
 
-    fn site(&self, way: Way) -> Site {
-        let plan = match way {
-            Way::Replace => self.folder.path().join(".plan"),
-            Way::Seen => self.state.path().join("plan"),
+    fn site(&self, changes: Changes) -> Site {
+        let plan = match changes {
+            Changes::Replace => self.folder.path().join(".plan"),
+            Changes::Seen => self.state.path().join("plan"),
         };
         Site::new(&FORM, self.folder.path(), plan)
     }
 
-    /// The files and the journal; none for a missing one.
+    /// The contents of the files and the journal; `None` for a missing one.
     fn state(&self) -> Vec<Option<String>> {
         let files = FORM.names.iter().map(|name| self.folder.path().join(name));
         files.chain([self.state.path().join("journal")]).map(|path| fs::read_to_string(path).ok()).collect()
     }
 
-    fn apply(&self, way: Way, plan: &Plan<Note>) -> Result<bool> {
+    fn apply(&self, changes: Changes, plan: &Plan<Note>) -> Result<bool> {
         let (record, journal) = (self.folder.path().join("record"), self.state.path().join("journal"));
         let new = self.state.path().join("journal.new");
-        let seal = match way {
-            Way::Replace => Seal::Record(&record),
-            Way::Seen => Seal::Remove(Some((&new, &journal))),
+        let seal = match changes {
+            Changes::Replace => Seal::Record(&record),
+            Changes::Seen => Seal::Remove(Some((&new, &journal))),
         };
-        self.site(way).apply(plan, seal)
+        self.site(changes).apply(plan, seal)
     }
 
-    /// What a reader does first.
-    fn recover(&self, way: Way) -> Result<()> {
-        let site = self.site(way);
+    /// Recovers as a reader does first.
+    fn recover(&self, changes: Changes) -> Result<()> {
+        let site = self.site(changes);
         if let Some(plan) = site.decided::<Note>()? {
-            self.apply(way, &plan)?;
+            self.apply(changes, &plan)?;
         }
         site.sweep()
     }
 
-    fn commit(&self, way: Way) -> Result<bool> {
-        let site = self.site(way);
+    fn commit(&self, changes: Changes) -> Result<bool> {
+        let site = self.site(changes);
         let mut draft = site.draft();
-        for (name, mode) in FORM.names.iter().zip(self.modes(way)) {
+        for (name, mode) in FORM.names.iter().zip(self.modes(changes)) {
             let target = site.path(name);
             let mut staged = site.stage(name, Some(&target))?;
             if !matches!(mode, Some(Mode::Remove { .. })) {
@@ -103,7 +103,7 @@ impl Home {
             };
             draft.add(file.backed_up_as(self.backup(name)));
         }
-        if way == Way::Replace {
+        if changes == Changes::Replace {
             for name in FORM.names {
                 draft.back_up(name, &files::open(&site.path(name))?, &self.backup(name))?;
             }
@@ -111,17 +111,17 @@ impl Home {
             fs::write(self.state.path().join("journal.new"), "new").unwrap();
         }
         let plan = draft.decide(Note { reason: "test".into() })?;
-        self.apply(way, &plan)
+        self.apply(changes, &plan)
     }
 
-    /// A name that no file has: an interrupted commit may have left a backup.
+    /// An unused name: an interrupted commit may have left a backup.
     fn backup(&self, name: &str) -> String {
-        let free = exchange::free(&self.folder.path().join(format!("{name}.bak")));
-        free.file_name().unwrap().to_str().unwrap().to_owned()
+        let unused = exchange::unused_name(&self.folder.path().join(format!("{name}.bak")));
+        unused.file_name().unwrap().to_str().unwrap().to_owned()
     }
 
-    fn modes(&self, way: Way) -> [Option<Mode>; 3] {
-        if way == Way::Replace {
+    fn modes(&self, changes: Changes) -> [Option<Mode>; 3] {
+        if changes == Changes::Replace {
             return [None, None, None];
         }
         let had = |name: &str| Stamp::of(&self.folder.path().join(name));
@@ -140,23 +140,23 @@ fn content(bytes: &[u8]) -> Digest {
     digester.digest()
 }
 
-/// Visible files, by name.
+/// The names of the visible files.
 fn visible(folder: &Path) -> Vec<String> {
     files::names(folder).unwrap().into_iter().filter(|name| !name.starts_with('.')).collect()
 }
 
-fn each_failure(way: Way) {
-    let done = Home::new();
+fn each_failure(changes: Changes) {
+    let done = TestSite::new();
     let old = done.state();
-    assert!(done.commit(way).unwrap());
+    assert!(done.commit(changes).unwrap());
     let new = done.state();
     assert!(old.iter().zip(&new).take(3).all(|(old, new)| old != new), "{new:?}");
     for (fails, errno) in [(Fails::Once, EIO), (Fails::Once, ENOSPC), (Fails::FromThenOn, EIO)] {
         let count = exhaust(fails, errno, |trial| {
-            let home = Home::new();
-            let result = trial.run(|| home.commit(way));
-            let place = format!("{way:?}, {fails:?}, {:?}", trial.failed());
-            home.recover(way).unwrap();
+            let home = TestSite::new();
+            let result = trial.run(|| home.commit(changes));
+            let place = format!("{changes:?}, {fails:?}, {:?}", trial.failed());
+            home.recover(changes).unwrap();
             let now = home.state();
             assert!(now == old || now == new, "{place}: {now:?}");
             match (&result, trial.failed()) {
@@ -170,7 +170,7 @@ fn each_failure(way: Way) {
                 "{place}: {left:?}"
             );
             if now == old {
-                assert!(home.commit(way).unwrap(), "{place}");
+                assert!(home.commit(changes).unwrap(), "{place}");
                 assert_eq!(home.state(), new, "{place}");
             }
         });
@@ -180,31 +180,31 @@ fn each_failure(way: Way) {
 
 #[test]
 fn r16_files_are_replaced_all_or_none() {
-    each_failure(Way::Replace);
+    each_failure(Changes::Replace);
 }
 
 #[test]
 fn r16_files_are_replaced_appended_to_and_removed_all_or_none() {
-    each_failure(Way::Seen);
+    each_failure(Changes::Seen);
 }
 
 #[test]
 fn r38_an_interrupted_commit_is_applied_in_a_copy_of_the_folder() {
-    let done = Home::new();
-    done.commit(Way::Replace).unwrap();
-    let (new, old) = (done.state(), Home::new().state());
+    let done = TestSite::new();
+    done.commit(Changes::Replace).unwrap();
+    let (new, old) = (done.state(), TestSite::new().state());
     exhaust(Fails::FromThenOn, EIO, |trial| {
-        let home = Home::new();
-        let _ = trial.run(|| home.commit(Way::Replace));
+        let home = TestSite::new();
+        let _ = trial.run(|| home.commit(Changes::Replace));
         let is_decided = home.folder.path().join(".plan").exists();
-        let copy = Home::new();
+        let copy = TestSite::new();
         let mut names = files::names(home.folder.path()).unwrap();
-        // In another order, so that the numbers differ.
+        // In another order, so that the inode numbers differ.
         names.reverse();
         for name in names {
             fs::copy(home.folder.path().join(&name), copy.folder.path().join(&name)).unwrap();
         }
-        copy.recover(Way::Replace).unwrap();
+        copy.recover(Changes::Replace).unwrap();
         let now = copy.state();
         assert!(now == new || !is_decided && now == old, "{:?}", trial.failed());
     });
@@ -213,10 +213,10 @@ fn r38_an_interrupted_commit_is_applied_in_a_copy_of_the_folder() {
 #[test]
 fn r38_open_writers_keep_their_lines_on_any_disk() {
     for unknown in [&[][..], &[Op::Link], &[Op::Exchange], &[Op::Link, Op::Exchange]] {
-        let home = Home::new();
+        let home = TestSite::new();
         let target = home.folder.path().join("b");
         let mut writer = fs::OpenOptions::new().append(true).open(&target).unwrap();
-        assert!(refusing(unknown, ENOTSUP, || home.commit(Way::Replace)).unwrap());
+        assert!(refusing(unknown, ENOTSUP, || home.commit(Changes::Replace)).unwrap());
         writer.write_all(b"late\n").unwrap();
         assert_eq!(fs::read_to_string(&target).unwrap(), "new\n", "{unknown:?}");
         let backup = fs::read_to_string(home.folder.path().join("b.bak")).unwrap();
@@ -228,23 +228,23 @@ fn r38_open_writers_keep_their_lines_on_any_disk() {
 #[test]
 fn a_target_that_another_program_changed_stays() {
     for (name, changed) in [("a", "theirs"), ("b", "old b\ntheirs\n"), ("c", "theirs")] {
-        let home = Home::new();
-        let site = home.site(Way::Seen);
+        let home = TestSite::new();
+        let site = home.site(Changes::Seen);
         let mut plan = None;
         // Decided, then interrupted.
         crate::faults::exhaust(Fails::FromThenOn, EIO, |trial| {
             if plan.is_none() {
-                let _ = trial.run(|| home.commit(Way::Seen));
+                let _ = trial.run(|| home.commit(Changes::Seen));
                 plan = site.decided::<Note>().unwrap();
             }
             if plan.is_none() {
-                home.recover(Way::Seen).unwrap();
+                home.recover(Changes::Seen).unwrap();
             }
         });
         let path = home.folder.path().join("other");
         fs::write(&path, changed).unwrap();
         fs::rename(&path, site.path(name)).unwrap();
-        home.recover(Way::Seen).unwrap();
+        home.recover(Changes::Seen).unwrap();
         assert_eq!(fs::read_to_string(site.path(name)).unwrap(), changed, "{name}");
         let is_journal_new = home.state()[3].as_deref() == Some("new");
         assert_eq!(is_journal_new, name == "c", "{name}");
@@ -254,8 +254,8 @@ fn a_target_that_another_program_changed_stays() {
 
 #[test]
 fn a_target_that_is_replaced_while_it_is_read_refuses_the_commit() {
-    let home = Home::new();
-    let site = home.site(Way::Replace);
+    let home = TestSite::new();
+    let site = home.site(Changes::Replace);
     let opened = files::open(&site.path("a")).unwrap();
     fs::write(site.path("other"), "theirs").unwrap();
     fs::rename(site.path("other"), site.path("a")).unwrap();
@@ -268,8 +268,8 @@ fn a_target_that_is_replaced_while_it_is_read_refuses_the_commit() {
 
 #[test]
 fn r47_damaged_foreign_and_later_plans_are_refused() {
-    let home = Home::new();
-    let site = home.site(Way::Replace);
+    let home = TestSite::new();
+    let site = home.site(Changes::Replace);
     let refused = |text: &str| {
         fs::write(home.folder.path().join(".plan"), text).unwrap();
         site.decided::<Note>().unwrap_err()
@@ -282,4 +282,26 @@ fn r47_damaged_foreign_and_later_plans_are_refused() {
         assert!(matches!(refused(&text), Error::Foreign { .. }), "{text}");
     }
     assert!(home.state().iter().take(3).all(Option::is_some));
+}
+
+#[test]
+fn errors_of_commits_name_the_file_and_their_cause() {
+    let path = || std::path::PathBuf::from("/home/.plan");
+    let cause = serde_json::from_str::<u8>("{").unwrap_err();
+    let refused = files::Error::new(Op::Write, &path(), std::io::ErrorKind::StorageFull.into());
+    let errors = [
+        (Error::from(refused), "cannot write /home/.plan: no storage space", true),
+        (Error::Damaged { path: path(), cause }, "/home/.plan is damaged, ", true),
+        (
+            Error::Version { path: path(), found: 9, known: 1 },
+            "/home/.plan has version 9, and this release knows 1",
+            false,
+        ),
+        (Error::Foreign { path: path() }, "/home/.plan names a file outside the commit", false),
+        (Error::Replaced { path: path() }, "/home/.plan was replaced while it was read", false),
+    ];
+    for (error, message, has_source) in errors {
+        assert!(error.to_string().starts_with(message), "{error}");
+        assert_eq!(std::error::Error::source(&error).is_some(), has_source, "{error}");
+    }
 }

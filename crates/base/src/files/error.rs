@@ -1,16 +1,16 @@
-//! The error of a file operation: which one, on which path, and why.
+//! The error of a file operation: the operation, the path, and the cause.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::op::Op;
-use crate::text::shown_path;
+use crate::text::display_path;
 
 /// The result of an operation on a file.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A file operation that failed: which, on which path, and why.
+/// A failed file operation, with its path and its cause.
 #[derive(Debug)]
 pub struct Error {
     op: Op,
@@ -19,7 +19,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error about an operation on a path.
+    /// Creates an error of an operation on a path.
     pub fn new(op: Op, path: &Path, cause: io::Error) -> Self {
         Self { op, path: path.to_owned(), cause }
     }
@@ -29,7 +29,7 @@ impl Error {
         self.op
     }
 
-    /// The file or folder it failed on.
+    /// The file or folder on which it failed.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -44,13 +44,12 @@ impl Error {
         self.cause
     }
 
-    /// True if there is no such file.
+    /// True if the file does not exist.
     pub fn is_missing(&self) -> bool {
         self.cause.kind() == io::ErrorKind::NotFound
     }
 
-    /// True if there is no space left: on the disk, in the user's quota, or for a file of this
-    /// size.
+    /// True if no space is left: on the disk, in the user's quota, or for a file of this size.
     pub fn is_full(&self) -> bool {
         matches!(
             self.cause.kind(),
@@ -58,12 +57,12 @@ impl Error {
         )
     }
 
-    /// True if something else than a regular file is at the path.
+    /// True if the path is not a regular file.
     pub fn is_irregular(&self) -> bool {
         matches!(self.cause.kind(), io::ErrorKind::Unsupported | io::ErrorKind::IsADirectory)
     }
 
-    /// What to do next.
+    /// The next step for the user.
     pub fn help(&self) -> &'static str {
         match self.cause.kind() {
             io::ErrorKind::StorageFull => "free some space on this disk",
@@ -82,7 +81,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot {} {}: {}", self.op.verb(), shown_path(&self.path), self.cause)
+        write!(f, "cannot {} {}: {}", self.op.verb(), display_path(&self.path), self.cause)
     }
 }
 
@@ -92,8 +91,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// The same error for callers that work with [`io::Write`]; its kind is kept, and the error is
-/// inside.
+/// Converts the error for callers that use [`io::Write`]. Keeps the kind, and contains the error.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         Self::new(error.cause.kind(), error)

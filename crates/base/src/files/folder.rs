@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::retry_on_intr;
 
-use super::{Error, Op, Result, attempt, found, own_mode, regular};
+use super::{Error, Op, Result, attempt, existed, regular, set_private_mode};
 
-/// An opened folder that is not reached through a link. Names in it are resolved by the opened
-/// folder, so that exchanging the folder for another one changes nothing.
+/// An opened folder whose path does not end in a link. Names are resolved relative to the open
+/// folder, so replacing the folder at its path has no effect.
 #[derive(Debug)]
 pub struct Folder {
     opened: OwnedFd,
@@ -36,7 +36,7 @@ impl Folder {
     pub fn create(&self, name: &str) -> Result<File> {
         attempt(Op::Create, &self.path.join(name), || {
             let file = self.open_as(name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
-            own_mode(&file)?;
+            set_private_mode(&file)?;
             Ok(file)
         })
     }
@@ -46,7 +46,7 @@ impl Folder {
         attempt(Op::Open, &self.path.join(name), || self.open_as(name, OFlags::RDONLY))
     }
 
-    /// Opens a regular file for reading and writing, and creates it if there is none. Returns true
+    /// Opens a regular file for reading and writing, creating it if it does not exist. Returns true
     /// if it is new.
     pub fn open_or_create(&self, name: &str) -> Result<(File, bool)> {
         let path = self.path.join(name);
@@ -56,7 +56,7 @@ impl Folder {
                 opened => return opened.map(|file| (file, false)),
             }
             match self.create(name) {
-                // Another process was faster.
+                // Another process created it in between; open that file.
                 Err(error) if error.cause().kind() == io::ErrorKind::AlreadyExists => {}
                 created => return created.map(|file| (file, true)),
             }
@@ -78,19 +78,19 @@ impl Folder {
         })
     }
 
-    /// Removes a file. Returns false if there is none.
+    /// Removes a file. Returns false if it does not exist.
     pub fn remove(&self, name: &str) -> Result<bool> {
-        found(attempt(Op::Remove, &self.path.join(name), || {
+        existed(attempt(Op::Remove, &self.path.join(name), || {
             Ok(rustix::fs::unlinkat(&self.opened, name, AtFlags::empty())?)
         }))
     }
 
-    /// Brings the names in the folder to the disk.
+    /// Flushes the names in the folder to the disk.
     pub fn sync(&self) -> Result<()> {
         attempt(Op::SyncFolder, &self.path, || Ok(rustix::fs::fsync(&self.opened)?))
     }
 
-    /// The folder as a file of its own, to lock it.
+    /// Opens the folder as a file, to lock it.
     pub fn as_file(&self) -> Result<File> {
         let open = || OpenOptions::new().read(true).open(&self.path);
         attempt(Op::Open, &self.path, open)

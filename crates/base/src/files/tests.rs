@@ -1,4 +1,4 @@
-//! Each operation, done and refused.
+//! Each operation, successful and failing.
 
 use std::fs;
 use std::io::Read;
@@ -21,7 +21,7 @@ impl Read for Failing {
     }
 }
 
-/// Replaces a file as programs should: write beside, sync, rename, sync the folder.
+/// Replaces a file as programs should: write a new one, sync, rename, sync the folder.
 fn replace(folder: &Path, bytes: &[u8]) -> Result<()> {
     let (new, path) = (folder.join("new"), folder.join("file"));
     remove(&new)?;
@@ -33,7 +33,7 @@ fn replace(folder: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 #[test]
-fn r16_a_file_is_replaced_whole_or_not() {
+fn r16_files_are_replaced_atomically() {
     for (fails, errno) in [(Fails::Once, EIO), (Fails::FromThenOn, EIO), (Fails::Once, ENOSPC)] {
         let count = exhaust(fails, errno, |trial| {
             let folder = tempfile::tempdir().unwrap();
@@ -69,7 +69,7 @@ fn files_are_private_and_new() {
 }
 
 #[test]
-fn only_regular_files_are_opened() {
+fn opens_only_regular_files() {
     let folder = tempfile::tempdir().unwrap();
     assert!(open(folder.path()).unwrap_err().is_irregular());
     let pipe = folder.path().join("pipe");
@@ -81,7 +81,7 @@ fn only_regular_files_are_opened() {
 }
 
 #[test]
-fn no_link_is_followed_to_write() {
+fn writes_follow_no_links() {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("link");
     symlink("elsewhere", &link).unwrap();
@@ -112,7 +112,7 @@ fn a_folder_creates_renames_and_removes() {
 }
 
 #[test]
-fn a_lock_is_waited_for_only_so_long() {
+fn lock_waits_end_at_the_timeout() {
     let folder = tempfile::tempdir().unwrap();
     let opened = Folder::open(folder.path()).unwrap();
     let (one, other) = (opened.as_file().unwrap(), opened.as_file().unwrap());
@@ -122,7 +122,7 @@ fn a_lock_is_waited_for_only_so_long() {
     assert!(!lock_shared(&other, folder.path(), Duration::ZERO).unwrap());
     let mut rounds = 0..3;
     assert!(!lock_while(&other, folder.path(), Duration::from_hours(1), || rounds.next().is_some()).unwrap());
-    assert_eq!(rounds.next(), None, "it was asked until it said no");
+    assert_eq!(rounds.next(), None, "called until it returned false");
     drop(one);
     assert!(lock(&other, folder.path(), Duration::from_secs(5)).unwrap());
     drop(other);
@@ -131,7 +131,7 @@ fn a_lock_is_waited_for_only_so_long() {
 }
 
 #[test]
-fn disks_without_links_or_exchange_are_recognized() {
+fn recognizes_disks_without_links_or_exchange() {
     let folder = tempfile::tempdir().unwrap();
     let (a, b) = (folder.path().join("a"), folder.path().join("b"));
     fs::write(&a, "a").unwrap();
@@ -150,7 +150,7 @@ fn disks_without_links_or_exchange_are_recognized() {
 }
 
 #[test]
-fn operations_are_watched_in_their_order() {
+fn records_operations_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let (done, operations) = watched(|| replace(folder.path(), b"x"));
     done.unwrap();
@@ -159,7 +159,7 @@ fn operations_are_watched_in_their_order() {
 }
 
 #[test]
-fn blocks_are_passed_on_until_an_error() {
+fn passes_blocks_on_until_an_error() {
     let mut seen = Vec::new();
     each_block::<Error>(&mut &b"abcdefg"[..], Path::new("x"), 3, |block| {
         seen.push(block.to_vec());
@@ -169,4 +169,26 @@ fn blocks_are_passed_on_until_an_error() {
     assert_eq!(seen, [&b"abc"[..], b"def", b"g"]);
     let error = each_block::<Error>(&mut Failing, Path::new("x"), 3, |_| Ok(())).unwrap_err();
     assert_eq!(error.to_string(), "cannot read x: Input/output error (os error 5)");
+}
+
+#[test]
+fn errors_name_the_operation_the_path_and_a_remedy() {
+    for (kind, remedy) in [
+        (io::ErrorKind::StorageFull, "free some space"),
+        (io::ErrorKind::QuotaExceeded, "disk quota"),
+        (io::ErrorKind::FileTooLarge, "file size limit"),
+        (io::ErrorKind::NotFound, "still exists"),
+        (io::ErrorKind::PermissionDenied, "permission"),
+        (io::ErrorKind::ReadOnlyFilesystem, "can be written to"),
+        (io::ErrorKind::Unsupported, "regular file"),
+        (io::ErrorKind::TimedOut, "check the disk"),
+    ] {
+        let error = Error::new(Op::Read, Path::new("/a/b"), kind.into());
+        assert!(error.help().contains(remedy), "{kind}: {}", error.help());
+        assert_eq!(error.to_string(), format!("cannot read /a/b: {kind}"));
+        assert_eq!(std::error::Error::source(&error).unwrap().to_string(), kind.to_string());
+        let wrapped = io::Error::from(error);
+        assert_eq!(wrapped.kind(), kind);
+        assert_eq!(wrapped.downcast::<Error>().unwrap().into_cause().kind(), kind);
+    }
 }

@@ -1,4 +1,4 @@
-//! What a session's description says that queries may ask for.
+//! The fields of a session's description that queries use.
 
 use serde::Deserialize;
 use trommel_session::Watch;
@@ -9,8 +9,9 @@ use crate::folder::{Folder, name};
 use crate::lines::Text;
 use crate::rows::Kind;
 
-/// Reports why the description in a folder cannot be parsed, so that its blocks have its bytes and
-/// none of its fields. Never parses one that is sent in pieces: its blocks have no fields anyway.
+/// Reports why the description in a folder cannot be parsed. Its blocks then have its bytes, but no
+/// fields. A description that is sent in pieces is not parsed, because its blocks never have
+/// fields.
 pub(crate) fn description_fault(folder: &Folder, watch: &Watch<'_>) -> Result<Option<String>> {
     let text = Text::open(&folder.file(Kind::Metadata), watch.flag())?;
     if !text.exists() || text.len() > INLINE {
@@ -22,7 +23,7 @@ pub(crate) fn description_fault(folder: &Folder, watch: &Watch<'_>) -> Result<Op
         .map(|why| format!("{file} cannot be parsed as a JSON object, so its fields are not stored: {why}")))
 }
 
-/// Returns the fields of a description that queries may ask for, if it is a JSON object.
+/// Returns the fields of a description that queries use, if it is a JSON object.
 pub(super) fn description(bytes: &[u8]) -> serde_json::Result<Description> {
     let found: Described = serde_json::from_slice(bytes)?;
     let text = |raw: Option<&serde_json::Value>| raw.and_then(|value| value.as_str()).map(clip);

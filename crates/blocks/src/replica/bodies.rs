@@ -1,5 +1,4 @@
-//! Questions about what events carry, where the events lie in the storage: by the page, or in a
-//! copy that is gone afterwards.
+//! Queries the bodies of events that are only in the storage: page by page, or in a temporary copy.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -23,10 +22,11 @@ use crate::lines::Print;
 use crate::replay::read_into;
 use crate::rows::{Hidden, Kind, Row, visible};
 use crate::storage::Selection;
-use crate::sync::Settlement;
+use crate::sync::ConflictResolution;
 
-/// Blocks between two events that are read with them rather than asked for apart.
-const NEAR: u64 = 8;
+/// The largest gap between two events that are read with one request, in blocks. Reading a few
+/// unneeded blocks is cheaper than another request.
+const MAX_GAP: u64 = 8;
 
 /// Fetches bodies of events.
 pub(super) struct Bodies<'a> {
@@ -34,8 +34,8 @@ pub(super) struct Bodies<'a> {
 }
 
 impl Bodies<'_> {
-    /// A page of a session's events, as [`Session::get_events`] has it. Of events that lie in the
-    /// storage only, those of the page are fetched when more is asked for than the mirror knows.
+    /// Returns a page of a session's events, like [`Session::get_events`]. If the query needs more
+    /// than the mirror has, the events of the page are fetched.
     pub(super) fn get_events(
         &self,
         session: &Session,
@@ -45,6 +45,7 @@ impl Bodies<'_> {
         if session.source() != Source::Cloud || query.fields.iter().all(|field| is_outlined(field)) {
             return Ok(session.get_events(query, watch)?);
         }
+        // The mirror determines the page. Every outline has this field.
         let mut small = query.clone();
         small.fields = vec!["event".to_owned()];
         let known = session.get_events(&small, watch)?;
@@ -53,6 +54,7 @@ impl Bodies<'_> {
             return Ok(self.copy(session, watch)?.session(session)?.get_events(query, watch)?);
         };
         let mut query = query.clone();
+        // The copy has only the events of the page, so it is read from the start.
         let offset = std::mem::take(&mut query.offset);
         let mut page = fetched.session(session)?.get_events(&query, watch)?;
         for event in &mut page.events {
@@ -66,8 +68,8 @@ impl Bodies<'_> {
         Ok(page)
     }
 
-    /// Figures of a field, as [`Session::aggregate`] has them. Of a session that lies in the
-    /// storage only, a copy is fetched when the mirror does not know the field.
+    /// Aggregates a field, like [`Session::aggregate`]. If the mirror lacks the field, a copy of
+    /// the session is downloaded.
     pub(super) fn aggregate(
         &self,
         session: &Session,
@@ -82,7 +84,7 @@ impl Bodies<'_> {
         Ok(copy.session(session)?.aggregate(query, watch)?)
     }
 
-    /// All of a session that lies in the storage, in a folder that is gone afterwards.
+    /// Downloads a session into a temporary folder.
     pub(super) fn copy(&self, session: &Session, watch: &Watch<'_>) -> Result<Copy> {
         let copy = Copy { home: self.context.paths.temporary()? };
         let key = self.context.key(session.id())?;
@@ -90,20 +92,21 @@ impl Bodies<'_> {
         files::make_folder(&to)?;
         let journal = Journal::open(&copy.home.path().join("journal"))?;
         let local = Local { project: session.project(), folder: Folder::new(to), journal };
-        self.context.side(&key, local, watch).sync(Settlement::Manual)?;
+        self.context.side(&key, local, watch).sync(ConflictResolution::Manual)?;
         Ok(copy)
     }
 
-    /// Some events of a session, in a folder that is gone afterwards; nothing where some are those
-    /// of another one it was forked from.
+    /// Fetches some events of a session into a temporary folder; `None` if some of them belong to
+    /// the session that it was forked from.
     fn fetched(&self, session: &Session, numbers: &[u64], watch: &Watch<'_>) -> Result<Option<Copy>> {
         let copy = Copy { home: self.context.paths.temporary()? };
         let journal = Journal::open(&self.context.paths.mirror_journal(session.project(), session.id()))?;
-        // Lines without anything are no records.
+        // Empty lines are not records.
         let blank = Print::of(b"\n");
         let events = visible(&journal.rows, Kind::Event).filter(|row| row.print != blank).collect::<Vec<_>>();
         let row = |number: &u64| usize::try_from(*number).ok().and_then(|at| events.get(at)).map(|row| **row);
         let rows = numbers.iter().filter_map(row).collect::<Vec<_>>();
+        // The records of a fork's source have the fork's number, so their own blocks are unknown.
         let forks = journal.rows.iter().filter(|row| row.kind == Kind::Fork).map(|row| row.sequence);
         let forks = forks.collect::<BTreeSet<_>>();
         if rows.iter().any(|row| forks.contains(&row.sequence)) {
@@ -111,9 +114,9 @@ impl Bodies<'_> {
         }
         let to = copy.folder(session);
         files::make_folder(&to)?;
-        let mut lines = Wanted::new(&to.join("events.jsonl"), &rows)?;
-        for near in groups(&rows) {
-            self.fetch(&self.context.key(session.id())?, near, &mut lines, watch)?;
+        let mut lines = SelectedEvents::new(&to.join("events.jsonl"), &rows)?;
+        for group in groups(&rows) {
+            self.fetch(&self.context.key(session.id())?, group, &mut lines, watch)?;
         }
         if lines.finish()? == rows.len() {
             return Ok(Some(copy));
@@ -121,8 +124,8 @@ impl Bodies<'_> {
         Err(changed(session))
     }
 
-    fn fetch(&self, key: &Key, near: &[Row], lines: &mut Wanted, watch: &Watch<'_>) -> Result<()> {
-        let (Some(first), Some(last)) = (near.first(), near.last()) else { return Ok(()) };
+    fn fetch(&self, key: &Key, group: &[Row], lines: &mut SelectedEvents, watch: &Watch<'_>) -> Result<()> {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { return Ok(()) };
         let none = Hidden::default();
         let mut assembler = Assembler::new(&none, Depth::Whole, self.context.payloads(), watch);
         let selection = Selection::range(first.sequence - 1, last.until);
@@ -135,12 +138,12 @@ fn changed(session: &Session) -> Error {
     ErrorKind::ChangedSession { session: session.id().to_owned() }.into()
 }
 
-/// Rows that are read together.
+/// Groups rows that are read with one request.
 fn groups(rows: &[Row]) -> impl Iterator<Item = &[Row]> {
-    rows.chunk_by(|one, other| other.sequence.saturating_sub(one.until) <= NEAR)
+    rows.chunk_by(|one, other| other.sequence.saturating_sub(one.until) <= MAX_GAP)
 }
 
-/// A session in a folder that is gone afterwards.
+/// A session in a temporary folder.
 pub(super) struct Copy {
     pub(super) home: TempDir,
 }
@@ -160,32 +163,32 @@ impl Copy {
     }
 }
 
-/// Lines of events that are wanted, on their way to a file; all others are let go.
-struct Wanted {
+/// Writes the lines of selected events to a file, and drops all others.
+struct SelectedEvents {
     out: BufWriter<File>,
     sequences: BTreeSet<u64>,
-    /// Where the line began that is written.
+    /// The start of the line that is being written.
     open: Option<u64>,
     len: u64,
     count: usize,
     path: std::path::PathBuf,
 }
 
-impl Wanted {
+impl SelectedEvents {
     fn new(path: &Path, rows: &[Row]) -> Result<Self> {
         let file = files::create(path)?;
         let sequences = rows.iter().map(|row| row.sequence).collect();
         Ok(Self { out: BufWriter::new(file), sequences, open: None, len: 0, count: 0, path: path.to_owned() })
     }
 
-    /// How many there were.
+    /// Returns the number of written events.
     fn finish(mut self) -> Result<usize> {
         files::attempt(Op::Write, &self.path, || self.out.flush())?;
         Ok(self.count)
     }
 }
 
-impl Lines for Wanted {
+impl Lines for SelectedEvents {
     fn begin(&mut self, kind: Kind) -> Result<()> {
         self.open = (kind == Kind::Event).then_some(self.len);
         Ok(())
@@ -201,18 +204,19 @@ impl Lines for Wanted {
 
     fn end(&mut self, row: &Row) -> Result<()> {
         if !self.sequences.contains(&row.sequence) {
-            return self.take_back();
+            return self.discard();
         }
         self.count += usize::from(self.open.take().is_some());
         Ok(())
     }
 
-    fn take_back(&mut self) -> Result<()> {
-        let Some(begun) = self.open.take() else { return Ok(()) };
+    fn discard(&mut self) -> Result<()> {
+        let Some(start) = self.open.take() else { return Ok(()) };
+        // Buffered bytes would otherwise be written after the truncation.
         files::attempt(Op::Write, &self.path, || self.out.flush())?;
-        files::truncate(self.out.get_ref(), &self.path, begun)?;
-        files::attempt(Op::Write, &self.path, || self.out.seek(SeekFrom::Start(begun)))?;
-        self.len = begun;
+        files::truncate(self.out.get_ref(), &self.path, start)?;
+        files::attempt(Op::Write, &self.path, || self.out.seek(SeekFrom::Start(start)))?;
+        self.len = start;
         Ok(())
     }
 }

@@ -1,9 +1,9 @@
-//! The sessions of both sides: listed, searched, and found.
+//! Lists, searches, and finds the sessions of both sides.
 
 use std::thread;
 
 use trommel_session::{
-    ListQuery, Listing, MOST_ROWS, Scope, SearchQuery, Session, SessionRow, Sessions, Source, Watch,
+    ListQuery, Listing, MAX_ROWS, Scope, SearchQuery, Session, SessionRow, Sessions, Source, Watch,
 };
 
 use super::context::Context;
@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorClass, ErrorKind, Result};
 pub struct View {
     /// The sessions of both sides.
     pub sessions: Sessions,
-    /// What kept this from being complete, or up to date.
+    /// The reasons why the sessions are incomplete or out of date.
     pub problems: Vec<String>,
 }
 
@@ -29,12 +29,12 @@ pub(super) struct Catalog<'a> {
 }
 
 impl Catalog<'_> {
-    /// Sessions of both sides as they were known last. Asks no storage.
+    /// The sessions of both sides in the last known state. Does not query the storage.
     pub(super) fn known(&self) -> Sessions {
         self.both(&self.list.known())
     }
 
-    /// The list of what is stored, brought up to date.
+    /// Updates the list of stored sessions.
     fn refresh(&self, watch: &Watch<'_>) -> Result<Link> {
         self.list.refresh(self.context, watch)
     }
@@ -47,21 +47,22 @@ impl Catalog<'_> {
         Mirror { context: self.context }
     }
 
-    /// Sessions of both sides, for lists: those that are stored only have a description.
+    /// The sessions of both sides, for lists: sessions that are only in the storage just have a
+    /// description.
     pub(super) fn view(&self, watch: &Watch<'_>) -> Result<View> {
         let link = self.refresh(watch)?;
         Ok(View { sessions: self.both(&link), problems: link.problems() })
     }
 
-    /// The list of sessions of both sides, and what to report beside it. What is known is listed
-    /// while the storage is asked, so that the answer is ready when the storage is given up.
+    /// Lists the sessions of both sides, with problems to report. The known sessions are listed
+    /// while the storage is queried, so that the answer is ready when the query times out.
     pub(super) fn list(&self, query: &ListQuery, watch: &Watch<'_>) -> Result<(Listing, Vec<String>)> {
         if !query.include_cloud {
             return Ok((self.known().list(query, watch)?, Vec::new()));
         }
-        let is_asked = self.list.fresh(self.context.options.freshness).is_none();
+        let is_stale = self.list.fresh(self.context.options.freshness).is_none();
         let (known, link) = thread::scope(|scope| {
-            let known = is_asked.then(|| scope.spawn(|| self.known().list(query, watch)));
+            let known = is_stale.then(|| scope.spawn(|| self.known().list(query, watch)));
             let link = self.refresh(watch);
             (known.and_then(|known| known.join().ok()), link)
         });
@@ -74,8 +75,7 @@ impl Catalog<'_> {
         Ok((listing, link.problems()))
     }
 
-    /// Sessions of both sides for a search: the mirrors of those that are searched are brought up
-    /// to date.
+    /// The sessions of both sides, for a search. Updates the mirrors that the search reads.
     pub(super) fn searchable(&self, query: &SearchQuery, watch: &Watch<'_>) -> Result<View> {
         if !query.include_cloud {
             return Ok(View { sessions: self.known(), problems: Vec::new() });
@@ -88,8 +88,8 @@ impl Catalog<'_> {
         Ok(view)
     }
 
-    /// Sessions of both sides for a query about a session and all that it spawned. Asks no storage
-    /// if all of them that are known are on this machine.
+    /// The sessions of both sides, for a query about a session and its descendants. Does not query
+    /// the storage if all known descendants are on this machine.
     pub(super) fn family(&self, session: &Session, watch: &Watch<'_>) -> Result<View> {
         if session.source() != Source::Cloud {
             let known = self.known();
@@ -105,15 +105,16 @@ impl Catalog<'_> {
         Ok(view)
     }
 
-    /// One session of either side, by its id or a prefix of it. One that is on this machine is
-    /// found without the storage, unless another known one has the same prefix; the mirror of one
-    /// that is stored only is brought up to date.
+    /// Finds one session of either side by its ID or a prefix of it. A session of this machine is
+    /// found without the storage, unless another known session has the same prefix. The mirror of a
+    /// session that is only in the storage is updated.
     pub(super) fn find(&self, id: &str, watch: &Watch<'_>) -> Result<(View, Session)> {
-        let here = self.known();
-        match here.find(id).map_err(Error::from) {
+        let known = self.known();
+        match known.find(id).map_err(Error::from) {
             Ok(session) if session.source() != Source::Cloud => {
-                return Ok((View { sessions: here, problems: Vec::new() }, session));
+                return Ok((View { sessions: known, problems: Vec::new() }, session));
             }
+            // Further sessions in the storage cannot make a prefix unique.
             Err(error) if error.class() == ErrorClass::Ambiguous => return Err(error),
             _ => {}
         }
@@ -128,18 +129,20 @@ impl Catalog<'_> {
             Some(problem) if !self.mirror().is_filled(&session) => {
                 return Err(ErrorKind::OnlyInCloud { session: session.id().to_owned(), problem }.into());
             }
+            // A filled mirror answers offline, in its last known state.
             Some(_) => {}
         }
         Ok((view, session))
     }
 
-    /// The row of a session that can be sent, from either side.
+    /// The row of a session of either side that can be synced.
     pub(super) fn row_of(&self, id: &str, watch: &Watch<'_>) -> Result<SessionRow> {
-        let here =
+        // Only a full ID is resolved here: a prefix may also match a session in the storage.
+        let local =
             self.context.options.sessions.find(id).ok().filter(|session| {
                 session.format().is_mirrored() && id.rsplit('/').next() == Some(session.id())
             });
-        let session = if let Some(session) = here {
+        let session = if let Some(session) = local {
             session
         } else {
             let link = self.refresh(watch)?;
@@ -148,17 +151,17 @@ impl Catalog<'_> {
         if !session.format().is_mirrored() {
             return Err(ErrorKind::ForeignSession { session: session.id().to_owned() }.into());
         }
-        Ok(SessionRow::of_session(&session))
+        Ok(SessionRow::from_session(&session))
     }
 
-    /// Passes on every session of this machine that can be sent.
-    pub(super) fn each_here(
+    /// Passes every session of this machine that can be synced to `take`.
+    pub(super) fn each_local(
         &self,
         take: &mut dyn FnMut(&SessionRow) -> Result<()>,
         watch: &Watch<'_>,
     ) -> Result<()> {
         let mut query = ListQuery::default();
-        (query.top_level_only, query.include_cloud, query.limit) = (false, false, MOST_ROWS);
+        (query.top_level_only, query.include_cloud, query.limit) = (false, false, MAX_ROWS);
         loop {
             let listed = self.context.options.sessions.list(&query, watch)?;
             for row in &listed.sessions {
@@ -174,10 +177,11 @@ impl Catalog<'_> {
         }
     }
 
-    /// The sessions that are stored only. All at once: fetching one moves it in the list.
+    /// The sessions that are only in the storage. Returns all at once, because pulling one moves it
+    /// in the list.
     pub(super) fn cloud_only(&self, watch: &Watch<'_>) -> Result<Vec<SessionRow>> {
         let mut query = ListQuery::default();
-        (query.top_level_only, query.limit) = (false, MOST_ROWS);
+        (query.top_level_only, query.limit) = (false, MAX_ROWS);
         let (sessions, mut found) = (self.view(watch)?.sessions, Vec::new());
         loop {
             let listed = sessions.list(&query, watch)?;

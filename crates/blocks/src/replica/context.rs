@@ -1,4 +1,5 @@
-//! What all components of the merged view share: the options, and the folders derived from them.
+//! The options of the merged view, and the folders derived from them, which all its components
+//! share.
 
 use std::fs;
 use std::sync::{Arc, mpsc};
@@ -9,7 +10,7 @@ use trommel_session::{SessionRow, Watch};
 
 use super::options::SyncedOptions;
 use super::paths::{Paths, make_parent};
-use super::policy::Kept;
+use super::policy::Exclusion;
 use crate::block::Key;
 use crate::error::{ErrorKind, Result};
 use crate::folder::Folder;
@@ -17,7 +18,7 @@ use crate::journal::Journal;
 use crate::storage::PayloadStorage;
 use crate::sync::Side;
 
-/// How often a wait for the storage checks for cancellation.
+/// The interval at which a wait for the storage checks for cancellation.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The options of the merged view, and the folders derived from them.
@@ -26,7 +27,7 @@ pub(super) struct Context {
     pub(super) paths: Paths,
 }
 
-/// The local half of a session: its folder, and what is known of its blocks.
+/// The local side of a session: its folder and journal.
 pub(super) struct Local<'s> {
     pub(super) project: &'s str,
     pub(super) folder: Folder,
@@ -34,7 +35,7 @@ pub(super) struct Local<'s> {
 }
 
 impl Context {
-    /// An error for a user whose name cannot be one in a storage.
+    /// Fails for a user name that is not valid in a storage.
     pub(super) fn new(options: SyncedOptions) -> Result<Self> {
         Key::new(&options.owner.user, "any")?;
         let paths = Paths::new(&options);
@@ -50,7 +51,7 @@ impl Context {
         self.options.payloads.as_deref().map(|payloads| payloads as _)
     }
 
-    /// A session in a folder, and what the storage has of it.
+    /// The two sides of a session in a folder.
     pub(super) fn side<'s, 'w>(
         &'s self,
         key: &'s Key,
@@ -70,8 +71,8 @@ impl Context {
         }
     }
 
-    /// Both sides of a session of this machine, only read. A caller that changes anything locks the
-    /// session, and compares again.
+    /// The two sides of a session of this machine, read-only. A caller that changes anything locks
+    /// the session and compares again.
     pub(super) fn local_side<'s, 'w>(
         &'s self,
         project: &'s str,
@@ -81,21 +82,21 @@ impl Context {
         let path = self.paths.journal(project, key.session());
         make_parent(&path)?;
         let folder = Folder::new(self.paths.local(project, key.session()));
-        let mut journal = Journal::look(&path)?;
+        let mut journal = Journal::open_read_only(&path)?;
         if journal.is_of_removed(&folder) {
-            journal = Journal::none(&path);
+            journal = Journal::empty(&path);
         }
         Ok(self.side(key, Local { project, folder, journal }, watch))
     }
 
-    /// An error unless the storage can be reached within this time, or at once when cancelled. The
-    /// storage is asked on a thread of its own, as looking up a name cannot be interrupted.
-    pub(super) fn probe(&self, patience: Duration, watch: &Watch<'_>) -> Result<()> {
+    /// Checks that the storage can be reached within `timeout`. Returns at once when cancelled. The
+    /// storage is probed on a thread of its own, because a name lookup cannot be interrupted.
+    pub(super) fn probe(&self, timeout: Duration, watch: &Watch<'_>) -> Result<()> {
         let (send, receive) = mpsc::channel();
         let storage = Arc::clone(&self.options.storage);
         let prober = thread::Builder::new().name("trommel-probe".to_owned());
         // The receiver is gone if this was cancelled.
-        let started = prober.spawn(move || drop(send.send(storage.reach(patience))));
+        let started = prober.spawn(move || drop(send.send(storage.reach(timeout))));
         started.map_err(ErrorKind::Thread)?;
         loop {
             match receive.recv_timeout(POLL_INTERVAL) {
@@ -106,15 +107,15 @@ impl Context {
         }
     }
 
-    /// Why a session stays on this machine; `None` if it is to be sent.
-    pub(super) fn keeps(&self, session: &SessionRow) -> Option<Kept> {
+    /// The reason why a session stays on this machine; `None` if it is synced.
+    pub(super) fn exclusion(&self, session: &SessionRow) -> Option<Exclusion> {
         if self.paths.local_mark(&session.project, &session.session_id).exists() {
-            return Some(Kept::ByMark);
+            return Some(Exclusion::ByMark);
         }
-        self.options.policy.keeps(session)
+        self.options.policy.exclusion(session)
     }
 
-    /// The time when every session was the same on both sides last.
+    /// The last time when every session was synced.
     pub(super) fn last_sync(&self) -> Option<String> {
         let when = fs::read_to_string(self.paths.last_sync()).ok()?;
         when.parse::<jiff::Timestamp>().is_ok().then_some(when)

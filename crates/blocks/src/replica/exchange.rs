@@ -1,4 +1,4 @@
-//! Both sides of sessions made the same.
+//! Syncs sessions.
 
 use std::fs;
 use std::path::Path;
@@ -14,39 +14,40 @@ use super::report::{Outcome, SessionOutcome, SyncReport};
 use crate::error::{Error, ErrorClass, ErrorKind, Result};
 use crate::folder::Folder;
 use crate::make::description_fault;
-use crate::sync::{Settlement, State};
+use crate::sync::{ConflictResolution, State};
 
-/// How long the storage is probed when nothing can be done without it.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The time for probing the storage when a call needs it.
+const MIN_PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Makes both sides of sessions the same.
+/// Syncs sessions.
 pub(super) struct Exchange<'a> {
     pub(super) catalog: Catalog<'a>,
 }
 
 impl Exchange<'_> {
-    /// One session, or every one of this machine. See
+    /// Syncs one session, or every session of this machine. See
     /// [`SyncedSessions::sync`](super::SyncedSessions::sync).
     pub(super) fn sync(
         &self,
         id: Option<&str>,
-        settlement: Option<Settlement>,
+        resolution: Option<ConflictResolution>,
         watch: &Watch<'_>,
     ) -> Result<SyncReport> {
         let options = &self.catalog.context.options;
         if !options.storage.is_writable() {
             return Err(ErrorKind::ReadOnlyStorage { storage: options.storage.name() }.into());
         }
-        self.catalog.context.probe(options.connect_timeout.max(PATIENCE), watch)?;
+        // Without a connection, the first call of a session would retry for up to a minute.
+        self.catalog.context.probe(options.connect_timeout.max(MIN_PROBE_TIMEOUT), watch)?;
         let mut report = SyncReport::default();
         match id {
             Some(id) => {
                 let row = self.catalog.row_of(id, watch)?;
-                report.note(self.one(&row, settlement, watch)?, true);
+                report.add(self.one(&row, resolution, watch)?, true);
             }
-            None => self.catalog.each_here(
+            None => self.catalog.each_local(
                 &mut |row| {
-                    report.note(self.one(row, settlement, watch)?, false);
+                    report.add(self.one(row, resolution, watch)?, false);
                     Ok(())
                 },
                 watch,
@@ -54,56 +55,62 @@ impl Exchange<'_> {
         }
         self.catalog.list.forget();
         if report.is_synced() && id.is_none() {
-            self.note_synced()?;
+            self.record_last_sync()?;
         }
         Ok(report)
     }
 
-    /// The same for the sessions of this machine, and then for those that are stored only.
-    pub(super) fn sync_all(&self, settlement: Option<Settlement>, watch: &Watch<'_>) -> Result<SyncReport> {
-        let mut report = self.sync(None, settlement, watch)?;
+    /// Syncs the sessions of this machine, and then those that are only in the storage.
+    pub(super) fn sync_all(
+        &self,
+        resolution: Option<ConflictResolution>,
+        watch: &Watch<'_>,
+    ) -> Result<SyncReport> {
+        let mut report = self.sync(None, resolution, watch)?;
         for row in self.catalog.cloud_only(watch)? {
-            let outcome = match self.catalog.context.keeps(&row) {
-                Some(kept) => kept.outcome(&row),
-                None => self.one(&row, settlement, watch)?,
+            let outcome = match self.catalog.context.exclusion(&row) {
+                Some(exclusion) => exclusion.outcome(&row),
+                None => self.one(&row, resolution, watch)?,
             };
-            report.note(outcome, false);
+            report.add(outcome, false);
         }
         self.catalog.list.forget();
         Ok(report)
     }
 
-    /// Writes what the storage has of a session into another folder.
+    /// Writes the stored version of a session into another folder.
     pub(super) fn write_out(&self, id: &str, to: &Path, watch: &Watch<'_>) -> Result<()> {
         let row = self.catalog.row_of(id, watch)?;
         let key = self.catalog.context.key(&row.session_id)?;
         self.catalog.context.local_side(&row.project, &key, watch)?.write_out(to.to_owned())
     }
 
-    /// The outcome of one session. An error is one that every session would have.
+    /// Syncs one session. Returns only errors that every session would have.
     fn one(
         &self,
         row: &SessionRow,
-        settlement: Option<Settlement>,
+        resolution: Option<ConflictResolution>,
         watch: &Watch<'_>,
     ) -> Result<SessionOutcome> {
         let (session_id, project) = (row.session_id.clone(), row.project.clone());
         let outcome = |outcome, reason: Option<String>, warning| {
             Ok(SessionOutcome { session_id, project, outcome, reason, warning })
         };
-        // A session that is stored only and was named is fetched.
+        // A named session that is only in the storage is pulled.
         if row.source != Source::Cloud
-            && let Some(kept) = self.catalog.context.keeps(row)
+            && let Some(exclusion) = self.catalog.context.exclusion(row)
         {
-            return Ok(kept.outcome(row));
+            return Ok(exclusion.outcome(row));
         }
         let exchanged = self
-            .exchange(&row.project, &row.session_id, settlement, watch)
+            .exchange(&row.project, &row.session_id, resolution, watch)
             .and_then(|state| Ok((state, self.description_fault(row, watch)?)));
         match exchanged {
-            Ok((State::Conflict, warning)) => {
-                outcome(Outcome::Conflict, Some("it was changed here and elsewhere".into()), warning)
-            }
+            Ok((State::Conflict, warning)) => outcome(
+                Outcome::Conflict,
+                Some("it was changed on this machine and elsewhere".into()),
+                warning,
+            ),
             Ok((_, warning)) => outcome(Outcome::Synced, None, warning),
             Err(error) if ends_all(&error) => Err(error),
             Err(error) => outcome(Outcome::Failed, Some(error.to_string()), None),
@@ -117,26 +124,27 @@ impl Exchange<'_> {
         description_fault(&folder, watch)
     }
 
-    /// Makes both sides of one session the same.
+    /// Syncs one session.
     pub(super) fn exchange(
         &self,
         project: &str,
         session: &str,
-        settlement: Option<Settlement>,
+        resolution: Option<ConflictResolution>,
         watch: &Watch<'_>,
     ) -> Result<State> {
         let context = self.catalog.context;
         let key = context.key(session)?;
         let mut side = context.local_side(project, &key, watch)?;
-        let synced = side.sync(settlement.unwrap_or(context.options.settlement));
+        let synced = side.sync(resolution.unwrap_or(context.options.resolution));
         if synced.is_err() {
-            // An empty folder would be a session without content; a folder with files stays.
+            // An empty folder would be a session without content; `remove_dir` keeps a folder with
+            // files.
             let _ = fs::remove_dir(context.paths.local(project, session));
         }
         synced
     }
 
-    fn note_synced(&self) -> Result<()> {
+    fn record_last_sync(&self) -> Result<()> {
         let path = self.catalog.context.paths.last_sync();
         make_parent(&path)?;
         Ok(files::attempt(Op::Write, &path, || fs::write(&path, Timestamp::now().to_string()))?)

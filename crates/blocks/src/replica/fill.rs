@@ -1,4 +1,4 @@
-//! One mirror of a session, brought up to date.
+//! Updates the mirror of one session.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -10,7 +10,7 @@ use trommel_base::files;
 use trommel_session::Watch;
 
 use super::context::{Context, Local};
-use crate::assemble::{Assembler, Depth, Found};
+use crate::assemble::{Assembled, Assembler, Depth};
 use crate::block::{BlockType, Key};
 use crate::error::{ErrorClass, Result};
 use crate::folder::Folder;
@@ -22,7 +22,7 @@ use crate::staged::{self, StagedFiles};
 use crate::storage::{Selection, Want};
 use crate::sync::Side;
 
-/// One mirror that is brought up to date.
+/// Updates one mirror.
 pub(super) struct Filling<'a, 'w> {
     pub(super) context: &'a Context,
     pub(super) key: &'a Key,
@@ -31,9 +31,8 @@ pub(super) struct Filling<'a, 'w> {
     pub(super) watch: &'a Watch<'w>,
 }
 
-/// Blocks of messages and of what is said of a session; those of events come by themselves, without
-/// their bodies.
-const TOLD: [BlockType; 6] = [
+/// Types of blocks that are read whole. Events are read separately, without their bodies.
+const WHOLE_TYPES: [BlockType; 6] = [
     BlockType::SessionCreated,
     BlockType::SessionUpdated,
     BlockType::SessionDeleted,
@@ -43,26 +42,27 @@ const TOLD: [BlockType; 6] = [
 ];
 
 impl<'w> Filling<'_, 'w> {
-    /// Brings the mirror up to date, with its journal at this path.
+    /// Updates the mirror with the journal at this path.
     pub(super) fn run(&self, path: &Path) -> Result<()> {
         // Waits for another process that fills this mirror.
         let _lock = lock_file(&path.with_extension("lock"), self.watch)?;
         let storage = &*self.context.options.storage;
         let Some(head) = storage.head(self.key, self.watch)? else { return Ok(()) };
         if !storage.is_writable() {
-            // Kept in another layout, in which numbers shift when something is added.
+            // Numbers of blocks change in other layouts when a record is added.
             files::remove(path)?;
         }
         let mut journal = self.known(path)?;
         if journal.head == head.sequence {
             return Ok(());
         }
-        let mut found = self.side(journal.clone()).rows_behind(journal.head, head.sequence)?;
+        let mut found = self.side(journal.clone()).rows_after(journal.head, head.sequence)?;
         let is_cut = found.rows.iter().any(|row| matches!(row.kind, Kind::Rewind { .. }));
+        // Records are only appended to a mirror, so a rewind or a shorter session rebuilds it.
         if head.sequence < journal.head || is_cut && journal.head > 0 {
             files::remove(path)?;
             journal = Journal::open(path)?;
-            found = self.side(journal.clone()).rows_behind(0, head.sequence)?;
+            found = self.side(journal.clone()).rows_after(0, head.sequence)?;
         }
         self.extend(&journal, found)?;
         for kind in FILES {
@@ -71,19 +71,21 @@ impl<'w> Filling<'_, 'w> {
         Ok(())
     }
 
-    /// What is known of the mirror; nothing where its files are not what it says.
+    /// The journal of the mirror; an empty one if the files do not match it.
     fn known(&self, path: &Path) -> Result<Journal> {
         staged::recover(path, self.watch)?;
         let known = match Journal::open(path) {
+            // The mirror is a cache: a damaged journal is rebuilt, not reported.
             Err(error) if error.class() == ErrorClass::Corrupt => {
                 files::remove(path)?;
                 Journal::open(path)?
             }
             known => known?,
         };
+        // No other program writes to a mirror, so equal lengths mean equal files.
         let is_whole = [Kind::Message, Kind::Event].into_iter().all(|kind| {
-            let told = visible(&known.rows, kind).map(|row| row.print.bytes).sum::<u64>();
-            fs::metadata(self.folder.file(kind)).map_or(0, |found| found.len()) == told
+            let recorded = visible(&known.rows, kind).map(|row| row.print.bytes).sum::<u64>();
+            fs::metadata(self.folder.file(kind)).map_or(0, |found| found.len()) == recorded
         });
         if is_whole {
             return Ok(known);
@@ -97,11 +99,11 @@ impl<'w> Filling<'_, 'w> {
         self.context.side(self.key, local, self.watch)
     }
 
-    /// Writes what is new behind what is there.
-    fn extend(&self, journal: &Journal, found: Found) -> Result<()> {
+    /// Appends the new records.
+    fn extend(&self, journal: &Journal, found: Assembled) -> Result<()> {
         let mut rows = journal.rows.clone();
         rows.extend_from_slice(&found.rows);
-        let hidden = Hidden::by(&rows).and_nothing(&rows);
+        let hidden = Hidden::by(&rows).and_empty(&rows);
         let keep = [Kind::Message, Kind::Event]
             .map(|kind| visible(&journal.rows, kind).map(|row| row.print.bytes).sum::<u64>());
         let mut staged = StagedFiles::new(&self.folder, journal.path(), keep, self.watch)?;
@@ -112,29 +114,31 @@ impl<'w> Filling<'_, 'w> {
             }
         }
         let (mut prints, mut sources) = (BTreeMap::new(), Vec::new());
-        for (types, want) in [(TOLD.to_vec(), Want::Whole), (vec![BlockType::Event], Want::Outline)] {
+        // Bodies of events are most of a session's bytes, so events are read without them.
+        for (types, want) in [(WHOLE_TYPES.to_vec(), Want::Whole), (vec![BlockType::Event], Want::Outline)] {
             let selection = Selection { after: journal.head, until: Some(found.through), types, want };
             let mut assembler = Assembler::new(&hidden, Depth::Outline, self.context.payloads(), self.watch);
             read_into(&*self.context.options.storage, self.key, &selection, &mut assembler, &mut staged)?;
-            let told = assembler.finish(found.through, &mut staged)?;
+            let found_rows = assembler.finish(found.through, &mut staged)?;
             let forks = found.rows.iter().filter(|row| row.kind == Kind::Fork);
             let forks = forks.map(|row| row.sequence).collect::<BTreeSet<_>>();
             let (of_sources, own) =
-                told.rows.into_iter().partition::<Vec<_>, _>(|row| forks.contains(&row.sequence));
+                found_rows.rows.into_iter().partition::<Vec<_>, _>(|row| forks.contains(&row.sequence));
             prints.extend(own.iter().map(|row| (row.sequence, row.print)));
             sources
                 .extend(of_sources.into_iter().filter(|row| matches!(row.kind, Kind::Message | Kind::Event)));
         }
         let mut journal = journal.clone();
-        let is_told =
+        let is_visible =
             |row: &&Row| matches!(row.kind, Kind::Message | Kind::Event) && !hidden.hides(row.sequence);
-        if found.rows.iter().filter(is_told).any(|row| !prints.contains_key(&row.sequence)) {
+        // The storage has not returned a visible record yet, so the mirror would lack its line.
+        if found.rows.iter().filter(is_visible).any(|row| !prints.contains_key(&row.sequence)) {
             return Err(late(&*self.context.options.storage, self.key));
         }
         for row in found.rows {
             let print = prints.get(&row.sequence).copied().unwrap_or(row.print);
             journal.rows.push(Row { print, ..row });
-            // What a session was forked from has the fork's number.
+            // The records of a fork's source have the number of the fork.
             journal.rows.extend(sources.iter().filter(|source| source.sequence == row.sequence));
         }
         (journal.head, journal.description) = (found.through, found.description);
@@ -142,11 +146,12 @@ impl<'w> Filling<'_, 'w> {
     }
 }
 
-/// Files say when a session was changed where its description does not.
+/// Sets the modification time of a file, which lists show for a session without a date in its
+/// description.
 pub(super) fn touch(path: &Path, when: &str) {
     let Ok(when) = when.parse::<Timestamp>() else { return };
-    let told =
+    let touched =
         File::options().write(true).open(path).and_then(|file| file.set_modified(SystemTime::from(when)));
-    // It is only what a list shows that is somewhat later then.
-    drop(told);
+    // A failure is harmless: a list shows a later time.
+    drop(touched);
 }

@@ -1,5 +1,5 @@
-//! What is known here of sessions that lie in a storage: a folder each, with the description, the
-//! transcript, and outlines of events.
+//! The mirror: a folder for each session in the storage, with the description, the transcript, and
+//! outlines of events.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,14 +23,14 @@ use crate::foreign;
 use crate::journal::Journal;
 use crate::storage::Stored;
 
-/// Sessions whose mirrors are brought up to date at once.
-const AT_ONCE: usize = 4;
+/// Mirrors that are updated concurrently.
+const CONCURRENCY: usize = 4;
 
-/// Times that a mirror is filled while somebody else writes into it.
+/// Attempts to fill a mirror while another process writes to it.
 const ROUNDS: u32 = 3;
 
-/// Problems that are told at most.
-const PROBLEMS: usize = 10;
+/// Maximum problems in a report.
+const MAX_PROBLEMS: usize = 10;
 
 /// The mirror of a storage.
 pub(super) struct Mirror<'a> {
@@ -38,9 +38,9 @@ pub(super) struct Mirror<'a> {
 }
 
 impl Mirror<'_> {
-    /// Makes the list of sessions what is stored: a folder with a description for each, and none
-    /// for one that is no more. What kept some from being read, which stay as they were known last.
-    /// `note_first` is told that the storage has begun to answer.
+    /// Updates the list of sessions to match the storage: a folder with a description for each
+    /// session, and no folder for a removed one. Returns why some could not be read; those keep
+    /// their last known state. Calls `note_first` when the storage starts to answer.
     pub(super) fn list(&self, note_first: &dyn Fn(), watch: &Watch<'_>) -> Result<Vec<String>> {
         let (mut seen, mut unreadable, mut problems) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         let options = &self.context.options;
@@ -50,23 +50,25 @@ impl Mirror<'_> {
             if let Some(problem) = &stored.problem {
                 unreadable.insert(stored.key.session().to_owned());
                 problems.push(format!("session {} cannot be read: {problem}", stored.key.session()));
-            } else if let Some(described) = Listed::of(&stored) {
-                seen.insert(self.describe(&described)?);
+            } else if let Some(listed) = Listed::of(&stored) {
+                seen.insert(self.describe(&listed)?);
             }
             Ok(ControlFlow::Continue(()))
         })?;
+        // An empty list is an answer, too.
         note_first();
+        // Only a complete list removes folders: a storage that fails midway returned above.
         for (folder, project, session) in self.listed()? {
             if !seen.contains(&folder) && !unreadable.contains(&session) {
                 remove_all(&folder)?;
                 files::remove(&self.context.paths.mirror_journal(&project, &session))?;
             }
         }
-        problems.truncate(PROBLEMS);
+        problems.truncate(MAX_PROBLEMS);
         Ok(problems)
     }
 
-    /// Every session of the mirror: its folder, project and id.
+    /// Every session of the mirror: its folder, project, and ID.
     fn listed(&self) -> Result<Vec<(PathBuf, String, String)>> {
         let mut all = Vec::new();
         for (project, folder) in folders(&self.context.paths.mirror().join("projects"))? {
@@ -77,16 +79,17 @@ impl Mirror<'_> {
         Ok(all)
     }
 
-    /// Writes what is stored about a session, unless more is known already. The session's folder.
+    /// Writes the description of a session, unless the mirror is more recent. Returns the session's
+    /// folder.
     fn describe(&self, listed: &Listed<'_>) -> Result<PathBuf> {
         let (project, session) = (&listed.project, listed.session);
         let folder = self.context.paths.mirrored(project, session);
         let path = folder.join("metadata.json");
         let journal = self.context.paths.mirror_journal(project, session);
-        // One that was damaged is made anew when the session is asked for.
-        let known = Journal::look(&journal).map_or(0, |journal| journal.head);
+        // A damaged journal is rebuilt when the session is queried.
+        let known = Journal::open_read_only(&journal).map_or(0, |journal| journal.head);
         let is_newer = known < listed.last.sequence;
-        let text = foreign::description(listed.last, &listed.told);
+        let text = foreign::description(listed.last, &listed.description);
         if is_newer && fs::read(&path).ok().as_deref() != Some(text.as_bytes()) {
             files::make_folder(&folder)?;
             replace(&path, text.as_bytes())?;
@@ -95,27 +98,26 @@ impl Mirror<'_> {
         Ok(folder)
     }
 
-    /// Whether more of a session than its description was ever fetched.
+    /// True if more than the description of a session has been fetched.
     pub(super) fn is_filled(&self, session: &Session) -> bool {
         self.context.paths.mirror_journal(session.project(), session.id()).exists()
     }
 
-    /// Brings the mirrors of all sessions up to date that a search looks into. What kept some from
-    /// it.
+    /// Updates the mirrors of all sessions that a search reads. Returns why some could not be
+    /// updated.
     pub(super) fn fill_all(
         &self,
         sessions: &Sessions,
         query: &SearchQuery,
         watch: &Watch<'_>,
     ) -> Result<Vec<String>> {
-        let mut which = ListQuery::default();
-        (which.project, which.date_range) = (query.project.clone(), query.date_range.clone());
-        (which.top_level_only, which.limit) = (false, trommel_session::MOST_ROWS);
-        self.fill_rows(sessions.list(&which, watch)?.sessions, watch)
+        let mut list = ListQuery::default();
+        (list.project, list.date_range) = (query.project.clone(), query.date_range.clone());
+        (list.top_level_only, list.limit) = (false, trommel_session::MAX_ROWS);
+        self.fill_rows(sessions.list(&list, watch)?.sessions, watch)
     }
 
-    /// Brings the mirrors of all sessions up to date that were spawned by one, or by one of those.
-    /// What kept some from it.
+    /// Updates the mirrors of a session's descendants. Returns why some could not be updated.
     pub(super) fn fill_family(
         &self,
         sessions: &Sessions,
@@ -125,7 +127,7 @@ impl Mirror<'_> {
         self.fill_rows(family(sessions, session, watch)?, watch)
     }
 
-    /// Brings the mirrors of those of some sessions up to date that lie in the storage only.
+    /// Updates the mirrors of those sessions that are only in the storage.
     fn fill_rows(&self, rows: Vec<SessionRow>, watch: &Watch<'_>) -> Result<Vec<String>> {
         let ids = rows.into_iter().filter(|row| row.source == Source::Cloud);
         let waiting = Mutex::new(ids.map(|row| (row.project, row.session_id)).collect::<Vec<_>>());
@@ -136,23 +138,24 @@ impl Mirror<'_> {
                 let Some((project, session)) = next else { return };
                 if let Err(error) = self.fill_one(&project, &session, watch) {
                     let mut problems = problems.lock().unwrap_or_else(PoisonError::into_inner);
-                    problems.push(format!("session {session} is taken as it was known last: {error}"));
+                    problems.push(format!("session {session} is shown in the last known state: {error}"));
                 }
             }
         };
         thread::scope(|scope| {
-            for _ in 0..AT_ONCE {
+            for _ in 0..CONCURRENCY {
                 scope.spawn(work);
             }
         });
+        // After a cancellation, the failures are not problems of their sessions.
         watch.check()?;
         let mut problems = problems.into_inner().unwrap_or_else(PoisonError::into_inner);
         problems.sort();
-        problems.truncate(PROBLEMS);
+        problems.truncate(MAX_PROBLEMS);
         Ok(problems)
     }
 
-    /// Brings the mirror of a session up to date.
+    /// Updates the mirror of a session.
     pub(super) fn fill(&self, session: &Session, watch: &Watch<'_>) -> Result<()> {
         self.fill_one(session.project(), session.id(), watch)
     }
@@ -171,7 +174,7 @@ impl Mirror<'_> {
         files::make_folder(filling.folder.path())?;
         for _ in 1..ROUNDS {
             match filling.run(&path) {
-                // Somebody else wrote the description meanwhile.
+                // Another process wrote the description meanwhile.
                 Err(error) if error.class() == ErrorClass::Busy => {}
                 filled => return filled,
             }
@@ -180,12 +183,12 @@ impl Mirror<'_> {
     }
 }
 
-/// All sessions that were spawned by one, or by one of those.
+/// The descendants of a session: the sessions that it spawned, and those that they spawned.
 fn family(sessions: &Sessions, session: &Session, watch: &Watch<'_>) -> Result<Vec<SessionRow>> {
-    let mut which = ListQuery::default();
-    (which.project, which.top_level_only) = (Some(session.project().to_owned()), false);
-    which.limit = trommel_session::MOST_ROWS;
-    let mut others = sessions.list(&which, watch)?.sessions;
+    let mut query = ListQuery::default();
+    (query.project, query.top_level_only) = (Some(session.project().to_owned()), false);
+    query.limit = trommel_session::MAX_ROWS;
+    let mut others = sessions.list(&query, watch)?.sessions;
     let (mut family, mut parents) = (Vec::new(), vec![session.id().to_owned()]);
     while let Some(parent) = parents.pop() {
         let is_child = |row: &mut SessionRow| row.parent_id.as_deref() == Some(&parent);
@@ -196,36 +199,36 @@ fn family(sessions: &Sessions, session: &Session, watch: &Watch<'_>) -> Result<V
     Ok(family)
 }
 
-/// True if a session that was spawned by this one, or by one of those, lies in the storage only.
+/// True if a descendant of the session is only in the storage.
 pub(super) fn is_any_in_cloud(sessions: &Sessions, session: &Session, watch: &Watch<'_>) -> Result<bool> {
     Ok(family(sessions, session, watch)?.iter().any(|row| row.source == Source::Cloud))
 }
 
-/// A session as it is listed.
+/// A session of the list.
 struct Listed<'a> {
-    /// As the storage names it; what a block says may be anything.
+    /// Its ID in the storage; the ID in a block is not trusted.
     session: &'a str,
     project: String,
-    told: Description,
-    /// The last block that says something of it.
+    description: Description,
+    /// The last block that describes it.
     last: &'a Block,
 }
 
 impl<'a> Listed<'a> {
-    /// Nothing for a session that was deleted, or of which no block tells.
+    /// Returns `None` for a session that was deleted or has no description.
     fn of(stored: &'a Stored) -> Option<Self> {
         let last = stored.described.last().filter(|last| last.block_type != BlockType::SessionDeleted)?;
-        let told = stored.described.iter().filter_map(|block| block.data::<Description>().ok());
-        let mut told = told.fold(Description::default(), Description::then);
+        let description = stored.described.iter().filter_map(|block| block.data::<Description>().ok());
+        let mut description = description.fold(Description::default(), Description::then);
         let first = stored.described.first()?;
-        told.created.get_or_insert_with(|| first.timestamp.clone());
-        told.updated.get_or_insert_with(|| last.timestamp.clone());
-        let (session, project) = (stored.key.session(), told.project_folder().to_owned());
-        Some(Self { session, project, told, last })
+        description.created.get_or_insert_with(|| first.timestamp.clone());
+        description.updated.get_or_insert_with(|| last.timestamp.clone());
+        let (session, project) = (stored.key.session(), description.project_folder().to_owned());
+        Some(Self { session, project, description, last })
     }
 }
 
-/// Puts a text in the place of a file, whole or not at all.
+/// Replaces the content of a file atomically.
 fn replace(path: &Path, text: &[u8]) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut new = files::attempt(Op::Create, path, || tempfile::NamedTempFile::new_in(folder))?;
@@ -241,7 +244,7 @@ fn remove_all(folder: &Path) -> Result<()> {
     }
 }
 
-/// The folders in a folder, and their names; none where there is no such folder.
+/// The subfolders of a folder with their names; empty if the folder does not exist.
 fn folders(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     let named = files::names(folder)?.into_iter().map(|name| {
         let path = folder.join(&name);

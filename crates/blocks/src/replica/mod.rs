@@ -1,17 +1,17 @@
-//! Sessions of this machine and of a storage in one view, and kept the same on both.
+//! The sessions of this machine and of a storage in one view, and their sync.
 //!
 //! [`SyncedSessions`] is composed of these parts, each of which uses only those above it:
 //!
-//! - `options`, `policy`, `report`: the data; how both sides are brought together, and what became
-//!   of it.
-//! - `paths`, `context`: the folders for what is known of a storage, and both sides of one session.
-//! - `fill`, `mirror`: what is known here of sessions that are stored only, in folders as Amplifier
-//!   lays them out.
-//! - `link`: the list of what is stored, fetched within a time and kept for a while.
-//! - `catalog`: the sessions of both sides, listed, searched, and found.
-//! - `bodies`: the bodies of events that are stored only.
-//! - `exchange`, `status`: both sides made the same, and compared.
-//! - `change`: changes of a session that may be stored only.
+//! - `options`, `policy`, `report`: the data: options, and the results of syncs.
+//! - `paths`, `context`: the folders for the local state of a storage, and the two sides of one
+//!   session.
+//! - `fill`, `mirror`: local copies of sessions that are only in the storage, in the folder layout
+//!   of Amplifier.
+//! - `link`: the list of stored sessions, fetched within a timeout and cached for a while.
+//! - `catalog`: lists, searches, and finds the sessions of both sides.
+//! - `bodies`: fetches the bodies of events that are only in the storage.
+//! - `exchange`, `status`: syncs both sides, and compares them.
+//! - `change`: changes sessions that may be only in the storage.
 
 mod bodies;
 mod catalog;
@@ -39,7 +39,7 @@ use trommel_session::{
 };
 
 use crate::error::{ErrorClass, Result};
-use crate::sync::Settlement;
+use crate::sync::ConflictResolution;
 use bodies::Bodies;
 use catalog::Catalog;
 use change::Changes;
@@ -55,16 +55,16 @@ pub use options::{Folders, Owner, SyncedOptions};
 pub use policy::{Filter, Policy};
 pub use report::{Outcome, SessionOutcome, SyncReport};
 
-/// How often a wait between two syncs checks for cancellation.
+/// The interval at which a wait between two syncs checks for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Sessions of this machine and of a storage.
+/// The sessions of this machine and of a storage.
 ///
-/// Sessions of this machine are queried on this machine, without the storage. Those that are stored
-/// only are queried in a mirror: descriptions, transcripts, and of events what
-/// [`Outliner`](trommel_session::Outliner) keeps, brought up to date before it is queried; bodies
-/// of events are fetched by the page. If the storage cannot be reached, the answer is what was
-/// known last, and says so.
+/// Sessions of this machine are queried locally, without the storage. Sessions that are only in the
+/// storage are queried in a mirror, which is updated before each query. It has their descriptions,
+/// their transcripts, and the members of events that [`Outliner`](trommel_session::Outliner) keeps;
+/// bodies of events are fetched page by page. If the storage cannot be reached, answers come from
+/// the last known state and say so.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -89,7 +89,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// let watch = Watch::new();
 /// let one = open(&local, "one")?;
 /// assert!(one.sync(Some("5d1c"), None, &watch)?.is_synced());
-/// // Another machine, which has none of its own yet.
+/// // Another machine, without sessions of its own.
 /// let other = open(&home.path().join("other"), "two")?;
 /// let listed = other.view(&watch)?.sessions.list(&ListQuery::default(), &watch)?;
 /// assert_eq!((listed.connected, listed.sessions[0].source), (true, Source::Cloud));
@@ -101,9 +101,8 @@ pub struct SyncedSessions {
 }
 
 impl SyncedSessions {
-    /// Brings a machine and a storage together. Asks the storage nothing yet.
-    ///
-    /// An error for a user whose name cannot be one in a storage.
+    /// Combines a machine and a storage, without querying the storage. Fails for a user name that
+    /// is not valid in a storage.
     pub fn new(options: SyncedOptions) -> Result<Self> {
         Ok(Self { context: Context::new(options)?, list: StorageList::default() })
     }
@@ -116,66 +115,67 @@ impl SyncedSessions {
         Exchange { catalog: self.catalog() }
     }
 
-    /// The name of the storage: its kind and its place.
+    /// The name of the storage: its kind and location.
     pub fn name(&self) -> String {
         self.context.options.storage.name()
     }
 
-    /// Creates the storage's folder, if it is one: see
-    /// [`BlockStorage::make_place`](crate::BlockStorage::make_place).
-    pub fn make_place(&self) -> Result<()> {
+    /// Creates the root folder of a storage that is a folder: see
+    /// [`BlockStorage::create_root`](crate::BlockStorage::create_root).
+    pub fn create_root(&self) -> Result<()> {
         self.list.forget();
-        self.context.options.storage.make_place()
+        self.context.options.storage.create_root()
     }
 
-    /// Sessions of both sides as they were known last. Asks no storage.
+    /// The sessions of both sides in the last known state. Does not query the storage.
     pub fn known(&self) -> Sessions {
         self.catalog().known()
     }
 
-    /// Sessions of both sides, for lists: those that are stored only have a description.
+    /// The sessions of both sides, for lists: sessions that are only in the storage just have a
+    /// description.
     pub fn view(&self, watch: &Watch<'_>) -> Result<View> {
         self.catalog().view(watch)
     }
 
-    /// The list of sessions of both sides, and what to report beside it. What is known is listed
-    /// while the storage is asked, so that the answer is ready when the storage is given up.
+    /// Lists the sessions of both sides, with problems to report. The known sessions are listed
+    /// while the storage is queried, so that the answer is ready when the query times out.
     pub fn list(&self, query: &ListQuery, watch: &Watch<'_>) -> Result<(Listing, Vec<String>)> {
         self.catalog().list(query, watch)
     }
 
-    /// Sessions of both sides for a search: the mirrors of those that are searched are brought up
-    /// to date.
+    /// The sessions of both sides, for a search. Updates the mirrors that the search reads.
     pub fn searchable(&self, query: &SearchQuery, watch: &Watch<'_>) -> Result<View> {
         self.catalog().searchable(query, watch)
     }
 
-    /// Sessions of both sides for a query about a session and all that it spawned. Asks no storage
-    /// if all of them that are known are on this machine.
+    /// The sessions of both sides, for a query about a session and its descendants. Does not query
+    /// the storage if all known descendants are on this machine.
     pub fn family(&self, session: &Session, watch: &Watch<'_>) -> Result<View> {
         self.catalog().family(session, watch)
     }
 
-    /// One session of either side, by its id or a prefix of it. One that is on this machine is
-    /// found without the storage, unless another known one has the same prefix; the mirror of one
-    /// that is stored only is brought up to date.
+    /// Finds one session of either side by its ID or a prefix of it. A session of this machine is
+    /// found without the storage, unless another known session has the same prefix. The mirror of a
+    /// session that is only in the storage is updated.
     pub fn find(&self, id: &str, watch: &Watch<'_>) -> Result<(View, Session)> {
         self.catalog().find(id, watch)
     }
 
-    /// The sessions that are stored only. All at once: fetching one moves it in the list.
+    /// The sessions that are only in the storage. Returns all at once, because pulling one moves it
+    /// in the list.
     pub fn cloud_only(&self, watch: &Watch<'_>) -> Result<Vec<SessionRow>> {
         self.catalog().cloud_only(watch)
     }
 
-    /// A page of a session's events, as [`Session::get_events`] has it. Bodies of events that are
-    /// stored only are fetched for the page, if the query needs more than the mirror has.
+    /// Returns a page of a session's events, like [`Session::get_events`]. Fetches the bodies of
+    /// events that are only in the storage, if the query needs more than the mirror has.
     pub fn get_events(&self, session: &Session, query: &EventQuery, watch: &Watch<'_>) -> Result<EventPage> {
         Bodies { context: &self.context }.get_events(session, query, watch)
     }
 
-    /// Figures of a field, as [`Session::aggregate`] has them. A session that is stored only is
-    /// copied for it, if the mirror does not have the field.
+    /// Aggregates a field, like [`Session::aggregate`]. Downloads a session that is only in the
+    /// storage, if the mirror lacks the field.
     pub fn aggregate(
         &self,
         session: &Session,
@@ -185,29 +185,28 @@ impl SyncedSessions {
         Bodies { context: &self.context }.aggregate(session, query, watch)
     }
 
-    /// Makes one session the same on both sides, or every one of this machine. One that is stored
-    /// only is fetched if it is named. Conflicts are settled as `settlement` says, or else as the
-    /// options say.
+    /// Syncs one session, or every session of this machine. A named session that is only in the
+    /// storage is pulled. Conflicts are resolved by `resolution`, or else by the options.
     ///
-    /// The report says what could not be done for one session, which keeps no other one back. It is
-    /// an error if the storage cannot be reached, or if there is no such session. An interrupted
-    /// sync resumes where it stopped.
+    /// The report lists sessions that failed; they do not stop the others. Fails if the storage
+    /// cannot be reached or the named session does not exist. An interrupted sync resumes where it
+    /// stopped.
     pub fn sync(
         &self,
         id: Option<&str>,
-        settlement: Option<Settlement>,
+        resolution: Option<ConflictResolution>,
         watch: &Watch<'_>,
     ) -> Result<SyncReport> {
-        self.exchange().sync(id, settlement, watch)
+        self.exchange().sync(id, resolution, watch)
     }
 
-    /// The same for every session of this machine, and then for those that are stored only, except
-    /// for what the policy keeps apart.
-    pub fn sync_all(&self, settlement: Option<Settlement>, watch: &Watch<'_>) -> Result<SyncReport> {
-        self.exchange().sync_all(settlement, watch)
+    /// Syncs every session of this machine, and then those that are only in the storage, except for
+    /// those that the policy excludes.
+    pub fn sync_all(&self, resolution: Option<ConflictResolution>, watch: &Watch<'_>) -> Result<SyncReport> {
+        self.exchange().sync_all(resolution, watch)
     }
 
-    /// Syncs again and again until it is cancelled, and reports each time.
+    /// Syncs repeatedly until cancelled, and reports each time.
     pub fn keep_synced(
         &self,
         interval: Duration,
@@ -227,40 +226,40 @@ impl SyncedSessions {
         }
     }
 
-    /// How far a session is the same on both sides, or every one of this machine.
-    /// `pending_uploads` are records that the storage does not have, `pending_downloads` blocks
-    /// that this machine does not have. If the storage cannot be reached, only what is to be sent
-    /// is known.
+    /// Compares a session on both sides, or every session of this machine. `pending_uploads` counts
+    /// records that the storage lacks, `pending_downloads` counts blocks that this machine lacks.
+    /// If the storage cannot be reached, only uploads are known.
     ///
-    /// Reads every byte of sessions that were changed, and asks the storage once for each session.
+    /// Reads every byte of changed sessions, and queries the storage once per session.
     pub fn sync_status(&self, id: Option<&str>, watch: &Watch<'_>) -> Result<SyncStatus> {
         Comparison { catalog: self.catalog() }.status(id, watch)
     }
 
-    /// Writes what the storage has of a session into another folder, so that it can be compared
-    /// with this machine's.
+    /// Writes the stored version of a session into another folder, so that it can be compared with
+    /// the local one.
     pub fn write_out(&self, id: &str, to: &Path, watch: &Watch<'_>) -> Result<()> {
         self.exchange().write_out(id, to, watch)
     }
 
-    /// A session that may be changed. One that is stored only is fetched; for a dry run it is
-    /// copied, and the copy is removed afterwards. Pass the result to [`changed`](Self::changed).
+    /// Prepares a session for a change. A session that is only in the storage is pulled; for a dry
+    /// run, a temporary copy is downloaded. Pass the result to [`changed`](Self::changed).
     pub fn changeable(&self, id: &str, is_dry_run: bool, watch: &Watch<'_>) -> Result<Changeable> {
         Changes { exchange: self.exchange() }.begin(id, is_dry_run, watch)
     }
 
-    /// Sends a change, if the session was fetched for it or everything is sent at once. Returns why
-    /// it was not sent: the change itself was made, and goes with the next sync.
+    /// Pushes a change, if the session was pulled for it or changes are synced automatically.
+    /// Returns the reason if it was not pushed: the change is made locally, and is pushed by the
+    /// next sync.
     pub fn changed(&self, changed: &Changeable, watch: &Watch<'_>) -> Result<Option<String>> {
         Changes { exchange: self.exchange() }.finish(changed, watch)
     }
 
-    /// Marks a session as one that stays on this machine, or removes the mark. What was sent before
-    /// stays in the storage.
-    pub fn keep_here(&self, id: &str, is_kept: bool) -> Result<()> {
+    /// Marks a session as local only, or removes the mark. Blocks that were pushed before stay in
+    /// the storage.
+    pub fn keep_here(&self, id: &str, is_local_only: bool) -> Result<()> {
         let session = self.context.options.sessions.find(id)?;
         let path = self.context.paths.local_mark(session.project(), session.id());
-        if is_kept {
+        if is_local_only {
             make_parent(&path)?;
             return Ok(files::attempt(Op::Create, &path, || fs::write(&path, ""))?);
         }

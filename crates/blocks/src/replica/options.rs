@@ -1,4 +1,4 @@
-//! How sessions of a machine and of a storage are brought together.
+//! Options of `SyncedSessions`, the view of the sessions on this machine and in a storage.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,77 +8,78 @@ use trommel_session::Sessions;
 
 use super::policy::Policy;
 use crate::storage::{BlockStorage, PayloadStorage};
-use crate::sync::Settlement;
+use crate::sync::ConflictResolution;
 
-/// How sessions of a machine and of a storage are brought together.
+/// Options of [`SyncedSessions`](crate::SyncedSessions).
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct SyncedOptions {
-    /// Sessions of this machine, of all programs.
+    /// The sessions on this machine, from all programs.
     pub sessions: Sessions,
-    /// The folders on this machine.
+    /// The folders for sessions and for local state.
     pub folders: Folders,
-    /// The user and the device.
+    /// The user who owns the sessions, and the name of this machine.
     pub owner: Owner,
     /// The storage of blocks.
     pub storage: Arc<dyn BlockStorage>,
     /// The storage of texts that are too large for a block.
     pub payloads: Option<Arc<dyn PayloadStorage>>,
-    /// Which sessions are sent.
+    /// Selects the sessions to sync.
     pub policy: Policy,
-    /// How conflicts are settled unless a call says otherwise.
-    pub settlement: Settlement,
-    /// True if a change that was made through this view is sent at once.
+    /// The resolution of conflicts, unless a sync requests another one.
+    pub resolution: ConflictResolution,
+    /// True if a session on this machine is pushed as soon as it is changed through this view. A
+    /// session that was pulled for the change is always pushed.
     pub auto_sync: bool,
-    /// How long the storage is probed before an answer does without it.
+    /// The timeout for reaching the storage. After it, answers come from the last known state.
     pub connect_timeout: Duration,
-    /// How long a storage that was reached may be silent: until the first session of its list, or
-    /// until its end.
+    /// The timeout for the first session in the storage's list.
     pub first_answer_timeout: Duration,
-    /// How long the whole list may take.
+    /// The timeout for the storage's whole list.
     pub answer_timeout: Duration,
-    /// How long that list counts as fresh.
+    /// The time for which the storage's list is cached.
     pub freshness: Duration,
-    /// How long a last line without an end is left alone: it may still be being written.
+    /// The minimum age of a file at which an unfinished last line is synced. In a younger file, a
+    /// program may still be writing that line.
     pub rest: Duration,
 }
 
-/// The folders of [`SyncedSessions`](crate::SyncedSessions) on this machine.
+/// The folders that [`SyncedSessions`](crate::SyncedSessions) uses on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Folders {
-    /// The folder of Amplifier, whose sessions are kept the same as the storage's.
+    /// The folder of Amplifier. Only its sessions are synced.
     pub local: PathBuf,
-    /// The folder for what is known of the storage: mirrors of its sessions, and journals.
+    /// The folder for local state: mirrors, journals, and marks of local-only sessions.
     pub state: PathBuf,
 }
 
 impl Folders {
-    /// The folder of the sessions, and the folder for what is known of the storage.
+    /// Combines Amplifier's folder and the folder for local state.
     pub fn new(local: impl Into<PathBuf>, state: impl Into<PathBuf>) -> Self {
         Self { local: local.into(), state: state.into() }
     }
 }
 
-/// Whose sessions they are, and on which machine.
+/// The user who owns the sessions, and the device that syncs them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Owner {
-    /// The user.
+    /// The name of the user.
     pub user: String,
-    /// The name of this machine, which no other one has.
+    /// The unique name of this machine.
     pub device: String,
 }
 
 impl Owner {
-    /// A user on a device.
+    /// Combines the names of a user and a device.
     pub fn new(user: impl Into<String>, device: impl Into<String>) -> Self {
         Self { user: user.into(), device: device.into() }
     }
 }
 
 impl SyncedOptions {
-    /// All that has no default, with the defaults for the rest.
+    /// Creates options from the values that have no default.
     pub fn new(sessions: Sessions, folders: Folders, owner: Owner, storage: Arc<dyn BlockStorage>) -> Self {
         Self {
             sessions,
@@ -87,8 +88,9 @@ impl SyncedOptions {
             storage,
             payloads: None,
             policy: Policy::All,
-            settlement: Settlement::Manual,
+            resolution: ConflictResolution::Manual,
             auto_sync: false,
+            // Without a connection, a list waits this long, so users must hardly notice the delay.
             connect_timeout: Duration::from_millis(150),
             first_answer_timeout: Duration::from_millis(1_500),
             answer_timeout: Duration::from_secs(5),

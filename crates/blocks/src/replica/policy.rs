@@ -1,24 +1,23 @@
-//! Which sessions are sent, and which stay where they are.
+//! The choice of sessions to sync.
 
 use std::fmt;
 use std::sync::Arc;
 
 use trommel_session::SessionRow;
 
-/// Tells whether a session is to be sent. One that cannot tell says why, and the session stays
-/// where it is.
+/// True if a session is to be synced. If the filter fails, the session stays on this machine.
 pub type Filter = dyn Fn(&SessionRow) -> std::result::Result<bool, String> + Send + Sync;
 
-/// Which sessions are sent. What a policy keeps here is not fetched either.
+/// The sessions to sync. A session that the policy excludes is not pulled either.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Policy {
-    /// Every one.
+    /// All sessions.
     #[default]
     All,
-    /// None.
+    /// No session.
     None,
-    /// Those that a filter lets pass.
+    /// The sessions that a filter accepts.
     Filter(Arc<Filter>),
 }
 
@@ -32,27 +31,27 @@ impl fmt::Debug for Policy {
     }
 }
 
-/// Why a session stays on this machine.
+/// The reason why a session stays on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
-    /// It is not to be sent.
+pub(super) enum Exclusion {
+    /// The policy excludes it.
     ByPolicy,
-    /// It was marked.
+    /// It is marked as local only.
     ByMark,
-    /// The filter could not tell.
-    Unknown(String),
+    /// The filter failed.
+    FilterFailed(String),
 }
 
 impl Policy {
-    /// Why a session stays on this machine; `None` if it is to be sent.
-    pub(super) fn keeps(&self, session: &SessionRow) -> Option<Kept> {
+    /// The reason why a session stays on this machine; `None` if it is synced.
+    pub(super) fn exclusion(&self, session: &SessionRow) -> Option<Exclusion> {
         match self {
             Self::All => None,
-            Self::None => Some(Kept::ByPolicy),
+            Self::None => Some(Exclusion::ByPolicy),
             Self::Filter(filter) => match filter(session) {
                 Ok(true) => None,
-                Ok(false) => Some(Kept::ByPolicy),
-                Err(why) => Some(Kept::Unknown(why)),
+                Ok(false) => Some(Exclusion::ByPolicy),
+                Err(why) => Some(Exclusion::FilterFailed(why)),
             },
         }
     }

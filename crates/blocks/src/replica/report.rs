@@ -1,22 +1,22 @@
-//! What became of sessions that were synchronized.
+//! Reports of syncs.
 
 use serde::Serialize;
 use trommel_session::SessionRow;
 
-use super::policy::Kept;
+use super::policy::Exclusion;
 
-/// What became of a session.
+/// The outcome for a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Both sides are the same.
+    /// Both sides are equal.
     Synced,
-    /// Both sides changed, and nobody said who is right: nothing was changed.
+    /// Both sides have changed, and no resolution was chosen: nothing was written.
     Conflict,
-    /// It stays on this machine: it is not to be sent.
+    /// It stays on this machine, by policy or by its mark.
     Kept,
-    /// It could not be.
+    /// It could not be synced.
     Failed,
 }
 
@@ -32,49 +32,48 @@ impl Outcome {
     }
 }
 
-/// What became of one session.
+/// The outcome for one session, with its reason.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SessionOutcome {
-    /// Its id.
+    /// The ID of the session.
     pub session_id: String,
     /// Its project.
     pub project: String,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Why, where it is not the same now.
+    /// The reason why the session is not synced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Why its description cannot be parsed. The blocks keep the bytes of such a description, and
-    /// have none of its fields.
+    /// The reason why its description cannot be parsed. The blocks keep the bytes of such a
+    /// description, and have none of its fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
-/// What became of sessions that were to be made the same.
+/// The result of a sync.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct SyncReport {
-    /// How many are the same now.
+    /// The number of synced sessions.
     pub synced: u64,
-    /// How many changed on both sides and are not settled.
+    /// The number of unresolved conflicts.
     pub conflicts: u64,
-    /// How many stay on this machine.
+    /// The number of sessions that stay on this machine.
     pub kept: u64,
-    /// How many could not be.
+    /// The number of failures.
     pub failed: u64,
-    /// The one that was asked for; of all, those that are not the same, or have a
-    /// warning.
+    /// The named session; otherwise those that are not synced or have a warning.
     pub sessions: Vec<SessionOutcome>,
 }
 
 impl SyncReport {
-    /// Whether all is the same that is to be.
+    /// True if no session failed or is in conflict.
     pub fn is_synced(&self) -> bool {
         self.conflicts == 0 && self.failed == 0
     }
 
-    pub(super) fn note(&mut self, outcome: SessionOutcome, is_shown: bool) {
+    pub(super) fn add(&mut self, outcome: SessionOutcome, is_shown: bool) {
         let count = match outcome.outcome {
             Outcome::Synced => &mut self.synced,
             Outcome::Conflict => &mut self.conflicts,
@@ -88,13 +87,13 @@ impl SyncReport {
     }
 }
 
-impl Kept {
+impl Exclusion {
     /// The outcome of a session that stays on this machine.
     pub(super) fn outcome(self, row: &SessionRow) -> SessionOutcome {
         let reason = match self {
-            Self::ByPolicy => "it is not to be sent".to_owned(),
-            Self::ByMark => "it is marked as one that stays here".to_owned(),
-            Self::Unknown(why) => format!("whether it is to be sent could not be told: {why}"),
+            Self::ByPolicy => "the sync policy excludes it".to_owned(),
+            Self::ByMark => "it is marked as local only".to_owned(),
+            Self::FilterFailed(why) => format!("the sync policy could not be evaluated: {why}"),
         };
         let (session_id, project) = (row.session_id.clone(), row.project.clone());
         SessionOutcome { session_id, project, outcome: Outcome::Kept, reason: Some(reason), warning: None }

@@ -1,4 +1,4 @@
-//! How far sessions are the same on this machine and in the storage.
+//! Compares sessions on this machine with those in the storage.
 
 use trommel_session::{SessionSync, SyncStatus, Watch};
 
@@ -8,24 +8,24 @@ use crate::error::{Error, ErrorClass, ErrorKind, Result};
 use crate::pending::Pending;
 use crate::sync::State;
 
-/// One session compared.
+/// The comparison of one session.
 struct Compared {
-    /// The number of the last block, once what is here is sent as well.
+    /// The number of the last block after a push.
     local: u64,
     cloud: Option<u64>,
-    /// What the storage does not have, in records; and what is not here, in blocks.
+    /// The number of records that the storage lacks, and of blocks that this machine lacks.
     uploads: u64,
     downloads: u64,
     state: Option<State>,
 }
 
-/// Compares sessions with what the storage has of them.
+/// Compares sessions on both sides.
 pub(super) struct Comparison<'a> {
     pub(super) catalog: Catalog<'a>,
 }
 
 impl Comparison<'_> {
-    /// How far a session is the same on both sides, or all of this machine. See
+    /// Compares one session on both sides, or all sessions of this machine. See
     /// [`SyncedSessions::sync_status`](super::SyncedSessions::sync_status).
     pub(super) fn status(&self, id: Option<&str>, watch: &Watch<'_>) -> Result<SyncStatus> {
         let options = &self.catalog.context.options;
@@ -42,7 +42,7 @@ impl Comparison<'_> {
         }
         if let Some(id) = id {
             let row = self.catalog.row_of(id, watch)?;
-            let compared = self.compared(&row.project, &row.session_id, &mut status.connected, watch)?;
+            let compared = self.compare(&row.project, &row.session_id, &mut status.connected, watch)?;
             count(&mut status, &compared);
             let name = compared.state.map(State::name);
             let session = SessionSync::new(row.session_id, Some(compared.local), compared.cloud, name);
@@ -50,12 +50,12 @@ impl Comparison<'_> {
             return Ok(status);
         }
         let (mut all, mut problems) = (Vec::new(), Vec::new());
-        self.catalog.each_here(
+        self.catalog.each_local(
             &mut |row| {
-                if self.catalog.context.keeps(row).is_some() {
+                if self.catalog.context.exclusion(row).is_some() {
                     return Ok(());
                 }
-                let compared = self.compared(&row.project, &row.session_id, &mut status.connected, watch);
+                let compared = self.compare(&row.project, &row.session_id, &mut status.connected, watch);
                 let compared = match compared {
                     Err(error) if ends_all(&error) => return Err(error),
                     Err(error) => {
@@ -75,14 +75,14 @@ impl Comparison<'_> {
         )?;
         status.sessions = all;
         if status.problem.is_none() && !problems.is_empty() {
-            problems.truncate(PROBLEMS);
+            problems.truncate(MAX_PROBLEMS);
             status.problem = Some(problems.join("; "));
         }
         Ok(status)
     }
 
-    /// Compares one session. A storage that goes out of reach meanwhile is not asked again.
-    fn compared(
+    /// Compares one session. If the storage becomes unreachable, it is not queried again.
+    fn compare(
         &self,
         project: &str,
         session: &str,
@@ -98,6 +98,7 @@ impl Comparison<'_> {
                     let compared = compared?;
                     let uploads = records(&compared.pending, watch)?;
                     return Ok(Compared {
+                        // An estimate: a long record takes several blocks.
                         local: side.journal.head + uploads,
                         cloud: Some(compared.head),
                         uploads,
@@ -114,17 +115,17 @@ impl Comparison<'_> {
     }
 }
 
-/// Sessions whose problems are told at most.
-const PROBLEMS: usize = 5;
+/// Maximum problems in a status.
+const MAX_PROBLEMS: usize = 5;
 
 fn count(status: &mut SyncStatus, compared: &Compared) {
     status.pending_uploads += compared.uploads;
     status.pending_downloads += compared.downloads;
 }
 
-/// Records that no block tells.
+/// The number of pending records.
 fn records(pending: &Pending, watch: &Watch<'_>) -> Result<u64> {
-    let mut count = u64::from(pending.rewind.is_some()) + u64::from(pending.is_described_anew);
+    let mut count = u64::from(pending.rewind.is_some()) + u64::from(pending.is_description_changed);
     for tail in [&pending.transcript, &pending.events] {
         tail.each(watch, &mut |_| {
             count += 1;

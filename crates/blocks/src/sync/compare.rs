@@ -1,9 +1,9 @@
-//! What a session has here that a storage has not, and the other way round.
+//! Compares the records of a session here with those in a storage.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use crate::assemble::{Assembler, Depth, Found, NoLines};
+use crate::assemble::{Assembled, Assembler, Depth, NoLines};
 use crate::block::{BlockType, VERSION};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pending::Pending;
@@ -14,24 +14,24 @@ use crate::storage::{Selection, Want};
 use crate::sync::side::{ROUNDS, Side};
 use crate::sync::state::State;
 
-/// What two sides have that the other has not.
+/// The differences between the two sides.
 pub(crate) struct Compared {
     pub(crate) pending: Pending,
-    /// What the storage has behind what is known here.
+    /// The blocks in the storage that this side does not know.
     pub(super) news: Option<News>,
     pub(crate) head: u64,
-    /// A record at the end that has not all of its pieces, where nothing else is new.
+    /// An incomplete record at the end, if nothing else is new.
     pub(super) tail: Option<Tail>,
 }
 
 /// Blocks that are new here.
 pub(crate) struct News {
-    pub(super) found: Found,
+    pub(super) found: Assembled,
     pub(super) blocks: u64,
 }
 
-/// A record at the end that has not all of its pieces: whoever began it is about to go on, or never
-/// will.
+/// A record at the end that lacks pieces. Its writer is about to continue, or has been interrupted
+/// for good.
 pub(super) struct Tail {
     pub(super) row: Row,
     pub(super) is_ours: bool,
@@ -47,46 +47,49 @@ impl Compared {
         }
     }
 
-    /// Blocks that the storage has and this side has not.
+    /// The number of blocks in the storage that this side does not have.
     pub(crate) fn news(&self) -> u64 {
         self.news.as_ref().map_or(0, |news| news.blocks)
     }
 }
 
-/// How often it is looked whether a record at the end goes on, and whether blocks are shown that
-/// are there.
-const TICK: Duration = Duration::from_millis(200);
+/// The interval for checking if a record at the end is continued, and if late blocks have appeared.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// No session has more blocks: what is counted from a number stays one.
-const MOST: u64 = 1 << 62;
+/// The largest number of a block, which keeps arithmetic on numbers from overflowing.
+const MAX_SEQUENCE: u64 = 1 << 62;
 
-/// Times that blocks are looked for that a storage does not show yet.
-const LOOKS: u32 = 5;
+/// Attempts to read blocks that a storage does not return yet.
+const MAX_READS: u32 = 5;
 
 impl Side<'_, '_> {
-    /// What both sides have, once what lies there alike on both is known to be.
+    /// Compares both sides. Records that both sides have are added to the journal first.
     pub(crate) fn compare(&mut self) -> Result<Compared> {
         for _ in 0..ROUNDS {
             let pending = Pending::of(&self.folder, &self.journal, self.rest, self.watch)?;
             let last = self.storage.head(self.key, self.watch)?;
             let head = last.as_ref().map_or(0, |block| block.sequence);
-            if head > MOST {
+            if head > MAX_SEQUENCE {
                 return Err(self.numberless(head));
             }
             let known = self.journal.head;
+            // Blocks are never removed, so the storage lags or was replaced. This must not be
+            // mistaken for a rewind.
             if head < known {
                 return Err(self.lost(head));
             }
             if head == known {
-                if pending.is_empty() && pending.is_settled() {
-                    self.journal.settle(pending.mark.clone())?;
+                // A mark would exclude an unfinished last line from later comparisons.
+                if pending.is_empty() && pending.is_complete() {
+                    self.journal.set_mark(pending.mark.clone())?;
                 }
                 return Ok(Compared { pending, news: None, head, tail: None });
             }
-            let found = self.rows_behind(known, head)?;
+            let found = self.rows_after(known, head)?;
+            // Nothing is complete: the storage ends with a record that lacks pieces.
             if found.through == known {
                 let is_ours = last.is_some_and(|block| block.device_id == self.device);
-                let row = Row::nothing(known + 1, head);
+                let row = Row::none(known + 1, head);
                 return Ok(Compared { pending, news: None, head, tail: Some(Tail { row, is_ours }) });
             }
             if !pending.is_empty() && self.absorb(&pending, &found)? {
@@ -95,7 +98,7 @@ impl Side<'_, '_> {
             let blocks = found.through - known;
             return Ok(Compared { pending, news: Some(News { found, blocks }), head, tail: None });
         }
-        Err(self.restless())
+        Err(self.contended())
     }
 
     fn lost(&self, head: u64) -> Error {
@@ -114,11 +117,12 @@ impl Side<'_, '_> {
         ErrorKind::NumberTooLarge { session, sequence, storage }.into()
     }
 
-    /// Whether a record at the end is still so after it was left alone for a while.
+    /// True if a record at the end is still incomplete after a pause.
     pub(super) fn is_abandoned(&self, tail: &Tail) -> Result<bool> {
         let since = Instant::now();
+        // This device holds the session's lock, so no other process continues its own record.
         while !tail.is_ours && since.elapsed() < self.rest {
-            sleep(TICK.min(self.rest), self.watch)?;
+            sleep(POLL_INTERVAL.min(self.rest), self.watch)?;
             let head = self.storage.head(self.key, self.watch)?;
             if head.is_some_and(|block| block.sequence != tail.row.until) {
                 return Ok(false);
@@ -128,32 +132,33 @@ impl Side<'_, '_> {
     }
 
     /// Returns the records after a block, without their bodies. A storage may return its head
-    /// before it returns all records up to it: then it is read again, up to `LOOKS` times.
-    pub(crate) fn rows_behind(&self, after: u64, head: u64) -> Result<Found> {
-        for _ in 0..LOOKS {
-            let (found, gaps) = self.rows_shown(after, head)?;
+    /// before it returns all blocks up to it: then it is read again, up to `MAX_READS` times.
+    pub(crate) fn rows_after(&self, after: u64, head: u64) -> Result<Assembled> {
+        for _ in 0..MAX_READS {
+            let (found, gaps) = self.visible_rows(after, head)?;
             if self.are_pieces(&gaps)? {
                 return Ok(found);
             }
-            sleep(TICK.min(self.rest), self.watch)?;
+            sleep(POLL_INTERVAL.min(self.rest), self.watch)?;
         }
         Err(late(self.storage, self.key))
     }
 
-    /// The records behind a block that are shown, and what between them is not.
-    fn rows_shown(&self, after: u64, head: u64) -> Result<(Found, Vec<Gap>)> {
+    /// The records after a block that the storage returns, and the gaps between them.
+    fn visible_rows(&self, after: u64, head: u64) -> Result<(Assembled, Vec<Gap>)> {
+        // The rewinds are among these rows, so nothing is hidden yet.
         let hidden = Hidden::default();
         let mut rows = Assembler::new(&hidden, Depth::Rows, None, self.watch);
         let (mut gaps, mut own, mut others) = (Gaps { found: Vec::new(), is_ours: true }, Vec::new(), 0);
         let selection = Selection { after, until: Some(head), types: HEADS.to_vec(), want: Want::Outline };
         self.storage.read(self.key, &selection, self.watch, &mut |mut block| {
             self.watch.check()?;
-            // Pieces of messages are messages.
+            // Pieces of messages have the type of messages.
             if block.parent_block_id.is_some() {
                 return Ok(ControlFlow::Continue(()));
             }
             crate::send::strip(&mut block)?;
-            gaps.pass(rows.known_until(after), block.sequence, block.version);
+            gaps.add(rows.known_until(after), block.sequence, block.version);
             rows.take(&block, &mut NoLines)?;
             if block.device_id == self.device {
                 own.push(block.sequence);
@@ -162,18 +167,19 @@ impl Side<'_, '_> {
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        gaps.pass(rows.known_until(after), head.saturating_add(1), VERSION);
+        // The head closes the last gap: the blocks before it may be late as well.
+        gaps.add(rows.known_until(after), head.saturating_add(1), VERSION);
         let found = rows.finish(head, &mut NoLines)?;
-        Ok((Found { others, own, ..found }, gaps.found))
+        Ok((Assembled { others, own, ..found }, gaps.found))
     }
 
-    /// Whether what seems to be missing is nothing but pieces, which belong to no record.
+    /// True if the gaps contain nothing but pieces, which belong to no record.
     fn are_pieces(&self, gaps: &[Gap]) -> Result<bool> {
         for (after, until) in gaps {
             let selection = Selection::range(*after, *until);
             let mut count = 0;
             self.storage.read(self.key, &selection, self.watch, &mut |block| {
-                // One that begins a record was not shown before.
+                // A block that starts a record was late, and is visible now.
                 let is_piece = block.parent_block_id.is_some() || block.block_type == BlockType::EventData;
                 count += u64::from(is_piece);
                 Ok(ControlFlow::Continue(()))
@@ -185,8 +191,8 @@ impl Side<'_, '_> {
         Ok(true)
     }
 
-    /// Creates a block once more that this device created, and did not hear of: some storages note
-    /// what describes a session apart.
+    /// Creates again a block that this device created without receiving the response: some storages
+    /// index the blocks that describe a session separately.
     fn create_again(&self, sequence: u64) -> Result<()> {
         let selection = Selection::range(sequence - 1, sequence);
         let mut block = None;
@@ -197,10 +203,11 @@ impl Side<'_, '_> {
         block.map_or(Ok(()), |block| self.storage.create(self.key, &block, self.watch).map(drop))
     }
 
-    /// Takes what is new in the storage for known where this side has the same: an answer was lost,
-    /// or the same files came here on another way. Whether it was.
-    fn absorb(&mut self, pending: &Pending, found: &Found) -> Result<bool> {
+    /// Adds new blocks of the storage to the journal if this side has the same records: a response
+    /// was lost, or the same files were copied here by other means. Returns true if it did.
+    fn absorb(&mut self, pending: &Pending, found: &Assembled) -> Result<bool> {
         let mut rows = &*found.rows;
+        // A local rewind has been pushed only if the new blocks start with it.
         if let Some(target) = pending.rewind {
             let Some((Row { kind: Kind::Rewind { target: other }, .. }, rest)) = rows.split_first() else {
                 return Ok(false);
@@ -210,15 +217,15 @@ impl Side<'_, '_> {
             }
             rows = rest;
         }
-        let rows = if self.journal.rows.is_empty() { seen(rows) } else { rows.to_vec() };
+        let rows = if self.journal.rows.is_empty() { visible(rows) } else { rows.to_vec() };
         let is_same = rows.iter().all(Row::is_plain)
             && pending.is_described_by(&rows)?
             && pending.begins_with(&rows, self.watch)?;
         if is_same {
-            // Who only looks leaves that to whoever writes it down.
-            let is_noted = !self.journal.is_only_read();
-            let told = found.rows.iter().filter(|row| is_noted && row.kind == Kind::Metadata);
-            for row in told.filter(|row| found.own.contains(&row.sequence)) {
+            // A read-only comparison leaves this to the next writer.
+            let is_written = !self.journal.is_only_read();
+            let descriptions = found.rows.iter().filter(|row| is_written && row.kind == Kind::Metadata);
+            for row in descriptions.filter(|row| found.own.contains(&row.sequence)) {
                 self.create_again(row.sequence)?;
             }
             self.journal.append(&found.rows, found.through, found.description.as_ref())?;
@@ -227,18 +234,18 @@ impl Side<'_, '_> {
     }
 }
 
-/// The records that count. Where nothing was known before, only these can be in the files.
-fn seen(rows: &[Row]) -> Vec<Row> {
+/// The visible records. If nothing was known before, only these can be in the files.
+fn visible(rows: &[Row]) -> Vec<Row> {
     let hidden = Hidden::by(rows);
-    let counts =
-        |row: &&Row| !hidden.hides(row.sequence) && !matches!(row.kind, Kind::Rewind { .. } | Kind::Nothing);
-    rows.iter().filter(counts).copied().collect()
+    let is_record =
+        |row: &&Row| !hidden.hides(row.sequence) && !matches!(row.kind, Kind::Rewind { .. } | Kind::None);
+    rows.iter().filter(is_record).copied().collect()
 }
 
-/// Behind one number up to another.
+/// A gap: after the first number, up to the second.
 type Gap = (u64, u64);
 
-/// What is missing between records. Other programs may leave numbers out; their blocks have no
+/// Finds missing blocks between records. Other programs may skip numbers; their blocks have no
 /// version.
 struct Gaps {
     found: Vec<Gap>,
@@ -246,8 +253,8 @@ struct Gaps {
 }
 
 impl Gaps {
-    /// The next record, where all up to a number is known.
-    fn pass(&mut self, known: u64, next: u64, version: u32) {
+    /// Adds the next record; all blocks up to `known` are known.
+    fn add(&mut self, known: u64, next: u64, version: u32) {
         let is_ours = version > 0;
         if next > known.saturating_add(1) && is_ours && self.is_ours {
             self.found.push((known, next - 1));
@@ -256,7 +263,7 @@ impl Gaps {
     }
 }
 
-/// Blocks that begin records, or say something of a session.
+/// The types of blocks that start records or describe a session.
 const HEADS: [BlockType; 7] = [
     BlockType::SessionCreated,
     BlockType::SessionUpdated,

@@ -1,4 +1,4 @@
-//! What is new here, stored.
+//! Pushes new records to the storage.
 
 use crate::data::Description;
 use crate::error::Result;
@@ -26,61 +26,65 @@ impl<'w> Side<'_, 'w> {
         }
     }
 
-    /// Stores what is new here. Somebody else may write meanwhile: then it ends, and both sides are
-    /// to be compared again.
+    /// Pushes the new records. If another device writes at the same time, it stops, and both sides
+    /// are compared again.
     pub(super) fn push(&mut self, compared: &Compared) -> Result<()> {
-        let Some(tail) = &compared.tail else { return self.push_behind(compared, None).map(drop) };
-        // What this device had begun comes out the same again, and goes on.
-        if tail.is_ours && self.push_behind(compared, None)? {
+        let Some(tail) = &compared.tail else { return self.push_after(compared, None).map(drop) };
+        // A record that this device has started becomes the same blocks again, and is continued.
+        if tail.is_ours && self.push_after(compared, None)? {
             return Ok(());
         }
         if self.is_abandoned(tail)? {
-            self.push_behind(compared, Some(tail.row))?;
+            self.push_after(compared, Some(tail.row))?;
         }
         Ok(())
     }
 
-    /// Stores what is new here behind what is known, or behind a record that is nothing. Whether
-    /// any of it was.
-    fn push_behind(&mut self, compared: &Compared, nothing: Option<Row>) -> Result<bool> {
+    /// Pushes the new records after the known blocks, or after an abandoned record. Returns true if
+    /// any block was stored.
+    fn push_after(&mut self, compared: &Compared, abandoned: Option<Row>) -> Result<bool> {
         let pending = &compared.pending;
-        let mut maker = self.maker(nothing.map_or(self.journal.head, |row| row.until) + 1, pending.turns);
+        let mut maker = self.maker(abandoned.map_or(self.journal.head, |row| row.until) + 1, pending.turns);
         let mut sender = Sender::new(self.storage, self.key, self.watch);
-        let mut rows = Rows(nothing.into_iter().collect());
+        let mut rows = Rows(abandoned.into_iter().collect());
         if let Some(target) = pending.rewind {
             let row = maker.rewind(target, "changed here", &mut |block| sender.take(block))?;
+            // The rewind may hide descriptions, so the next one has all fields.
             maker.described = None;
-            rows.note(row);
+            rows.push(row);
         }
         let mut journal = self.journal.clone();
-        let sent = tell(&mut maker, pending, &mut sender, &mut |row, sender, told| {
-            rows.note(row);
-            rows.keep(sender, &mut journal, told)
+        let sent = send(&mut maker, pending, &mut sender, &mut |row, sender, description| {
+            rows.push(row);
+            rows.record(sender, &mut journal, description)
         });
         let sent = sent.and_then(|()| sender.flush());
-        rows.keep_all(&sender, &mut journal, maker.described.as_ref())?;
+        // After a failure as well: the next sync continues after the stored blocks.
+        rows.record_all(&sender, &mut journal, maker.described.as_ref())?;
         let (is_all, is_any) = (!sender.is_refused(), sender.through() > 0);
         drop(maker);
         self.journal = journal;
         sent?;
-        if is_all && pending.is_settled() {
-            self.journal.settle(pending.mark.clone())?;
+        // With a mark, later comparisons skip the files, so everything must have been sent.
+        if is_all && pending.is_complete() {
+            self.journal.set_mark(pending.mark.clone())?;
         }
         Ok(is_any)
     }
 }
 
-/// Who is told of each record that was made into blocks.
-pub(super) type Told<'t> = dyn FnMut(Row, &mut Sender<'_, '_>, Option<&Description>) -> Result<()> + 't;
+/// Called for each record that was made into blocks.
+pub(super) type OnRecord<'t> = dyn FnMut(Row, &mut Sender<'_, '_>, Option<&Description>) -> Result<()> + 't;
 
-/// Makes all that is pending into blocks: the description, what was said, what happened.
-pub(super) fn tell(
+/// Makes blocks of all pending records: the description, the messages, and the events.
+pub(super) fn send(
     maker: &mut Maker<'_, '_>,
     pending: &Pending,
     sender: &mut Sender<'_, '_>,
-    told: &mut Told<'_>,
+    on_record: &mut OnRecord<'_>,
 ) -> Result<()> {
-    if pending.is_described_anew {
+    // Descriptions come first, because the first block of a session must describe it.
+    if pending.is_description_changed {
         let row = match pending.metadata.whole().next()? {
             Some(at) => {
                 maker.record(&pending.metadata, at, Kind::Metadata, &mut |block| sender.take(block))?
@@ -91,53 +95,57 @@ pub(super) fn tell(
             }
             None => maker.undescribed(&mut |block| sender.take(block))?,
         };
-        told(row, sender, maker.described.as_ref())?;
+        on_record(row, sender, maker.described.as_ref())?;
     } else if maker.next == 1 {
         let row = maker.undescribed(&mut |block| sender.take(block))?;
-        told(row, sender, maker.described.as_ref())?;
+        on_record(row, sender, maker.described.as_ref())?;
     }
     for (kind, tail) in [(Kind::Message, &pending.transcript), (Kind::Event, &pending.events)] {
         tail.each(maker.watch, &mut |line| {
+            // A number was taken. The next round makes the remaining blocks with later numbers.
             if sender.is_refused() {
                 return Ok(());
             }
             let row = maker.record(&tail.text, line, kind, &mut |block| sender.take(block))?;
-            told(row, sender, maker.described.as_ref())
+            on_record(row, sender, maker.described.as_ref())
         })?;
     }
     Ok(())
 }
 
-/// Records that were made into blocks, until those are stored.
+/// Records whose blocks are not confirmed by the storage yet.
 #[derive(Default)]
 struct Rows(Vec<Row>);
 
 impl Rows {
-    fn note(&mut self, row: Row) {
+    fn push(&mut self, row: Row) {
         self.0.push(row);
     }
 
-    /// Writes down what is stored by now, some at a time.
-    fn keep(
+    /// Adds stored records to the journal, in batches.
+    fn record(
         &mut self,
         sender: &Sender<'_, '_>,
         journal: &mut Journal,
-        told: Option<&Description>,
+        description: Option<&Description>,
     ) -> Result<()> {
-        let is_worth_it = self.0.len() >= 256 || sender.through() > journal.head + 512;
-        if is_worth_it { self.keep_all(sender, journal, told) } else { Ok(()) }
+        // Each append waits for the disk, so records are appended in batches.
+        let is_batch = self.0.len() >= 256 || sender.through() > journal.head + 512;
+        if is_batch { self.record_all(sender, journal, description) } else { Ok(()) }
     }
 
-    fn keep_all(
+    fn record_all(
         &mut self,
         sender: &Sender<'_, '_>,
         journal: &mut Journal,
-        told: Option<&Description>,
+        description: Option<&Description>,
     ) -> Result<()> {
+        // A record counts once its last piece is stored. Otherwise, the next sync starts with its
+        // first block.
         let stored = self.0.iter().take_while(|row| row.until <= sender.through()).count();
         let rows = self.0.drain(..stored).collect::<Vec<_>>();
         match rows.last() {
-            Some(last) => journal.append(&rows, last.until, told),
+            Some(last) => journal.append(&rows, last.until, description),
             None => Ok(()),
         }
     }

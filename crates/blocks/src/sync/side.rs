@@ -1,4 +1,4 @@
-//! One session on both sides: its folder and journal here, its blocks in the storage.
+//! One session on both sides: its folder and journal on this machine, its blocks in the storage.
 
 use std::fs::File;
 use std::time::Duration;
@@ -22,28 +22,28 @@ pub(crate) struct Side<'a, 'w> {
     pub(crate) journal: Journal,
     pub(crate) device: &'a str,
     pub(crate) project: &'a str,
-    /// How long a last line without an end is left alone.
+    /// The time for which an unfinished last line is left alone.
     pub(crate) rest: Duration,
     pub(crate) watch: &'a Watch<'w>,
 }
 
-/// Times that both sides are compared again because somebody wrote in between.
+/// Maximum rounds of comparing both sides again because another device wrote in between.
 pub(super) const ROUNDS: u32 = 16;
 
 impl Side<'_, '_> {
-    /// What is known of this session's blocks. Whoever removes a session from a machine takes
-    /// nothing away from the others: what was known of it is forgotten, so that it comes back when
-    /// it is asked for.
+    /// Opens the journal of this session. If the session was removed from this machine, its journal
+    /// is removed as well: the session stays on the other machines, and is pulled again on request.
     pub(super) fn known(&self) -> Result<Journal> {
         let path = self.journal.path();
-        if Journal::look(path)?.is_of_removed(&self.folder) {
+        if Journal::open_read_only(path)?.is_of_removed(&self.folder) {
             files::remove(path)?;
         }
         Journal::open(path)
     }
 
-    /// Waits for whoever else makes this session the same. Held until it is let go.
+    /// Waits for other processes that sync this session. The lock is held until the file is closed.
     pub(super) fn lock(&self) -> Result<File> {
+        // The journal itself is replaced by renaming, so its lock would not exclude later openers.
         let path = self.journal.path().with_extension("lock");
         if let Some(folder) = path.parent() {
             files::make_folder(folder)?;
@@ -51,7 +51,7 @@ impl Side<'_, '_> {
         lock_file(&path, self.watch)
     }
 
-    pub(super) fn restless(&self) -> Error {
-        ErrorKind::Restless { session: self.key.session().to_owned() }.into()
+    pub(super) fn contended(&self) -> Error {
+        ErrorKind::Contended { session: self.key.session().to_owned() }.into()
     }
 }

@@ -1,41 +1,42 @@
-//! How the two sides of a session compare, and how a conflict between them is settled.
+//! The state of a session on two sides, and the resolution of conflicts.
 
 use serde::Serialize;
 
 use crate::error::{ErrorKind, Result};
 
-/// How a session here compares with what is stored of it.
+/// The state of a session on this machine compared with the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum State {
-    /// They are the same.
+    /// Both sides are equal.
     Synced,
-    /// Something here is not stored.
+    /// This machine has records that are not stored.
     Ahead,
-    /// Something stored is not here.
+    /// The storage has records that are not on this machine.
     Behind,
-    /// Both.
+    /// Both have records that the other lacks.
     Conflict,
 }
 
-/// How a conflict is settled.
+/// The resolution of a conflict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Settlement {
-    /// Not at all: somebody has to decide.
+pub enum ConflictResolution {
+    /// None: the user has to decide.
     #[default]
     Manual,
-    /// What is here counts; what the others wrote is hidden, and stays in the storage.
+    /// Keeps the records of this machine; those of other devices are hidden, but stay in the
+    /// storage.
     Local,
-    /// What is stored counts; what is here is stored too, hidden.
+    /// Keeps the stored records; those of this machine are stored as well, hidden.
     Remote,
-    /// Both: what is here goes behind what the others wrote.
+    /// Keeps both: the records of this machine follow those of other devices.
     Merge,
 }
 
 impl State {
-    /// Its stable name, as reports spell it.
+    /// Its stable name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Synced => "synced",
@@ -46,16 +47,16 @@ impl State {
     }
 }
 
-impl Settlement {
-    /// By its name: `local`, `remote`, `merge`, `manual`, or as settings spell it, `local_wins` and
-    /// `remote_wins`.
+impl ConflictResolution {
+    /// Parses a name: `local`, `remote`, `merge`, `manual`, or `local_wins` and `remote_wins` as in
+    /// settings.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "manual" => Ok(Self::Manual),
             "local" | "local_wins" => Ok(Self::Local),
             "remote" | "remote_wins" => Ok(Self::Remote),
             "merge" => Ok(Self::Merge),
-            _ => Err(ErrorKind::UnknownSettlement { name: name.to_owned() }.into()),
+            _ => Err(ErrorKind::UnknownResolution { name: name.to_owned() }.into()),
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Both sides changed everything, one after the other or at once.
+//! Tests of devices that changed everything, one after the other or at once.
 
 use std::thread;
 
 use super::devices::Device;
 use super::memory::Memory;
 use crate::block::Key;
-use crate::sync::{Settlement, State};
+use crate::sync::{ConflictResolution, State};
 
-const MANUAL: Settlement = Settlement::Manual;
+const MANUAL: ConflictResolution = ConflictResolution::Manual;
 
 fn message(text: &str) -> String {
     format!("{{\"role\": \"user\", \"content\": \"{text}\"}}\n")
@@ -17,8 +17,8 @@ fn event(text: &str) -> String {
     format!("{{\"ts\":\"2026-03-01T09:00:00Z\",\"event\":\"{text}\"}}\n")
 }
 
-/// A session on two devices that was cut back, gone on with and described anew on both.
-fn contradiction() -> (Memory, Device, Device) {
+/// A session that two devices have cut back, extended, and described differently.
+fn diverged_devices() -> (Memory, Device, Device) {
     let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
     one.write("metadata.json", b"{\"name\": \"base\"}");
     one.append("transcript.jsonl", &["m0", "m1", "m2", "m3"].map(message).concat());
@@ -33,51 +33,51 @@ fn contradiction() -> (Memory, Device, Device) {
     assert_eq!(one.sync(&storage, MANUAL).unwrap(), State::Synced);
     let before = two.all();
     assert_eq!(two.sync(&storage, MANUAL).unwrap(), State::Conflict);
-    assert_eq!(two.all(), before, "nothing is touched before somebody decides");
+    assert_eq!(two.all(), before, "a conflict changes no file before it is resolved");
     (storage, one, two)
 }
 
-/// Settles it on the second device; what all have then.
-fn settled(settlement: Settlement) -> ([[Vec<u8>; 3]; 2], [Vec<u8>; 3]) {
-    let (storage, one, two) = contradiction();
+/// Resolves the conflict on the second device, and returns the files of all devices.
+fn settled(resolution: ConflictResolution) -> ([[Vec<u8>; 3]; 2], [Vec<u8>; 3]) {
+    let (storage, one, two) = diverged_devices();
     let before = [one.all(), two.all()];
-    assert_eq!(two.sync(&storage, settlement).unwrap(), State::Synced);
+    assert_eq!(two.sync(&storage, resolution).unwrap(), State::Synced);
     assert_eq!(one.sync(&storage, MANUAL).unwrap(), State::Synced);
     let three = Device::new("three");
     assert_eq!(three.sync(&storage, MANUAL).unwrap(), State::Synced);
     assert_eq!([one.all(), two.all()], [three.all(), three.all()]);
     let stored = storage.blocks(&Key::new("ada", "5d1c").unwrap());
-    let told = stored.iter().map(|block| block.data.get()).collect::<String>();
+    let stored_text = stored.iter().map(|block| block.data.get()).collect::<String>();
     for text in ["m3", "e2", "from one", "from two", "of one", "of two", "e3"] {
-        assert!(told.contains(text), "{text} is stored, seen or hidden");
+        assert!(stored_text.contains(text), "{text} is stored, seen or hidden");
     }
     (before, three.all())
 }
 
 #[test]
-fn changes_of_everything_on_both_sides_are_settled_for_what_is_here() {
-    let ([_, here], after) = settled(Settlement::Local);
+fn conflicting_changes_resolve_to_local() {
+    let ([_, here], after) = settled(ConflictResolution::Local);
     assert_eq!(after, here);
 }
 
 #[test]
-fn changes_of_everything_on_both_sides_are_settled_for_what_is_stored() {
-    let ([there, _], after) = settled(Settlement::Remote);
+fn conflicting_changes_resolve_to_remote() {
+    let ([there, _], after) = settled(ConflictResolution::Remote);
     assert_eq!(after, there);
 }
 
 #[test]
-fn changes_of_everything_on_both_sides_are_merged() {
-    let (_, [metadata, transcript, events]) = settled(Settlement::Merge);
+fn conflicting_changes_are_merged() {
+    let (_, [metadata, transcript, events]) = settled(ConflictResolution::Merge);
     assert_eq!(metadata, b"{\"name\": \"of two\"}");
     let expected = ["m0", "from one", "from two"].map(message).concat();
     assert_eq!(String::from_utf8(transcript).unwrap(), expected);
     assert_eq!(String::from_utf8(events).unwrap(), ["e0", "e3"].map(event).concat());
 }
 
-/// What is stored counts, though only the description was changed here, or there is none any more.
+/// The stored version wins, even if this device changed only the description or removed it.
 #[test]
-fn a_description_of_the_storage_counts_where_another_is_here() {
+fn remote_resolution_keeps_the_stored_description() {
     for is_removed in [true, false] {
         let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
         one.write("metadata.json", b"{\"name\": \"base\"}");
@@ -90,7 +90,7 @@ fn a_description_of_the_storage_counts_where_another_is_here() {
         } else {
             two.write("metadata.json", b"{\"name\": \"of two\"}");
         }
-        assert_eq!(two.sync(&storage, Settlement::Remote).unwrap(), State::Synced);
+        assert_eq!(two.sync(&storage, ConflictResolution::Remote).unwrap(), State::Synced);
         assert_eq!(two.all(), one.all(), "{is_removed}");
         one.sync(&storage, MANUAL).unwrap();
         assert_eq!(two.all(), one.all());
@@ -100,7 +100,7 @@ fn a_description_of_the_storage_counts_where_another_is_here() {
 
 /// A description may be as long as any record.
 #[test]
-fn a_long_description_is_brought_over() {
+fn long_descriptions_are_pulled() {
     let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
     for len in [49_990, 50_001, 700_000] {
         one.write("metadata.json", format!("{{\"name\": \"{}\"}}", "n".repeat(len)).as_bytes());
@@ -110,9 +110,9 @@ fn a_long_description_is_brought_over() {
     }
 }
 
-/// Two devices sync at once, and whoever is refused a number goes on behind it.
+/// Two devices sync at once; the one whose number is taken continues after it.
 #[test]
-fn two_devices_may_sync_at_once() {
+fn two_devices_sync_concurrently() {
     let (storage, devices) = (Memory::new(), ["one", "two"].map(Device::new));
     let (storage, rounds) = (&storage, 20);
     thread::scope(|scope| {
@@ -120,14 +120,14 @@ fn two_devices_may_sync_at_once() {
             scope.spawn(move || {
                 for round in 0..rounds {
                     device.append("events.jsonl", &event(&format!("d{at}r{round}.")));
-                    device.sync(storage, Settlement::Merge).unwrap();
+                    device.sync(storage, ConflictResolution::Merge).unwrap();
                 }
             });
         }
     });
     for _ in 0..2 {
         for device in &devices {
-            assert_eq!(device.sync(storage, Settlement::Merge).unwrap(), State::Synced);
+            assert_eq!(device.sync(storage, ConflictResolution::Merge).unwrap(), State::Synced);
         }
     }
     let [one, two] = &devices;

@@ -1,15 +1,15 @@
-//! What is found without pieces and bodies is what is found with them.
+//! Checks that assembling without pieces and bodies finds the same rows.
 
 use trommel_session::Watch;
 
 use super::devices::Device;
 use super::memory::{Fault, Memory};
-use crate::assemble::{Assembler, Depth, Found, NoLines};
+use crate::assemble::{Assembled, Assembler, Depth, NoLines};
 use crate::block::{Block, BlockType, Key};
 use crate::rows::{Hidden, Kind, Row};
-use crate::sync::{Settlement, State};
+use crate::sync::{ConflictResolution, State};
 
-fn found(blocks: &[Block], depth: Depth) -> Found {
+fn found(blocks: &[Block], depth: Depth) -> Assembled {
     let (hidden, watch) = (Hidden::default(), Watch::new());
     let mut assembler = Assembler::new(&hidden, depth, None, &watch);
     for block in blocks {
@@ -25,14 +25,14 @@ fn found(blocks: &[Block], depth: Depth) -> Found {
     assembler.finish(blocks.len() as u64, &mut NoLines).unwrap()
 }
 
-/// Rows but for what a depth does not look at: turns of what is no record, and what is left of a
-/// record that is nothing.
-fn told(found: &Found) -> Vec<(u64, u64, Kind, Option<crate::lines::Print>)> {
-    let print = |row: &Row| (row.kind != Kind::Nothing).then_some(row.print);
+/// The rows without the parts that a depth does not read: turns of rows that are not records, and
+/// the remains of an abandoned record.
+fn row_summaries(found: &Assembled) -> Vec<(u64, u64, Kind, Option<crate::lines::Print>)> {
+    let print = |row: &Row| (row.kind != Kind::None).then_some(row.print);
     found.rows.iter().map(|row| (row.sequence, row.until, row.kind, print(row))).collect()
 }
 
-/// A session with long records, one that was abandoned, a rewind and descriptions.
+/// A session with long records, an abandoned record, a rewind, and descriptions.
 fn stored() -> Vec<Block> {
     let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
     let line = |text: &str| format!("{{\"role\":\"user\",\"content\":\"{text}\"}}\n");
@@ -40,41 +40,44 @@ fn stored() -> Vec<Block> {
     one.write("metadata.json", format!("{{\"name\":\"{long}\"}}").as_bytes());
     one.append("transcript.jsonl", &(line("a") + &line(&long) + &line("b")));
     one.append("events.jsonl", &format!("{{\"event\":\"e\",\"data\":\"{long}\"}}\n{{\"event\":\"f\"}}\n"));
-    one.sync(&storage, Settlement::Manual).unwrap();
-    two.sync(&storage, Settlement::Manual).unwrap();
+    one.sync(&storage, ConflictResolution::Manual).unwrap();
+    two.sync(&storage, ConflictResolution::Manual).unwrap();
     one.append("transcript.jsonl", &line(&longer));
     storage.fail(|call| (call == 1).then_some(Fault::Midway));
-    one.sync(&storage, Settlement::Manual).unwrap_err();
+    one.sync(&storage, ConflictResolution::Manual).unwrap_err();
     storage.fail(|_| None);
     two.write("transcript.jsonl", line("a").as_bytes());
     two.append("events.jsonl", &format!("{{\"event\":\"g\",\"data\":\"{long}\"}}\n"));
-    assert_eq!(two.sync(&storage, Settlement::Manual).unwrap(), State::Synced);
+    assert_eq!(two.sync(&storage, ConflictResolution::Manual).unwrap(), State::Synced);
     storage.blocks(&Key::new("ada", "5d1c").unwrap())
 }
 
 #[test]
-fn every_beginning_has_the_same_rows_in_all_depths() {
+fn every_prefix_has_the_same_rows_at_all_depths() {
     let blocks = stored();
-    let is_abandoned = |row: &Row| row.kind == Kind::Nothing && row.until > row.sequence;
+    let is_abandoned = |row: &Row| row.kind == Kind::None && row.until > row.sequence;
     assert!(found(&blocks, Depth::Whole).rows.iter().any(is_abandoned), "a record was abandoned");
     for end in 0..=blocks.len() {
         let blocks = &blocks[..end];
         let whole = found(blocks, Depth::Whole);
         let rows = found(blocks, Depth::Rows);
-        assert_eq!((told(&rows), rows.through), (told(&whole), whole.through), "of {end} blocks");
+        assert_eq!(
+            (row_summaries(&rows), rows.through),
+            (row_summaries(&whole), whole.through),
+            "of {end} blocks"
+        );
         assert!(whole.through <= end as u64 && rows.rows.iter().all(|row| row.until <= rows.through));
         let outlines = found(blocks, Depth::Outline);
-        let ranges = |found: &Found| {
+        let ranges = |found: &Assembled| {
             found.rows.iter().map(|row| (row.sequence, row.until, row.kind)).collect::<Vec<_>>()
         };
         assert_eq!((ranges(&outlines), outlines.through), (ranges(&whole), whole.through), "of {end} blocks");
     }
 }
 
-/// An event of another program that stands inline may say that it is one piece: that piece is
-/// itself.
+/// An inline event of another program may claim to consist of one piece: itself.
 #[test]
-fn what_is_inline_has_no_pieces() {
+fn inline_data_has_no_pieces() {
     for (has_more, chunks, until) in [(false, 1, 1), (false, u64::MAX, 1), (true, 2, 3)] {
         let data = format!(
             r#"{{"event_id":"e","event_type":"x","summary":{{}},"inline_data":{{}},"has_continuation":{has_more},"total_chunks":{chunks}}}"#

@@ -1,4 +1,4 @@
-//! A device: a folder of a session, and what it knows of the storage.
+//! A device: the folder of a session, and its journal.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -13,9 +13,9 @@ use crate::error::Result;
 use crate::folder::Folder;
 use crate::journal::Journal;
 use crate::storage::{BlockStorage, PayloadStorage};
-use crate::sync::{Settlement, Side, State};
+use crate::sync::{ConflictResolution, Side, State};
 
-/// One of the devices.
+/// A device.
 pub(crate) struct Device {
     home: TempDir,
     name: String,
@@ -24,13 +24,13 @@ pub(crate) struct Device {
 
 impl Device {
     pub(crate) fn new(name: &str) -> Self {
-        // In memory where there is such a place: nothing here is to outlive the machine.
+        // In memory if possible: nothing has to survive the machine.
         let memory = std::path::Path::new("/dev/shm");
         let home = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
         Self { home, name: name.to_owned(), key: Key::new("ada", "5d1c").unwrap() }
     }
 
-    /// What is known of the storage is lost.
+    /// Deletes the journal.
     pub(crate) fn forget(&self) {
         fs::remove_file(self.home.path().join("journal")).unwrap();
     }
@@ -39,8 +39,8 @@ impl Device {
         self.home.path().join("session")
     }
 
-    /// A session on this device and in a storage, where a last line without an end is left alone
-    /// for so long.
+    /// Runs `work` with both sides of the session. An unfinished last line is left alone for
+    /// `rest`.
     pub(crate) fn with<T>(
         &self,
         (storage, payloads): (&dyn BlockStorage, Option<&dyn PayloadStorage>),
@@ -63,8 +63,8 @@ impl Device {
         act(&mut side)
     }
 
-    pub(crate) fn sync(&self, storage: &dyn BlockStorage, settlement: Settlement) -> Result<State> {
-        self.with((storage, None), Duration::ZERO, |side| side.sync(settlement))
+    pub(crate) fn sync(&self, storage: &dyn BlockStorage, resolution: ConflictResolution) -> Result<State> {
+        self.with((storage, None), Duration::ZERO, |side| side.sync(resolution))
     }
 
     pub(crate) fn state(&self, storage: &dyn BlockStorage) -> State {
@@ -86,7 +86,7 @@ impl Device {
         fs::read(self.folder().join(file)).unwrap_or_default()
     }
 
-    /// All that a session is.
+    /// The files of the session.
     pub(crate) fn all(&self) -> [Vec<u8>; 3] {
         ["metadata.json", "transcript.jsonl", "events.jsonl"].map(|file| self.read(file))
     }

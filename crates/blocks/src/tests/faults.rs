@@ -1,4 +1,4 @@
-//! Whatever fails once, the next sync goes on: nothing is lost, nothing is there twice.
+//! Checks that the next sync resumes after any single failure: nothing is lost or duplicated.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -10,54 +10,54 @@ use super::devices::Device;
 use super::memory::{Fault, Memory};
 use crate::block::Key;
 use crate::error::ErrorClass;
-use crate::sync::{Settlement, State};
+use crate::sync::{ConflictResolution, State};
 
 const FAULTS: [Fault; 4] = [Fault::Before, Fault::Midway, Fault::After, Fault::Hidden];
 
-/// What "input/output error" is called by systems.
+/// The error code of "input/output error".
 const EIO: i32 = 5;
 
 fn key() -> Key {
     Key::new("ada", "5d1c").unwrap()
 }
 
-/// Syncs until it is done; whatever failed is tried once more.
-fn synced(device: &Device, storage: &Memory, settlement: Settlement) {
+/// Syncs until it succeeds, and retries every failure once.
+fn synced(device: &Device, storage: &Memory, resolution: ConflictResolution) {
     for _ in 0..8 {
-        if let Ok(state) = device.sync(storage, settlement) {
+        if let Ok(state) = device.sync(storage, resolution) {
             assert_eq!(state, State::Synced);
             return;
         }
     }
-    panic!("it does not go on");
+    panic!("the sync never succeeds");
 }
 
 fn message(text: &str) -> String {
     format!("{{\"role\": \"user\", \"content\": \"{text}\"}}\n")
 }
 
-/// A session with a record of several pieces, sent, fetched, gone on with, and cut back.
+/// A session with a record in several pieces: pushed, pulled, extended, and cut back.
 fn story(storage: &Memory) -> (Device, Device) {
     let (one, two) = (Device::new("one"), Device::new("two"));
     let long = "x".repeat(350_000);
     one.write("metadata.json", b"{\"name\": \"first\"}");
     one.append("transcript.jsonl", &(message("a") + &message("b")));
     one.append("events.jsonl", &format!("{{\"event\":\"e\",\"data\":{{\"t\":\"{long}\"}}}}\n"));
-    synced(&one, storage, Settlement::Manual);
-    synced(&two, storage, Settlement::Manual);
+    synced(&one, storage, ConflictResolution::Manual);
+    synced(&two, storage, ConflictResolution::Manual);
     two.write("metadata.json", b"{\"name\": \"second\"}");
     two.append("transcript.jsonl", &message("c"));
-    synced(&two, storage, Settlement::Manual);
-    synced(&one, storage, Settlement::Manual);
+    synced(&two, storage, ConflictResolution::Manual);
+    synced(&one, storage, ConflictResolution::Manual);
     one.write("transcript.jsonl", (message("a") + &message("d")).as_bytes());
-    synced(&one, storage, Settlement::Manual);
-    synced(&two, storage, Settlement::Manual);
+    synced(&one, storage, ConflictResolution::Manual);
+    synced(&two, storage, ConflictResolution::Manual);
     (one, two)
 }
 
-/// R36: each call fails once, before, in the midst of, or after what it does.
+/// R36: each call fails once, before, during, or after its work.
 #[test]
-fn r36_each_call_may_fail_once() {
+fn r36_each_call_fails_once() {
     let storage = Memory::new();
     let (one, _) = story(&storage);
     let (expected, calls) = (one.all(), storage.calls());
@@ -75,9 +75,9 @@ fn r36_each_call_may_fail_once() {
     }
 }
 
-/// R36: several calls fail, one in so many.
+/// R36: every nth call fails.
 #[test]
-fn r36_many_calls_may_fail() {
+fn r36_many_calls_fail() {
     let storage = Memory::new();
     let (one, _) = story(&storage);
     let (expected, blocks) = (one.all(), storage.blocks(&key()).len());
@@ -90,44 +90,44 @@ fn r36_many_calls_may_fail() {
     }
 }
 
-/// A conflict of two devices, settled; what both have then.
-fn settled(storage: &Memory, settlement: Settlement) -> [Vec<u8>; 3] {
+/// Resolves a conflict of two devices, and returns the files of both.
+fn settled(storage: &Memory, resolution: ConflictResolution) -> [Vec<u8>; 3] {
     let (one, two) = (Device::new("one"), Device::new("two"));
     one.append("transcript.jsonl", &message("base"));
-    synced(&one, storage, Settlement::Manual);
-    synced(&two, storage, Settlement::Manual);
+    synced(&one, storage, ConflictResolution::Manual);
+    synced(&two, storage, ConflictResolution::Manual);
     one.append("transcript.jsonl", &message("from one"));
     one.write("metadata.json", b"{\"name\": \"one\"}");
     two.write("transcript.jsonl", message("from two").as_bytes());
     two.append("events.jsonl", "{\"event\":\"e\"}\n");
-    synced(&one, storage, Settlement::Manual);
-    synced(&two, storage, settlement);
-    synced(&one, storage, Settlement::Manual);
+    synced(&one, storage, ConflictResolution::Manual);
+    synced(&two, storage, resolution);
+    synced(&one, storage, ConflictResolution::Manual);
     assert_eq!(one.all(), two.all());
     two.all()
 }
 
-/// R36: so may those that settle a conflict.
+/// R36: the same for calls that resolve a conflict.
 #[test]
-fn r36_each_call_of_a_settlement_may_fail_once() {
-    for settlement in [Settlement::Local, Settlement::Remote, Settlement::Merge] {
+fn r36_each_call_of_a_resolution_fails_once() {
+    for resolution in [ConflictResolution::Local, ConflictResolution::Remote, ConflictResolution::Merge] {
         let storage = Memory::new();
-        let expected = settled(&storage, settlement);
+        let expected = settled(&storage, resolution);
         for at in 0..storage.calls() {
             for fault in FAULTS {
                 let storage = Memory::new();
                 storage.fail(move |call| (call == at).then_some(fault));
-                let found = settled(&storage, settlement);
-                assert_eq!(found, expected, "{settlement:?}, {fault:?} at call {at}");
+                let found = settled(&storage, resolution);
+                assert_eq!(found, expected, "{resolution:?}, {fault:?} at call {at}");
             }
         }
     }
 }
 
-/// R35: a process may end at every operation on a file; whoever goes on has the old files or the
-/// new ones, and in the end the new ones.
+/// R35: a process ends at each file operation. The next one finds the old files or the new ones,
+/// and in the end the new ones.
 #[test]
-fn r35_a_process_may_end_at_every_operation() {
+fn r35_a_process_ends_at_every_operation() {
     for fails in [Fails::FromThenOn, Fails::Once] {
         for is_cut in [false, true] {
             let made = || {
@@ -135,26 +135,26 @@ fn r35_a_process_may_end_at_every_operation() {
                 one.write("metadata.json", b"{\"name\": \"first\"}");
                 one.append("transcript.jsonl", &(message("a") + &message("b")));
                 one.append("events.jsonl", "{\"event\":\"e\"}\n");
-                synced(&one, &storage, Settlement::Manual);
-                synced(&two, &storage, Settlement::Manual);
+                synced(&one, &storage, ConflictResolution::Manual);
+                synced(&two, &storage, ConflictResolution::Manual);
                 one.write("metadata.json", b"{\"name\": \"second\"}");
                 one.append("events.jsonl", "{\"event\":\"f\"}\n");
                 if is_cut {
                     one.write("transcript.jsonl", message("a").as_bytes());
                 }
                 one.append("transcript.jsonl", &message("c"));
-                synced(&one, &storage, Settlement::Manual);
+                synced(&one, &storage, ConflictResolution::Manual);
                 (storage, one, two)
             };
             let (storage, one, two) = made();
-            let (_, operations) = watched(|| two.sync(&storage, Settlement::Manual).unwrap());
+            let (_, operations) = watched(|| two.sync(&storage, ConflictResolution::Manual).unwrap());
             assert_eq!(two.all(), one.all());
             assert!(operations.len() > 10, "{operations:?}");
             for at in 0..operations.len() as u64 {
                 let (storage, one, two) = made();
-                let (_, _) = failing(at, fails, EIO, || two.sync(&storage, Settlement::Manual));
-                // The agent goes on meanwhile, as long as nothing of the files was changed.
-                synced(&two, &storage, Settlement::Manual);
+                let (_, _) = failing(at, fails, EIO, || two.sync(&storage, ConflictResolution::Manual));
+                // The agent continues meanwhile, if its files have not changed.
+                synced(&two, &storage, ConflictResolution::Manual);
                 assert_eq!(two.all(), one.all(), "{fails:?} at {at} of {operations:?}");
                 assert_eq!(two.state(&storage), State::Synced);
                 assert_eq!(
@@ -166,24 +166,24 @@ fn r35_a_process_may_end_at_every_operation() {
     }
 }
 
-/// A record whose pieces never came is nothing, for whoever wrote it and for all others.
+/// A record whose pieces never arrived is skipped by its writer and all others.
 #[test]
-fn what_was_abandoned_is_passed_over() {
+fn abandoned_records_are_skipped() {
     let long = "y".repeat(900_000);
     for is_ours in [true, false] {
         let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
         one.append("transcript.jsonl", &message("a"));
-        synced(&one, &storage, Settlement::Manual);
-        synced(&two, &storage, Settlement::Manual);
+        synced(&one, &storage, ConflictResolution::Manual);
+        synced(&two, &storage, ConflictResolution::Manual);
         one.append("transcript.jsonl", &message(&long));
         storage.fail(|call| (call == 1).then_some(Fault::Midway));
-        one.sync(&storage, Settlement::Manual).unwrap_err();
+        one.sync(&storage, ConflictResolution::Manual).unwrap_err();
         storage.fail(|_| None);
         let stored = storage.blocks(&key());
         assert!(stored.last().is_some_and(|last| !last.is_final_chunk), "a part of it is stored");
-        // Nobody sees half of a record.
+        // No device gets half of a record.
         let three = Device::new("three");
-        synced(&three, &storage, Settlement::Manual);
+        synced(&three, &storage, ConflictResolution::Manual);
         assert_eq!(three.read("transcript.jsonl"), message("a").into_bytes());
         let (writer, other) = if is_ours { (&one, &two) } else { (&two, &one) };
         if is_ours {
@@ -191,43 +191,44 @@ fn what_was_abandoned_is_passed_over() {
         } else {
             two.append("transcript.jsonl", &message("b"));
         }
-        synced(writer, &storage, Settlement::Manual);
-        synced(&three, &storage, Settlement::Manual);
+        synced(writer, &storage, ConflictResolution::Manual);
+        synced(&three, &storage, ConflictResolution::Manual);
         assert_eq!(three.all(), writer.all());
-        synced(other, &storage, Settlement::Merge);
-        synced(writer, &storage, Settlement::Manual);
+        synced(other, &storage, ConflictResolution::Merge);
+        synced(writer, &storage, ConflictResolution::Manual);
         assert_eq!(writer.all(), other.all());
         let text = String::from_utf8(writer.read("transcript.jsonl")).unwrap();
         assert!(text.contains("\"b\"") && (is_ours || text.contains(&long)));
     }
 }
 
-/// What is half written is left alone, and nothing is brought over it.
+/// An unfinished line is left alone, and never overwritten by a pull.
 #[test]
-fn half_a_line_is_left_alone() {
+fn unfinished_lines_are_left_alone() {
     let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
     one.append("transcript.jsonl", &message("a"));
-    synced(&one, &storage, Settlement::Manual);
-    synced(&two, &storage, Settlement::Manual);
+    synced(&one, &storage, ConflictResolution::Manual);
+    synced(&two, &storage, ConflictResolution::Manual);
     one.append("transcript.jsonl", &message("b"));
-    synced(&one, &storage, Settlement::Manual);
+    synced(&one, &storage, ConflictResolution::Manual);
     two.append("transcript.jsonl", "{\"role\": \"us");
-    for settlement in [Settlement::Manual, Settlement::Remote, Settlement::Merge] {
-        let ended = two.with((&storage, None), Duration::from_mins(10), |side| side.sync(settlement));
+    for resolution in [ConflictResolution::Manual, ConflictResolution::Remote, ConflictResolution::Merge] {
+        let ended = two.with((&storage, None), Duration::from_mins(10), |side| side.sync(resolution));
         assert_eq!(ended.unwrap_err().class(), ErrorClass::Busy);
         assert_eq!(two.read("transcript.jsonl"), (message("a") + "{\"role\": \"us").into_bytes());
     }
-    // Its end comes, and it is merged with the rest.
+    // The line is finished, and merged with the rest.
     two.append("transcript.jsonl", "er\"}\n");
-    let ended = two.with((&storage, None), Duration::from_mins(10), |side| side.sync(Settlement::Merge));
+    let ended =
+        two.with((&storage, None), Duration::from_mins(10), |side| side.sync(ConflictResolution::Merge));
     assert_eq!(ended.unwrap(), State::Synced);
     let expected = message("a") + &message("b") + "{\"role\": \"user\"}\n";
     assert_eq!(two.read("transcript.jsonl"), expected.into_bytes());
 }
 
-/// An agent appends while another device's lines are fetched: nothing of it is lost.
+/// An agent appends while lines of another device are pulled: no line is lost.
 #[test]
-fn an_agent_may_write_meanwhile() {
+fn lines_appended_during_a_pull_survive() {
     let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
     let (mut expected, done) = (0, AtomicBool::new(false));
     thread::scope(|scope| {
@@ -243,16 +244,17 @@ fn an_agent_may_write_meanwhile() {
         });
         for round in 0..10 {
             one.append("events.jsonl", &format!("{{\"event\":\"one {round}\"}}\n"));
-            // Either may find the other's lines in between, and then settles that the next time.
-            let _ = one.sync(&storage, Settlement::Merge);
-            let _ = two.sync(&storage, Settlement::Merge);
+            // Either process may find lines of the other, and resolves the conflict in the next
+            // round.
+            let _ = one.sync(&storage, ConflictResolution::Merge);
+            let _ = two.sync(&storage, ConflictResolution::Merge);
         }
         done.store(true, Ordering::SeqCst);
         expected = agent.join().unwrap();
     });
     for _ in 0..3 {
-        synced(&one, &storage, Settlement::Merge);
-        synced(&two, &storage, Settlement::Merge);
+        synced(&one, &storage, ConflictResolution::Merge);
+        synced(&two, &storage, ConflictResolution::Merge);
     }
     assert_eq!(one.all(), two.all());
     let text = String::from_utf8(two.read("events.jsonl")).unwrap();
@@ -263,19 +265,21 @@ fn an_agent_may_write_meanwhile() {
     }
 }
 
-/// Two processes of a device go at the same session at once.
+/// Two processes of one device sync the same session at once.
 #[test]
-fn one_device_may_sync_twice_at_once() {
+fn one_device_syncs_concurrently() {
     let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
     for round in 0..10 {
         one.append("events.jsonl", &format!("{{\"event\":\"e{round}\"}}\n").repeat(50));
         thread::scope(|scope| {
             for _ in 0..3 {
-                scope.spawn(|| assert_eq!(one.sync(&storage, Settlement::Manual).unwrap(), State::Synced));
+                scope.spawn(|| {
+                    assert_eq!(one.sync(&storage, ConflictResolution::Manual).unwrap(), State::Synced);
+                });
             }
         });
     }
-    synced(&two, &storage, Settlement::Manual);
+    synced(&two, &storage, ConflictResolution::Manual);
     assert_eq!(one.all(), two.all());
     assert_eq!(storage.blocks(&key()).len(), 501);
 }

@@ -1,4 +1,4 @@
-//! Blocks that other programs wrote, who keep no text.
+//! Tests with blocks of other programs, which keep no verbatim text.
 
 use proptest::prelude::*;
 use serde_json::value::to_raw_value;
@@ -9,7 +9,7 @@ use super::memory::Memory;
 use crate::block::{Block, BlockType, Key};
 use crate::checksum;
 use crate::error::ErrorClass;
-use crate::sync::{Settlement, State};
+use crate::sync::{ConflictResolution, State};
 
 /// Blocks of a session, numbered from 1.
 struct Foreign {
@@ -56,7 +56,7 @@ impl Foreign {
         self.put(BlockType::Event, &data);
     }
 
-    /// An event whose data comes in pieces.
+    /// An event whose data is in pieces.
     fn chunked(&mut self, pieces: &[&str]) {
         let total = pieces.len() as u64;
         let data = json!({
@@ -90,7 +90,7 @@ fn lines(device: &Device, file: &str) -> Vec<Value> {
 }
 
 #[test]
-fn they_are_read_back_into_files() {
+fn foreign_blocks_become_files() {
     let storage = Memory::new();
     let mut foreign = created("5d1c");
     foreign.message("user", "one");
@@ -104,7 +104,7 @@ fn they_are_read_back_into_files() {
     foreign.chunked(&["{\"last\":", "true}"]);
     foreign.store(&storage);
     let device = Device::new("one");
-    assert_eq!(device.sync(&storage, Settlement::Manual).unwrap(), State::Synced);
+    assert_eq!(device.sync(&storage, ConflictResolution::Manual).unwrap(), State::Synced);
     let metadata: Value = serde_json::from_slice(&device.read("metadata.json")).unwrap();
     assert_eq!(
         (&metadata["name"], &metadata["model"], &metadata["session_id"]),
@@ -116,23 +116,24 @@ fn they_are_read_back_into_files() {
         [json!({"role": "user", "content": "one"}), json!({"role": "assistant", "content": "two"})]
     );
     let events = lines(&device, "events.jsonl");
-    let told = events.iter().map(|event| (event["event"].clone(), event["data"].clone())).collect::<Vec<_>>();
+    let pairs =
+        events.iter().map(|event| (event["event"].clone(), event["data"].clone())).collect::<Vec<_>>();
     let expected = [
         ("llm:request", json!({"model": "m", "messages": [1, 2]})),
         ("tool:pre", json!({"tool_name": "grep", "n": 1})),
         ("llm:request", json!({"last": true})),
     ];
-    assert_eq!(told, expected.map(|(event, data)| (json!(event), data)));
-    // And gone on with, so that the other program's blocks and ours stand one behind the other.
+    assert_eq!(pairs, expected.map(|(event, data)| (json!(event), data)));
+    // Extended by this program, so that blocks of both programs follow each other.
     device.append("transcript.jsonl", "{\"role\": \"user\",  \"content\": \"three\"}\n");
-    assert_eq!(device.sync(&storage, Settlement::Manual).unwrap(), State::Synced);
+    assert_eq!(device.sync(&storage, ConflictResolution::Manual).unwrap(), State::Synced);
     let other = Device::new("two");
-    other.sync(&storage, Settlement::Manual).unwrap();
+    other.sync(&storage, ConflictResolution::Manual).unwrap();
     assert_eq!(other.all(), device.all());
 }
 
 #[test]
-fn forks_begin_as_their_source_was() {
+fn forks_start_with_their_source() {
     let storage = Memory::new();
     let mut source = created("source");
     source.message("user", "one");
@@ -151,40 +152,40 @@ fn forks_begin_as_their_source_was() {
     fork.message("user", "four");
     fork.store(&storage);
     let device = Device::new("one");
-    assert_eq!(device.sync(&storage, Settlement::Manual).unwrap(), State::Synced);
+    assert_eq!(device.sync(&storage, ConflictResolution::Manual).unwrap(), State::Synced);
     let said =
         lines(&device, "transcript.jsonl").iter().map(|line| line["content"].clone()).collect::<Vec<_>>();
     assert_eq!(said, ["one", "two", "three", "four"].map(|text| json!(text)));
     assert_eq!(lines(&device, "events.jsonl").len(), 1);
     assert_eq!(device.state(&storage), State::Synced);
     device.append("transcript.jsonl", "{\"role\":\"user\",\"content\":\"five\"}\n");
-    assert_eq!(device.sync(&storage, Settlement::Manual).unwrap(), State::Synced);
+    assert_eq!(device.sync(&storage, ConflictResolution::Manual).unwrap(), State::Synced);
     let other = Device::new("two");
-    other.sync(&storage, Settlement::Manual).unwrap();
+    other.sync(&storage, ConflictResolution::Manual).unwrap();
     assert_eq!(other.all(), device.all());
-    // Cut back into what is the source's: all of that goes, and what stays is written anew.
+    // Cut back into the part of the source: that part is rewritten.
     let first = lines(&device, "transcript.jsonl")[0].to_string() + "\n";
     device.write("transcript.jsonl", first.as_bytes());
-    assert_eq!(device.sync(&storage, Settlement::Manual).unwrap(), State::Synced);
-    other.sync(&storage, Settlement::Manual).unwrap();
+    assert_eq!(device.sync(&storage, ConflictResolution::Manual).unwrap(), State::Synced);
+    other.sync(&storage, ConflictResolution::Manual).unwrap();
     assert_eq!(other.all(), device.all());
     assert_eq!(lines(&other, "transcript.jsonl").len(), 1);
 }
 
 #[test]
-fn forks_in_a_circle_are_refused() {
+fn cyclic_forks_are_refused() {
     let storage = Memory::new();
     for (session, source) in [("5d1c", "other"), ("other", "5d1c")] {
         let mut fork = created(session);
         fork.put(BlockType::Fork, &json!({"source_session_id": source, "source_sequence": 2}));
         fork.store(&storage);
     }
-    let error = Device::new("one").sync(&storage, Settlement::Manual).unwrap_err();
+    let error = Device::new("one").sync(&storage, ConflictResolution::Manual).unwrap_err();
     assert_eq!(error.class(), ErrorClass::Limit);
 }
 
 #[test]
-fn what_is_damaged_or_newer_is_refused() {
+fn corrupt_and_newer_blocks_are_refused() {
     for (version, checksum, kind) in [(0, "00", ErrorClass::Corrupt), (9, "", ErrorClass::Unsupported)] {
         let storage = Memory::new();
         let mut foreign = created("5d1c");
@@ -196,14 +197,14 @@ fn what_is_damaged_or_newer_is_refused() {
         }
         foreign.store(&storage);
         let device = Device::new("one");
-        let error = device.sync(&storage, Settlement::Manual).unwrap_err();
+        let error = device.sync(&storage, ConflictResolution::Manual).unwrap_err();
         assert_eq!(error.class(), kind, "{error}");
         assert!(error.to_string().contains('2'), "{error}");
         assert!(device.all().iter().all(Vec::is_empty));
     }
 }
 
-/// Data of any block, as nobody would write them.
+/// Data of a block that no program would write.
 fn any_data() -> impl Strategy<Value = Value> {
     let number = prop_oneof![0..9_u64, Just(u64::MAX), Just(u64::MAX - 1), Just(1 << 40)];
     let text = prop_oneof![Just(String::new()), "[a-z{}\"\\\\\u{e9}]{0,12}", Just("x".repeat(300))];
@@ -247,7 +248,8 @@ fn any_data() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// R13: whatever stands in a storage is read or refused, and half of it is never in the files.
+    /// R13: any content of a storage is read or refused as a whole, and never half written to the
+    /// files.
     #[test]
     fn r13_any_blocks_are_read_or_refused(
         blocks in prop::collection::vec((0..8_usize, any_data(), any::<bool>(), any::<Option<u64>>(), 0..2_u32), 1..9),
@@ -267,10 +269,10 @@ proptest! {
         }
         foreign.store(&storage);
         let device = Device::new("one");
-        let first = device.sync(&storage, Settlement::Manual).is_ok();
+        let first = device.sync(&storage, ConflictResolution::Manual).is_ok();
         let all = device.all();
-        // And the same once more.
-        prop_assert_eq!(device.sync(&storage, Settlement::Manual).is_ok(), first);
+        // A second sync has the same result.
+        prop_assert_eq!(device.sync(&storage, ConflictResolution::Manual).is_ok(), first);
         prop_assert_eq!(device.all(), all);
     }
 }

@@ -1,4 +1,4 @@
-//! Whatever is in the files comes back, byte for byte.
+//! Checks that all bytes of the files are restored.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -14,7 +14,7 @@ use super::memory::Memory;
 use crate::data::{INLINE, PIECE};
 use crate::error::{ErrorKind, Result};
 use crate::storage::PayloadStorage;
-use crate::sync::{Settlement, State};
+use crate::sync::{ConflictResolution, State};
 
 /// Payloads in memory.
 #[derive(Default)]
@@ -40,14 +40,15 @@ impl PayloadStorage for Payloads {
     }
 }
 
-fn goes_there_and_back(files: &[(&str, Vec<u8>)], payloads: Option<&Payloads>) {
+fn assert_round_trip(files: &[(&str, Vec<u8>)], payloads: Option<&Payloads>) {
     let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
     for (file, text) in files {
         one.write(file, text);
     }
     for device in [&one, &two] {
         let payloads = payloads.map(|payloads| payloads as _);
-        let ended = device.with((&storage, payloads), Duration::ZERO, |side| side.sync(Settlement::Manual));
+        let ended =
+            device.with((&storage, payloads), Duration::ZERO, |side| side.sync(ConflictResolution::Manual));
         assert_eq!(ended.unwrap(), State::Synced);
     }
     for (here, there) in one.all().iter().zip(&two.all()) {
@@ -55,7 +56,7 @@ fn goes_there_and_back(files: &[(&str, Vec<u8>)], payloads: Option<&Payloads>) {
     }
 }
 
-/// Lines of any bytes: JSON, nearly JSON, no text at all.
+/// Lines of any bytes: JSON, nearly JSON, and bytes that are not UTF-8.
 fn line() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         3 => "\\{\"role\":\"(user|tool)\",\"content\":\"[a-z\\\\\\\\n\u{e9}\u{1f600}]{0,20}\"\\}".prop_map(String::into_bytes),
@@ -82,22 +83,22 @@ proptest! {
 
     #[test]
     fn any_bytes(metadata in file(), transcript in file(), events in file()) {
-        goes_there_and_back(
+        assert_round_trip(
             &[("metadata.json", metadata), ("transcript.jsonl", transcript), ("events.jsonl", events)],
             None,
         );
     }
 }
 
-/// Around every bound at which a record is kept in another way, of one byte, of two and of four
-/// each, and of no text.
+/// Lengths around each bound at which records are stored differently, with characters of one, two,
+/// and four bytes, and with bytes that are not UTF-8.
 #[test]
 fn records_of_every_length() {
     let bounds = [INLINE, PIECE as u64, 2 * PIECE as u64, 1 << 20];
     for (around, character) in [("a", 1), ("\u{e9}", 2), ("\u{1f600}", 4)] {
         for bound in bounds {
             for len in bound - 1..bound + 2 {
-                // Each character at one length near each bound, one byte at all of them.
+                // Each character at one length near each bound, one byte at all lengths.
                 if character > 1 && len != bound {
                     continue;
                 }
@@ -107,9 +108,9 @@ fn records_of_every_length() {
                 let message = format!("{{\"role\":\"user\",\"content\":\"{body}\"}}\n").into_bytes();
                 let payloads = Payloads::default();
                 let files = [("transcript.jsonl", message), ("events.jsonl", event)];
-                goes_there_and_back(&files, None);
-                goes_there_and_back(&files, Some(&payloads));
-                goes_there_and_back(
+                assert_round_trip(&files, None);
+                assert_round_trip(&files, Some(&payloads));
+                assert_round_trip(
                     &[("metadata.json", format!("{{\"name\": \"{body}\"}}").into_bytes())],
                     None,
                 );
@@ -117,6 +118,6 @@ fn records_of_every_length() {
         }
     }
     let odd = [vec![0xff; 700_001], vec![b'\n'], vec![0xfe; 51_000]].concat();
-    goes_there_and_back(&[("metadata.json", odd.clone()), ("events.jsonl", odd.clone())], None);
-    goes_there_and_back(&[("transcript.jsonl", odd)], Some(&Payloads::default()));
+    assert_round_trip(&[("metadata.json", odd.clone()), ("events.jsonl", odd.clone())], None);
+    assert_round_trip(&[("transcript.jsonl", odd)], Some(&Payloads::default()));
 }

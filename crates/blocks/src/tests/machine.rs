@@ -1,5 +1,5 @@
-//! Three devices that do anything, with a storage that fails: nothing is lost, and in the end all
-//! are the same.
+//! Random operations on three devices with a failing storage: nothing is lost, and in the end all
+//! devices are equal.
 
 use std::collections::BTreeSet;
 
@@ -9,31 +9,31 @@ use trommel_testkit::generate::Random;
 use super::devices::Device;
 use super::memory::{Fault, Memory};
 use crate::block::Key;
-use crate::sync::{Settlement, State};
+use crate::sync::{ConflictResolution, State};
 
-/// Cases without and with `TROMMEL_DEEP`.
+/// The number of cases, without and with `TROMMEL_DEEP`.
 const CASES: [u64; 2] = [60, 3_000];
 
 const FAULTS: [Fault; 5] = [Fault::Before, Fault::Midway, Fault::After, Fault::Behind, Fault::Hidden];
 
-/// The devices, the storage between them, and what was written.
+/// The devices, their storage, and the written lines.
 struct World {
     random: Random,
     storage: Memory,
     devices: [Device; 3],
     is_cut: [bool; 3],
     names: u64,
-    /// What was written and not taken back by whoever wrote it before it was sent.
+    /// Names that were written, and not removed by their writer before they were sent.
     written: BTreeSet<String>,
-    /// Every line that ever stood in a file.
+    /// Every line that was ever in a file.
     lines: BTreeSet<Vec<u8>>,
-    /// Names in blocks, and how many blocks were looked at: none ever changes.
+    /// The names in each block, and the number of checked blocks: blocks never change.
     stored: (BTreeSet<String>, usize),
-    /// What was done, for whoever looks into a failure.
+    /// The log of operations, for failure messages.
     done: Vec<String>,
 }
 
-/// The names in a text: `name17.`, none of which another is a part of.
+/// The names in a text: `name17.`, where no name is part of another.
 fn names(text: &[u8]) -> BTreeSet<String> {
     let name = |at: usize| {
         let rest = &text[at..];
@@ -80,7 +80,7 @@ impl World {
         self.check();
     }
 
-    /// A line at the end of a file, now and then one that takes several blocks, or that is no JSON.
+    /// Appends a line to a file; sometimes one that takes several blocks, or malformed JSON.
     fn append(&mut self, at: usize) {
         let (name, file) = (self.name(), FILES[self.random.below(2)]);
         let filler = match self.random.below(40) {
@@ -106,11 +106,11 @@ impl World {
         self.done.push(format!("{at} describes {name}"));
         let gone = self.devices[at].read("metadata.json");
         self.devices[at].write("metadata.json", format!("{{\"name\": \"{name}\"}}").as_bytes());
-        self.forget_unsent(&gone);
+        self.drop_unsent(&gone);
         self.written.insert(name);
     }
 
-    /// Whoever uses the device takes a line out of the middle, or the end off.
+    /// Removes a line from the middle or the end, as a user does.
     fn remove(&mut self, at: usize) {
         let file = FILES[self.random.below(2)];
         let text = self.devices[at].read(file);
@@ -124,52 +124,52 @@ impl World {
         let gone = lines.drain(from..to).collect::<Vec<_>>().concat();
         let rest = lines.concat();
         self.devices[at].write(file, &rest);
-        self.forget_unsent(&gone);
+        self.drop_unsent(&gone);
     }
 
-    /// What was taken away by its writer before it was sent anywhere may be gone.
-    fn forget_unsent(&mut self, gone: &[u8]) {
+    /// Forgets names that their writer removed before they were sent.
+    fn drop_unsent(&mut self, gone: &[u8]) {
         let (gone, there) = (names(gone), self.there());
         self.written.retain(|name| !gone.contains(name) || there.contains(name));
     }
 
-    fn settlement(&mut self) -> Settlement {
+    fn resolution(&mut self) -> ConflictResolution {
         match self.random.below(8) {
-            0 => Settlement::Local,
-            1 => Settlement::Remote,
-            2 => Settlement::Merge,
-            _ => Settlement::Manual,
+            0 => ConflictResolution::Local,
+            1 => ConflictResolution::Remote,
+            2 => ConflictResolution::Merge,
+            _ => ConflictResolution::Manual,
         }
     }
 
     fn sync(&mut self, at: usize) {
-        let (settlement, is_cut) = (self.settlement(), self.is_cut[at]);
+        let (resolution, is_cut) = (self.resolution(), self.is_cut[at]);
         self.storage.fail(move |_| is_cut.then_some(Fault::Before));
-        let ended = self.devices[at].sync(&self.storage, settlement);
-        self.done.push(format!("{at} syncs {settlement:?}, cut {is_cut}: {ended:?}"));
+        let ended = self.devices[at].sync(&self.storage, resolution);
+        self.done.push(format!("{at} syncs {resolution:?}, cut {is_cut}: {ended:?}"));
         assert_eq!(ended.is_err(), is_cut, "{:#?}", self.done);
     }
 
     fn sync_with_faults(&mut self, at: usize) {
-        let (first, settlement) = (self.random.below(12) as u64, self.settlement());
+        let (first, resolution) = (self.random.below(12) as u64, self.resolution());
         let fault = FAULTS[self.random.below(FAULTS.len())];
         let is_for_good = self.random.below(2) == 0;
         self.storage.fail(move |call| (call == first || is_for_good && call > first).then_some(fault));
-        let ended = self.devices[at].sync(&self.storage, settlement);
-        self.done.push(format!("{at} syncs {settlement:?}, {fault:?} at {first}: {ended:?}"));
+        let ended = self.devices[at].sync(&self.storage, resolution);
+        self.done.push(format!("{at} syncs {resolution:?}, {fault:?} at {first}: {ended:?}"));
         self.storage.fail(|_| None);
     }
 
-    /// The process ends at some operation on a file.
+    /// Ends the process at a random file operation.
     fn crash(&mut self, at: usize) {
-        let (operation, settlement) = (self.random.below(16) as u64, self.settlement());
+        let (operation, resolution) = (self.random.below(16) as u64, self.resolution());
         self.storage.fail(|_| None);
         let device = &self.devices[at];
-        let (ended, _) = failing(operation, Fails::FromThenOn, 5, || device.sync(&self.storage, settlement));
-        self.done.push(format!("{at} syncs {settlement:?}, ends at operation {operation}: {ended:?}"));
+        let (ended, _) = failing(operation, Fails::FromThenOn, 5, || device.sync(&self.storage, resolution));
+        self.done.push(format!("{at} syncs {resolution:?}, ends at operation {operation}: {ended:?}"));
     }
 
-    /// Names in blocks and in files.
+    /// The names in blocks and in files.
     fn there(&mut self) -> BTreeSet<String> {
         let blocks = self.storage.blocks(&Key::new("ada", "5d1c").unwrap());
         let (found, looked_at) = &mut self.stored;
@@ -192,11 +192,12 @@ impl World {
         }
     }
 
-    /// Everything is in reach again: after some rounds all devices are the same.
+    /// Restores all connections: after some rounds all devices are equal.
     fn heal(&mut self) {
         self.storage.fail(|_| None);
         for round in 0..6 {
-            let ended = [0, 1, 2].map(|at| self.devices[at].sync(&self.storage, Settlement::Merge).unwrap());
+            let ended =
+                [0, 1, 2].map(|at| self.devices[at].sync(&self.storage, ConflictResolution::Merge).unwrap());
             self.done.push(format!("round {round}: {ended:?}"));
             self.check();
         }
@@ -211,14 +212,14 @@ impl World {
             block.verify().unwrap();
         }
         let fourth = Device::new("four");
-        fourth.sync(&self.storage, Settlement::Manual).unwrap();
+        fourth.sync(&self.storage, ConflictResolution::Manual).unwrap();
         assert_eq!(fourth.all(), all[0], "{:#?}", self.done);
     }
 }
 
-/// R35: three devices, random operations, partitions, faults and crashes.
+/// R35: three devices with random operations, partitions, faults, and crashes.
 #[test]
-fn r35_three_devices_do_anything() {
+fn r35_random_devices() {
     let is_deep = std::env::var_os("TROMMEL_DEEP").is_some();
     let first = std::env::var_os("TROMMEL_SEED").and_then(|seed| seed.to_str()?.parse().ok());
     let cases = CASES[usize::from(is_deep)];

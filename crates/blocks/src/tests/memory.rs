@@ -1,4 +1,4 @@
-//! A storage in memory, which fails as it is told.
+//! A storage in memory with planned failures.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -11,23 +11,22 @@ use crate::block::{Block, BlockType, Key};
 use crate::error::{Error, ErrorKind, Result};
 use crate::storage::{BlockStorage, Created, Selection, Stored, Want};
 
-/// How a call fails.
+/// The failure of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Nothing is done.
+    /// The call does nothing.
     Before,
-    /// Half of it is done.
+    /// The call does half of its work.
     Midway,
-    /// All of it is done, and the answer is lost.
+    /// The call does all of its work, and its response is lost.
     After,
-    /// An answer without the blocks that were stored last, as of a server that does not have them
-    /// yet.
+    /// The response lacks the latest blocks, like that of a lagging server.
     Behind,
-    /// The same where blocks are asked for, and not where only the last one is.
+    /// Only reads lag, and the head does not.
     Hidden,
 }
 
-/// Which calls fail, from 0.
+/// Plans the failures of calls, which are numbered from 0.
 type Plan = Box<dyn FnMut(u64) -> Option<Fault> + Send>;
 
 /// A storage in memory.
@@ -41,12 +40,12 @@ impl Memory {
         Self { sessions: Mutex::default(), plan: Mutex::new((0, Box::new(|_| None))) }
     }
 
-    /// Lets calls fail from now on; they are counted afresh.
+    /// Sets the plan, and restarts the count of calls.
     pub(crate) fn fail(&self, plan: impl FnMut(u64) -> Option<Fault> + Send + 'static) {
         *self.plan.lock().unwrap() = (0, Box::new(plan));
     }
 
-    /// Calls since the plan was told.
+    /// The number of calls since the plan was set.
     pub(crate) fn calls(&self) -> u64 {
         self.plan.lock().unwrap().0
     }
@@ -55,7 +54,7 @@ impl Memory {
         self.sessions.lock().unwrap().get(key).cloned().unwrap_or_default()
     }
 
-    /// Stores what another program wrote, as it is.
+    /// Stores blocks of another program verbatim.
     pub(crate) fn put(&self, key: &Key, blocks: Vec<Block>) {
         self.sessions.lock().unwrap().insert(key.clone(), blocks);
     }
@@ -68,10 +67,10 @@ impl Memory {
     }
 }
 
-/// Blocks that an answer may be behind.
+/// The number of blocks by which a response lags.
 const LATE: usize = 2;
 
-/// Whether a call is told that it failed.
+/// True if the caller gets an error.
 fn is_failure(fault: Option<Fault>) -> bool {
     matches!(fault, Some(Fault::Before | Fault::Midway | Fault::After))
 }

@@ -1,11 +1,11 @@
-//! What becomes of a session on two devices.
+//! Tests of a session on two devices.
 
 use super::devices::Device;
 use super::memory::Memory;
 use crate::storage::BlockStorage;
-use crate::sync::{Settlement, State};
+use crate::sync::{ConflictResolution, State};
 
-const MANUAL: Settlement = Settlement::Manual;
+const MANUAL: ConflictResolution = ConflictResolution::Manual;
 
 fn message(text: &str) -> String {
     format!("{{\"role\": \"user\", \"content\": \"{text}\"}}\n")
@@ -23,7 +23,7 @@ fn two() -> (Memory, Device, Device) {
 }
 
 #[test]
-fn what_one_device_has_the_other_gets_byte_for_byte() {
+fn files_are_synced_byte_for_byte() {
     let (storage, one, two) = two();
     let long = "\u{e9}\u{1f600}\\\"".repeat(120_000);
     one.write("metadata.json", b"{\n  \"name\": \"a\", \"turn_count\": 1,\n  \"x\": 1.0}");
@@ -45,7 +45,7 @@ fn what_one_device_has_the_other_gets_byte_for_byte() {
     assert_eq!(two.state(&storage), State::Behind);
     assert_eq!(two.sync(&storage, MANUAL).unwrap(), State::Synced);
     assert_eq!(two.all(), one.all());
-    // On, on the other one.
+    // The other device continues.
     two.append("transcript.jsonl", &message("on"));
     two.write("metadata.json", b"{\"name\": \"b\"}");
     assert_eq!(two.sync(&storage, MANUAL).unwrap(), State::Synced);
@@ -55,7 +55,7 @@ fn what_one_device_has_the_other_gets_byte_for_byte() {
 }
 
 #[test]
-fn a_rewind_travels() {
+fn rewinds_are_synced() {
     let (storage, one, two) = two();
     for n in 0..5 {
         one.append("transcript.jsonl", &message(&format!("m{n}")));
@@ -64,13 +64,13 @@ fn a_rewind_travels() {
     }
     two.sync(&storage, MANUAL).unwrap();
     let whole = one.all();
-    // Cut in both files, one of them in the middle.
+    // Cut in both files, in one of them in the middle.
     one.write("transcript.jsonl", (message("m0") + &message("m1")).as_bytes());
     one.write("events.jsonl", (event(0) + &event(3)).as_bytes());
     assert_eq!(one.sync(&storage, MANUAL).unwrap(), State::Synced);
     assert_eq!(two.sync(&storage, MANUAL).unwrap(), State::Synced);
     assert_eq!(two.all(), one.all());
-    // And back.
+    // And in the other direction.
     two.write("transcript.jsonl", &whole[1]);
     two.write("events.jsonl", &whole[2]);
     assert_eq!(two.sync(&storage, MANUAL).unwrap(), State::Synced);
@@ -95,39 +95,39 @@ fn conflict() -> (Memory, Device, Device) {
 }
 
 #[test]
-fn a_conflict_is_settled_for_what_is_here() {
+fn a_conflict_resolves_to_local() {
     let (storage, one, two) = conflict();
     let before = two.all();
-    assert_eq!(two.sync(&storage, Settlement::Local).unwrap(), State::Synced);
+    assert_eq!(two.sync(&storage, ConflictResolution::Local).unwrap(), State::Synced);
     assert_eq!(two.all(), before);
     assert_eq!(one.sync(&storage, MANUAL).unwrap(), State::Synced);
     assert_eq!(one.all(), before);
 }
 
 #[test]
-fn a_conflict_is_settled_for_what_is_stored() {
+fn a_conflict_resolves_to_remote() {
     let (storage, one, two) = conflict();
     let before = one.all();
-    assert_eq!(two.sync(&storage, Settlement::Remote).unwrap(), State::Synced);
+    assert_eq!(two.sync(&storage, ConflictResolution::Remote).unwrap(), State::Synced);
     assert_eq!(two.all(), before);
     assert_eq!(one.sync(&storage, MANUAL).unwrap(), State::Synced);
     assert_eq!(one.all(), before);
-    // What it had is stored all the same.
+    // Its own records are stored as well.
     let key = crate::block::Key::new("ada", "5d1c").unwrap();
-    let mut told = String::new();
+    let mut stored_text = String::new();
     storage
         .read(&key, &crate::storage::Selection::default(), &trommel_session::Watch::new(), &mut |block| {
-            told.push_str(block.data.get());
+            stored_text.push_str(block.data.get());
             Ok(std::ops::ControlFlow::Continue(()))
         })
         .unwrap();
-    assert!(told.contains("from two"));
+    assert!(stored_text.contains("from two"));
 }
 
 #[test]
-fn a_conflict_is_merged() {
+fn conflicts_are_merged() {
     let (storage, one, two) = conflict();
-    assert_eq!(two.sync(&storage, Settlement::Merge).unwrap(), State::Synced);
+    assert_eq!(two.sync(&storage, ConflictResolution::Merge).unwrap(), State::Synced);
     assert_eq!(one.sync(&storage, MANUAL).unwrap(), State::Synced);
     assert_eq!(one.all(), two.all());
     let expected = message("base") + &message("from one") + &message("from two");
@@ -136,10 +136,10 @@ fn a_conflict_is_merged() {
 }
 
 #[test]
-fn a_rewind_is_merged_with_what_others_wrote() {
+fn a_rewind_is_merged_with_remote_records() {
     let (storage, one, two) = conflict();
     two.write("transcript.jsonl", message("afresh").as_bytes());
-    assert_eq!(two.sync(&storage, Settlement::Merge).unwrap(), State::Synced);
+    assert_eq!(two.sync(&storage, ConflictResolution::Merge).unwrap(), State::Synced);
     assert_eq!(one.sync(&storage, MANUAL).unwrap(), State::Synced);
     assert_eq!(one.all(), two.all());
     let expected = message("from one") + &message("afresh");
@@ -147,7 +147,7 @@ fn a_rewind_is_merged_with_what_others_wrote() {
 }
 
 #[test]
-fn the_same_session_brought_on_another_way_is_the_same() {
+fn a_copied_session_is_synced() {
     let (storage, one, two) = two();
     for device in [&one, &two] {
         device.write("metadata.json", b"{}");

@@ -1,22 +1,22 @@
-//! Lines and records that are not whole yet, or never will be.
+//! Tests of incomplete lines and records.
 
 use std::time::Duration;
 
 use super::devices::Device;
 use super::memory::{Fault, Memory};
 use crate::block::{BlockType, Key};
-use crate::sync::{Settlement, State};
+use crate::sync::{ConflictResolution, State};
 
-const MANUAL: Settlement = Settlement::Manual;
+const MANUAL: ConflictResolution = ConflictResolution::Manual;
 
 fn message(text: &str) -> String {
     format!("{{\"role\": \"user\", \"content\": \"{text}\"}}\n")
 }
 
-/// A last line without an end is no news while it may still be being written, and is never taken
-/// for sent.
+/// An unfinished last line is not new while it may still be being written, and never counts as
+/// sent.
 #[test]
-fn half_a_line_is_not_taken_for_sent() {
+fn unfinished_lines_do_not_count_as_sent() {
     let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
     one.append("transcript.jsonl", &(message("a") + "{\"role\": \"us"));
     for _ in 0..2 {
@@ -26,20 +26,20 @@ fn half_a_line_is_not_taken_for_sent() {
     two.sync(&storage, MANUAL).unwrap();
     two.append("transcript.jsonl", &message("b"));
     two.sync(&storage, MANUAL).unwrap();
-    // It is left alone for too short a time yet to be anything but half a line.
+    // It has not been left alone for long enough to count.
     let ended = one.with((&storage, None), Duration::from_mins(10), |side| side.sync(MANUAL));
     assert!(ended.is_err(), "{ended:?}");
     assert!(one.read("transcript.jsonl").ends_with(b"{\"role\": \"us"));
-    // Nobody goes on with it: it counts as it is.
-    assert_eq!(one.sync(&storage, Settlement::Merge).unwrap(), State::Synced);
+    // No program continues it: it counts as it is.
+    assert_eq!(one.sync(&storage, ConflictResolution::Merge).unwrap(), State::Synced);
     two.sync(&storage, MANUAL).unwrap();
     assert_eq!(one.all(), two.all());
     assert!(String::from_utf8(two.read("transcript.jsonl")).unwrap().contains("{\"role\": \"us"));
 }
 
-/// A description whose pieces never came leaves the one before it in its place, everywhere.
+/// A description whose pieces never arrived does not replace the previous one on any device.
 #[test]
-fn a_description_that_was_abandoned_empties_no_other() {
+fn abandoned_descriptions_keep_the_previous_one() {
     let (storage, key) = (Memory::new(), Key::new("ada", "5d1c").unwrap());
     let [one, two, three] = ["one", "two", "three"].map(Device::new);
     one.write("metadata.json", b"{\"name\": \"first\"}");
@@ -47,7 +47,7 @@ fn a_description_that_was_abandoned_empties_no_other() {
     for device in [&one, &two] {
         device.sync(&storage, MANUAL).unwrap();
     }
-    // It gets as far as its first block.
+    // The push is interrupted after the first block.
     one.write("metadata.json", format!("{{\"name\": \"{}\"}}", "n".repeat(400_000)).as_bytes());
     storage.fail(|call| (call > 0).then_some(Fault::Midway));
     assert!(one.sync(&storage, MANUAL).is_err());
@@ -61,16 +61,16 @@ fn a_description_that_was_abandoned_empties_no_other() {
         assert_eq!(device.read("metadata.json"), b"{\"name\": \"first\"}");
         assert_eq!(device.state(&storage), State::Synced);
     }
-    // Who began it tells it again.
-    assert_eq!(one.sync(&storage, Settlement::Merge).unwrap(), State::Synced);
+    // The device that was interrupted sends it again.
+    assert_eq!(one.sync(&storage, ConflictResolution::Merge).unwrap(), State::Synced);
     three.sync(&storage, MANUAL).unwrap();
     assert_eq!(three.all(), one.all());
     assert!(three.read("metadata.json").len() > 400_000);
 }
 
-/// A merge that somebody else came in between of is begun anew, and tells each line once.
+/// A merge that another device interrupts restarts, and sends each line once.
 #[test]
-fn a_merge_that_is_begun_anew_tells_each_line_once() {
+fn restarted_merge_is_idempotent() {
     for is_cut in [false, true] {
         let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
         one.append("transcript.jsonl", &(message("base") + &message("second")));
@@ -83,19 +83,19 @@ fn a_merge_that_is_begun_anew_tells_each_line_once() {
         }
         let lines = (0..300).map(|at| message(&format!("{at} of two."))).collect::<String>();
         two.append("transcript.jsonl", &lines);
-        // Some of it is stored, and then the net is cut, more than once, and the other device goes
-        // on.
+        // A part is stored when the connection fails, more than once, while the other device
+        // continues.
         for round in 0..3 {
             let from = 6 + round;
             storage.fail(move |call| (call >= from).then_some(Fault::After));
-            let ended = two.sync(&storage, Settlement::Merge);
+            let ended = two.sync(&storage, ConflictResolution::Merge);
             assert!(ended.is_err() || round > 0, "{ended:?}");
             storage.fail(|_| None);
-            one.sync(&storage, Settlement::Merge).unwrap();
+            one.sync(&storage, ConflictResolution::Merge).unwrap();
             one.append("transcript.jsonl", &message(&format!("round {round}.")));
-            one.sync(&storage, Settlement::Merge).unwrap();
+            one.sync(&storage, ConflictResolution::Merge).unwrap();
         }
-        assert_eq!(two.sync(&storage, Settlement::Merge).unwrap(), State::Synced);
+        assert_eq!(two.sync(&storage, ConflictResolution::Merge).unwrap(), State::Synced);
         assert_eq!(one.sync(&storage, MANUAL).unwrap(), State::Synced);
         assert_eq!(one.all(), two.all());
         let text = String::from_utf8(two.read("transcript.jsonl")).unwrap();
@@ -107,9 +107,9 @@ fn a_merge_that_is_begun_anew_tells_each_line_once() {
     }
 }
 
-/// Lines were brought here and what was known of them was lost: they are not told once more.
+/// Lines were pulled and the journal was lost: they are not pushed again.
 #[test]
-fn what_was_brought_here_is_not_told_back() {
+fn pulled_lines_are_not_pushed_back() {
     let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
     for device in [&one, &two] {
         device.append("transcript.jsonl", &message("base"));
@@ -119,19 +119,19 @@ fn what_was_brought_here_is_not_told_back() {
     one.append("transcript.jsonl", &(message("new") + &message("newer")));
     one.append("events.jsonl", "{\"event\":\"new\"}\n");
     one.sync(&storage, MANUAL).unwrap();
-    // The transcript got its place, and an agent kept the events from theirs.
+    // The transcript was replaced, but the agent kept its events from being replaced.
     two.append("transcript.jsonl", &(message("new") + &message("newer")));
     two.append("events.jsonl", "{\"event\":\"of an agent\"}\n");
-    assert_eq!(two.sync(&storage, Settlement::Merge).unwrap(), State::Synced);
+    assert_eq!(two.sync(&storage, ConflictResolution::Merge).unwrap(), State::Synced);
     let text = String::from_utf8(two.read("transcript.jsonl")).unwrap();
     assert_eq!(text, message("base") + &message("new") + &message("newer"));
     let events = String::from_utf8(two.read("events.jsonl")).unwrap();
     assert_eq!(events.lines().count(), 3);
 }
 
-/// Without what was known of it a session is compared afresh, be it cut back or not.
+/// Without its journal, a session is compared from the start, cut back or not.
 #[test]
-fn what_was_known_may_be_lost() {
+fn journals_can_be_lost() {
     let (storage, one) = (Memory::new(), Device::new("one"));
     one.write("metadata.json", b"{\"name\": \"first\"}");
     one.append("transcript.jsonl", &["a", "b", "c"].map(message).concat());

@@ -1,11 +1,11 @@
-//! Blocks made for tests, and what a storage gives of them.
+//! Blocks for tests.
 
 use std::ops::ControlFlow;
 
 use trommel_blocks::{Block, BlockStorage, Key, Selection, Stored};
 use trommel_session::Watch;
 
-/// A block of the version that is written now, with its checksum.
+/// A block of the current version, with its checksum.
 pub(crate) fn block(key: &Key, sequence: u64, kind: &str, data: &serde_json::Value) -> Block {
     let found = trommel_blocks::checksum::of(&data.to_string()).unwrap();
     let block = serde_json::json!({
@@ -24,7 +24,7 @@ pub(crate) fn block(key: &Key, sequence: u64, kind: &str, data: &serde_json::Val
     serde_json::from_str(&block.to_string()).unwrap()
 }
 
-/// A session's first block describes it, every other one is a message.
+/// The first block of a session describes it, every other one is a message.
 pub(crate) fn said(key: &Key, sequence: u64) -> Block {
     if sequence == 1 {
         let told = serde_json::json!({ "project_slug": "-app", "name": key.session() });

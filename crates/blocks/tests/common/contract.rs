@@ -1,4 +1,4 @@
-//! What every storage of blocks has to do, whatever it is made of.
+//! The contract of all storages of blocks.
 
 use std::ops::ControlFlow;
 use std::sync::Barrier;
@@ -10,8 +10,8 @@ use trommel_session::{Cancel, Watch};
 
 use super::blocks::{block, numbers, read, said, sessions};
 
-/// All of it, of a storage and the same one as another machine reaches it. Neither holds anything
-/// yet.
+/// Checks the whole contract for an empty storage, and for the same storage as another machine
+/// reaches it.
 pub(crate) fn all(storage: &dyn BlockStorage, elsewhere: &dyn BlockStorage) {
     created_once(storage, elsewhere);
     many_in_order(storage, elsewhere);
@@ -19,7 +19,7 @@ pub(crate) fn all(storage: &dyn BlockStorage, elsewhere: &dyn BlockStorage) {
     apart(storage);
     listed(storage, elsewhere);
     raced([storage, elsewhere]);
-    raced_in_rows([storage, elsewhere]);
+    raced_batches([storage, elsewhere]);
     cancelled(storage);
 }
 
@@ -31,7 +31,7 @@ fn all_of(storage: &dyn BlockStorage, key: &Key) -> Vec<Block> {
     read(storage, key, &Selection::default())
 }
 
-/// What one of several writers has to say.
+/// A block of one of several writers.
 fn word(key: &Key, sequence: u64, writer: usize, item: u64) -> Block {
     block(key, sequence, "message", &json!({ "role": "user", "writer": writer, "item": item }))
 }
@@ -53,15 +53,15 @@ fn created_once(storage: &dyn BlockStorage, elsewhere: &dyn BlockStorage) {
     }
 }
 
-/// More than go together anywhere, some of which are there already.
+/// More blocks than fit in any batch, some of which exist already.
 fn many_in_order(storage: &dyn BlockStorage, elsewhere: &dyn BlockStorage) {
     let (key, watch) = (key("s-many"), Watch::new());
     let blocks = (1..=130).map(|sequence| said(&key, sequence)).collect::<Vec<_>>();
     assert_eq!(storage.create_all(&key, &blocks[..30], &watch).unwrap(), 30);
-    // An answer was lost: the first are there, the same.
+    // The response was lost: the first blocks exist, and are equal.
     assert_eq!(storage.create_all(&key, &blocks, &watch).unwrap(), 130);
     assert_eq!(storage.create_all(&key, &blocks, &watch).unwrap(), 130);
-    // Another device was faster from block 133 on.
+    // Another device was faster from block 133.
     let more = (131..=140).map(|sequence| said(&key, sequence)).collect::<Vec<_>>();
     assert_eq!(elsewhere.create_all(&key, &more[..2], &watch).unwrap(), 2);
     assert_eq!(elsewhere.create(&key, &word(&key, 133, 1, 1), &watch).unwrap(), Created::New);
@@ -104,8 +104,7 @@ fn selected(storage: &dyn BlockStorage) {
     assert_eq!(count, 2);
 }
 
-/// Two sessions of two users whose names read the same one behind the other: `a_b` and `c`, `a` and
-/// `b_c`.
+/// Two sessions of two users whose joined names are equal: `a_b` with `c`, and `a` with `b_c`.
 fn apart(storage: &dyn BlockStorage) {
     let watch = Watch::new();
     let (one, other) = (Key::new("a_b", "c").unwrap(), Key::new("a", "b_c").unwrap());
@@ -143,8 +142,8 @@ fn listed(storage: &dyn BlockStorage, elsewhere: &dyn BlockStorage) {
     assert_eq!(count, 1);
 }
 
-/// Of several that create one number at the same time one has it, all others are told so, and
-/// nothing is written over.
+/// One of several concurrent writers of a number succeeds; the others get an error, and nothing is
+/// overwritten.
 fn raced(storages: [&dyn BlockStorage; 2]) {
     let (key, mut winners) = (key("s-race"), Vec::new());
     for sequence in 1..=8 {
@@ -173,17 +172,16 @@ fn raced(storages: [&dyn BlockStorage; 2]) {
     }
 }
 
-/// Records of each writer.
+/// The number of records of each writer.
 const ITEMS: u64 = 20;
 
-/// Two that write rows of blocks at the same time leave no gap, neither in the end nor in between,
-/// and lose nothing.
-fn raced_in_rows(storages: [&dyn BlockStorage; 2]) {
+/// Two concurrent writers of batches leave no gap at any time, and lose nothing.
+fn raced_batches(storages: [&dyn BlockStorage; 2]) {
     let (key, start) = (key("s-rows"), Barrier::new(2));
     assert_eq!(storages[0].create(&key, &said(&key, 1), &Watch::new()).unwrap(), Created::New);
     let write = |writer: usize| {
         start.wait();
-        write_behind(storages[writer], &key, writer);
+        write_after(storages[writer], &key, writer);
     };
     thread::scope(|scope| {
         let writers = [0, 1].map(|writer| scope.spawn(move || write(writer)));
@@ -201,9 +199,9 @@ fn raced_in_rows(storages: [&dyn BlockStorage; 2]) {
     }
 }
 
-/// Writes all records of a writer behind whatever is there, as a device does that is refused now
-/// and then.
-fn write_behind(storage: &dyn BlockStorage, key: &Key, writer: usize) {
+/// Writes all records of a writer after the existing ones, like a device that is refused now and
+/// then.
+fn write_after(storage: &dyn BlockStorage, key: &Key, writer: usize) {
     let (mut done, watch) = (0, Watch::new());
     while done < ITEMS {
         let head = storage.head(key, &watch).unwrap().unwrap().sequence;
@@ -213,7 +211,7 @@ fn write_behind(storage: &dyn BlockStorage, key: &Key, writer: usize) {
     }
 }
 
-/// Nothing is done for whoever gave up before.
+/// A call that was cancelled before it started does nothing.
 fn cancelled(storage: &dyn BlockStorage) {
     let (key, cancel) = (key("s-many"), Cancel::new());
     cancel.cancel();

@@ -1,4 +1,4 @@
-//! A machine of ada's.
+//! A machine of the user ada.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -12,10 +12,10 @@ use trommel_session::{Sessions, Watch};
 
 pub(crate) const PROJECT: &str = "-home-ada-app";
 
-/// The files that a session is.
+/// The files of a session.
 pub(crate) const FILES: [&str; 3] = ["metadata.json", "transcript.jsonl", "events.jsonl"];
 
-/// Sessions of a folder, and a way to a storage.
+/// The sessions of a folder, and the connection to a storage.
 pub(crate) struct Machine {
     home: TempDir,
     pub(crate) hybrid: SyncedSessions,
@@ -62,7 +62,7 @@ impl Machine {
         FILES.map(|file| fs::read(self.folder(id).join(file)).ok())
     }
 
-    /// Syncs a session, which works out.
+    /// Syncs a session, which must succeed.
     pub(crate) fn sync(&self, id: &str) {
         let report = self.hybrid.sync(Some(id), None, &Watch::new()).unwrap();
         assert!(report.is_synced(), "{report:?}");

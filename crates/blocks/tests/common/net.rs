@@ -1,4 +1,4 @@
-//! A storage as a machine reaches it: it may be cut off, fail, or answer as it was a moment ago.
+//! A machine's connection to a storage, which can be cut, fail, or lag.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,54 +14,54 @@ use trommel_blocks::{
 };
 use trommel_session::Watch;
 
-/// How a call fails.
+/// The failure of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It does not get there.
+    /// The request is lost.
     Before,
-    /// Its answer is lost.
+    /// The response is lost.
     After,
-    /// It is answered by a server that does not have the last blocks yet.
+    /// A lagging server without the latest blocks responds.
     Behind,
 }
 
-/// Blocks that such a server is behind.
+/// The number of blocks by which it lags.
 const LATE: u64 = 2;
 
-/// Which calls fail, from 0.
+/// Plans the failures of calls, which are numbered from 0.
 type Plan = Box<dyn FnMut(u64) -> Option<Fault> + Send>;
 
-/// A machine's way to a storage.
+/// A machine's connection to a storage.
 pub(crate) struct Net {
     inner: Arc<dyn BlockStorage>,
-    /// Whether nothing is answered, and whoever asks waits in vain.
+    /// True if every call waits for its timeout.
     pub(crate) is_cut: AtomicBool,
-    /// Questions that reached it.
+    /// The number of calls that reached it.
     pub(crate) asked: AtomicU64,
     plan: Mutex<(u64, Plan)>,
-    /// The storage's folder, where it has one of its own.
+    /// The storage's folder, if it has one of its own.
     _home: Option<TempDir>,
 }
 
 impl Net {
-    /// To a storage that others reach, too.
+    /// A connection to a storage that other machines reach as well.
     pub(crate) fn over(inner: Arc<dyn BlockStorage>) -> Arc<Self> {
         Arc::new(Self::to(inner, None))
     }
 
-    /// And keeps the folder that it is in.
+    /// Also keeps the storage's folder alive.
     pub(crate) fn to(inner: Arc<dyn BlockStorage>, home: Option<TempDir>) -> Self {
         let plan: Plan = Box::new(|_| None);
         let (is_cut, asked) = (AtomicBool::new(false), AtomicU64::new(0));
         Self { inner, is_cut, asked, plan: Mutex::new((0, plan)), _home: home }
     }
 
-    /// Lets calls fail from now on; they are counted afresh.
+    /// Sets the plan, and restarts the count of calls.
     pub(crate) fn fail(&self, plan: impl FnMut(u64) -> Option<Fault> + Send + 'static) {
         *self.plan.lock().unwrap() = (0, Box::new(plan));
     }
 
-    /// A call on its way there.
+    /// Passes a call to the storage.
     fn pass(&self) -> Result<Option<Fault>> {
         let fault = {
             let mut plan = self.plan.lock().unwrap();
@@ -76,7 +76,7 @@ impl Net {
         Ok(fault)
     }
 
-    /// The last block that is shown.
+    /// The last block that a lagging response has.
     fn shown(&self, key: &Key, fault: Option<Fault>, watch: &Watch<'_>) -> Result<Option<u64>> {
         if fault != Some(Fault::Behind) {
             return Ok(None);
@@ -86,7 +86,7 @@ impl Net {
     }
 }
 
-/// The fault of a net that is cut.
+/// The fault of a cut connection.
 #[derive(Debug)]
 struct Cut;
 
@@ -110,7 +110,7 @@ fn failed() -> Error {
     Cut.into()
 }
 
-/// An answer on its way back.
+/// Passes a response to the caller.
 fn back<T>(fault: Option<Fault>, answer: T) -> Result<T> {
     if fault == Some(Fault::After) { Err(failed()) } else { Ok(answer) }
 }
@@ -120,7 +120,7 @@ impl BlockStorage for Net {
         "the net".to_owned()
     }
 
-    /// What swallows everything is known to be out of reach only after the time is over.
+    /// A silent connection counts as unreachable only after its timeout.
     fn reach(&self, patience: Duration) -> Result<()> {
         if self.is_cut.load(Ordering::SeqCst) {
             thread::sleep(patience);

@@ -1,4 +1,4 @@
-//! How soon something ends when a flag is raised in another thread.
+//! Measures how soon work ends after another thread has cancelled it.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -6,12 +6,11 @@ use std::time::{Duration, Instant};
 use trommel_blocks::{ErrorClass, Result};
 use trommel_session::{Cancel, Watch};
 
-/// What may pass from then on; in a build that is not optimised more of it.
+/// The allowed time after the cancellation; more in a build without optimization.
 const SOON: Duration = Duration::from_millis(if cfg!(debug_assertions) { 150 } else { 50 });
 
-/// Ends something at such moments of it by a flag that another thread raises: the best of three
-/// tries ends soon, as other processes may be busy. What was over before the flag was raised counts
-/// for nothing.
+/// Cancels the work at the given moments from another thread. The best of three tries must end
+/// soon, as other processes may be busy. Work that was done before its cancellation does not count.
 #[expect(clippy::print_stdout, reason = "what was measured is to be seen")]
 pub(crate) fn ends_soon(what: &str, moments: [Duration; 3], work: &mut dyn FnMut(&Watch<'_>) -> Result<()>) {
     let tries = moments.map(|moment| {
@@ -23,7 +22,7 @@ pub(crate) fn ends_soon(what: &str, moments: [Duration; 3], work: &mut dyn FnMut
             Instant::now()
         });
         let (ended, at) = (work(&watch), Instant::now());
-        // The flag may be seen before its thread has looked at the clock.
+        // The work may see the flag before this thread reads the clock.
         let late = at.saturating_duration_since(raised.join().unwrap());
         let error = ended.err()?;
         assert_eq!(error.class(), ErrorClass::Cancelled, "{what}: {error}");

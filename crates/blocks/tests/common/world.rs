@@ -1,12 +1,11 @@
-//! Three machines with sessions that do anything, also at once, with a storage that fails and is
-//! late.
+//! Random operations on three machines, also concurrent ones, with a storage that fails and lags.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::thread;
 
-use trommel_blocks::{BlockStorage, ErrorClass, Key, Outcome, Selection, Settlement, SyncReport};
+use trommel_blocks::{BlockStorage, ConflictResolution, ErrorClass, Key, Outcome, Selection, SyncReport};
 use trommel_session::{EventQuery, ListQuery, RewindQuery, SearchQuery, Session, Watch};
 use trommel_testkit::generate::Random;
 
@@ -17,7 +16,7 @@ const SESSIONS: [&str; 2] = ["5d1c", "7e2a"];
 
 const FAULTS: [Fault; 3] = [Fault::Before, Fault::After, Fault::Behind];
 
-/// The machines, the storage between them, and what was written.
+/// The machines, their storage, and the written lines.
 pub(crate) struct World {
     random: Random,
     storage: Arc<dyn BlockStorage>,
@@ -25,20 +24,20 @@ pub(crate) struct World {
     nets: [Arc<Net>; 3],
     is_cut: [bool; 3],
     names: u64,
-    /// What was written and not taken back by whoever wrote it before it was sent.
+    /// Names that were written, and not removed by their writer before they were sent.
     written: BTreeSet<String>,
-    /// Every line that ever stood in a file.
+    /// Every line that was ever in a file.
     lines: BTreeSet<Vec<u8>>,
-    /// Names in blocks, and how many blocks of each session were looked at: none ever changes.
+    /// The names in each block, and the number of checked blocks per session: blocks never change.
     stored: BTreeSet<String>,
     looked_at: BTreeMap<&'static str, u64>,
-    /// Conflicts that nobody settled.
+    /// The number of unresolved conflicts.
     conflicts: u64,
-    /// What was done, for whoever looks into a failure.
+    /// The log of operations, for failure messages.
     done: Vec<String>,
 }
 
-/// The names in a text: `name17.`, none of which another is a part of.
+/// The names in a text: `name17.`, where no name is part of another.
 fn names(text: &[u8]) -> BTreeSet<String> {
     let text = String::from_utf8_lossy(text);
     let name = |part: &str| {
@@ -49,7 +48,7 @@ fn names(text: &[u8]) -> BTreeSet<String> {
     text.split("name").skip(1).filter_map(name).collect()
 }
 
-/// Runs so many cases of so many steps, each on a storage of its own; all ends well in each.
+/// Runs `cases` cases of `steps` steps, each with a storage of its own.
 pub(crate) fn run(cases: u64, steps: usize, storage: &dyn Fn() -> Arc<dyn BlockStorage>) {
     let only = std::env::var_os("TROMMEL_SEED").and_then(|seed| seed.to_str()?.parse().ok());
     let mut conflicts = 0;
@@ -107,7 +106,7 @@ impl World {
         format!("name{}.", self.names)
     }
 
-    /// A line at the end of a file, now and then one that takes several blocks.
+    /// Appends a line to a file; sometimes one that takes several blocks.
     fn append(&mut self, at: usize, session: &str) {
         let (name, file) = (self.name(), FILES[1 + self.random.below(2)]);
         let filler = if self.random.below(30) == 0 { "z".repeat(60_000) } else { String::new() };
@@ -130,10 +129,10 @@ impl World {
         self.machines[at].write(session, "metadata.json", &text);
         self.lines.insert(text.into_bytes());
         self.written.insert(name);
-        self.forget_unsent(&gone);
+        self.drop_unsent(&gone);
     }
 
-    /// Whoever uses the machine takes lines off the end of a file, or out of the middle.
+    /// Removes lines from the end or the middle of a file, as a user does.
     fn remove(&mut self, at: usize, session: &str) {
         let file = 1 + self.random.below(2);
         let Some(text) = self.machines[at].files(session)[file].take() else { return };
@@ -146,10 +145,10 @@ impl World {
         let rest = [&lines[..from], &lines[to..]].concat().concat();
         self.done.push(format!("{at} removes lines {from} to {to} of {} of {session}", FILES[file]));
         self.machines[at].write(session, FILES[file], rest);
-        self.forget_unsent(&names(&text));
+        self.drop_unsent(&names(&text));
     }
 
-    /// A session is cut back as programs do it, wherever it lies.
+    /// Rewinds a session on either side with the library.
     fn rewind(&mut self, at: usize, session: &str) {
         let before = self.files(at);
         let (turn, machine, watch) = (self.random.below(4) as u64, &self.machines[at], Watch::new());
@@ -162,35 +161,35 @@ impl World {
             (rewound.is_ok(), machine.hybrid.changed(&changeable, &watch))
         });
         self.done.push(format!("{at} cuts {session} to turn {turn}: {told:?}"));
-        self.forget_unsent(&before);
+        self.drop_unsent(&before);
     }
 
-    /// Names in a machine's files.
+    /// The names in a machine's files.
     fn files(&self, at: usize) -> BTreeSet<String> {
         let files = SESSIONS.iter().flat_map(|session| self.machines[at].files(session));
         files.flatten().flat_map(|text| names(&text)).collect()
     }
 
-    /// What was taken away by its writer before it was sent anywhere may be gone.
-    fn forget_unsent(&mut self, gone: &BTreeSet<String>) {
+    /// Forgets names that their writer removed before they were sent.
+    fn drop_unsent(&mut self, gone: &BTreeSet<String>) {
         let there = self.there();
         self.written.retain(|name| !gone.contains(name) || there.contains(name));
     }
 
-    fn settlement(&mut self) -> Settlement {
-        let all = [Settlement::Local, Settlement::Remote, Settlement::Merge];
+    fn resolution(&mut self) -> ConflictResolution {
+        let all = [ConflictResolution::Local, ConflictResolution::Remote, ConflictResolution::Merge];
         all.get(self.random.below(8)).copied().unwrap_or_default()
     }
 
     fn sync(&mut self, at: usize, session: Option<&str>) {
-        let (settlement, is_cut) = (self.settlement(), self.is_cut[at]);
+        let (resolution, is_cut) = (self.resolution(), self.is_cut[at]);
         let machine = &self.machines[at];
         let before = SESSIONS.map(|session| machine.files(session));
         self.nets[at].fail(move |_| is_cut.then_some(Fault::Before));
-        let ended = machine.hybrid.sync(session, Some(settlement), &Watch::new());
-        self.done.push(format!("{at} syncs {session:?} {settlement:?}, cut {is_cut}: {ended:?}"));
+        let ended = machine.hybrid.sync(session, Some(resolution), &Watch::new());
+        self.done.push(format!("{at} syncs {session:?} {resolution:?}, cut {is_cut}: {ended:?}"));
         if let Ok(report) = &ended {
-            self.surfaced(at, settlement, report, &before);
+            self.assert_reported(at, resolution, report, &before);
         }
         if is_cut || session.is_none() {
             let is_failed = ended.as_ref().is_ok_and(|report| report.failed > 0);
@@ -198,19 +197,19 @@ impl World {
         }
     }
 
-    /// A conflict that nobody settled is told, touched nothing here, and leaves both versions to be
-    /// read.
-    fn surfaced(
+    /// An unresolved conflict is reported, changes nothing on this machine, and leaves both
+    /// versions readable.
+    fn assert_reported(
         &mut self,
         at: usize,
-        settlement: Settlement,
+        resolution: ConflictResolution,
         report: &SyncReport,
         before: &[[Option<Vec<u8>>; 3]; 2],
     ) {
         let told = report.sessions.iter().filter(|one| one.outcome == Outcome::Conflict).collect::<Vec<_>>();
         assert_eq!(told.len() as u64, report.conflicts, "{:#?}", self.done);
         for conflict in told {
-            assert_eq!(settlement, Settlement::Manual, "{:#?}", self.done);
+            assert_eq!(resolution, ConflictResolution::Manual, "{:#?}", self.done);
             let (machine, id) = (&self.machines[at], conflict.session_id.as_str());
             let place = SESSIONS.iter().position(|session| *session == id).unwrap();
             assert!(machine.files(id) == before[place], "{id} was touched: {:#?}", self.done);
@@ -224,13 +223,14 @@ impl World {
             let home = tempfile::tempdir().unwrap();
             machine.hybrid.write_out(id, &home.path().join("there"), &Watch::new()).unwrap();
             let there = FILES.map(|file| std::fs::read(home.path().join("there").join(file)).ok());
-            self.must_be_known(&there);
+            self.assert_known(&there);
             self.conflicts += 1;
         }
     }
 
-    /// Each line of a session's files is one that somebody wrote, and whole; so is its description.
-    fn must_be_known(&self, [metadata, transcript, events]: &[Option<Vec<u8>>; 3]) {
+    /// Every line of a session's files was written by a machine, and is complete; so is its
+    /// description.
+    fn assert_known(&self, [metadata, transcript, events]: &[Option<Vec<u8>>; 3]) {
         let lines = [transcript, events].into_iter().flatten();
         let lines = lines.flat_map(|text| text.split_inclusive(|byte| *byte == b'\n'));
         let whole = metadata.as_deref().filter(|text| !text.is_empty());
@@ -241,25 +241,25 @@ impl World {
     }
 
     fn sync_with_faults(&mut self, at: usize) {
-        let (first, settlement) = (self.random.below(24) as u64, self.settlement());
+        let (first, resolution) = (self.random.below(24) as u64, self.resolution());
         let (fault, is_for_good) = (FAULTS[self.random.below(FAULTS.len())], self.random.below(2) == 0);
         let machine = &self.machines[at];
         self.nets[at].fail(move |call| (call == first || is_for_good && call > first).then_some(fault));
-        let ended = machine.hybrid.sync(None, Some(settlement), &Watch::new());
-        self.done.push(format!("{at} syncs {settlement:?}, {fault:?} at {first}: {ended:?}"));
+        let ended = machine.hybrid.sync(None, Some(resolution), &Watch::new());
+        self.done.push(format!("{at} syncs {resolution:?}, {fault:?} at {first}: {ended:?}"));
     }
 
-    /// All machines at the same time, and some of them twice.
+    /// All machines sync at once, some of them twice.
     fn sync_at_once(&mut self) {
-        let settlements = [(); 4].map(|()| self.settlement());
+        let settlements = [(); 4].map(|()| self.resolution());
         let twice = self.random.below(3);
         for (net, is_cut) in self.nets.iter().zip(self.is_cut) {
             net.fail(move |_| is_cut.then_some(Fault::Before));
         }
         let machines = self.machines.iter().chain([&self.machines[twice]]);
         let ended = thread::scope(|scope| {
-            let started = machines.zip(settlements).map(|(machine, settlement)| {
-                scope.spawn(move || machine.hybrid.sync(None, Some(settlement), &Watch::new()))
+            let started = machines.zip(settlements).map(|(machine, resolution)| {
+                scope.spawn(move || machine.hybrid.sync(None, Some(resolution), &Watch::new()))
             });
             let started = started.collect::<Vec<_>>();
             started.into_iter().map(|one| one.join().unwrap()).collect::<Vec<_>>()
@@ -267,7 +267,7 @@ impl World {
         self.done.push(format!("all sync {settlements:?}: {ended:?}"));
     }
 
-    /// Questions never fail, whatever is out of reach.
+    /// Queries never fail, even if the storage is unreachable.
     fn ask(&mut self, at: usize) {
         let (name, is_cut) = (format!("name{}.", self.names), self.is_cut[at]);
         let (machine, watch) = (&self.machines[at], Watch::new());
@@ -279,7 +279,7 @@ impl World {
         assert_eq!(listed.connected, !is_cut, "{:#?}", self.done);
     }
 
-    /// Names in blocks and in files.
+    /// The names in blocks and in files.
     fn there(&mut self) -> BTreeSet<String> {
         for session in SESSIONS {
             let (key, last) = (Key::new("ada", session).unwrap(), self.looked_at.entry(session).or_default());
@@ -305,12 +305,12 @@ impl World {
             assert!(there.contains(name), "{name} is lost: {:#?}", self.done);
         }
         for (machine, session) in self.machines.iter().flat_map(|machine| SESSIONS.map(|id| (machine, id))) {
-            self.must_be_known(&machine.files(session));
+            self.assert_known(&machine.files(session));
         }
     }
 
-    /// Everything is in reach again: after some rounds all machines are the same, and one without
-    /// any session of its own knows as much.
+    /// Restores all connections: after some rounds all machines are equal, and one without sessions
+    /// of its own gives the same answers.
     fn heal(&mut self) {
         let watch = Watch::new();
         let any = |session: &&str| self.machines.iter().any(|machine| machine.folder(session).is_dir());
@@ -319,16 +319,16 @@ impl World {
             for (at, session) in (0..3).flat_map(|at| sessions.iter().map(move |session| (at, *session))) {
                 let machine = &self.machines[at];
                 self.nets[at].fail(|_| None);
-                // One that nobody sent yet is not to be found everywhere.
+                // A session that was never pushed is not on all machines.
                 if round > 0 || machine.folder(session).is_dir() {
-                    let ended = machine.hybrid.sync(Some(session), Some(Settlement::Merge), &watch);
+                    let ended = machine.hybrid.sync(Some(session), Some(ConflictResolution::Merge), &watch);
                     self.done.push(format!("round {round}, {at}, {session}: {ended:?}"));
                 }
             }
             self.check();
         }
         for session in sessions {
-            // A file without anything in it is none.
+            // An empty file counts as missing.
             let files = |machine: &Machine| machine.files(session).map(Option::unwrap_or_default);
             let all = self.machines.each_ref().map(files);
             assert!(all[0] == all[1] && all[1] == all[2], "{session} differs, {all:?}: {:#?}", self.done);
@@ -336,13 +336,12 @@ impl World {
                 let status = machine.hybrid.sync_status(Some(session), &watch).unwrap();
                 assert_eq!(status.sessions[0].status, Some("synced"), "{:#?}", self.done);
             }
-            self.same_from_afar(session);
+            self.assert_same_remotely(session);
         }
     }
 
-    /// What is found and what events carry is the same where the session lies and where it does
-    /// not.
-    fn same_from_afar(&self, session: &str) {
+    /// Searches and events give the same answers on a machine with the session and on one without.
+    fn assert_same_remotely(&self, session: &str) {
         let (here, watch) = (&self.machines[0], Watch::new());
         let afar = Machine::new("afar", &Net::over(Arc::clone(&self.storage)));
         let [_, transcript, _] = here.files(session);
@@ -357,7 +356,7 @@ impl World {
         let events = |machine: &Machine| {
             let (_, session): (_, Session) = machine.hybrid.find(session, &watch).unwrap();
             match machine.hybrid.get_events(&session, &query, &watch) {
-                // A file without anything in it is on one of them alone.
+                // Only one of them has an empty file.
                 Err(error) if error.class() == ErrorClass::NotFound => (0, Vec::new()),
                 page => page.map(|page| (page.total_count, page.events)).unwrap(),
             }

@@ -1,4 +1,4 @@
-//! Changes of sessions that lie elsewhere, and of those that lie in both places.
+//! Tests of changes to sessions that are only in the storage, or on both sides.
 
 use trommel_session::{RewindQuery, Source};
 
@@ -11,13 +11,13 @@ fn rewind(to_turn: u64, dry_run: bool) -> RewindQuery {
 }
 
 #[test]
-fn a_rewind_of_what_lies_elsewhere_travels() {
+fn rewinds_of_remote_sessions_are_synced() {
     let net = Net::new();
     let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
     one.turns("s", 6);
     one.sync("s");
     let blocks = net.asked();
-    // What would be done is told without bringing anything here to stay.
+    // A dry run reports the changes, and leaves nothing on this machine.
     let changeable = two.hybrid.changeable("s", true, &watch()).unwrap();
     let told = changeable.sessions.rewind(&changeable.session, &rewind(2, true), &watch()).unwrap();
     assert_eq!(told.would_remove.messages, 8);
@@ -25,7 +25,7 @@ fn a_rewind_of_what_lies_elsewhere_travels() {
     drop(changeable);
     assert_eq!(two.files("s"), [None, None, None]);
     assert!(net.asked() > blocks);
-    // And done.
+    // The rewind itself.
     let changeable = two.hybrid.changeable("s", false, &watch()).unwrap();
     assert_eq!(changeable.session.source(), Source::Both);
     changeable.sessions.rewind(&changeable.session, &rewind(2, false), &watch()).unwrap();
@@ -34,7 +34,7 @@ fn a_rewind_of_what_lies_elsewhere_travels() {
     one.sync("s");
     assert_eq!(one.files("s")[1..], two.files("s")[1..]);
     assert_eq!(String::from_utf8(one.files("s")[1].clone().unwrap()).unwrap().lines().count(), 4);
-    // Taken back: all that was comes back on both.
+    // Undo restores everything on both machines.
     let changeable = two.hybrid.changeable("s", false, &watch()).unwrap();
     changeable.sessions.undo(&changeable.session, &watch()).unwrap();
     two.sync("s");
@@ -44,7 +44,7 @@ fn a_rewind_of_what_lies_elsewhere_travels() {
 }
 
 #[test]
-fn a_change_that_cannot_be_sent_is_made_all_the_same() {
+fn changes_that_cannot_be_pushed_are_made_locally() {
     let net = Net::new();
     let one = Machine::with("one", &net, |options| options.auto_sync = true);
     one.turns("s", 4);
@@ -53,7 +53,7 @@ fn a_change_that_cannot_be_sent_is_made_all_the_same() {
     net.cut(true);
     changeable.sessions.rewind(&changeable.session, &rewind(1, false), &watch()).unwrap();
     let problem = one.hybrid.changed(&changeable, &watch()).unwrap().unwrap();
-    assert!(problem.contains("not sent"), "{problem}");
+    assert!(problem.contains("not pushed"), "{problem}");
     net.cut(false);
     let status = one.hybrid.sync_status(Some("s"), &watch()).unwrap();
     assert_eq!(status.sessions[0].status, Some("ahead"));

@@ -1,15 +1,15 @@
-//! Machines whose clocks are years apart: what a clock says decides nothing.
+//! Tests of machines whose clocks differ by years: clocks decide nothing.
 
 use std::fs::File;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use trommel_blocks::{BlockStorage, Key, Selection, Settlement};
+use trommel_blocks::{BlockStorage, ConflictResolution, Key, Selection};
 
 use crate::blocks::{numbers, read};
 use crate::support::{Machine, Net, watch};
 
-/// How long a last line without an end is left alone.
+/// The time for which an unfinished last line is left alone.
 const REST: Duration = Duration::from_millis(100);
 
 fn machine(name: &str, net: &std::sync::Arc<Net>) -> Machine {
@@ -25,7 +25,7 @@ fn described(year: u32) -> String {
     format!("{{\"name\":\"of {year}\",\"created\":\"{when}\",\"updated\":\"{when}\"}}")
 }
 
-/// Dates a session's files as a clock does that is in this year.
+/// Sets the dates of a session's files to a year.
 fn date(machine: &Machine, id: &str, year: u32) {
     let when = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::from(year - 1970) * 31_557_600);
     for entry in std::fs::read_dir(machine.folder(id)).unwrap() {
@@ -33,10 +33,10 @@ fn date(machine: &Machine, id: &str, year: u32) {
     }
 }
 
-/// R36: what is written in turn on two machines, one in 2099 and the other in 1999, stands in the
-/// order in which it was sent.
+/// R36: records that two machines write in turn, one in 2099 and the other in 1999, stay in the
+/// order in which they were pushed.
 #[test]
-fn r36_clocks_that_are_years_apart_lose_and_reorder_nothing() {
+fn r36_skewed_clocks_lose_and_reorder_nothing() {
     let (net, since) = (Net::new(), Instant::now());
     let machines = [(machine("ahead", &net), 2099), (machine("behind", &net), 1999)];
     let mut text = String::new();
@@ -68,10 +68,10 @@ fn r36_clocks_that_are_years_apart_lose_and_reorder_nothing() {
     assert!(since.elapsed() < Duration::from_secs(20));
 }
 
-/// R36: of two that wrote at once, what was sent first stands first, whatever their clocks say, and
-/// both stay.
+/// R36: of two concurrent writers, the records that were pushed first come first, regardless of
+/// clocks, and both stay.
 #[test]
-fn r36_clocks_decide_no_conflict() {
+fn r36_clocks_do_not_resolve_conflicts() {
     for years in [[2099, 1999], [1999, 2099]] {
         let net = Net::new();
         let machines = [machine("one", &net), machine("two", &net)];
@@ -86,7 +86,7 @@ fn r36_clocks_decide_no_conflict() {
         machines[0].sync("s");
         let report = machines[1].hybrid.sync(Some("s"), None, &watch()).unwrap();
         assert_eq!(report.conflicts, 1, "neither clock settles it");
-        let report = machines[1].hybrid.sync(Some("s"), Some(Settlement::Merge), &watch()).unwrap();
+        let report = machines[1].hybrid.sync(Some("s"), Some(ConflictResolution::Merge), &watch()).unwrap();
         assert!(report.is_synced(), "{report:?}");
         machines[0].sync("s");
         let text = said(2026, 0) + &said(years[0], years[0]) + &said(years[1], years[1]);
@@ -96,9 +96,10 @@ fn r36_clocks_decide_no_conflict() {
     }
 }
 
-/// R36: a last line without an end is sent once it rested, though its file is dated years from now.
+/// R36: an unfinished last line is pushed after its rest time, even if its file has a date in the
+/// future.
 #[test]
-fn r36_half_a_line_of_the_future_is_sent() {
+fn r36_unfinished_lines_with_future_dates_are_pushed() {
     let net = Net::new();
     let (one, two) = (machine("one", &net), machine("two", &net));
     one.write("s", "transcript.jsonl", said(2099, 0) + "{\"role\":\"user\",");
@@ -110,9 +111,9 @@ fn r36_half_a_line_of_the_future_is_sent() {
     assert_eq!(net.head(&Key::new("ada", "s").unwrap(), &watch()).unwrap().unwrap().sequence, 3);
 }
 
-/// R36: nor does such a line keep what comes from elsewhere from being brought here for ever.
+/// R36: nor does such a line block pulls for ever.
 #[test]
-fn r36_half_a_line_of_the_future_keeps_nothing_back() {
+fn r36_unfinished_lines_with_future_dates_do_not_block_pulls() {
     let net = Net::new();
     let (one, two) = (machine("one", &net), machine("two", &net));
     one.write("s", "transcript.jsonl", said(2026, 0));
@@ -123,7 +124,7 @@ fn r36_half_a_line_of_the_future_keeps_nothing_back() {
     two.append("s", "events.jsonl", "{\"event\":");
     date(&two, "s", 2099);
     thread::sleep(REST);
-    let report = two.hybrid.sync(Some("s"), Some(Settlement::Merge), &watch()).unwrap();
+    let report = two.hybrid.sync(Some("s"), Some(ConflictResolution::Merge), &watch()).unwrap();
     assert!(report.is_synced(), "{report:?}");
     one.sync("s");
     assert_eq!(two.files("s"), one.files("s"));

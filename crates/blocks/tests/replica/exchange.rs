@@ -1,10 +1,10 @@
-//! Sessions made the same: which, how far they are, and what keeps them from it.
+//! Tests of syncs: the selected sessions, their status, and failures.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::sync::Arc;
 
-use trommel_blocks::{Outcome, Policy, Settlement};
+use trommel_blocks::{ConflictResolution, Outcome, Policy};
 use trommel_session::{Cancel, RewindQuery, SyncStatus, Watch};
 
 use crate::support::{Machine, Net, said, watch};
@@ -22,7 +22,7 @@ fn all(machine: &Machine) -> SyncStatus {
 }
 
 #[test]
-fn the_status_says_how_far_both_sides_are() {
+fn status_counts_differences() {
     let net = Net::new();
     let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
     one.turns("s", 1);
@@ -42,7 +42,7 @@ fn the_status_says_how_far_both_sides_are() {
     let report = one.hybrid.sync(None, None, &watch()).unwrap();
     assert_eq!((report.conflicts, report.is_synced()), (1, false));
     assert_eq!(report.sessions[0].outcome, Outcome::Conflict);
-    let report = one.hybrid.sync(None, Some(Settlement::Merge), &watch()).unwrap();
+    let report = one.hybrid.sync(None, Some(ConflictResolution::Merge), &watch()).unwrap();
     assert_eq!((report.synced, report.is_synced(), report.sessions.len()), (1, true, 0));
     let told = all(&one);
     assert_eq!((told.pending_uploads, told.pending_downloads, told.sessions.len()), (0, 0, 0));
@@ -50,7 +50,7 @@ fn the_status_says_how_far_both_sides_are() {
 }
 
 #[test]
-fn a_conflict_is_settled_by_hand() {
+fn conflicts_can_be_resolved_by_hand() {
     let net = Net::new();
     let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
     one.turns("s", 1);
@@ -65,9 +65,9 @@ fn a_conflict_is_settled_by_hand() {
     assert_eq!(fs::read(there.join("transcript.jsonl")).ok(), one.files("s")[1]);
     assert_eq!(fs::read(there.join("metadata.json")).ok(), one.files("s")[0]);
     assert!(two.hybrid.write_out("s", &there, &watch()).is_err(), "what lies there is not written over");
-    // Somebody looks at both, and writes what is right.
+    // A user compares both, and writes the correct version.
     two.write("s", "transcript.jsonl", said(1) + &said(3) + &said(2));
-    let report = two.hybrid.sync(Some("s"), Some(Settlement::Local), &watch()).unwrap();
+    let report = two.hybrid.sync(Some("s"), Some(ConflictResolution::Local), &watch()).unwrap();
     assert!(report.is_synced());
     one.sync("s");
     assert_eq!(one.files("s"), two.files("s"));
@@ -75,7 +75,7 @@ fn a_conflict_is_settled_by_hand() {
 }
 
 #[test]
-fn what_is_to_stay_stays() {
+fn excluded_sessions_are_not_synced() {
     let net = Net::new();
     let kept = |policy: Policy| {
         let one = Machine::with("one", &net, |options| options.policy = policy);
@@ -85,8 +85,8 @@ fn what_is_to_stay_stays() {
         assert_eq!(all(&one).pending_uploads, 0);
         report.sessions[0].reason.clone().unwrap()
     };
-    assert!(kept(Policy::None).contains("not to be sent"));
-    assert!(kept(Policy::Filter(Arc::new(|_| Ok(false)))).contains("not to be sent"));
+    assert!(kept(Policy::None).contains("the sync policy excludes it"));
+    assert!(kept(Policy::Filter(Arc::new(|_| Ok(false)))).contains("the sync policy excludes it"));
     let why = kept(Policy::Filter(Arc::new(|_| Err("the list is gone".to_owned()))));
     assert!(why.contains("the list is gone"), "{why}");
     let one = Machine::with("one", &net, |options| {
@@ -103,7 +103,7 @@ fn what_is_to_stay_stays() {
     let report = one.hybrid.sync(Some("t"), None, &watch()).unwrap();
     assert_eq!(report.sessions[0].outcome, Outcome::Synced);
     assert_eq!(Machine::new("two", &net).listed().len(), 2);
-    // What a policy keeps apart is not fetched either, unless it is asked for.
+    // Sessions that the policy excludes are not pulled either, unless named.
     let three = Machine::with("three", &net, |options| {
         options.policy = Policy::Filter(Arc::new(|row| Ok(row.session_id == "s")));
     });
@@ -114,10 +114,9 @@ fn what_is_to_stay_stays() {
     assert_eq!(three.files("t"), one.files("t"));
 }
 
-/// Whoever removes a session from a machine takes nothing away from the others, and gets it back by
-/// asking for it.
+/// A session that is removed from one machine stays on the others, and comes back on request.
 #[test]
-fn what_was_removed_here_stays_elsewhere() {
+fn removing_a_session_locally_keeps_it_elsewhere() {
     let net = Net::new();
     let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
     one.turns("s", 3);
@@ -131,9 +130,9 @@ fn what_was_removed_here_stays_elsewhere() {
     assert_eq!((one.files("s"), two.files("s")), (before.clone(), before));
 }
 
-/// What is the same in one folder says nothing of another one.
+/// The journal of one folder says nothing about another one.
 #[test]
-fn an_older_copy_of_all_sessions_cuts_nothing_back() {
+fn older_copies_of_sessions_rewind_nothing() {
     let net = Net::new();
     let mut state = std::path::PathBuf::new();
     let one = Machine::with("one", &net, |options| state.clone_from(&options.folders.state));
@@ -159,7 +158,7 @@ fn an_older_copy_of_all_sessions_cuts_nothing_back() {
 }
 
 #[test]
-fn one_that_fails_keeps_no_other_back() {
+fn a_failure_does_not_stop_other_sessions() {
     let net = Net::new();
     let one = Machine::new("one", &net);
     one.turns("good", 1);
@@ -213,7 +212,7 @@ fn sessions_without_description_or_with_a_long_one_have_no_warning() {
 }
 
 #[test]
-fn it_goes_on_until_it_is_cancelled() {
+fn syncs_repeatedly_until_cancelled() {
     let net = Net::new();
     let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
     one.turns("s", 1);
@@ -264,7 +263,7 @@ fn lines_of_a_writer_of_a_replaced_log_are_in_a_backup() {
         let expected = [before[at + 1].clone().unwrap(), b"late\n".to_vec()].concat();
         assert!(backups == [expected], "{name}");
     }
-    // Neither mirrors nor sessions that are fetched leave any.
+    // Neither mirrors nor pulled sessions have backups.
     let three = Machine::new("three", &net);
     three.sync("s");
     assert!(fs::read_dir(three.folder("s")).unwrap().count() <= 3);

@@ -14,15 +14,15 @@ use crate::contract;
 use crate::support::{Machine, PROJECT};
 
 #[test]
-fn a_folder_does_what_any_storage_has_to() {
+fn folders_fulfil_the_contract() {
     let home = tempfile::tempdir().unwrap();
     contract::all(&FolderStorage::make(home.path()).unwrap(), &FolderStorage::make(home.path()).unwrap());
 }
 
-/// Blocks lie below their project's name, which on two machines may be another one for the same
+/// Blocks are stored below the name of their project, which may differ between machines for one
 /// session.
 #[test]
-fn one_session_in_two_projects_is_begun_once() {
+fn one_session_in_two_projects_is_created_once() {
     for round in 0..20 {
         let home = tempfile::tempdir().unwrap();
         let (key, start) = (Key::new("ada", "s").unwrap(), Barrier::new(2));
@@ -44,9 +44,9 @@ fn one_session_in_two_projects_is_begun_once() {
     }
 }
 
-/// One session whose blocks cannot be read is told of, stays as it was known, and hides no other.
+/// A session with unreadable blocks is reported, keeps its last known state, and hides no other.
 #[test]
-fn a_damaged_session_hides_no_other() {
+fn corrupt_sessions_hide_no_others() {
     let home = tempfile::tempdir().unwrap();
     let storage = Arc::new(FolderStorage::make(home.path()).unwrap());
     let (one, two) = (Machine::new("one", &storage), Machine::new("two", &storage));
@@ -66,15 +66,15 @@ fn a_damaged_session_hides_no_other() {
     assert!(!two.hybrid.sync(Some("bad"), None, &Watch::new()).unwrap().is_synced());
 }
 
-/// A folder that is not there may be one of a disk that is not mounted: it is made on request only.
+/// A missing folder may be on a disk that is not mounted: it is created only on request.
 #[test]
-fn a_missing_folder_is_not_connected_and_not_made() {
+fn missing_folders_are_disconnected_and_not_created() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("shared");
     let machine = Machine::new("one", &Arc::new(FolderStorage::new(&folder)));
     machine.turns("s", 1);
-    // Not there; then there, as the place of a disk that is not mounted.
-    for why in ["is not there", "is not marked as a storage"] {
+    // Missing at first; then there, but empty like the mount point of a disk.
+    for why in ["does not exist", "is not marked as a storage"] {
         let (listed, problems) = machine.hybrid.list(&ListQuery::default(), &Watch::new()).unwrap();
         assert_eq!((listed.total, listed.connected), (1, false));
         assert!(problems[0].contains(why) && problems[0].contains("--create"), "{problems:?}");
@@ -82,17 +82,17 @@ fn a_missing_folder_is_not_connected_and_not_made() {
         assert!(!status.connected && status.problem.unwrap().contains(why));
         let error = machine.hybrid.sync(None, None, &Watch::new()).unwrap_err();
         assert_eq!(error.class(), ErrorClass::Offline);
-        assert_eq!(folder.exists(), why != "is not there");
+        assert_eq!(folder.exists(), why != "does not exist");
         let storage = FolderStorage::new(&folder);
         let key = Key::new("ada", "s").unwrap();
         let told = block(&key, 1, "session_created", &json!({}));
         assert_eq!(storage.create(&key, &told, &Watch::new()).unwrap_err().class(), ErrorClass::Offline);
         fs::create_dir_all(&folder).unwrap();
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "nothing was made in it");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "it stays empty");
     }
-    machine.hybrid.make_place().unwrap();
+    machine.hybrid.create_root().unwrap();
     machine.sync("s");
-    // One that was used before there were marks.
+    // A folder from before there were marks.
     fs::remove_file(folder.join(".trommel-storage")).unwrap();
     assert!(machine.hybrid.sync_status(None, &Watch::new()).unwrap().connected);
     let gone = Arc::new(FolderStorage::new("/proc/nope"));

@@ -1,4 +1,4 @@
-//! Machines that do anything, with a folder between them that all of them reach.
+//! Random operations on machines with a shared folder.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use trommel_storage::FolderStorage;
 
 use crate::world;
 
-/// Cases without and with `TROMMEL_DEEP`.
+/// The number of cases, without and with `TROMMEL_DEEP`.
 const CASES: [u64; 2] = [12, 400];
 
-/// R35: three machines, two sessions, random operations also at the same time, partitions, faults,
-/// answers that are late.
+/// R35: three machines, two sessions, random and concurrent operations, partitions, faults, and
+/// lagging responses.
 #[test]
-fn r35_machines_do_anything_at_once() {
+fn r35_random_concurrent_machines() {
     let home = tempfile::tempdir().unwrap();
     let folders = std::cell::Cell::new(0);
     let is_deep = std::env::var_os("TROMMEL_DEEP").is_some();

@@ -1,4 +1,4 @@
-//! Sessions of several machines and of the storage between them, as one view, and made the same.
+//! Tests of the merged view and the sync of sessions of several machines.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../common/blocks.rs"]
@@ -12,10 +12,12 @@ mod folder;
 #[path = "../common/machine.rs"]
 mod machine;
 mod machines;
+mod messages;
 #[path = "../common/net.rs"]
 mod net;
 mod offline;
 mod questions;
+mod retries;
 mod silent;
 mod stopped;
 #[path = "../common/stopping.rs"]

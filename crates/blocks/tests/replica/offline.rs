@@ -1,4 +1,4 @@
-//! Out of reach of the storage.
+//! Tests without a connection to the storage.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use trommel_session::{EventQuery, GetQuery, ListQuery, SearchQuery, Source};
 
 use crate::support::{Machine, Net, said, watch};
 
-/// The promise holds where a connection is tried for as long as is usual and nothing answers.
+/// The promise holds with the default timeout for connections and a silent storage.
 #[test]
 fn r37_lists_and_searches_answer_at_local_speed() {
     let net = Net::new();
@@ -40,10 +40,10 @@ fn r37_lists_and_searches_answer_at_local_speed() {
     assert!(searching < Duration::from_millis(200), "{searching:?}");
 }
 
-/// R37: the storage is looked for while what is here is listed, so that a list of many sessions
-/// takes no longer than either.
+/// R37: the storage is probed while local sessions are listed, so a list takes no longer than the
+/// slower of both.
 #[test]
-fn r37_many_sessions_are_listed_while_the_storage_is_looked_for() {
+fn r37_sessions_are_listed_while_the_storage_is_probed() {
     let is_deep = std::env::var_os("TROMMEL_DEEP").is_some();
     let (count, times) = if is_deep { (2_000, 100) } else { (200, 5) };
     let net = Net::new();
@@ -63,12 +63,12 @@ fn r37_many_sessions_are_listed_while_the_storage_is_looked_for() {
     all.sort();
     let slowest = all[all.len() * 99 / 100];
     println!("measured: {count} sessions, median {:?}, 99th percentile {slowest:?}", all[all.len() / 2]);
-    // Without optimisation, and beside other tests, the machine is what takes its time.
+    // In an unoptimized build next to other tests, the machine is the bottleneck.
     assert!(!is_deep || cfg!(debug_assertions) || slowest < Duration::from_millis(200), "{slowest:?}");
 }
 
 #[test]
-fn what_was_known_last_is_answered() {
+fn answers_use_the_last_known_state() {
     let net = Net::new();
     let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
     two.turns("looked", 3);
@@ -91,11 +91,14 @@ fn what_was_known_last_is_answered() {
     let error = one.hybrid.find("listed", &watch()).unwrap_err();
     assert_eq!(error.class(), ErrorClass::Offline);
     let error = one.hybrid.find("nothing", &watch()).unwrap_err();
-    assert!(error.class() == ErrorClass::NotFound && error.to_string().contains("could not be looked for"));
+    assert!(
+        error.class() == ErrorClass::NotFound
+            && error.to_string().contains("the cloud could not be searched")
+    );
 }
 
 #[test]
-fn what_is_done_here_is_sent_later() {
+fn offline_changes_are_pushed_later() {
     let net = Net::new();
     let one = Machine::new("one", &net);
     one.turns("s", 2);

@@ -1,10 +1,11 @@
-//! What is asked of a session that lies elsewhere is answered as it is where it lies.
+//! Checks that queries about a session that is only in the storage give the same answers as on its
+//! machine.
 
 use trommel_session::{AggregateQuery, EventQuery, Page, Session};
 
 use crate::support::{Machine, Net, happened, watch};
 
-/// A machine with a session, and one that has it in the storage only.
+/// A machine with a session, and one that has it only in the storage.
 fn two() -> (Machine, Machine) {
     let net = Net::new();
     let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
@@ -23,7 +24,7 @@ fn events(machine: &Machine, change: &dyn Fn(&mut EventQuery)) -> serde_json::Va
     change(&mut query);
     let page = machine.hybrid.get_events(&session(machine), &query, &watch()).unwrap();
     let mut json = serde_json::to_value(page).unwrap();
-    // Where a damaged record stands in bytes differs: the bodies before it are not here.
+    // Offsets of malformed records differ: the bodies before them are missing.
     if let Some(damage) = json.get_mut("damage") {
         *damage = damage["count"].clone();
     }
@@ -60,20 +61,20 @@ fn figures() {
         let (session, watch) = (session(machine), watch());
         let mut summary = serde_json::to_value(session.summary(&watch).unwrap()).unwrap();
         let figures = summary.as_object_mut().unwrap();
-        // Bytes are those of the mirror.
+        // Byte counts are those of the mirror.
         figures.retain(|name, _| !["damage", "largest", "bytes"].contains(&&**name));
         let errors = session.errors(Page::default(), &watch).unwrap();
         let timeline = session.timeline(Page::default(), &watch).unwrap();
         let usage = session.usage(&watch).unwrap();
         let mut rest = serde_json::json!([errors, timeline, usage]);
-        forget_damage(&mut rest);
+        drop_damage(&mut rest);
         (summary, rest, serde_json::to_value(session.diagnose(&watch).unwrap()).unwrap())
     };
     let (here, there) = (told(&one), told(&two));
     same(&serde_json::json!([here.0, here.1, here.2]), &serde_json::json!([there.0, there.1, there.2]), "");
 }
 
-/// The same, or where they differ first.
+/// Asserts equality, and reports the first difference.
 fn same(here: &serde_json::Value, there: &serde_json::Value, at: &str) {
     use serde_json::Value;
     match (here, there) {
@@ -90,13 +91,13 @@ fn same(here: &serde_json::Value, there: &serde_json::Value, at: &str) {
     }
 }
 
-fn forget_damage(value: &mut serde_json::Value) {
+fn drop_damage(value: &mut serde_json::Value) {
     match value {
         serde_json::Value::Object(members) => {
             members.remove("damage");
-            members.values_mut().for_each(forget_damage);
+            members.values_mut().for_each(drop_damage);
         }
-        serde_json::Value::Array(items) => items.iter_mut().for_each(forget_damage),
+        serde_json::Value::Array(items) => items.iter_mut().for_each(drop_damage),
         _ => {}
     }
 }
@@ -114,7 +115,7 @@ fn aggregates() {
             (query.field, query.by) = (field.to_owned(), by.map(str::to_owned));
             let figures = machine.hybrid.aggregate(&session(machine), &query, &watch()).unwrap();
             let mut json = serde_json::to_value(figures).unwrap();
-            forget_damage(&mut json);
+            drop_damage(&mut json);
             json
         };
         assert_eq!(figures(&one), figures(&two), "{field}");
@@ -122,7 +123,7 @@ fn aggregates() {
 }
 
 #[test]
-fn bodies_are_those_of_now() {
+fn bodies_are_current() {
     let (one, two) = two();
     let pattern = |machine: &Machine| {
         events(machine, &|query| {
@@ -131,7 +132,7 @@ fn bodies_are_those_of_now() {
         })
     };
     same(&pattern(&one), &pattern(&two), "");
-    // A rewind shifts what comes after.
+    // A rewind shifts the later records.
     one.write("s", "events.jsonl", (1..=3).chain(8..=9).map(happened).collect::<String>());
     one.sync("s");
     assert_eq!(pattern(&one)["total_count"], 5);
@@ -139,7 +140,7 @@ fn bodies_are_those_of_now() {
 }
 
 #[test]
-fn usage_counts_what_was_spawned_elsewhere() {
+fn usage_counts_remote_descendants() {
     let net = Net::new();
     let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
     one.turns("s", 2);

@@ -11,7 +11,7 @@ use trommel_session::{ListQuery, SearchQuery, Watch};
 
 use crate::support::{Machine, Net, watch};
 
-/// It is reached, and gives no answer before it is cancelled.
+/// A storage that can be reached, and never responds until it is cancelled.
 #[derive(Default)]
 struct Silent {
     asked: AtomicU64,
@@ -72,9 +72,9 @@ fn machine(storage: &Arc<Silent>) -> Machine {
     })
 }
 
-/// R37: lists and searches wait for the first answer no longer than the settings say.
+/// R37: lists and searches wait for the first answer no longer than configured.
 #[test]
-fn r37_a_silent_storage_keeps_lists_back_until_its_first_answer_is_late() {
+fn r37_silent_storages_delay_lists_until_the_first_answer_times_out() {
     let machine = machine(&Arc::default());
     machine.turns("s", 2);
     let since = Instant::now();
@@ -87,10 +87,9 @@ fn r37_a_silent_storage_keeps_lists_back_until_its_first_answer_is_late() {
     assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
 }
 
-/// R37: a query about a local session does not ask the storage, whether by its whole ID or by a
-/// prefix.
+/// R37: a query about a local session, by its ID or a prefix, does not query the storage.
 #[test]
-fn r37_questions_about_local_sessions_ask_no_storage() {
+fn r37_queries_about_local_sessions_skip_the_storage() {
     let storage = Arc::<Silent>::default();
     let machine = machine(&storage);
     machine.turns("parent", 2);
@@ -110,9 +109,10 @@ fn r37_questions_about_local_sessions_ask_no_storage() {
     assert_eq!(storage.asked.load(Ordering::SeqCst), 0);
 }
 
-/// What a local session spawned on another machine is still counted, once it is known of.
+/// The usage of sessions that a local session spawned on another machine is counted once they are
+/// known.
 #[test]
-fn spawned_sessions_of_other_machines_are_asked_for() {
+fn descendants_on_other_machines_are_counted() {
     let net = Net::new();
     let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
     one.turns("parent", 1);

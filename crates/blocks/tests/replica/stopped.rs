@@ -1,4 +1,4 @@
-//! What is ended by a flag in the midst of its work, and goes on later.
+//! Tests of cancellation: work stops soon, and resumes later.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use trommel_storage::FolderStorage;
 use crate::stopping::ends_soon;
 use crate::support::{Machine, Net};
 
-/// A session of some 30 MB: many small records, some that are cut, a few that are very long.
+/// A session of about 30 MB: many small records, some that are cut into pieces, a few very long
+/// ones.
 fn write(machine: &Machine, id: &str) {
     let mut events = String::new();
     for number in 0..200 {
@@ -34,10 +35,10 @@ fn write(machine: &Machine, id: &str) {
     machine.write(id, "transcript.jsonl", (0..4_000).map(said).collect::<String>());
 }
 
-/// What is ended.
+/// A cancellable operation.
 type Work = fn(&Machine, &Watch<'_>) -> Result<()>;
 
-/// Moments of something that takes so long; it is done once to know.
+/// Three moments during the work, whose duration is measured first.
 #[expect(clippy::print_stdout, reason = "what was measured is to be seen")]
 fn moments(work: impl FnOnce()) -> [Duration; 3] {
     let since = Instant::now();
@@ -68,15 +69,15 @@ fn search(machine: &Machine, watch: &Watch<'_>) -> Result<()> {
     Ok(())
 }
 
-/// R31: a large session that is sent, listed, searched or fetched lets go soon after a flag is
-/// raised; later it goes on, and comes out whole.
+/// R31: pushing, listing, searching, and pulling a large session stop soon after a cancellation,
+/// resume later, and are complete.
 #[test]
-fn r31_a_large_session_stops_on_its_way() {
+fn r31_large_sessions_cancel_and_resume() {
     let home = tempfile::tempdir().unwrap();
     let machine = |name: &str| Machine::new(name, &Arc::new(FolderStorage::make(home.path()).unwrap()));
     let (one, two) = (machine("one"), machine("two"));
     write(&one, "s");
-    // Each try goes on where the one before ended.
+    // Each try resumes where the previous one stopped.
     ends_soon("sending", [30, 60, 90].map(Duration::from_millis), &mut |watch| sync(&one, watch));
     one.sync("s");
     let works: [(&str, Work); 3] = [("listing", list), ("searching", search), ("fetching", sync)];
@@ -88,9 +89,9 @@ fn r31_a_large_session_stops_on_its_way() {
     assert!(two.files("s") == one.files("s"));
 }
 
-/// R31: nobody waits for a storage that cannot be reached when a flag is raised.
+/// R31: a cancelled call does not wait for an unreachable storage.
 #[test]
-fn r31_a_storage_out_of_reach_is_not_waited_for() {
+fn r31_unreachable_storages_are_not_waited_for() {
     let net = Net::new();
     let one = Machine::with("one", &net, |options| options.connect_timeout = Duration::from_secs(2));
     one.turns("s", 1);

@@ -1,4 +1,4 @@
-//! Sessions of machines, and where they are listed.
+//! Machines with sessions for tests.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub(crate) fn watch() -> Watch<'static> {
 }
 
 impl Machine {
-    /// A session of so many turns.
+    /// Writes a session of `turns` turns.
     pub(crate) fn turns(&self, id: &str, turns: u64) {
         let metadata = format!(
             "{{\n  \"session_id\": \"{id}\",\n  \"name\": \"The {id}\",\n  \"created\": \"2026-03-01T09:00:00Z\",\n  \"turn_count\": {turns}\n}}"
@@ -25,7 +25,7 @@ impl Machine {
         self.write(id, "events.jsonl", (1..=turns).map(happened).collect::<String>());
     }
 
-    /// Ids and where they lie.
+    /// The IDs of sessions and their sources.
     pub(crate) fn listed(&self) -> Vec<(String, Source)> {
         let sessions = self.hybrid.view(&watch()).unwrap().sessions;
         let listed = sessions.list(&ListQuery::default(), &watch()).unwrap().sessions;
@@ -36,14 +36,15 @@ impl Machine {
 }
 
 impl Net {
-    /// To a folder of its own.
+    /// Connects a machine to a folder of its own.
     pub(crate) fn new() -> Arc<Self> {
         let home = tempfile::tempdir().unwrap();
         let inner = Arc::new(FolderStorage::make(home.path()).unwrap());
         Arc::new(Self::to(inner, Some(home)))
     }
 
-    /// Nothing is answered from now on, whoever asks waits in vain; or is answered again.
+    /// Makes the storage silent, so that every call waits for its timeout, or lets it respond
+    /// again.
     pub(crate) fn cut(&self, is_cut: bool) {
         self.is_cut.store(is_cut, Ordering::SeqCst);
     }
@@ -53,7 +54,7 @@ impl Net {
     }
 }
 
-/// Messages of a turn.
+/// The messages of a turn.
 pub(crate) fn said(turn: u64) -> String {
     format!(
         "{{\"role\":\"user\",\"content\":\"question {turn}\",\"timestamp\":\"2026-03-01T09:{:02}:00Z\"}}\n{{\"role\":\"assistant\",\"content\":\"answer {turn}\"}}\n",
@@ -61,8 +62,8 @@ pub(crate) fn said(turn: u64) -> String {
     )
 }
 
-/// Events of a turn: a prompt, a request that is long, an answer, a call of a tool, and now and
-/// then an error.
+/// The events of a turn: a prompt, a long request, a response, a tool call, and now and then an
+/// error.
 pub(crate) fn happened(turn: u64) -> String {
     let ts = format!("2026-03-01T09:{:02}", turn % 60);
     let long = "all that was said, ".repeat(10 + 400 * usize::try_from(turn % 30).unwrap());

@@ -1,4 +1,4 @@
-//! What is listed and found, wherever it lies.
+//! Tests of lists and searches over both sides.
 
 use trommel_blocks::{BlockStorage, Created, Key};
 use trommel_session::{ErrorClass, GetQuery, ListQuery, Scope, SearchQuery, Source, TranscriptQuery};
@@ -7,7 +7,7 @@ use crate::blocks::block;
 use crate::support::{Machine, Net, PROJECT, said, watch};
 
 #[test]
-fn a_session_lies_here_there_or_in_both_places() {
+fn sources_are_local_cloud_or_both() {
     let net = Net::new();
     let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
     one.turns("here", 1);
@@ -27,7 +27,7 @@ fn a_session_lies_here_there_or_in_both_places() {
 }
 
 #[test]
-fn what_is_changed_elsewhere_is_seen() {
+fn remote_changes_are_visible() {
     let net = Net::new();
     let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
     two.turns("there", 3);
@@ -45,19 +45,19 @@ fn what_is_changed_elsewhere_is_seen() {
     two.append("there", "transcript.jsonl", said(4));
     two.sync("there");
     assert_eq!(turns().0, 4);
-    // Rewound, and gone on with.
+    // Rewound, and continued.
     two.write("there", "transcript.jsonl", said(1) + &said(7));
     two.write("there", "metadata.json", "{\"name\": \"Another\"}");
     two.sync("there");
     assert_eq!(turns(), (2, "\"Another\"".to_owned()));
-    // The mirror's files are only a mirror: what is done to them is undone.
+    // The mirror is only a copy: changes to its files are undone.
     let (_, session) = one.hybrid.find("there", &watch()).unwrap();
     std::fs::write(session.path().join("transcript.jsonl"), "spoilt\n").unwrap();
     assert_eq!(turns().0, 2);
 }
 
 #[test]
-fn searches_look_into_what_lies_elsewhere() {
+fn searches_cover_remote_sessions() {
     let net = Net::new();
     let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
     one.turns("here", 2);
@@ -86,7 +86,7 @@ fn searches_look_into_what_lies_elsewhere() {
 }
 
 #[test]
-fn what_lies_here_is_found_without_asking() {
+fn finds_local_sessions_offline() {
     let net = Net::new();
     let one = Machine::new("one", &net);
     one.turns("here", 1);
@@ -94,7 +94,7 @@ fn what_lies_here_is_found_without_asking() {
     assert_eq!(one.hybrid.find("here", &watch()).unwrap().1.source(), Source::Local);
     assert_eq!(one.hybrid.find(&format!("{PROJECT}/here"), &watch()).unwrap().1.id(), "here");
     assert_eq!(net.asked(), before);
-    // How it begins is enough, until another one that begins like that is known of.
+    // A prefix is enough, until another session with that prefix is known.
     let two = Machine::new("two", &net);
     two.turns("heretoo", 1);
     two.sync("heretoo");
@@ -132,12 +132,12 @@ fn other_users_see_nothing() {
 }
 
 #[test]
-fn a_fork_is_mirrored_with_what_it_was_forked_from() {
+fn forks_are_mirrored_with_their_source() {
     let net = Net::new();
     let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
     one.turns("s", 3);
     one.sync("s");
-    // As another program forks it: behind the second turn.
+    // As another program forks it: after the second turn.
     let key = Key::new("ada", "f").unwrap();
     let told = [
         ("session_created", serde_json::json!({"project_slug": PROJECT, "name": "Forked"})),
@@ -152,7 +152,7 @@ fn a_fork_is_mirrored_with_what_it_was_forked_from() {
     let (_, session) = two.hybrid.find("f", &watch()).unwrap();
     let page = session.messages(&TranscriptQuery::default(), &watch()).unwrap();
     assert_eq!((page.turns, page.total_count), (3, 5));
-    // It is known now: only what the last block is, is asked.
+    // It is known now: only its last block is queried.
     let before = net.asked();
     two.hybrid.find("f", &watch()).unwrap();
     assert_eq!(net.asked() - before, 3);

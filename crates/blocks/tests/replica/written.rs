@@ -1,4 +1,4 @@
-//! Blocks as they are written, byte for byte, and as other programs wrote them before.
+//! Tests of the written format, byte for byte, and of blocks of earlier versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use trommel_storage::FolderStorage;
 
 use crate::support::{Machine, PROJECT, watch};
 
-/// What every block has, in this order.
+/// The members of every block, in order.
 const MEMBERS: [&str; 16] = [
     "id",
     "user_id_session_id",
@@ -34,14 +34,14 @@ const MEMBERS: [&str; 16] = [
     "version",
 ];
 
-/// Characters of a text that is kept in a golden file as it is.
+/// Maximum characters of a text that golden files keep verbatim.
 const SHORT: usize = 200;
 
 fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
 }
 
-/// Compares a text with one that is kept. With `UPDATE_SNAPSHOTS` set, it is kept instead.
+/// Compares a text with a golden file. With `UPDATE_SNAPSHOTS` set, writes it instead.
 fn assert_golden(name: &str, shown: &str) {
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
         fs::write(golden(name), shown).unwrap();
@@ -62,12 +62,13 @@ fn sha256(text: &str) -> String {
     hex
 }
 
-/// Where a folder keeps a session's blocks.
+/// The path of a session's blocks in a folder storage.
 fn blocks_of(home: &Path, session: &str) -> PathBuf {
     home.join("ada").join(PROJECT).join(session).join("blocks.jsonl")
 }
 
-/// Of each kind one: a description, messages, a small event, and one that is cut.
+/// One record of each kind: a description, messages, a small event, and one that is cut into
+/// pieces.
 fn write(machine: &Machine) {
     let long = "all that was said, ".repeat(16_500);
     machine.write(
@@ -93,8 +94,8 @@ fn write(machine: &Machine) {
     );
 }
 
-/// A session that was sent into a folder: the machine, the folder, and its blocks as they stand
-/// there.
+/// Pushes a session into a folder storage. Returns the machine, the folder, and the blocks
+/// verbatim.
 fn written() -> (Machine, tempfile::TempDir, Vec<String>) {
     let home = tempfile::tempdir().unwrap();
     let machine = Machine::new("desk", &Arc::new(FolderStorage::make(home.path()).unwrap()));
@@ -106,7 +107,7 @@ fn written() -> (Machine, tempfile::TempDir, Vec<String>) {
     (machine, home, lines)
 }
 
-/// What is long is told by its length and its digest.
+/// Replaces long texts by their length and digest.
 fn shortened(value: &mut Value) {
     match value {
         Value::String(text) if text.chars().count() > SHORT => {
@@ -118,9 +119,9 @@ fn shortened(value: &mut Value) {
     }
 }
 
-/// R47: blocks are written as they always were.
+/// R47: the written format is stable.
 #[test]
-fn r47_the_written_form_is_kept() {
+fn r47_the_written_format_is_stable() {
     let (_machine, home, lines) = written();
     let mut shown = String::new();
     for line in lines {
@@ -139,7 +140,7 @@ fn r47_the_written_form_is_kept() {
     assert_golden("metadata.json", &(told + "\n"));
 }
 
-/// JSON as the checksum is taken of it, for what is ASCII and has no fractions.
+/// The canonical JSON that a checksum covers, for ASCII without fractions.
 fn canonical(value: &Value) -> String {
     match value {
         Value::Object(members) => {
@@ -154,9 +155,9 @@ fn canonical(value: &Value) -> String {
     }
 }
 
-/// R47: the written form is the one that was agreed on with other programs.
+/// R47: the format is the one that was specified together with other programs.
 #[test]
-fn r47_every_block_has_what_was_agreed() {
+fn r47_blocks_have_all_specified_members() {
     let (_machine, _home, lines) = written();
     let (mut ids, mut kinds) = (BTreeSet::new(), Vec::new());
     for (sequence, line) in (1_u64..).zip(lines) {
@@ -173,7 +174,7 @@ fn r47_every_block_has_what_was_agreed() {
         assert!(text.is_ascii());
         assert_eq!((&block["checksum"], &block["size_bytes"]), (&sha256(&text).into(), &text.len().into()));
         block["timestamp"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
-        data_is_agreed(&block);
+        assert_specified_data(&block);
         kinds.push(block["block_type"].as_str().unwrap().to_owned());
         assert!(ids.insert(id));
     }
@@ -181,8 +182,8 @@ fn r47_every_block_has_what_was_agreed() {
     assert_eq!(kinds, expected);
 }
 
-/// What stands in the data of a block, by its type.
-fn data_is_agreed(block: &Value) {
+/// The members of a block's data, by its type.
+fn assert_specified_data(block: &Value) {
     let (data, kind) = (&block["data"], block["block_type"].as_str().unwrap());
     let needed: &[&str] = match kind {
         "session_created" => &["project_slug", "name", "bundle"],
@@ -208,7 +209,7 @@ fn data_is_agreed(block: &Value) {
     assert!(data["chunk_data"].as_str().unwrap_or_default().chars().count() <= 300_000);
 }
 
-/// A session that another program wrote, and the machine that brings it here.
+/// A session of another program, and the machine that pulls it.
 fn fetched(name: &str) -> (Machine, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
     let to = blocks_of(home.path(), "old");
@@ -217,11 +218,11 @@ fn fetched(name: &str) -> (Machine, tempfile::TempDir) {
     (Machine::new("two", &Arc::new(FolderStorage::make(home.path()).unwrap())), home)
 }
 
-/// R47: blocks of the version before, in which no text is kept, become a session all the same.
+/// R47: blocks of the previous version, which have no verbatim text, become a session as well.
 #[test]
 fn r47_blocks_of_version_0_are_read() {
     let (machine, _home) = fetched("version-0.jsonl");
-    // Asked where it lies, before it was brought here.
+    // Queried in the storage, before it is pulled.
     let (_, session) = machine.hybrid.find("old", &watch()).unwrap();
     assert_eq!(session.source(), Source::Cloud);
     let page = session.messages(&TranscriptQuery::default(), &watch()).unwrap();
@@ -238,7 +239,7 @@ fn r47_blocks_of_version_0_are_read() {
     }
 }
 
-/// R47: blocks of a later version are refused, with what to do, and nothing comes of them.
+/// R47: blocks of a later version are refused with advice, and write nothing.
 #[test]
 fn r47_blocks_of_a_later_version_are_refused() {
     let (machine, home) = fetched("version-0.jsonl");

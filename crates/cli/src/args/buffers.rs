@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use trommel_route::WriteMode;
-use trommel_route::look::{CONTEXT_LINES, PEEK_CHARS};
+use trommel_route::reading::{MAX_CONTEXT_LINES, MAX_PEEK_CHARS};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -13,16 +13,16 @@ Examples:
   trommel buffers export found reports/found.md --root notes
   trommel buffers rm found
 
-Buffers are kept until they are removed: `trommel gc` leaves them.")]
+Buffers stay until they are removed; `trommel gc` does not touch them.")]
 pub(crate) struct BuffersArgs {
     #[command(subcommand)]
     pub(crate) operation: BufferOperation,
 }
 
-/// What is said to every operation.
+/// The options of every operation.
 #[derive(Debug, Args)]
 pub(crate) struct Session {
-    /// The session whose buffers they are
+    /// Use the buffers of this session
     #[arg(long, value_name = "ID", default_value = "default")]
     pub(crate) session: String,
 
@@ -33,110 +33,110 @@ pub(crate) struct Session {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BufferOperation {
-    /// List the buffers, with their sizes
+    /// List buffers with their sizes
     List {
-        /// Buffers to pass over
+        /// Skip the first N buffers
         #[arg(long, value_name = "N", default_value_t = 0)]
         offset: u64,
 
         #[command(flatten)]
         session: Session,
     },
-    /// Tell what is known of one: size, lines, source, times
+    /// Show a buffer's size, lines, source, and times
     Info {
-        /// The buffer
+        /// Name of the buffer
         name: String,
 
         #[command(flatten)]
         session: Session,
     },
-    /// Show a piece of one, at most 2,000 characters
+    /// Show an excerpt of a buffer, at most 2,000 characters
     Peek {
-        /// The buffer
+        /// Name of the buffer
         name: String,
 
-        /// Character to begin at
+        /// Start at character N
         #[arg(long, value_name = "N", default_value_t = 0)]
         offset: u64,
 
-        /// Most characters
-        #[arg(long, value_name = "N", default_value_t = PEEK_CHARS)]
-        #[arg(value_parser = clap::value_parser!(u64).range(1..=PEEK_CHARS))]
+        /// Show at most N characters
+        #[arg(long, value_name = "N", default_value_t = MAX_PEEK_CHARS)]
+        #[arg(value_parser = clap::value_parser!(u64).range(1..=MAX_PEEK_CHARS))]
         max_chars: u64,
 
         #[command(flatten)]
         session: Session,
     },
-    /// Print lines or characters of one, at most 8,000 characters
+    /// Print lines or characters of a buffer, at most 8,000 characters
     Read {
-        /// The buffer
+        /// Name of the buffer
         name: String,
 
-        /// First and last line, from 1
+        /// Print this range of lines, counted from 1
         #[arg(long, value_name = "FIRST:LAST", value_parser = lines, conflicts_with_all = ["offset", "length"])]
         lines: Option<(u64, u64)>,
 
-        /// Character to begin at
+        /// Start at character N (needs --length)
         #[arg(long, value_name = "N", requires = "length")]
         offset: Option<u64>,
 
-        /// How many characters
+        /// Print N characters (needs --offset)
         #[arg(long, value_name = "N", requires = "offset")]
         length: Option<u64>,
 
         #[command(flatten)]
         session: Session,
     },
-    /// Search one for a regular expression
+    /// Search a buffer for a regular expression
     Search {
-        /// The buffer
+        /// Name of the buffer
         name: String,
 
-        /// What to search for
+        /// Regular expression, or plain text with --plain
         pattern: String,
 
-        /// Take the pattern as a text
+        /// Match the pattern as plain text
         #[arg(long)]
         plain: bool,
 
-        /// Lines to show before and after each hit, at most 10
+        /// Show N lines around each match, at most 10
         #[arg(long, value_name = "N", default_value_t = 0)]
-        #[arg(value_parser = clap::value_parser!(u8).range(..=CONTEXT_LINES as i64))]
+        #[arg(value_parser = clap::value_parser!(u8).range(..=MAX_CONTEXT_LINES as i64))]
         context: u8,
 
-        /// Character to begin at
+        /// Start at character N
         #[arg(long, value_name = "N", default_value_t = 0)]
         offset: u64,
 
         #[command(flatten)]
         session: Session,
     },
-    /// Write one to a file
+    /// Write a buffer to a file
     Export {
-        /// The buffer
+        /// Name of the buffer
         name: String,
 
-        /// The file, below the root; a name without an extension gets that of Markdown
+        /// File to write below the root; .md is added without an extension
         path: String,
 
-        /// The folder that the file is written below [default: this one]
+        /// Write below this folder [default: the current one]
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
 
-        /// How to write to a file that is there
+        /// Choose how to write to an existing file
         #[arg(long, value_name = "MODE")]
         write_mode: Option<Mode>,
 
         #[command(flatten)]
         session: Session,
     },
-    /// Remove buffers of the session
+    /// Remove buffers
     Rm {
-        /// The buffers
+        /// Names of the buffers
         #[arg(value_name = "NAME", required_unless_present = "all")]
         names: Vec<String>,
 
-        /// Remove all, with what {pending} remembers
+        /// Remove all buffers and the contents of {pending}
         #[arg(long, conflicts_with = "names")]
         all: bool,
 
@@ -147,11 +147,11 @@ pub(crate) enum BufferOperation {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Mode {
-    /// Behind what is there
+    /// Append to the file
     Append,
-    /// In its place
+    /// Replace the file
     Replace,
-    /// Under the first number that is free
+    /// Add the first free number to the name
     New,
 }
 
@@ -166,7 +166,7 @@ impl From<Mode> for WriteMode {
 }
 
 impl BufferOperation {
-    /// The name of the command.
+    /// The name of the operation.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::List { .. } => "list",
@@ -193,9 +193,9 @@ impl BufferOperation {
     }
 }
 
-/// Two lines, the first and the last.
+/// Parses the first and last line of a range.
 fn lines(text: &str) -> Result<(u64, u64), String> {
     let range =
         text.split_once(':').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
-    range.ok_or_else(|| "expected the first and the last line, such as 1:200".into())
+    range.ok_or_else(|| "expected the first and last line, such as 1:200".into())
 }

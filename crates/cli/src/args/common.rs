@@ -9,86 +9,100 @@ use trommel::{OnBadRecord, path};
 
 use super::values;
 
-/// What is read, and how.
+/// The input, and how it is read.
 #[derive(Debug, Args)]
 pub(crate) struct Source {
-    /// The input: a file, - for standard input, or output:ID for a stored output
+    /// Input file; - for standard input; output:ID for a stored output
     pub(crate) file: PathBuf,
 
-    /// How the input is divided into records [default: by the name, else auto]
+    /// Set the record framing [default: by file name, else auto]
     ///
-    /// A name that ends in .jsonl or .ndjson, also before .gz or .zst, means jsonl unless this
-    /// option is given.
+    /// Names that end in .jsonl or .ndjson, also before .gz or .zst, imply jsonl unless this option
+    /// is given.
     #[arg(long, value_name = "FRAMING", help_heading = "Input")]
     pub(crate) input: Option<Framing>,
 
-    /// Read the file through a window instead of mapping it
+    /// Read the file through a window instead of mapping it into memory
+    ///
+    /// Use it for a file that another process may change or truncate during the run.
     #[arg(long, help_heading = "Input")]
     pub(crate) no_mmap: bool,
 
-    /// Threads to work on [default: all cores]
+    /// Use N threads [default: all cores]
     #[arg(long, value_name = "N", help_heading = "Input")]
     #[arg(value_parser = values::at_least_one::<NonZeroUsize>)]
     pub(crate) threads: Option<NonZeroUsize>,
 
-    /// Most levels of arrays and objects, up to 1048576
+    /// Refuse input nested deeper than N levels, at most 1048576
     #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = "Limits")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(Limits::MAX_DEPTH)))]
     pub(crate) limit_depth: u32,
 
-    /// Most decompressed bytes for each compressed one, after the first 64 MiB
+    /// Refuse input that expands more than N times after the first 64 MiB
+    ///
+    /// Protects against decompression bombs.
     #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Limits")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit_ratio: u64,
 
-    /// Most bytes of temporary files, such as 500MB or 2GiB
+    /// Use at most SIZE of temporary files, such as 500MB or 2GiB
+    ///
+    /// Temporary files hold input from a pipe that a query must read again, and values that
+    /// `extract` prints later. To avoid both, pass a file and --order document.
     #[arg(long, value_name = "SIZE", default_value = "8GiB", help_heading = "Limits")]
     #[arg(value_parser = values::size)]
     pub(crate) spool_limit: u64,
 }
 
-/// How queries are answered.
+/// Options of the query engine.
 #[derive(Debug, Args)]
 pub(crate) struct Engine {
-    /// Validate all of RFC 8259, in what the queries skip too
+    /// Validate skipped values in full, as RFC 8259 requires
     ///
-    /// A record that is decided early is validated to its end. --limit stops only at the end of a
-    /// record or document.
+    /// Without it, skipped values are checked only for brackets and strings. With it, each record
+    /// is read to its end even if its answer is known earlier, and --limit stops only at the end of
+    /// a record or document. `check`, `schema`, and `stats` without --only always validate
+    /// everything.
     #[arg(long, help_heading = "Input")]
     pub(crate) strict: bool,
 
-    /// Which members of the same name a query selects
+    /// Choose among members that share a name
     #[arg(long, value_name = "WHICH", default_value = "first", help_heading = "Input")]
-    pub(crate) duplicates: Repeated,
+    pub(crate) duplicates: DuplicateMembers,
 }
 
 /// Filters on records.
 #[derive(Debug, Args)]
 pub(crate) struct RecordFilters {
-    /// Keep the records for which FILTER holds: '@.level == "error"'
+    /// Keep only records for which FILTER holds: '@.level == "error"'
+    ///
+    /// May be repeated; a record must pass every filter.
     #[arg(long = "where", value_name = "FILTER")]
     pub(crate) filters: Vec<String>,
 }
 
-/// What to do with bad records.
+/// The policy for malformed records.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct BadRecords {
-    /// What to do with a record that is no JSON
-    #[arg(long, value_name = "WHAT", default_value = "stop", help_heading = "Input")]
-    pub(crate) on_bad_record: Policy,
+    /// Stop at a malformed record, or skip and report it
+    ///
+    /// Reports the first ten skipped records one by one, and the total number at the end. `check`
+    /// reports every malformed record.
+    #[arg(long, value_name = "ACTION", default_value = "stop", help_heading = "Input")]
+    pub(crate) on_bad_record: BadRecordPolicy,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Framing {
-    /// One value; several when each begins on a line of its own
+    /// One value, or a stream if more values start on lines of their own
     Auto,
     /// Exactly one value (RFC 8259)
     Json,
-    /// One value a line
+    /// One value per line
     Jsonl,
-    /// Values one after the other
+    /// Values one after another
     Concatenated,
-    /// A text sequence (RFC 7464)
+    /// A JSON text sequence (RFC 7464)
     JsonSeq,
 }
 
@@ -106,43 +120,43 @@ impl Framing {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Repeated {
-    /// The first; what is decided is left
+pub(crate) enum DuplicateMembers {
+    /// The first; stops reading an object once its answer is known
     First,
-    /// The last, as most parsers have it; each object is read to its end first
+    /// The last, like most parsers; reads each object to its end
     Last,
     /// All of them
     All,
 }
 
-impl From<Repeated> for path::Duplicates {
-    fn from(repeated: Repeated) -> Self {
-        match repeated {
-            Repeated::First => Self::First,
-            Repeated::Last => Self::Last,
-            Repeated::All => Self::All,
+impl From<DuplicateMembers> for path::Duplicates {
+    fn from(duplicates: DuplicateMembers) -> Self {
+        match duplicates {
+            DuplicateMembers::First => Self::First,
+            DuplicateMembers::Last => Self::Last,
+            DuplicateMembers::All => Self::All,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Policy {
-    /// End with the error
+pub(crate) enum BadRecordPolicy {
+    /// Stop with the error
     Stop,
-    /// Leave it out and report it, where the framing allows to go on
+    /// Skip and report the record; needs jsonl or json-seq
     Skip,
 }
 
-/// The id in `output:ID`.
+/// Returns the ID in `output:ID`.
 pub(crate) fn output_id(text: &str) -> Option<&str> {
     text.strip_prefix("output:")
 }
 
 impl BadRecords {
-    pub(crate) const STOP: Self = Self { on_bad_record: Policy::Stop };
+    pub(crate) const STOP: Self = Self { on_bad_record: BadRecordPolicy::Stop };
 
     pub(crate) fn skip(self) -> bool {
-        self.on_bad_record == Policy::Skip
+        self.on_bad_record == BadRecordPolicy::Skip
     }
 }
 
@@ -153,24 +167,24 @@ impl From<BadRecords> for OnBadRecord {
 }
 
 impl Engine {
-    /// How closely the input is checked.
+    /// The validation level that `--strict` selects.
     pub(crate) fn validation(&self) -> Validation {
         if self.strict { Validation::Strict } else { Validation::Structural }
     }
 }
 
 impl Source {
-    /// How the input is divided into records, where that is given.
+    /// The framing given with `--input`.
     pub(crate) fn framing(&self) -> Option<Records> {
         self.input.map(Framing::records)
     }
 
-    /// The file as it was given.
+    /// The input argument as given.
     pub(crate) fn id(&self) -> std::borrow::Cow<'_, str> {
         self.file.to_string_lossy()
     }
 
-    /// The id, or the beginning of it, of the stored output that is meant.
+    /// The ID or ID prefix in an `output:ID` argument.
     pub(crate) fn output(&self) -> Option<&str> {
         output_id(self.file.to_str()?)
     }

@@ -13,18 +13,21 @@ pub(crate) struct CountArgs {
     #[command(flatten)]
     pub(crate) source: Source,
 
-    /// JSONPath queries, each with a name in front if it is to have one
+    /// JSONPath queries (RFC 9535), optionally named
     #[arg(required = true, value_name = "[NAME=]QUERY", value_parser = values::named_query)]
     pub(crate) counts: Vec<NamedQuery>,
 
-    /// What to count
+    /// Choose what to count
     #[arg(long = "as", value_name = "TYPE", default_value = "matches")]
     pub(crate) count_as: CountType,
 
     #[command(flatten)]
     pub(crate) records: RecordFilters,
 
-    /// Where to stop each count
+    /// Stop each count at N
+    ///
+    /// Reading stops once every count has reached N; with --strict, at the end of that record or
+    /// document.
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
 
@@ -32,7 +35,7 @@ pub(crate) struct CountArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Exit with status 1 when nothing is counted
+    /// Exit with status 1 if every count is zero
     #[arg(long)]
     pub(crate) exit_status: bool,
 
@@ -45,15 +48,15 @@ pub(crate) struct CountArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum CountType {
-    /// The nodes
+    /// Matching nodes
     Matches,
-    /// The elements of the nodes, all of which must be arrays
+    /// Elements of matching arrays; other matches are an error
     #[value(alias = "array_length")]
     ArrayLength,
-    /// The members of the nodes, all of which must be objects
+    /// Members of matching objects; other matches are an error
     #[value(alias = "object_keys")]
     ObjectKeys,
-    /// The elements and members of the nodes
+    /// Elements and members of matching nodes
     #[value(alias = "nested_total")]
     NestedTotal,
 }

@@ -13,46 +13,56 @@ Examples:
   trommel extract log.jsonl '$' --where '@.level == \"error\"'
   trommel extract data.json '$.name' '$.nick' --json --default '\"none\"'
 
-Values come query by query, one a line, as they stand in the input.")]
+Values are printed query by query, one per line, with numbers and members as written in the\ninput.")]
 pub(crate) struct ExtractArgs {
     #[command(flatten)]
     pub(crate) source: Source,
 
-    /// JSONPath queries
+    /// JSONPath queries (RFC 9535)
     #[arg(required = true, value_name = "QUERY")]
     pub(crate) queries: Vec<String>,
 
     #[command(flatten)]
     pub(crate) records: RecordFilters,
 
-    /// What to print of each match
+    /// Choose what to print for each match
+    ///
+    /// Cannot be combined with --json.
     #[arg(long, value_name = "FORM", default_value = "values", conflicts_with = "json")]
     pub(crate) output: Form,
 
-    /// The order of the values
+    /// Choose the order of the values
+    ///
+    /// With rfc, values of later queries are held, if necessary in temporary files (see
+    /// --spool-limit). With document, values are printed as they are found.
     #[arg(long, value_name = "ORDER", default_value = "rfc")]
-    pub(crate) order: Sequence,
+    pub(crate) order: ValueOrder,
 
-    /// Most values of each query
+    /// Stop after N values per query
+    ///
+    /// Reading stops once every query has N values; with --strict, at the end of that record or
+    /// document.
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
 
     #[arg(long, help = "Print one JSON document: {\"extracted\": …, \"missing_paths\": […]}")]
     pub(crate) json: bool,
 
-    /// With --json: all values in one array
+    /// Put all values into one array (needs --json)
     #[arg(long, requires = "json")]
     pub(crate) flatten: bool,
 
-    /// With --json: the path beside its values
+    /// Add the path to the values of each query (needs --json)
     #[arg(long, requires = "json")]
     pub(crate) include_paths: bool,
 
-    /// With --json: what a query without a match gives instead of null
+    /// Use this value instead of null if a query has no match (needs --json)
     #[arg(long, value_name = "JSON", requires = "json", value_parser = values::json)]
     pub(crate) default: Option<String>,
 
-    /// Exit with status 1 when nothing matches
+    /// Exit with status 1 if nothing matches
+    ///
+    /// Without it, a run without matches succeeds.
     #[arg(long)]
     pub(crate) exit_status: bool,
 
@@ -65,13 +75,13 @@ pub(crate) struct ExtractArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
-    /// The value, without insignificant white space
+    /// The value without insignificant white space
     Values,
-    /// The bytes as they stand
+    /// The bytes as written in the input
     Raw,
     /// The normalized path
     Paths,
-    /// A JSON object with path, value and byte offsets
+    /// A JSON object with path, value, and byte offsets
     Located,
 }
 
@@ -87,18 +97,18 @@ impl From<Form> for LineForm {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Sequence {
+pub(crate) enum ValueOrder {
     /// Query by query, each in the order of RFC 9535
     Rfc,
-    /// As they begin in the input, all queries together
+    /// By position in the input, all queries interleaved
     Document,
 }
 
-impl From<Sequence> for path::Order {
-    fn from(sequence: Sequence) -> Self {
-        match sequence {
-            Sequence::Rfc => Self::Rfc,
-            Sequence::Document => Self::Document,
+impl From<ValueOrder> for path::Order {
+    fn from(order: ValueOrder) -> Self {
+        match order {
+            ValueOrder::Rfc => Self::Rfc,
+            ValueOrder::Document => Self::Document,
         }
     }
 }

@@ -11,52 +11,55 @@ Examples:
   trommel list --tool web.fetch --success false --after 2026-01-31
   trommel list --sort-by size --json | trommel extract - '$.outputs[*].id'")]
 pub(crate) struct ListArgs {
-    /// Of this conversation
+    /// List only outputs of this conversation
     #[arg(long, value_name = "ID")]
     pub(crate) conversation: Option<String>,
 
-    /// Of this tool
+    /// List only outputs of this tool
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
 
-    /// Of calls that ended so
+    /// List only outputs of successful (true) or failed (false) calls
     #[arg(long, value_name = "true|false")]
     pub(crate) success: Option<bool>,
 
-    /// Made after this time: 2026-01-31, 2026-01-31T12:00:00Z, or Unix time
+    /// List only outputs stored after TIME, such as 2026-01-31
+    ///
+    /// TIME is a date, which means midnight in the local time zone, a time such as
+    /// 2026-01-31T12:00:00Z, or Unix time.
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::time)]
     pub(crate) after: Option<i64>,
 
-    /// Made before this time
+    /// List only outputs stored before TIME; takes the forms of --after
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::time)]
     pub(crate) before: Option<i64>,
 
-    /// Most outputs [default: all]
+    /// List at most N outputs [default: all]
     #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) limit: Option<NonZeroU64>,
 
-    /// Outputs to pass over
+    /// Skip the first N outputs
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) offset: u64,
 
-    /// What to sort by
-    #[arg(long, value_name = "WHAT", default_value = "created_at")]
+    /// Sort by this field
+    #[arg(long, value_name = "FIELD", default_value = "created_at")]
     pub(crate) sort_by: SortBy,
 
-    /// The direction
+    /// Sort in this direction
     #[arg(long, value_name = "ORDER", default_value = "desc")]
     pub(crate) sort_order: SortOrder,
 
-    /// Characters of the previews, up to 500
+    /// Show previews of N characters, at most 500
     #[arg(long, value_name = "N", default_value_t = 100)]
     #[arg(value_parser = clap::value_parser!(u16).range(..=500))]
     pub(crate) preview_length: u16,
 
-    /// Leave the previews out
+    /// Omit the previews
     #[arg(long, conflicts_with = "preview_length")]
     pub(crate) no_preview: bool,
 
-    /// Tell times in UTC
+    /// Show times in UTC
     #[arg(long)]
     pub(crate) utc: bool,
 
@@ -68,11 +71,11 @@ pub(crate) struct ListArgs {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum SortBy {
-    /// The time
+    /// The time of storing
     CreatedAt,
-    /// The bytes
+    /// The size in bytes
     Size,
-    /// The tool's name
+    /// The name of the tool
     ToolName,
 }
 
@@ -88,9 +91,9 @@ impl From<SortBy> for trommel_store::SortBy {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SortOrder {
-    /// The smallest first
+    /// Ascending
     Asc,
-    /// The largest first
+    /// Descending
     Desc,
 }
 

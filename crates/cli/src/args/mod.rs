@@ -1,15 +1,15 @@
-//! What can be said on the command line.
+//! The arguments of the command line.
 
 mod buffers;
 mod common;
 mod count;
 mod extract;
 mod list;
-mod places;
 mod put;
 mod read;
 mod run;
 mod sample;
+mod session_folders;
 mod sessions;
 mod stats;
 mod tools;
@@ -24,18 +24,18 @@ use clap_complete::Shell;
 pub(crate) use buffers::{BufferOperation, BuffersArgs, Session};
 pub(crate) use common::{BadRecords, Engine, RecordFilters, Source, output_id};
 pub(crate) use count::CountArgs;
-pub(crate) use extract::{ExtractArgs, Sequence};
+pub(crate) use extract::{ExtractArgs, ValueOrder};
 pub(crate) use list::ListArgs;
-pub(crate) use places::Places;
 pub(crate) use put::PutArgs;
 pub(crate) use read::ReadArgs;
 pub(crate) use run::RunArgs;
-pub(crate) use sample::{Plan, SampleArgs};
+pub(crate) use sample::{SampleArgs, SampleStrategy};
+pub(crate) use session_folders::SessionFolders;
 #[cfg(feature = "cloud")]
 pub(crate) use sessions::Side;
 pub(crate) use sessions::{
-    Among, Analysis, AnalyzeSession, GetSession, ListSessions, RewindSession, Rows, SearchSessions,
-    SessionEvents, SessionOperation, SessionsArgs,
+    Analysis, AnalyzeSession, GetSession, ListSessions, RewindSession, Rows, SearchSessions, SessionEvents,
+    SessionFilter, SessionOperation, SessionsArgs,
 };
 pub(crate) use stats::{SchemaArgs, StatsArgs};
 pub(crate) use tools::{CallArgs, Form as DisplayForm, HistoryArgs, LogLevel, ToolsArgs};
@@ -48,10 +48,11 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default())
     .placeholder(AnsiColor::Cyan.on_default().dimmed());
 
-/// Question JSON that is too big to load, in one pass
+/// Query, count, sample, and profile JSON that is too big to load
 ///
-/// Queries are JSONPath (RFC 9535). Answers go to standard output; notes, progress and errors to
-/// standard error. gzip and zstd are recognised by their first bytes.
+/// Queries are JSONPath (RFC 9535) and take one pass over the input. Answers go to standard output;
+/// notes, progress, and errors go to standard error. gzip and zstd are recognized by their first
+/// bytes.
 #[derive(Debug, Parser)]
 #[command(name = "trommel", version, styles = STYLES, max_term_width = 100, after_help = EXAMPLES)]
 #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
@@ -63,32 +64,32 @@ pub(crate) struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   trommel stats data.json                      # describe the data
-  trommel extract data.json '$.users[*].name'  # print the values of a query
+  trommel extract data.json '$.users[*].name'  # print matching values
   trommel count log.jsonl.gz '$' --where '@.level == \"error\"'
   trommel sample data.json '$.users' -n 5      # draw five users at random
-  trommel put page.json --tool web.fetch       # store it, and query output:ID later
+  trommel put page.json --tool web.fetch       # store it; query output:ID later
 
 Outputs are stored under $TROMMEL_HOME [default: the platform's data folder, such as
 ~/.local/share/trommel].
 
-Exit status: 0 done, 1 the work failed, 2 usage error, 129 hung up, 130 interrupted,
-141 output pipe closed, 143 terminated.";
+Exit status: 0 done, 1 failure, 2 usage error, 129 hangup, 130 interrupted,
+141 broken pipe, 143 terminated.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Print the values that queries select
     Extract(ExtractArgs),
-    /// Count the nodes that queries select, or what is in them
+    /// Count matches, or the elements and members of matches
     Count(CountArgs),
-    /// Draw a sample: at random, from the ends, at even distances or by groups
+    /// Draw a sample: random, first, last, systematic, or stratified
     Sample(SampleArgs),
-    /// Describe sizes, structure, types, arrays and objects
+    /// Describe size, structure, types, arrays, and objects
     Stats(StatsArgs),
     /// Print a JSON Schema that the data satisfies
     Schema(SchemaArgs),
-    /// Validate strictly: silent when all is well
+    /// Validate strictly; prints nothing if the input is valid
     Check(CheckArgs),
-    /// Store the output of a tool, and print its id
+    /// Store the output of a tool and print its ID
     Put(PutArgs),
     /// List stored outputs
     List(ListArgs),
@@ -96,39 +97,39 @@ pub(crate) enum Command {
     Read(ReadArgs),
     /// Delete stored outputs
     Rm(RmArgs),
-    /// Keep stored outputs from being collected
+    /// Protect stored outputs from gc
     Pin(PinArgs),
-    /// Collect stored outputs beyond limits, and what was left behind
+    /// Evict outputs over quota and remove leftovers of interrupted writes
     Gc(GcArgs),
-    /// Read everything that is stored, and compare it with what was stored
+    /// Check every stored output for damage
     Verify(VerifyArgs),
-    /// Make the index of stored outputs anew
+    /// Rebuild the output index
     Rebuild(RebuildArgs),
-    /// Show the tools for agents, or describe them to a provider
+    /// Show the agent tools, or export their schemas to a provider
     Tools(ToolsArgs),
     /// Call a tool
     Call(CallArgs),
-    /// Show the calls so far
+    /// Show past tool calls
     History(HistoryArgs),
     /// Run a document's steps: inputs, tools, a model, outputs
     Run(RunArgs),
-    /// Look at buffers: list, info, peek, read, search, export, rm
+    /// Inspect, export, and remove buffers
     Buffers(BuffersArgs),
-    /// Look into the logs of agents' sessions, cut them back, put them right
+    /// Inspect, rewind, repair, and sync agent session logs
     Sessions(SessionsArgs),
-    /// Print the help of the program or of a command
+    /// Print the help of the program or a command
     Help {
-        /// The command, such as `extract` or `sessions list`
+        /// Command, such as `extract` or `sessions list`
         command: Vec<String>,
     },
-    /// Print completions for a shell
+    /// Print shell completions
     Completions {
-        /// The shell
+        /// Shell to complete in
         shell: Shell,
     },
     /// Print a manual page
     Man {
-        /// The command whose page to print [default: the program's]
+        /// Command to document [default: the program]
         command: Option<String>,
     },
 }
@@ -137,17 +138,19 @@ pub(crate) enum Command {
 #[command(after_help = "\
 Examples:
   trommel check data.json && echo valid
-  trommel check log.jsonl --on-bad-record skip           # report every bad record
+  trommel check log.jsonl --on-bad-record skip           # report every malformed record
   trommel check log.jsonl --on-bad-record skip --json    # the same for programs
   trommel check data.json --duplicates-as-errors && echo 'names are unique'
 
-A repeated name in an object is valid JSON. The first ten are listed with their paths and places,
-and all are counted. If a pipe gives more than 16 MiB, they are only counted.")]
+Repeated names in an object are valid JSON. The first ten are listed with path and position, and
+all are counted. If a pipe sends more than 16 MiB, they are only counted.")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) source: Source,
 
-    /// Report errors as JSON on standard output, one a line
+    /// Report errors as JSON on standard output, one per line
+    ///
+    /// This is the default in a pipe with --on-bad-record skip.
     #[arg(long)]
     pub(crate) json: bool,
 

@@ -9,21 +9,23 @@ Examples:
   trommel read data.json '$.users[17].name'
   trommel read output:01jqx0 '$.log' --max-chars 2000
 
-A page shows the beginning of one value, however large. What goes on is told with the --cursor
-that shows the next page.")]
+A page shows the start of one value of any size. If there is more, the page ends with the --cursor
+of the next page.")]
 pub(crate) struct ReadArgs {
     #[command(flatten)]
     pub(crate) source: Source,
 
-    /// The value to read, a JSONPath query that can select one only
+    /// JSONPath query that can select only one value
     #[arg(default_value = "$")]
     pub(crate) path: String,
 
-    /// Where to go on, as the page before told
+    /// Continue from the cursor of the previous page
+    ///
+    /// A cursor is valid only for the same input and query.
     #[arg(long, value_name = "C")]
     pub(crate) cursor: Option<String>,
 
-    /// Most characters of the page, from 200 to 100000
+    /// Limit the page to N characters, from 200 to 100000
     #[arg(long, value_name = "N", default_value_t = 8_000)]
     #[arg(value_parser = clap::value_parser!(u32).range(200..=100_000))]
     pub(crate) max_chars: u32,

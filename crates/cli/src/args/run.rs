@@ -12,41 +12,44 @@ Examples:
   trommel run workflow.md --root notes --session monday
   TROMMEL_MODEL_URL=http://127.0.0.1:8080/v1 TROMMEL_MODEL=small trommel run workflow.md
 
-A step stands under a heading `## NAME`: directives (@input, @tools, @output, @model, @write-mode,
-@header), then its prompt. The model is any OpenAI-compatible endpoint: $TROMMEL_MODEL_URL,
-$TROMMEL_MODEL_KEY, $TROMMEL_MODEL (else $OPENAI_BASE_URL, $OPENAI_API_KEY, $OPENAI_MODEL). A step
-with `@model none` asks none. docs/DIRECTIVES.md describes documents.")]
+A step is a heading `## NAME`, directives (@input, @tools, @output, @model, @write-mode, @header),
+and a prompt. A step with `@model none` calls no model. docs/DIRECTIVES.md describes documents.
+
+Any OpenAI-compatible endpoint can be the model. Set $TROMMEL_MODEL_URL, $TROMMEL_MODEL_KEY, and
+$TROMMEL_MODEL, or else $OPENAI_BASE_URL, $OPENAI_API_KEY, and $OPENAI_MODEL.")]
 pub(crate) struct RunArgs {
-    /// The document, or - for standard input
+    /// Document to run, or - for standard input
     pub(crate) file: PathBuf,
 
-    /// The folder that files are read and written below [default: the document's]
+    /// Read and write files below DIR [default: the document's folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
 
-    /// Only say what would happen
+    /// Show what each step would do without running it
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// The session whose variables outlive the run
+    /// Keep variables with scope=session under this ID
+    ///
+    /// The session also stores the list of files that `{pending}` has processed.
     #[arg(long, value_name = "ID", default_value = "default")]
     pub(crate) session: String,
 
     /// Print one JSON document at the end
     ///
-    /// If a step fails, the document has the completed steps, what the failed step had done
-    /// (`partial`), and the `error`.
+    /// If a step fails, the JSON document contains the completed steps, the work that the failed
+    /// step completed (`partial`), and the `error`.
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Let `@tools all` change agents' sessions
+    /// Let `@tools all` change agent sessions
     ///
-    /// Also approves calls of tools that need approval. A step that names `session` in `@tools` may
-    /// change sessions anyway.
+    /// Also permits tools that require approval. A step that names `session` in `@tools` may change
+    /// sessions without this option.
     #[arg(long)]
     pub(crate) approve: bool,
 
-    /// Most seconds that a request to the model may take
+    /// Stop a request to the model after S seconds
     #[arg(long, value_name = "S", env = "TROMMEL_MODEL_TIMEOUT", hide_env_values = true, default_value = "600", value_parser = values::seconds)]
     pub(crate) model_timeout: Duration,
 }

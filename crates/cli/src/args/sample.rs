@@ -11,47 +11,51 @@ Examples:
   trommel sample log.jsonl '$' -n 10 --where '@.level == \"error\"'
   trommel sample data.json '$.users' -n 20 --strategy stratified --strata-path '$.country'
 
-A query that can select one node only must select an array, whose elements are sampled; any
-other query's nodes are. With $ the records of a stream are.")]
+A query that can select only one node must select an array; its elements are sampled. Other queries
+sample the nodes that they select. In a stream of records, `$` samples the records.")]
 pub(crate) struct SampleArgs {
     #[command(flatten)]
     pub(crate) source: Source,
 
-    /// What to draw from, a JSONPath query
+    /// JSONPath query whose values to sample
     pub(crate) query: String,
 
     #[command(flatten)]
     pub(crate) records: RecordFilters,
 
-    /// How many to draw
+    /// Draw N items
     #[arg(short = 'n', long = "size", value_name = "N", value_parser = values::at_least_one::<NonZeroUsize>)]
     pub(crate) size: NonZeroUsize,
 
-    /// How to draw
+    /// Choose how to draw
     #[arg(long, default_value = "random")]
-    pub(crate) strategy: Plan,
+    pub(crate) strategy: SampleStrategy,
 
-    /// What makes a random sample the same every time [default: from the system, noted on standard
-    /// error]
+    /// Set the random seed [default: a new one, noted on standard error]
+    ///
+    /// The same seed draws the same sample from the same input. Only the strategies random and
+    /// stratified use it.
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = values::seed)]
     pub(crate) seed: Option<u64>,
 
-    /// With systematic: take every K-th [default: evenly spread]
+    /// Take every K-th item (--strategy systematic) [default: evenly spread]
     #[arg(long, value_name = "K", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) stride: Option<NonZeroU64>,
 
-    /// With stratified: the query, within an item, that makes the groups
+    /// Group items by this query (--strategy stratified)
+    ///
+    /// The query is evaluated within each item. The first value that it selects names the group.
     #[arg(long, value_name = "P")]
     pub(crate) strata_path: Option<String>,
 
-    /// Print lines {"index": …, "value": …}
+    /// Print each item as {"index": …, "value": …}
     #[arg(long, conflicts_with = "json")]
     pub(crate) indices: bool,
 
     #[arg(long, help = "Print one JSON document: {\"sample\": […], \"total_items\": …, …}")]
     pub(crate) json: bool,
 
-    /// Exit with status 1 when there is nothing to draw from
+    /// Exit with status 1 if there is nothing to sample
     #[arg(long)]
     pub(crate) exit_status: bool,
 
@@ -63,15 +67,15 @@ pub(crate) struct SampleArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Plan {
+pub(crate) enum SampleStrategy {
     /// Uniformly at random
     Random,
-    /// The first
+    /// The first N
     First,
-    /// The last
+    /// The last N
     Last,
-    /// At even distances
+    /// Evenly spaced
     Systematic,
-    /// From each group its share
+    /// From each group, in proportion to its size
     Stratified,
 }

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::places::Places;
+use super::session_folders::SessionFolders;
 use super::values;
 
 #[derive(Debug, Args)]
@@ -19,20 +19,20 @@ Examples:
   trommel sessions rewind 5d1c0a9e --to-turn 3           # show what would be removed
   trommel sessions rewind 5d1c0a9e --to-turn 3 --apply   # remove it; `undo` restores it
 
-SESSION is an id, a beginning that no other id has, PROJECT/ID, or the path of a session's folder
-or file. Sessions are those of Amplifier and of Claude Code; a path may also be that of a chat.")]
+SESSION is an ID, a unique ID prefix, PROJECT/ID, or the path of a session's folder or file.
+Sessions are those of Amplifier and Claude Code; a path may also name a chat log.")]
 pub(crate) struct SessionsArgs {
     #[command(subcommand)]
     pub(crate) operation: SessionOperation,
 }
 
-/// What is said to every operation.
+/// The options of every operation.
 #[derive(Debug, Args)]
 pub(crate) struct Shared {
     #[command(flatten)]
-    pub(crate) places: Places,
+    pub(crate) folders: SessionFolders,
 
-    /// Tell times in UTC
+    /// Show times in UTC
     #[arg(long)]
     pub(crate) utc: bool,
 
@@ -41,72 +41,72 @@ pub(crate) struct Shared {
     pub(crate) json: bool,
 }
 
-/// The session that is meant.
+/// The session argument.
 #[derive(Debug, Args)]
-pub(crate) struct Which {
-    /// The session: an id, a beginning of one, PROJECT/ID, or a path
+pub(crate) struct SessionArg {
+    /// Session: an ID, a unique ID prefix, PROJECT/ID, or a path
     // Projects' names begin with a hyphen.
     #[arg(value_name = "SESSION", allow_hyphen_values = true, value_parser = session)]
     pub(crate) session: String,
 }
 
 const RANGE_HELP: &str =
-    "Of these days: today, yesterday, this_week, last_week, last_month, 2026-03-01, or FROM:TO";
+    "Only this range of days: today, yesterday, this_week, last_week, last_month, 2026-03-01, or FROM:TO";
 
-const FIELD_HELP: &str = "aggregate: the field with the number, such as data.duration_ms";
+const FIELD_HELP: &str = "aggregate: Aggregate this numeric field, such as data.duration_ms";
 
-/// Which sessions are looked at.
+/// The options that select sessions.
 #[derive(Debug, Args)]
-pub(crate) struct Among {
-    /// Only this project: its name, its directory, or a part of one
+pub(crate) struct SessionFilter {
+    /// Only this project: its name, its directory, or part of either
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) project: Option<String>,
 
     #[arg(long, value_name = "RANGE", help = RANGE_HELP)]
     pub(crate) date_range: Option<String>,
 
-    /// Without those that lie in the cloud only
+    /// Exclude sessions that are stored only in the cloud
     #[arg(long)]
     pub(crate) local: bool,
 }
 
-/// Which part of the rows.
+/// The options that select rows.
 #[derive(Debug, Args)]
 pub(crate) struct Rows {
-    /// Most rows [default: all]
+    /// Show at most N rows [default: all]
     #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) limit: Option<NonZeroU64>,
 
-    /// Rows to pass over
+    /// Skip the first N rows
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) offset: u64,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionOperation {
-    /// List sessions, the one that changed last first
+    /// List sessions, most recently changed first
     List(ListSessions),
-    /// Tell what is known of one, and on request what was said
+    /// Show session metadata and, optionally, the transcript
     Get(GetSession),
     /// Search descriptions, messages, and events for a text
     Search(SearchSessions),
-    /// Print events of one, of each the fields that are asked for
+    /// Print selected fields of a session's events
     Events(SessionEvents),
-    /// Tell what the events of one were, in figures
+    /// Summarize events: errors, timeline, token usage, aggregates
     Analyze(AnalyzeSession),
-    /// Cut one back to a turn, a message or a time
+    /// Cut a session back to a turn, a message, or a time
     Rewind(RewindSession),
-    /// Take back the last rewind or repair of one
+    /// Undo the last rewind or repair of a session
     Undo {
         #[command(flatten)]
-        which: Which,
+        target: SessionArg,
 
         #[command(flatten)]
         shared: Shared,
     },
-    /// Tell how far sessions are the same on other machines
+    /// Report the sync status of sessions, or sync them
     Sync {
-        /// The session [default: all]
+        /// Session to sync or report on [default: all local sessions]
         #[arg(value_name = "SESSION", allow_hyphen_values = true, value_parser = session)]
         session: Option<String>,
 
@@ -117,24 +117,24 @@ pub(crate) enum SessionOperation {
         #[command(flatten)]
         shared: Shared,
     },
-    /// Check whether a session can be resumed, and what is wrong
+    /// Report why a session cannot be resumed
     Diagnose {
         #[command(flatten)]
-        which: Which,
+        target: SessionArg,
 
-        /// Exit with status 1 if it is broken or damaged
+        /// Exit with status 1 if the session is broken or damaged
         #[arg(long)]
         exit_status: bool,
 
         #[command(flatten)]
         shared: Shared,
     },
-    /// Put the transcript of one right
+    /// Fix the transcript of a session
     Repair {
         #[command(flatten)]
-        which: Which,
+        target: SessionArg,
 
-        /// Do it: without this, only what would be done is told
+        /// Apply the repair, after a backup; without it, only preview it
         #[arg(long)]
         apply: bool,
 
@@ -143,58 +143,71 @@ pub(crate) enum SessionOperation {
     },
 }
 
-/// What is to be done with both sides.
+/// The options of `sync` that transfer sessions, or exclude them from transfers.
 #[cfg(feature = "cloud")]
 #[derive(Debug, Args)]
 pub(crate) struct Exchange {
-    /// Make them the same: without this, only how far they are is told
+    /// Sync; without it, only report the status
+    ///
+    /// Exits with status 1 if a conflict remains or a session could not be synced.
     #[arg(long)]
     pub(crate) apply: bool,
 
-    /// Create the storage's folder first, if it is one
+    /// Create the storage's folder first (needs --apply)
+    ///
+    /// Fails unless the storage is a folder (`file:///FOLDER`). Without this option, a missing or
+    /// empty folder counts as not connected, because its disk may not be mounted.
     #[arg(long, requires = "apply")]
     pub(crate) create: bool,
 
-    /// Also bring here what lies in the cloud only
+    /// Also pull sessions that are only in the cloud (needs --apply)
     #[arg(long, requires = "apply", conflicts_with = "session")]
     pub(crate) all: bool,
 
-    /// Which side of a conflict counts [default: as the settings say]
+    /// Resolve conflicts in this way [default: as configured]
+    ///
+    /// Needs --apply. The storage keeps the records of both sides in any case.
     #[arg(long, value_name = "SIDE", requires = "apply")]
-    pub(crate) settle: Option<Side>,
+    pub(crate) resolve: Option<Side>,
 
-    /// Make them the same again and again, as often as the settings say
-    #[arg(long, conflicts_with_all = ["session", "settle", "apply", "all", "show", "keep", "send"])]
+    /// Sync repeatedly at the configured interval
+    ///
+    /// Runs until it is interrupted. Cannot be combined with SESSION or another option of sync.
+    #[arg(long, conflicts_with_all = ["session", "resolve", "apply", "all", "show", "keep", "send"])]
     pub(crate) watch: bool,
 
-    /// Write what the cloud has of SESSION into this folder, to be compared with what is here
+    /// Write the cloud's version of SESSION to DIR, for comparison
+    ///
+    /// Cannot be combined with --apply, --keep, or --send.
     #[arg(long, value_name = "DIR", requires = "session", conflicts_with_all = ["apply", "keep", "send"])]
     pub(crate) show: Option<OsString>,
 
-    /// Keep SESSION on this machine from now on
+    /// Exclude SESSION from syncs of this machine
+    ///
+    /// Records that were pushed before stay in the storage. Undo it with --send.
     #[arg(long, requires = "session", conflicts_with_all = ["apply", "send"])]
     pub(crate) keep: bool,
 
-    /// Let SESSION be sent again
+    /// Include SESSION in syncs again, after --keep
     #[arg(long, requires = "session", conflicts_with = "apply")]
     pub(crate) send: bool,
 }
 
-/// A side of a conflict.
+/// The resolution of a conflict.
 #[cfg(feature = "cloud")]
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Side {
-    /// What is here
+    /// Keep the local version
     Local,
-    /// What is in the cloud
+    /// Keep the cloud's version
     Remote,
-    /// Both: what is here behind what is there
+    /// Keep both: append the local records to the cloud's
     Merge,
 }
 
 #[cfg(feature = "cloud")]
 impl Side {
-    /// As the tool spells it.
+    /// The name that the tool uses.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Local => "local",
@@ -207,17 +220,17 @@ impl Side {
 #[derive(Debug, Args)]
 pub(crate) struct ListSessions {
     #[command(flatten)]
-    pub(crate) among: Among,
+    pub(crate) filter: SessionFilter,
 
-    /// List also sub-sessions and sub-agents
+    /// Include sub-sessions and sub-agents
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// Most sessions
+    /// List at most N sessions
     #[arg(long, value_name = "N", default_value = "50", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) limit: NonZeroU64,
 
-    /// Sessions to pass over
+    /// Skip the first N sessions
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) offset: u64,
 
@@ -228,25 +241,27 @@ pub(crate) struct ListSessions {
 #[derive(Debug, Args)]
 pub(crate) struct GetSession {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) target: SessionArg,
 
-    /// And what was said
+    /// Show the transcript
     #[arg(long)]
     pub(crate) transcript: bool,
 
-    /// And what its events were, in figures
+    /// Show a summary of the events
     #[arg(long)]
     pub(crate) events_summary: bool,
 
-    /// Most messages [default: all]
+    /// Show at most N messages [default: all] (needs --transcript)
     #[arg(long, value_name = "N", requires = "transcript", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) limit: Option<NonZeroU64>,
 
-    /// Messages to pass over
+    /// Skip the first N messages (needs --transcript)
     #[arg(long, value_name = "N", requires = "transcript")]
     pub(crate) offset: Option<u64>,
 
     /// Show at most N characters of each message [default: 1000]
+    ///
+    /// Needs --transcript.
     #[arg(long, value_name = "N", requires = "transcript")]
     pub(crate) max_text: Option<u64>,
 
@@ -256,24 +271,24 @@ pub(crate) struct GetSession {
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchSessions {
-    /// What to search for
+    /// Text to search for, in either case
     pub(crate) text: String,
 
-    /// Where to search
-    #[arg(long, value_name = "WHERE", default_value = "all")]
+    /// Choose what to search
+    #[arg(long, value_name = "SCOPE", default_value = "all")]
     pub(crate) scope: SearchScope,
 
     #[command(flatten)]
-    pub(crate) among: Among,
+    pub(crate) filter: SessionFilter,
 
-    /// Show N lines of the same message around each hit, at most 20
+    /// Show N lines of the same message around each match, at most 20
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(..=20))]
     pub(crate) context: u64,
 
     #[command(flatten)]
     pub(crate) rows: Rows,
 
-    /// End with status 1 when nothing is found
+    /// Exit with status 1 if nothing matches
     #[arg(long)]
     pub(crate) exit_status: bool,
 
@@ -283,18 +298,18 @@ pub(crate) struct SearchSessions {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SearchScope {
-    /// Search descriptions
+    /// Descriptions
     Metadata,
-    /// Search messages
+    /// Messages
     Transcript,
-    /// Search events
+    /// Events
     Events,
-    /// Search both, and events where neither has a match
+    /// Descriptions and messages; events if neither matches
     All,
 }
 
 impl SearchScope {
-    /// As the tool spells it.
+    /// The name that the tool uses.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Metadata => "metadata",
@@ -308,17 +323,21 @@ impl SearchScope {
 #[derive(Debug, Args)]
 pub(crate) struct SessionEvents {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) target: SessionArg,
 
-    /// Of this type; a name may end with *. May be repeated
+    /// Print only events of this type; a name may end with *
+    ///
+    /// May be repeated.
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) types: Vec<String>,
 
-    /// This field, a path of names with dots [default: small ones that are known]. May be repeated
+    /// Print this field, as a dotted path [default: known small fields]
+    ///
+    /// May be repeated.
     #[arg(long = "field", value_name = "PATH")]
     pub(crate) fields: Vec<String>,
 
-    /// Those that tell of an error
+    /// Print only events that report an error
     #[arg(long)]
     pub(crate) errors: bool,
 
@@ -332,28 +351,30 @@ pub(crate) struct SessionEvents {
 #[derive(Debug, Args)]
 pub(crate) struct AnalyzeSession {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) target: SessionArg,
 
-    /// What to find out
-    #[arg(value_name = "WHAT", default_value = "summary")]
+    /// Choose the analysis
+    #[arg(value_name = "ANALYSIS", default_value = "summary")]
     pub(crate) analysis: Analysis,
 
     #[arg(long, value_name = "PATH", help = FIELD_HELP)]
     pub(crate) field: Option<String>,
 
-    /// aggregate: the field that groups the numbers, such as data.model
+    /// aggregate: Group the numbers by this field, such as data.model
     #[arg(long, value_name = "PATH")]
     pub(crate) by: Option<String>,
 
-    /// aggregate: of events of this type; a name may end with *. May be repeated
+    /// aggregate: Use only events of this type; a name may end with *
+    ///
+    /// May be repeated.
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) types: Vec<String>,
 
-    /// errors, timeline: most rows [default: all]
+    /// errors, timeline: Show at most N rows [default: all]
     #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) limit: Option<NonZeroU64>,
 
-    /// errors, timeline: rows to pass over
+    /// errors, timeline: Skip the first N rows
     #[arg(long, value_name = "N")]
     pub(crate) offset: Option<u64>,
 
@@ -363,20 +384,20 @@ pub(crate) struct AnalyzeSession {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Analysis {
-    /// Events by type, times, errors
+    /// Counts of events by type, time span, errors
     Summary,
-    /// What errors say
+    /// Messages of errors
     Errors,
-    /// The turns: when, how long, tools, errors
+    /// Turns: start, duration, tools, errors
     Timeline,
     /// Tokens by model (input without cache), calls by tool
     Usage,
-    /// Sum, mean, least and greatest of a number
+    /// Sum, mean, minimum, and maximum of a number
     Aggregate,
 }
 
 impl Analysis {
-    /// As the tool spells it.
+    /// The name that the tool uses.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Summary => "summary",
@@ -392,21 +413,23 @@ impl Analysis {
 #[command(group = clap::ArgGroup::new("target").required(true))]
 pub(crate) struct RewindSession {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) target: SessionArg,
 
-    /// The last turn that stays, from 1
+    /// Keep turns up to N, counted from 1
+    ///
+    /// Exactly one of --to-turn, --to-message, and --before is required.
     #[arg(long, value_name = "N", group = "target", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) to_turn: Option<u64>,
 
-    /// The last message that stays, from 0
+    /// Keep messages up to N, counted from 0
     #[arg(long, value_name = "N", group = "target")]
     pub(crate) to_message: Option<u64>,
 
-    /// What is of this time or later goes: 2026-01-31, or 2026-01-31T12:00:00Z
+    /// Remove records from TIME on: 2026-01-31 or 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", group = "target")]
     pub(crate) before: Option<String>,
 
-    /// Do it: without this, only what would go is told
+    /// Apply the rewind, after a backup; without it, only preview it
     #[arg(long)]
     pub(crate) apply: bool,
 
@@ -446,28 +469,28 @@ impl SessionOperation {
         }
     }
 
-    /// The session it is about, as it was given.
+    /// The session argument as given, if the operation has one.
     pub(crate) fn session(&self) -> Option<&str> {
-        let which = match self {
+        let target = match self {
             Self::List(_) | Self::Search(_) => return None,
             Self::Sync { session, .. } => return session.as_deref(),
-            Self::Get(GetSession { which, .. })
-            | Self::Events(SessionEvents { which, .. })
-            | Self::Analyze(AnalyzeSession { which, .. })
-            | Self::Rewind(RewindSession { which, .. })
-            | Self::Undo { which, .. }
-            | Self::Diagnose { which, .. }
-            | Self::Repair { which, .. } => which,
+            Self::Get(GetSession { target, .. })
+            | Self::Events(SessionEvents { target, .. })
+            | Self::Analyze(AnalyzeSession { target, .. })
+            | Self::Rewind(RewindSession { target, .. })
+            | Self::Undo { target, .. }
+            | Self::Diagnose { target, .. }
+            | Self::Repair { target, .. } => target,
         };
-        Some(&which.session)
+        Some(&target.session)
     }
 }
 
-/// A session as it was given. Where a hyphen may begin it, a misspelt option must not be taken for
-/// one.
+/// Parses a session argument. Project names may begin with a hyphen, so the argument accepts one. A
+/// misspelled option must not be mistaken for a session.
 fn session(text: &str) -> Result<String, String> {
     if text.starts_with("--") && !text.contains('/') {
-        return Err("there is no such option, and no id begins like that".into());
+        return Err("unknown option; no session ID begins with --".into());
     }
     Ok(text.to_owned())
 }

@@ -9,7 +9,7 @@ use crate::output::tables;
 #[command(after_help = "\
 Examples:
   trommel stats data.json
-  trommel stats data.json --only structure,types         # the fast overview
+  trommel stats data.json --only structure,types         # fast overview
   trommel stats data.json '$.users' '$.orders' --values
   trommel stats log.jsonl --where '@.level == \"error\"' --values
   cargo metadata --format-version 1 | trommel stats -")]
@@ -17,7 +17,7 @@ pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) source: Source,
 
-    /// JSONPath queries that select what to describe [default: everything]
+    /// JSONPath queries that select the values to describe [default: the whole input]
     #[arg(value_name = "QUERY")]
     pub(crate) queries: Vec<String>,
 
@@ -28,19 +28,27 @@ pub(crate) struct StatsArgs {
     #[arg(long)]
     pub(crate) schema: bool,
 
-    /// Add figures of the values by path: numbers, lengths, distinct and frequent values
+    /// Add value statistics per path: ranges, lengths, frequent values
     #[arg(long)]
     pub(crate) values: bool,
 
-    /// How deep arrays, objects and schema go, the root being 1 [default: no bound]
+    /// Describe at most N levels; the root is level 1 [default: all]
+    ///
+    /// Limits the arrays, the objects, the value statistics, and the schema. The structure and the
+    /// types always cover all levels.
     #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroU32>)]
     pub(crate) max_depth: Option<NonZeroU32>,
 
-    /// Leave the types of the arrays' items out
+    /// Omit the types of array items
     #[arg(long)]
     pub(crate) no_sample_arrays: bool,
 
-    /// Nothing per path, and what is passed over only checked for its structure
+    /// Print only these sections; this is faster
+    ///
+    /// Does not read member names, so it cannot report duplicate names. Checks values only for
+    /// brackets and strings, unless --strict is given.
+    ///
+    /// Cannot be combined with --schema, --values, --max-depth, or --no-sample-arrays.
     #[arg(long, value_name = "SECTIONS", value_delimiter = ',', num_args = 1)]
     #[arg(conflicts_with_all = ["schema", "values", "max_depth", "no_sample_arrays"])]
     pub(crate) only: Vec<Section>,
@@ -49,7 +57,7 @@ pub(crate) struct StatsArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Exit with status 1 when nothing matches
+    /// Exit with status 1 if nothing matches
     #[arg(long)]
     pub(crate) exit_status: bool,
 
@@ -62,9 +70,9 @@ pub(crate) struct StatsArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Section {
-    /// Root type, depth, names and values
+    /// Type of the root, depth, and counts of names and values
     Structure,
-    /// How many values there are of each type
+    /// Count of values per type
     Types,
 }
 
@@ -90,11 +98,11 @@ pub(crate) struct SchemaArgs {
     #[command(flatten)]
     pub(crate) records: RecordFilters,
 
-    /// How deep the schema goes, the root being 1 [default: no bound]
+    /// Describe at most N levels; the root is level 1 [default: all]
     #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroU32>)]
     pub(crate) max_depth: Option<NonZeroU32>,
 
-    /// Print it on one line, as in a pipe
+    /// Print the schema on one line, as in a pipe
     #[arg(long)]
     pub(crate) json: bool,
 

@@ -7,14 +7,14 @@ use trommel_tool::dialect::Dialect;
 
 use super::values;
 
-/// What a display is printed as, where it is not to be a box on a terminal and JSON in a pipe.
+/// The form of a display. The default is a box on a terminal and JSON in a pipe.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Form {
     /// Print one JSON document, as in a pipe
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Print for people, without boxes
+    /// Print text without boxes
     #[arg(long, conflicts_with = "json")]
     pub(crate) plain: bool,
 }
@@ -34,18 +34,18 @@ Examples:
   trommel tools tool_outputs.count --schema openai-strict
   trommel tools --schema openai-strict --report")]
 pub(crate) struct ToolsArgs {
-    /// The tool to describe [default: all]
+    /// Tool to describe [default: all]
     pub(crate) name: Option<String>,
 
-    /// Print what a provider's request, or a client's list, holds
+    /// Export tool schemas for this provider or client
     #[arg(long, value_name = "PROVIDER")]
     pub(crate) schema: Option<Provider>,
 
-    /// Print what the provider has no place for, and what became of it, instead
+    /// Print the changes of the export instead of it (needs --schema)
     #[arg(long, requires = "schema")]
     pub(crate) report: bool,
 
-    /// Show what the registry holds
+    /// Show the tools and limits of the registry
     #[arg(long, conflicts_with_all = ["name", "schema"])]
     pub(crate) state: bool,
 
@@ -55,17 +55,17 @@ pub(crate) struct ToolsArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Provider {
-    #[value(name = "openai", help = "Functions of OpenAI")]
+    #[value(name = "openai", help = "OpenAI functions")]
     OpenAi,
-    #[value(name = "openai-strict", help = "The same, enforced by the provider")]
+    #[value(name = "openai-strict", help = "OpenAI functions with strict schemas")]
     OpenAiStrict,
-    /// Tools of Anthropic
+    /// Anthropic tools
     Anthropic,
-    /// The same, enforced by the provider
+    /// Anthropic tools with strict schemas
     AnthropicStrict,
-    #[value(name = "langchain", help = "Structured tools of LangChain")]
+    #[value(name = "langchain", help = "LangChain structured tools")]
     LangChain,
-    /// Tools of the Model Context Protocol
+    /// Model Context Protocol tools
     Mcp,
 }
 
@@ -89,58 +89,58 @@ Examples:
   trommel call tool_outputs.extract '{\"id\": \"01jqx0\", \"paths\": [\"$.users[*].name\"]}'
   echo '{\"id\": \"01jqx0\"}' | trommel call tool_outputs_stats - --panel
 
-When there is no result, the reason stands on standard error, and standard output stays empty.")]
+If the call fails, standard output stays empty and the error goes to standard error.")]
 pub(crate) struct CallArgs {
-    /// The tool, by its name or by the one it is exported under
+    /// Tool name, or the name that it is exported under
     pub(crate) tool: String,
 
-    /// The arguments, a JSON object, or - to read them from standard input
+    /// Arguments as a JSON object, or - for standard input
     #[arg(default_value = "{}")]
     pub(crate) arguments: String,
 
-    /// Print the result for people
+    /// Print the result as a panel
     #[arg(long, conflicts_with = "json")]
     pub(crate) panel: bool,
 
     #[command(flatten)]
     pub(crate) form: Form,
 
-    /// Only say what the tool would do
+    /// Show what the tool would do without running it
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Most seconds the tool may take
+    /// Stop the tool after S seconds
     #[arg(long, value_name = "S", default_value = "120", value_parser = values::seconds)]
     pub(crate) timeout: Duration,
 
-    /// Agree to what needs approval
+    /// Run tools that require approval
     #[arg(long)]
     pub(crate) approve: bool,
 
-    /// Show the surroundings of the call on standard error
+    /// Show the context of the call on standard error
     #[arg(long)]
     pub(crate) show_context: bool,
 
-    /// What to log on standard error
+    /// Log to standard error at this level
     #[arg(long, value_name = "LEVEL", env = "TROMMEL_LOG", hide_env_values = true, default_value = "off")]
     pub(crate) log: LogLevel,
 
-    /// Tell the log's times in UTC
+    /// Show log times in UTC
     #[arg(long)]
     pub(crate) utc: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogLevel {
-    /// Nothing: what fails is told in any case
+    /// No logging; failures are still reported
     Off,
-    /// Tools that fail where they should not
+    /// Unexpected failures of tools
     Error,
-    /// Tools that fail as well
+    /// All failures of tools
     Warn,
-    /// The beginning and the end of calls as well
+    /// Start and end of each call, too
     Info,
-    /// Arguments and sizes as well
+    /// Arguments and sizes, too
     Debug,
 }
 
@@ -162,11 +162,11 @@ Examples:
   trommel history --limit 5
   trommel history | trommel extract - '$.executions[*].tool_name'")]
 pub(crate) struct HistoryArgs {
-    /// The newest so many [default: all that are kept]
+    /// Show the N most recent calls [default: all]
     #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroUsize>)]
     pub(crate) limit: Option<NonZeroUsize>,
 
-    /// Tell times in UTC
+    /// Show times in UTC
     #[arg(long)]
     pub(crate) utc: bool,
 

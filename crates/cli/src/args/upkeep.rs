@@ -10,10 +10,10 @@ Examples:
   trommel rm 01jqx0h4
   trommel rm output:01jqx0h4 output:api-response-123
 
-The beginning of an id will do, if it has 6 characters or more and fits one output only. When
-one of the ids fits none, nothing is deleted.")]
+Any unique prefix of at least six characters is accepted as an ID. If an ID matches no output,
+nothing is deleted.")]
 pub(crate) struct RmArgs {
-    /// The outputs to delete
+    /// Outputs to delete
     #[arg(required = true, value_name = "ID", value_parser = values::id)]
     pub(crate) ids: Vec<String>,
 
@@ -28,11 +28,11 @@ Examples:
   trommel pin 01jqx0h4
   trommel pin --undo 01jqx0h4")]
 pub(crate) struct PinArgs {
-    /// The outputs to keep whatever gc does
+    /// Outputs to pin
     #[arg(required = true, value_name = "ID", value_parser = values::id)]
     pub(crate) ids: Vec<String>,
 
-    /// Let them go again
+    /// Unpin the outputs
     #[arg(long)]
     pub(crate) undo: bool,
 
@@ -47,22 +47,22 @@ Examples:
   trommel gc --dry-run --max-size 2GiB
   trommel gc --max-age 30 --max-count 1000
 
-The oldest outputs go until the rest keeps to the limits; what is pinned or being read stays.
-Without a limit only what broken-off writers have left goes, when it is an hour old.")]
+Evicts the oldest outputs until the limits are met. Pinned outputs and outputs that are being read
+stay. Without a limit, only removes leftovers of interrupted writes that are an hour old.")]
 pub(crate) struct GcArgs {
-    /// Only say what would go
+    /// Show what would be removed without removing it
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Most bytes of all outputs, such as 500MB or 2GiB
+    /// Keep at most SIZE of outputs, such as 500MB or 2GiB
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(crate) max_size: Option<u64>,
 
-    /// Most outputs
+    /// Keep at most N outputs
     #[arg(long, value_name = "N")]
     pub(crate) max_count: Option<u64>,
 
-    /// Most days since an output was made
+    /// Evict outputs older than DAYS
     #[arg(long, value_name = "DAYS", value_parser = values::days)]
     pub(crate) max_age: Option<Duration>,
 
@@ -74,9 +74,9 @@ pub(crate) struct GcArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  trommel verify && echo all is as it was stored
+  trommel verify && echo intact
 
-Files that a killed writer has left are noted, and are no damage: gc removes them after an hour.")]
+Leftovers of killed writers are notes, not damage; gc removes them when they are an hour old.")]
 pub(crate) struct VerifyArgs {
     /// Print one JSON document, as in a pipe
     #[arg(long)]
@@ -88,8 +88,8 @@ pub(crate) struct VerifyArgs {
 Examples:
   trommel rebuild
 
-The index is kept right by itself; it has to be made anew only when somebody has changed the
-files of outputs.")]
+The index is updated automatically. Rebuild it only if the files of outputs were changed by
+hand.")]
 pub(crate) struct RebuildArgs {
     /// Print one JSON document, as in a pipe
     #[arg(long)]

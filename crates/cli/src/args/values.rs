@@ -1,4 +1,4 @@
-//! Values of options that are more than a word or a number.
+//! Parsers of option values.
 
 use std::num::{IntErrorKind, ParseIntError};
 use std::str::FromStr;
@@ -13,29 +13,30 @@ use trommel::reader::{Config, Cursor, compact};
 
 use super::output_id;
 
-/// A size in bytes: a number, or a number with a unit such as `MB` (1000s) or `MiB` (1024s).
+/// Parses a size in bytes: a number, or a number with a unit such as `MB` (1000s) or `MiB` (1024s).
 pub(super) fn size(text: &str) -> Result<u64, String> {
     let size = text.parse::<ByteSize>().ok();
-    size.map(|size| size.as_u64()).ok_or_else(|| "expected a size, such as 1000000, 500MB or 2GiB".into())
+    size.map(|size| size.as_u64()).ok_or_else(|| "expected a size, such as 1000000, 500MB, or 2GiB".into())
 }
 
-/// A whole number that is not zero.
+/// Parses a positive integer.
 pub(super) fn at_least_one<N: FromStr<Err = ParseIntError>>(text: &str) -> Result<N, String> {
     text.parse().map_err(|error: ParseIntError| match error.kind() {
         IntErrorKind::Zero => "must be at least 1".into(),
         IntErrorKind::PosOverflow => "is too large".into(),
-        _ => "expected a whole number of at least 1".into(),
+        _ => "expected an integer of at least 1".into(),
     })
 }
 
-/// A seed: any whole number of 64 bits; a negative one stands for its two's complement.
+/// Parses a seed: any 64-bit integer. A negative seed means its two's complement.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     let signed = || text.parse::<i64>().map(i64::cast_unsigned).ok();
     let seed = text.parse::<u64>().ok().or_else(signed);
-    seed.ok_or_else(|| "expected a whole number of at most 64 bits".into())
+    seed.ok_or_else(|| "expected a 64-bit integer".into())
 }
 
-/// A JSON text, kept without insignificant white space.
+/// Parses a JSON text and removes insignificant white space. Numbers stay as written, which
+/// `serde_json` would not guarantee.
 pub(super) fn json(text: &str) -> Result<String, String> {
     let mut cursor = Cursor::new(text.as_bytes(), &Config::new());
     while cursor.advance().map_err(|error| error.to_string())?.is_some() {}
@@ -44,20 +45,20 @@ pub(super) fn json(text: &str) -> Result<String, String> {
     String::from_utf8(value).map_err(|error| error.to_string())
 }
 
-/// A JSON text as a value.
+/// Parses a JSON text into a value.
 pub(super) fn value(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
-/// The id of an output, with or without `output:` before it.
-#[expect(clippy::unnecessary_wraps, reason = "whether it is one is the store's to say")]
+/// Parses an output ID, with or without a leading `output:`.
+#[expect(clippy::unnecessary_wraps, reason = "the store validates IDs")]
 pub(super) fn id(text: &str) -> Result<String, String> {
     Ok(output_id(text).unwrap_or(text).to_owned())
 }
 
-/// A time: Unix time as it is, be it seconds or milliseconds; a date, which is midnight in the
-/// local time zone; or a time of RFC 3339. Only what has a fraction of a second becomes
-/// milliseconds, for small ones would be taken for seconds.
+/// Parses a time: Unix time in seconds or milliseconds, a date (midnight in the local time zone),
+/// or an RFC 3339 time. Times become seconds unless they have a fraction of a second, because small
+/// milliseconds would be mistaken for seconds.
 pub(super) fn time(text: &str) -> Result<i64, String> {
     let time = || text.parse::<Timestamp>().ok();
     let date = || Some(text.parse::<Date>().ok()?.to_zoned(TimeZone::system()).ok()?.timestamp());
@@ -66,16 +67,16 @@ pub(super) fn time(text: &str) -> Result<i64, String> {
         _ => time.as_millisecond(),
     };
     let found = text.parse().ok().or_else(|| time().or_else(date).map(unix));
-    found.ok_or_else(|| "expected a time, such as 2026-01-31, 2026-01-31T12:00:00Z or 1769817600".into())
+    found.ok_or_else(|| "expected a time, such as 2026-01-31, 2026-01-31T12:00:00Z, or 1769817600".into())
 }
 
-/// A time span in seconds, with or without a fraction.
+/// Parses a time span in seconds, with an optional fraction.
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds.filter(|span| !span.is_zero()).ok_or_else(|| "expected seconds, such as 30 or 0.5".into())
 }
 
-/// A time span in days, with or without a fraction.
+/// Parses a time span in days, with an optional fraction.
 pub(super) fn days(text: &str) -> Result<Duration, String> {
     const DAY: f64 = 86_400.0;
     let days: Option<f64> = text.parse().ok();
@@ -83,24 +84,25 @@ pub(super) fn days(text: &str) -> Result<Duration, String> {
     span.ok_or_else(|| "expected days, such as 30 or 0.5".into())
 }
 
-/// `NAME=QUERY`, or a query alone, which begins with `$` and is its own name.
+/// `NAME=QUERY`, or a query alone, which is its own name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedQuery {
     pub(crate) name: String,
     pub(crate) query: String,
 }
 
+/// Parses `NAME=QUERY` or a query alone.
 pub(super) fn named_query(text: &str) -> Result<NamedQuery, String> {
-    // A name may hold `=`, and a query is known by its `$`.
+    // A name may contain `=`, so the first `=$` splits name and query.
     let split = text.find("=$").or_else(|| text.find('='));
-    // What looks like a query is parsed as one, so that its error shows a correction.
+    // A text that looks like a query is parsed as one, so that its error shows a correction.
     let is_query =
         |before: &str| before.contains(['.', '[', '(', '|', '{', '"', '\'']) && !text.contains("=$");
     if text.starts_with('$') || split.is_none_or(|at| is_query(&text[..at])) {
         return Ok(NamedQuery { name: text.into(), query: text.into() });
     }
     match split.and_then(|at| Some((text.get(..at)?, text.get(at + 1..)?))) {
-        Some(("", _)) => Err("the name before the = is empty".into()),
+        Some(("", _)) => Err("empty name before =".into()),
         Some((name, query)) => Ok(NamedQuery { name: name.into(), query: query.into() }),
         None => Err("expected a query or NAME=QUERY".into()),
     }
@@ -127,8 +129,8 @@ mod tests {
         assert_eq!(number("7").map(std::num::NonZeroU32::get), Ok(7));
         for (text, message) in [
             ("0", "must be at least 1"),
-            ("-1", "expected a whole number of at least 1"),
-            ("many", "expected a whole number of at least 1"),
+            ("-1", "expected an integer of at least 1"),
+            ("many", "expected an integer of at least 1"),
             ("4294967296", "is too large"),
         ] {
             assert_eq!(number(text), Err(message.into()), "{text}");
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn names_end_where_the_query_begins() {
+    fn names_end_at_the_query() {
         let named = |name: &str, query: &str| Ok(NamedQuery { name: name.into(), query: query.into() });
         assert_eq!(named_query("$.a"), named("$.a", "$.a"));
         assert_eq!(named_query("$[?@.a=='b=$']"), named("$[?@.a=='b=$']", "$[?@.a=='b=$']"));
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_numbers_dates_or_moments() {
+    fn times_are_numbers_dates_or_rfc_3339() {
         assert_eq!(time("1700000000"), Ok(1_700_000_000));
         assert_eq!(time("-5"), Ok(-5));
         assert_eq!(time("2023-11-14T22:13:20Z"), Ok(1_700_000_000));
@@ -170,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_positive() {
+    fn seconds_are_positive_and_days_not_negative() {
         assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
         assert_eq!(days("0"), Ok(Duration::ZERO));
         assert_eq!(days("2"), Ok(Duration::from_hours(48)));
@@ -181,12 +183,12 @@ mod tests {
     }
 
     #[test]
-    fn ids_may_be_written_as_inputs_are() {
+    fn ids_may_have_the_prefix_of_inputs() {
         assert_eq!((id("output:abc"), id("abc")), (Ok("abc".into()), Ok("abc".into())));
     }
 
     #[test]
-    fn defaults_are_json() {
+    fn default_values_are_json() {
         assert_eq!(json(" {\"a\": [1.0 , \"b c\"]} "), Ok("{\"a\":[1.0,\"b c\"]}".into()));
         assert!(json("N/A").is_err() && json("").is_err() && json("1 2").is_err());
     }

@@ -1,4 +1,5 @@
-//! `trommel buffers`: the buffers of a session, with the answers that a model gets.
+//! `trommel buffers`: reads and changes the buffers of a session, with the answers that a model
+//! gets.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use trommel_route::Scope;
-use trommel_toolbox::buffers::{self, Answer, Export, Hit, Named, Range, Request, Search, Truncated};
+use trommel_toolbox::buffers::{self, Answer, BufferRef, Export, Hit, Range, Request, Search, Truncated};
 
 use crate::args::{BufferOperation, BuffersArgs, Session};
 use crate::errors::{self, Failure};
@@ -15,36 +16,36 @@ use crate::output::size::grouped;
 use crate::output::{self, Screen, Stream, escape, tables};
 use crate::progress::Progress;
 use crate::signals;
-use crate::toolbox::{self, Place};
+use crate::toolbox::{self, Workspace};
 
 pub(crate) fn run(args: &BuffersArgs, screen: &Screen) -> Result<(), Failure> {
     let progress = Arc::new(Progress::new(screen));
     signals::install(Arc::clone(&progress))?;
     let (operation, session) = (&args.operation, args.operation.session());
-    let request = match asked(operation)? {
-        Asked::Request(request) => request,
-        Asked::Removal { names, all } => return remove(names, all, session, screen.out),
+    let request = match action(operation)? {
+        Action::Request(request) => request,
+        Action::Removal { names, all } => return remove(names, all, session, screen.out),
     };
     let root = match operation {
         BufferOperation::Export { root: Some(root), .. } => root.as_path(),
         _ => Path::new("."),
     };
-    let place = Place { session: &session.session, root, usual: Scope::Session };
-    let places = toolbox::destinations(&place)?;
-    let answer = buffers::answer(&places, &request, &mut |bytes, total| {
+    let workspace = Workspace { session: &session.session, root, usual: Scope::Session };
+    let destinations = toolbox::destinations(&workspace)?;
+    let answer = buffers::answer(&destinations, &request, &mut |bytes, total| {
         progress.update(bytes, Some(total));
         true
     });
     progress.clear();
     let answer = answer.map_err(|error| errors::buffers::failure(operation.name(), session.json, &error))?;
     let is_plain = session.json || !screen.out.is_terminal;
-    match laid_out(&answer, screen.out) {
+    match layout(&answer, screen.out) {
         Some(text) if !is_plain => Ok(output::print(&text)?),
         _ => Ok(output::print_json(&answer.to_json(), is_plain, screen.out)?),
     }
 }
 
-/// Removes buffers of a session: all of these, or none if one is not there.
+/// Removes buffers of a session. If one of them does not exist, removes none.
 fn remove(names: &[String], all: bool, session: &Session, out: Stream) -> Result<(), Failure> {
     let buffers = crate::home::buffers(&session.session, Scope::Session)?;
     let (text, removed) = if all {
@@ -54,7 +55,7 @@ fn remove(names: &[String], all: bool, session: &Session, out: Stream) -> Result
     } else {
         let names: BTreeSet<_> = names.iter().collect();
         for name in &names {
-            buffers.check_there(name, Scope::Session)?;
+            buffers.check_exists(name, Scope::Session)?;
         }
         for name in &names {
             buffers.remove(name, Some(Scope::Session))?;
@@ -68,18 +69,18 @@ fn remove(names: &[String], all: bool, session: &Session, out: Stream) -> Result
     Ok(output::print(&text)?)
 }
 
-/// An operation, by what does it.
-enum Asked<'a> {
-    /// The library that the tool uses, too.
+/// An operation, by its implementation.
+enum Action<'a> {
+    /// A request to the library, which the tool sends, too.
     Request(Request<'a>),
-    /// This command alone: a model cannot remove buffers.
+    /// A removal, which only this command does: a model cannot remove buffers.
     Removal { names: &'a [String], all: bool },
 }
 
-/// The request of an operation.
-fn asked(operation: &BufferOperation) -> Result<Asked<'_>, Failure> {
-    Ok(Asked::Request(match operation {
-        BufferOperation::Rm { names, all, .. } => return Ok(Asked::Removal { names, all: *all }),
+/// Converts an operation into a request or a removal.
+fn action(operation: &BufferOperation) -> Result<Action<'_>, Failure> {
+    Ok(Action::Request(match operation {
+        BufferOperation::Rm { names, all, .. } => return Ok(Action::Removal { names, all: *all }),
         BufferOperation::List { offset, .. } => Request::List { scope: None, offset: *offset },
         BufferOperation::Info { name, .. } => Request::Info(named(name)),
         BufferOperation::Peek { name, offset, max_chars, .. } => {
@@ -106,39 +107,39 @@ fn asked(operation: &BufferOperation) -> Result<Asked<'_>, Failure> {
     }))
 }
 
-/// A buffer of the session.
-fn named(name: &str) -> Named<'_> {
-    Named { name, scope: None }
+/// A buffer of the session, by name.
+fn named(name: &str) -> BufferRef<'_> {
+    BufferRef { name, scope: None }
 }
 
-/// An answer for people; nothing where its JSON says it best.
-fn laid_out(answer: &Answer, out: Stream) -> Option<String> {
+/// Lays an answer out for a terminal. Returns `None` if its JSON is as readable.
+fn layout(answer: &Answer, out: Stream) -> Option<String> {
     let (mut text, truncated) = match answer {
         Answer::List(list) => {
             let unreadable = list.unreadable.iter().map(|why| format!("{}\n", escape::text(why)));
             (tables::buffers(&list.buffers, out) + &unreadable.collect::<String>(), list.truncated)
         }
-        Answer::Piece(piece) => (escape::lines(&ended(&piece.content)), piece.truncated),
+        Answer::Excerpt(piece) => (escape::lines(&with_newline(&piece.content)), piece.truncated),
         Answer::Hits(found) => {
-            (escape::lines(&found.hits.iter().map(of_hit).collect::<String>()), found.truncated)
+            (escape::lines(&found.hits.iter().map(format_hit).collect::<String>()), found.truncated)
         }
-        Answer::Export(export) => (escape::lines(&ended(&export.notice)), None),
+        Answer::Export(export) => (escape::lines(&with_newline(&export.notice)), None),
         _ => return None,
     };
     if let Some(Truncated { next, .. }) = truncated {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "… go on with --offset {next}");
+        let _ = writeln!(text, "… continue with --offset {next}");
     }
     Some(text)
 }
 
-/// A text whose last line is ended.
-fn ended(text: &str) -> String {
+/// Returns a text that ends with a newline, unless it is empty.
+fn with_newline(text: &str) -> String {
     if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
 }
 
-/// A hit as other programs print theirs: `line:column: text`, the lines around with `-`.
-fn of_hit(hit: &Hit) -> String {
+/// Formats a match as grep does: `line:column: text`, and lines of context with `-`.
+fn format_hit(hit: &Hit) -> String {
     let first = hit.line - hit.before.len() as u64;
     let around = |from: u64, lines: &[String]| -> String {
         lines

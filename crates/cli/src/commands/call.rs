@@ -1,4 +1,4 @@
-//! `trommel call`: validates, runs and records one call of a tool.
+//! `trommel call`: validates, runs, and records one tool call.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -16,7 +16,7 @@ use trommel_tool::{
     Context, Decision, Delivered, ErrorKind, Event, Executor, LOG_TARGET, Limits, Metadata, ToolError,
     ToolExecution, ToolResult,
 };
-use trommel_toolbox::{StoreRecord, StoreShelf};
+use trommel_toolbox::{StoreOverflow, StoreRecord};
 
 use crate::args::{CallArgs, LogLevel};
 use crate::errors::Failure;
@@ -25,23 +25,23 @@ use crate::progress::Progress;
 use crate::toolbox::Toolbox;
 use crate::{signals, stdio};
 
-/// Bytes of arguments that are read from standard input.
-const LONGEST: u64 = 16 << 20;
+/// The maximum number of bytes of arguments on standard input.
+const MAX_ARGUMENT_BYTES: u64 = 16 << 20;
 
 pub(crate) fn run(args: &CallArgs, screen: &Screen) -> Result<(), Failure> {
     call(args, screen).map_err(|failure| match failure {
         Failure::Store(error) if args.form.json => {
             let shown = as_json(args, error.code(), &error.to_string());
-            Failure::Tool { shown, request: Failure::Store(error).status() == 2 }
+            Failure::Tool { text: shown, is_request: Failure::Store(error).status() == 2 }
         }
         Failure::Output(error) if args.form.json && error.kind() != io::ErrorKind::BrokenPipe => {
-            Failure::Tool { shown: as_json(args, "io", &error.to_string()), request: false }
+            Failure::Tool { text: as_json(args, "io", &error.to_string()), is_request: false }
         }
         other => other,
     })
 }
 
-/// An error as JSON.
+/// Formats an error as JSON.
 fn as_json(args: &CallArgs, kind: &str, message: &str) -> String {
     output::json_line(&json!({"tool": args.tool, "kind": kind, "code": kind, "message": message}))
 }
@@ -49,10 +49,11 @@ fn as_json(args: &CallArgs, kind: &str, message: &str) -> String {
 fn call(args: &CallArgs, screen: &Screen) -> Result<(), Failure> {
     let progress = Arc::new(Progress::new(screen));
     let context = context(args)?;
-    let interrupted = Interrupted::listen(&context, &progress)?;
+    let interrupt = Interrupt::listen(&context, &progress)?;
     log(args);
     let (arguments, not_json) = arguments(args, screen)?;
-    interrupted.running.store(true, Ordering::Relaxed);
+    // From here on, a signal cancels the call instead of ending the process.
+    interrupt.running.store(true, Ordering::Relaxed);
     let toolbox = Toolbox::open(screen)?;
     if args.show_context {
         show_context(args, &context, screen);
@@ -64,7 +65,7 @@ fn call(args: &CallArgs, screen: &Screen) -> Result<(), Failure> {
         if let Some(not_json) = not_json {
             not_json.explain(&mut execution.result);
         }
-        return Err(match interrupted.signal.load(Ordering::Relaxed) {
+        return Err(match interrupt.signal.load(Ordering::Relaxed) {
             0 => toolbox.problem(&execution, args.form),
             number => Failure::Signal(number),
         });
@@ -77,33 +78,34 @@ fn call(args: &CallArgs, screen: &Screen) -> Result<(), Failure> {
     print(args, &toolbox, &execution, screen.out)
 }
 
-/// The surroundings of the call.
+/// Builds the context of the call.
 fn context(args: &CallArgs) -> io::Result<Context> {
     Ok(Context::new(std::env::current_dir()?).dry_run(args.dry_run).timeout(args.timeout))
 }
 
-/// What a signal does: ends the process while arguments are read, and the call while the tool runs.
+/// The effect of a signal: it ends the process while arguments are read, and cancels the call while
+/// the tool runs.
 #[derive(Clone, Default)]
-struct Interrupted {
+struct Interrupt {
     running: Arc<AtomicBool>,
-    /// The number of the signal, else 0.
+    /// The number of the signal, or 0.
     signal: Arc<AtomicI32>,
 }
 
-impl Interrupted {
+impl Interrupt {
     fn listen(context: &Context, progress: &Arc<Progress>) -> io::Result<Self> {
-        let interrupted = Self::default();
-        let (told, cancel) = (interrupted.clone(), context.cancel.clone());
-        signals::tell(Arc::clone(progress), move |number| {
-            told.signal.store(number, Ordering::Relaxed);
+        let interrupt = Self::default();
+        let (handler, cancel) = (interrupt.clone(), context.cancel.clone());
+        signals::on_signal(Arc::clone(progress), move |number| {
+            handler.signal.store(number, Ordering::Relaxed);
             cancel.cancel();
-            told.running.load(Ordering::Relaxed)
+            handler.running.load(Ordering::Relaxed)
         })?;
-        Ok(interrupted)
+        Ok(interrupt)
     }
 }
 
-/// Logs what was asked for.
+/// Starts the log at the requested level.
 fn log(args: &CallArgs) {
     if args.log == LogLevel::Off {
         return;
@@ -111,7 +113,7 @@ fn log(args: &CallArgs) {
     let lines = LogLines::new(io::stderr());
     let lines = if args.utc { lines.utc() } else { lines };
     let wanted = Targets::new().with_target(LOG_TARGET, LevelFilter::from(args.log));
-    // There is no other subscriber in this process.
+    // Cannot fail: this is the only subscriber of the process.
     let _ = tracing_subscriber::registry().with(lines.with_filter(wanted)).try_init();
 }
 
@@ -128,7 +130,7 @@ impl NotJson {
         Self { offset }
     }
 
-    /// Adds the code and the offset to what the result says of arguments that are not JSON.
+    /// Adds the code and the offset to the result of a call whose arguments are not JSON.
     fn explain(&self, result: &mut ToolResult) {
         if result.error_kind() != Some(ErrorKind::InvalidArguments) {
             return;
@@ -138,24 +140,24 @@ impl NotJson {
     }
 }
 
-/// Why standard input cannot be used as arguments.
-enum Unreadable {
+/// The reason why standard input cannot be used as arguments.
+enum ArgumentsError {
     Input(io::Error),
     TooLong,
     NotUtf8(FromUtf8Error),
 }
 
-impl fmt::Display for Unreadable {
+impl fmt::Display for ArgumentsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Input(error) => write!(f, "The arguments cannot be read: {error}"),
-            Self::TooLong => write!(f, "The arguments are longer than {LONGEST} bytes"),
-            Self::NotUtf8(error) => write!(f, "The arguments are not UTF-8: {error}"),
+            Self::Input(error) => write!(f, "cannot read the arguments: {error}"),
+            Self::TooLong => write!(f, "the arguments are longer than {MAX_ARGUMENT_BYTES} bytes"),
+            Self::NotUtf8(error) => write!(f, "the arguments are not UTF-8: {error}"),
         }
     }
 }
 
-impl Unreadable {
+impl ArgumentsError {
     fn failure(&self, args: &CallArgs, screen: &Screen) -> Failure {
         // No executor has run, so no result carries this error. It is built here as the executor
         // would build it, because panels and JSON show the errors of calls alone.
@@ -163,13 +165,13 @@ impl Unreadable {
         let shown = if args.form.json {
             as_json(args, "invalid_arguments", &error.message)
         } else {
-            ValidationFailed::new(&args.tool, &error).text(&screen.err.look(args.form.plain))
+            ValidationFailed::new(&args.tool, &error).text(&screen.err.layout(args.form.plain))
         };
-        Failure::Tool { shown, request: true }
+        Failure::Tool { text: shown, is_request: true }
     }
 }
 
-/// The arguments of the command line, or of standard input.
+/// Returns the arguments from the command line or from standard input.
 fn arguments(args: &CallArgs, screen: &Screen) -> Result<(Value, Option<NotJson>), Failure> {
     let read;
     let text = if args.arguments == "-" {
@@ -178,21 +180,22 @@ fn arguments(args: &CallArgs, screen: &Screen) -> Result<(Value, Option<NotJson>
     } else {
         &args.arguments
     };
-    // What is no JSON is refused, and recorded, as any other arguments that do not validate.
+    // Text that is not JSON is passed on as a string. The executor refuses and records it like
+    // other invalid arguments.
     Ok(match serde_json::from_str(text) {
         Ok(arguments) => (arguments, None),
         Err(error) => (text.as_str().into(), Some(NotJson::new(text, &error))),
     })
 }
 
-fn from_stdin() -> Result<String, Unreadable> {
+fn from_stdin() -> Result<String, ArgumentsError> {
     let mut bytes = Vec::new();
-    stdio::check_stdin().map_err(Unreadable::Input)?;
-    io::stdin().take(LONGEST + 1).read_to_end(&mut bytes).map_err(Unreadable::Input)?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(Unreadable::TooLong);
+    stdio::check_stdin().map_err(ArgumentsError::Input)?;
+    io::stdin().take(MAX_ARGUMENT_BYTES + 1).read_to_end(&mut bytes).map_err(ArgumentsError::Input)?;
+    if bytes.len() as u64 > MAX_ARGUMENT_BYTES {
+        return Err(ArgumentsError::TooLong);
     }
-    String::from_utf8(bytes).map_err(Unreadable::NotUtf8)
+    String::from_utf8(bytes).map_err(ArgumentsError::NotUtf8)
 }
 
 fn show_context(args: &CallArgs, context: &Context, screen: &Screen) {
@@ -200,18 +203,19 @@ fn show_context(args: &CallArgs, context: &Context, screen: &Screen) {
     let text = if args.form.json {
         output::json_line(&view) + "\n"
     } else {
-        view.text(&screen.err.look(args.form.plain))
+        view.text(&screen.err.layout(args.form.plain))
     };
     // The call runs even if its context cannot be shown.
     let _ = io::Write::write_all(&mut io::stderr(), text.as_bytes());
 }
 
-/// What runs the tool: results too long for the caller go to the store, and so do all that can be
-/// asked later.
+/// Builds the executor. Results that exceed the limit go to the store, and so do all results that
+/// can be queried later.
 fn executor(args: &CallArgs, toolbox: &Toolbox) -> Executor {
     let mut limits = Limits::default();
     limits.keep_all = true;
-    let router = Router::new(toolbox.places.clone()).shelf(Arc::new(StoreShelf::new(&toolbox.store)));
+    let router = Router::new(toolbox.destinations.clone())
+        .overflow_store(Arc::new(StoreOverflow::new(&toolbox.store)));
     let approve = args.approve;
     Executor::new(Arc::clone(&toolbox.registry))
         .limits(limits)
@@ -222,12 +226,12 @@ fn executor(args: &CallArgs, toolbox: &Toolbox) -> Executor {
         })
 }
 
-/// Prints the result's output, or where it went.
+/// Prints the result, or the manifest of a result that was stored.
 fn print(args: &CallArgs, toolbox: &Toolbox, execution: &ToolExecution, out: Stream) -> Result<(), Failure> {
     if args.panel || args.form.plain {
         let tool = toolbox.registry.get(&execution.tool_name);
         let outcome = Outcome::new(execution, tool.as_ref().map(|tool| tool.metadata()));
-        return Ok(output::print(&outcome.text(&out.look(args.form.plain)))?);
+        return Ok(output::print(&outcome.text(&out.layout(args.form.plain)))?);
     }
     let result = &execution.result;
     let document = match &result.delivered {

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use trommel::reader::{Place, Validation};
-use trommel::{Answer, Damage, Error, Found, Measure, RepeatedName, Sink, Stats};
+use trommel::reader::{LineColumn, Validation};
+use trommel::{Answer, Damage, Error, Match, Measure, RepeatedName, Sink, Stats};
 
 use crate::args::CheckArgs;
 use crate::errors::Failure;
@@ -13,9 +13,9 @@ use crate::output::size::grouped;
 use crate::output::{Notes, Out, Screen, escape, push_string};
 
 pub(crate) fn run(args: &CheckArgs, screen: &Screen) -> Result<(), Failure> {
-    let options = Options::of(&args.source, &args.engine, Validation::Strict, args.bad_records);
+    let options = Options::new(&args.source, &args.engine, Validation::Strict, args.bad_records);
     let mut job = Job::open(options, screen)?;
-    job.ask(|analysis| {
+    job.configure(|analysis| {
         let mut stats = Stats::new();
         (stats.per_path, stats.counts) = (false, false);
         analysis.ask(Measure::Stats(stats))
@@ -23,21 +23,22 @@ pub(crate) fn run(args: &CheckArgs, screen: &Screen) -> Result<(), Failure> {
     job.keep_small_pipe();
     let skip = args.bad_records.skip();
     let out = job.out()?;
+    // A damage report in a pipe is for programs.
     let json = args.json || skip && !screen.out.is_terminal;
     let file = escape::short(&job.name(), 200);
-    let mut damages = Damages { file, json, out, notes: job.notes(), fails: false };
-    let report = match job.run(&mut damages) {
+    let mut damage = DamageReport { file, json, out, notes: job.notes(), fails: false };
+    let report = match job.run(&mut damage) {
         Ok(report) => report,
         // The error that ends a damage report is part of it.
         Err(Failure::Work(bad)) if (skip || args.json) && bad.is_about_input() => {
             if let Error::Read { error, record } = bad.error {
-                damages.report(record.unwrap_or(0), &error)?;
+                damage.report(record.unwrap_or(0), &error)?;
             }
-            return damages.finish();
+            return damage.finish();
         }
         Err(failure) => {
-            damages.finish().or_else(|nothing| match nothing {
-                Failure::Said => Ok(()),
+            damage.finish().or_else(|nothing| match nothing {
+                Failure::AlreadyReported => Ok(()),
                 output => Err(output),
             })?;
             return Err(failure);
@@ -50,74 +51,75 @@ pub(crate) fn run(args: &CheckArgs, screen: &Screen) -> Result<(), Failure> {
         _ => None,
     });
     if let Some((repeated @ 1.., capped)) = repeated {
-        damages.fails = args.duplicates_as_errors;
-        damages.list_repeated(&job, repeated, capped)?;
+        damage.fails = args.duplicates_as_errors;
+        damage.list_repeated(&job, repeated, capped)?;
     }
-    damages.finish()
+    damage.finish()
 }
 
-/// The damage report.
-struct Damages {
+/// The damage report, which is printed while the input is read.
+struct DamageReport {
     file: String,
     json: bool,
     out: Out,
     notes: Notes,
-    /// True if repeated names are failures, and there are any.
+    /// True if repeated names exist and count as failures.
     fails: bool,
 }
 
-/// Where something is in the input.
+/// A position in the input.
 #[derive(Clone, Copy)]
 struct Location {
     record: u64,
     offset: u64,
-    /// Its line and column, where they are known.
-    place: Option<Place>,
+    /// The line and column, if they are known.
+    position: Option<LineColumn>,
 }
 
-/// Repeated names that are listed.
-const LISTED: usize = 10;
+/// The maximum number of repeated names to list.
+const MAX_LISTED: usize = 10;
 
-impl Damages {
-    /// Lists the first repeated names with their places, and says how many there are.
+impl DamageReport {
+    /// Lists the first repeated names with their positions, and reports the total.
     fn list_repeated(&mut self, job: &Job, repeated: u64, capped: bool) -> Result<(), Failure> {
-        let listed = job.repeated_names(LISTED)?;
+        let listed = job.repeated_names(MAX_LISTED)?;
         for name in listed.iter().flatten() {
             self.repeated_name(name, job.is_stream() == Some(true))?;
         }
         let least = if capped { "at least " } else { "" };
-        let members = if repeated == 1 { "member repeats a name" } else { "members repeat a name" };
+        let names = if repeated == 1 { "repeated name" } else { "repeated names" };
         let rest = match &listed {
             None => "; to list them, read the input from a file".to_owned(),
             Some(listed) if listed.len() as u64 >= repeated => String::new(),
             Some(listed) => format!("; the first {} are listed", listed.len()),
         };
-        self.notes.note(&format!("{least}{} {members} of their object{rest}", grouped(repeated)));
+        self.notes.note(&format!("{least}{} {names}{rest}", grouped(repeated)));
         Ok(())
     }
 
     fn repeated_name(&mut self, name: &RepeatedName, is_stream: bool) -> io::Result<()> {
-        let RepeatedName { record, location, offset, place, .. } = name;
-        let message = format!("{location} repeats a name of its object");
+        let RepeatedName { record, location, offset, line_column: position, .. } = name;
+        let message = format!("{location} repeats a name in its object");
         if self.json && self.fails {
-            let location = Location { record: *record, offset: *offset, place: *place };
+            let location = Location { record: *record, offset: *offset, position: *position };
             return self.write_json(location, "repeated_name", &message);
         }
-        let place = place.map_or(String::new(), |Place { line, column, .. }| format!(":{line}:{column}"));
+        let position =
+            position.map_or(String::new(), |LineColumn { line, column, .. }| format!(":{line}:{column}"));
         let record = if is_stream || *record > 0 { format!(", record {record}") } else { String::new() };
         let message = escape::text(&message);
-        self.notes.note(&format!("{}{place}: {message} (byte {offset}{record})", self.file));
+        self.notes.note(&format!("{}{position}: {message} (byte {offset}{record})", self.file));
         Ok(())
     }
 
-    /// Writes one line of a report for programs.
+    /// Writes one line of a JSON report.
     fn write_json(&mut self, location: Location, kind: &str, message: &str) -> io::Result<()> {
-        let Location { record, offset, place } = location;
+        let Location { record, offset, position } = location;
         let number = |number: Option<u64>| number.map_or("null".into(), |number| number.to_string());
         let mut line = format!(
             "{{\"record\":{record},\"line\":{},\"column\":{},\"offset\":{offset},\"kind\":\"{kind}\",\"message\":",
-            number(place.map(|place| place.line)),
-            number(place.map(|place| place.column)),
+            number(position.map(|position| position.line)),
+            number(position.map(|position| position.column)),
         )
         .into_bytes();
         push_string(message, &mut line);
@@ -125,37 +127,39 @@ impl Damages {
         self.out.write(&line)
     }
 
-    /// Reports one bad record.
+    /// Reports one malformed record.
     fn report(&mut self, record: u64, error: &trommel::reader::Error) -> io::Result<()> {
         self.notes.count_bad_record();
-        let place = error.place();
+        let position = error.line_column();
         if !self.json {
-            let place = place.map_or(String::new(), |Place { line, column, .. }| format!(":{line}:{column}"));
+            let position =
+                position.map_or(String::new(), |LineColumn { line, column, .. }| format!(":{line}:{column}"));
             let message = error.message();
             let message = escape::text(&message);
-            let line = format!("{}{place}: record {record}, byte {}: {message}\n", self.file, error.offset());
+            let line =
+                format!("{}{position}: record {record}, byte {}: {message}\n", self.file, error.offset());
             return self.out.write(line.as_bytes());
         }
-        let location = Location { record, offset: error.offset(), place };
+        let location = Location { record, offset: error.offset(), position };
         self.write_json(location, error.kind().code(), &error.message())
     }
 
-    /// Writes what is left, and says how many bad records there were. Bad records are a failure,
-    /// and so are repeated names where that is wanted.
+    /// Flushes the output and reports the number of malformed records. Fails if there are any, or
+    /// if repeated names count as failures.
     fn finish(self) -> Result<(), Failure> {
         self.out.finish()?;
         match self.notes.bad_records() {
             0 if !self.fails => return Ok(()),
             0 => {}
-            1 => self.notes.note("1 bad record"),
-            many => self.notes.note(&format!("{} bad records", grouped(many))),
+            1 => self.notes.note("1 malformed record"),
+            many => self.notes.note(&format!("{} malformed records", grouped(many))),
         }
-        Err(Failure::Said)
+        Err(Failure::AlreadyReported)
     }
 }
 
-impl Sink for Damages {
-    fn found(&mut self, _: &Found<'_>) -> io::Result<()> {
+impl Sink for DamageReport {
+    fn found(&mut self, _: &Match<'_>) -> io::Result<()> {
         Ok(())
     }
 

@@ -1,14 +1,14 @@
-//! `trommel count`: how many.
+//! `trommel count`: counts matches.
 
 use std::collections::BTreeSet;
 use std::io;
 
 use trommel::{Analysis, Count, Measure};
-use trommel_hints::Asked;
+use trommel_hints::UnmatchedQuery;
 
 use super::matched;
 use crate::args::CountArgs;
-use crate::errors::{BadQuery, Failure};
+use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::{Filters, Job};
 use crate::output::{Out, Screen, push_string, tables};
@@ -16,12 +16,12 @@ use crate::output::{Out, Screen, push_string, tables};
 pub(crate) fn run(args: &CountArgs, screen: &Screen) -> Result<(), Failure> {
     let mut names = BTreeSet::new();
     if let Some(twice) = args.counts.iter().find(|count| !names.insert(count.name.as_str())) {
-        let message = format!("two counts have the name {}; give one another with NAME=QUERY", twice.name);
+        let message = format!("two counts are named {}; rename one with NAME=QUERY", twice.name);
         return Err(Failure::Usage { command: "count", message });
     }
     let mut measures = Vec::with_capacity(args.counts.len());
     for asked in &args.counts {
-        let mut count = Count::new(BadQuery::parse(&asked.query)?)
+        let mut count = Count::new(QueryError::parse(&asked.query)?)
             .name(asked.name.clone())
             .count_as(args.count_as.into());
         count.limit = args.limit;
@@ -31,13 +31,13 @@ pub(crate) fn run(args: &CountArgs, screen: &Screen) -> Result<(), Failure> {
     let count_as = args.count_as.into();
     let queries = measures.iter().map(|count| count.query.clone()).collect::<Vec<_>>();
     let asked = args.counts.iter().zip(&queries);
-    let asked = asked.map(|(asked, query)| Asked::new(&asked.query, query).filter(None, count_as));
+    let asked = asked.map(|(asked, query)| UnmatchedQuery::new(&asked.query, query).filter(None, count_as));
     let asked = asked.collect::<Vec<_>>();
-    let options = Options::of(&args.source, &args.engine, args.engine.validation(), args.bad_records);
+    let options = Options::new(&args.source, &args.engine, args.engine.validation(), args.bad_records);
     let mut job = Job::open(options, screen)?;
-    job.keep(filters);
+    job.filter(filters);
     job.note_patterns(&asked);
-    job.ask(|analysis| measures.into_iter().map(Measure::Count).fold(analysis, Analysis::ask));
+    job.configure(|analysis| measures.into_iter().map(Measure::Count).fold(analysis, Analysis::ask));
     let report = job.answer()?;
     let counts: Vec<(&str, u64)> = args
         .counts
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &CountArgs, screen: &Screen) -> Result<(), Failure> {
         .zip(&report.answers)
         .map(|(asked, answer)| {
             #[expect(clippy::expect_used, reason = "the engine answers every measure in its kind")]
-            let count = answer.count().expect("a count was asked for");
+            let count = answer.count().expect("the measure is a count");
             (asked.name.as_str(), count)
         })
         .collect();
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &CountArgs, screen: &Screen) -> Result<(), Failure> {
     matched(total > 0, args.exit_status)
 }
 
-/// `{"counts": {NAME: …, …}, "total": …}`
+/// Prints `{"counts": {NAME: …, …}, "total": …}`.
 fn print_json(counts: &[(&str, u64)], total: u64, out: &Out) -> io::Result<()> {
     let mut text = b"{\"counts\":{".to_vec();
     for (number, (name, count)) in counts.iter().enumerate() {

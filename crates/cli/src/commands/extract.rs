@@ -1,24 +1,24 @@
-//! `trommel extract`: the matching values.
+//! `trommel extract`: prints matching values.
 
 use trommel::path::Query;
 use trommel::{Answer, Extract, Measure, Report};
-use trommel_hints::Asked;
+use trommel_hints::UnmatchedQuery;
 use trommel_toolbox::outputs::Shape;
 
 use super::matched;
-use crate::args::{ExtractArgs, Sequence};
-use crate::errors::{BadQuery, Failure};
+use crate::args::{ExtractArgs, ValueOrder};
+use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::{Filters, Job};
-use crate::output::{DocumentQuery, Extracted, Lines, LinesAsked, Screen, Wanted};
+use crate::output::{DocumentQuery, DocumentRequest, Extracted, Lines, LinesRequest, Screen};
 
 pub(crate) fn run(args: &ExtractArgs, screen: &Screen) -> Result<(), Failure> {
-    let queries = args.queries.iter().map(|text| BadQuery::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let queries = args.queries.iter().map(|text| QueryError::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let filters = Filters::parse(&args.records.filters)?;
-    let options = Options::of(&args.source, &args.engine, args.engine.validation(), args.bad_records);
+    let options = Options::new(&args.source, &args.engine, args.engine.validation(), args.bad_records);
     let mut job = Job::open(options, screen)?;
-    job.keep(filters);
-    job.ask(|mut analysis| {
+    job.filter(filters);
+    job.configure(|mut analysis| {
         analysis = analysis.order(args.order.into());
         for query in &queries {
             let extract = Extract::new(query.clone());
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ExtractArgs, screen: &Screen) -> Result<(), Failure> {
         }
         analysis
     });
-    let asked = args.queries.iter().zip(&queries).map(|(text, query)| Asked::new(text, query));
+    let asked = args.queries.iter().zip(&queries).map(|(text, query)| UnmatchedQuery::new(text, query));
     let asked = asked.collect::<Vec<_>>();
     job.note_patterns(&asked);
     let report = if args.json { as_document(args, &queries, &mut job)? } else { as_lines(args, &mut job)? };
@@ -38,54 +38,54 @@ pub(crate) fn run(args: &ExtractArgs, screen: &Screen) -> Result<(), Failure> {
     matched(empty.len() < asked.len(), args.exit_status)
 }
 
-/// Prints values one a line.
+/// Prints one value per line.
 fn as_lines(args: &ExtractArgs, job: &mut Job) -> Result<Report, Failure> {
-    let asked = LinesAsked {
+    let asked = LinesRequest {
         form: args.output.into(),
         queries: &args.queries,
-        together: args.order == Sequence::Document,
-        stream: job.is_stream(),
+        is_interleaved: args.order == ValueOrder::Document,
+        is_stream: job.is_stream(),
         spool_limit: args.source.spool_limit,
     };
     let mut lines = Lines::new(&asked, job.values(), job.out()?, job.notes());
     let report = job.run(&mut lines);
     lines.notes().sum_up();
-    let refused = lines.refused();
-    // What was found before a failure stands.
+    let malformed = lines.malformed();
+    // Values that were found before a failure are printed before it is reported.
     lines.finish(report.as_ref().is_ok_and(|report| report.coverage.records > 1))?;
-    match (report, refused) {
+    match (report, malformed) {
         (Ok(report), _) => Ok(report),
-        (Err(_), Some(refused)) => Err(job.refused(refused)),
+        (Err(_), Some(malformed)) => Err(job.malformed_value(malformed)),
         (Err(failure), None) => Err(failure),
     }
 }
 
-/// Prints one document.
+/// Prints one JSON document.
 fn as_document(args: &ExtractArgs, queries: &[Query], job: &mut Job) -> Result<Report, Failure> {
-    let wanted_queries = args.queries.iter().zip(queries);
-    let wanted_queries =
-        wanted_queries.map(|(text, query)| DocumentQuery { text, is_singular: query.is_singular() });
-    let wanted = Wanted {
+    let document_queries = args.queries.iter().zip(queries);
+    let document_queries =
+        document_queries.map(|(text, query)| DocumentQuery { text, is_singular: query.is_singular() });
+    let request = DocumentRequest {
         shape: Shape::new(args.flatten, args.include_paths),
-        queries: wanted_queries.collect(),
-        together: args.order == Sequence::Document,
+        queries: document_queries.collect(),
+        is_interleaved: args.order == ValueOrder::Document,
         default: args.default.as_deref(),
         spool_limit: args.source.spool_limit,
     };
     let stream = job.is_stream();
     let out = job.out()?;
-    let mut document = Extracted::new(wanted, job.values(), out.clone(), job.notes());
+    let mut document = Extracted::new(request, job.values(), out.clone(), job.notes());
     let report = job.run(&mut document);
     document.notes().sum_up();
-    match (report, document.refused()) {
+    match (report, document.malformed()) {
         (Ok(report), _) => {
             document.finish(stream.unwrap_or(report.coverage.records > 1))?;
             Ok(report)
         }
-        (Err(failure), refused) => {
-            // A failure of the output comes first: it may be the cause of the other.
+        (Err(failure), malformed) => {
+            // A failure of the output takes precedence, because it may have caused the other.
             out.finish()?;
-            Err(refused.map_or(failure, |refused| job.refused(refused)))
+            Err(malformed.map_or(failure, |malformed| job.malformed_value(malformed)))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `trommel list`: which outputs are stored.
+//! `trommel list`: lists stored outputs.
 
 use std::sync::Arc;
 
@@ -77,12 +77,12 @@ fn filter(args: &ListArgs) -> Filter {
     filter
 }
 
-/// The characters of the previews; nothing if they are left out.
+/// Returns the maximum number of preview characters, or `None` without previews.
 fn preview(args: &ListArgs) -> Option<usize> {
     (!args.no_preview).then_some(args.preview_length.into())
 }
 
-/// The offset of the next page.
+/// Returns the offset of the next page.
 fn next(args: &ListArgs, page: &Page) -> u64 {
     args.offset.saturating_add(page.rows.len() as u64)
 }

@@ -1,4 +1,4 @@
-//! `trommel help`, `trommel completions` and `trommel man`.
+//! `trommel help`, `trommel completions`, and `trommel man`.
 
 use clap::{CommandFactory, Parser};
 use clap_complete::Shell;
@@ -8,7 +8,7 @@ use crate::args::Cli;
 use crate::errors::{Failure, usage};
 use crate::output::{Screen, print};
 
-/// Prints what `--help` prints, for the program, a command, or a command's operation.
+/// Prints the long help of the program, a command, or an operation of a command.
 pub(crate) fn help(of: &[String], screen: &Screen) -> Result<(), Failure> {
     find("help", of)?;
     let args = ["trommel"].into_iter().chain(of.iter().map(String::as_str)).chain(["--help"]);
@@ -30,12 +30,12 @@ pub(crate) fn man(of: Option<&str>) -> Result<(), Failure> {
     Ok(print(&String::from_utf8_lossy(&page))?)
 }
 
-/// Returns the command at a path of names, for the command `asked`.
+/// Returns the command at a path of names. Errors refer to the help of the command `asked`.
 fn find(asked: &'static str, path: &[impl AsRef<str>]) -> Result<clap::Command, Failure> {
     let mut program = Cli::command();
     program.build();
     path.iter().map(AsRef::as_ref).try_fold(program, |command, name| {
-        let unknown = || Failure::Usage { command: asked, message: format!("there is no command {name}") };
+        let unknown = || Failure::Usage { command: asked, message: format!("unknown command {name}") };
         command.find_subcommand(name).cloned().ok_or_else(unknown)
     })
 }

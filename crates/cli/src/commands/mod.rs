@@ -1,4 +1,4 @@
-//! What the commands do.
+//! The commands, one module each.
 
 mod buffers;
 mod call;
@@ -52,5 +52,5 @@ pub(crate) fn run(cli: &Cli, screen: &Screen) -> Result<(), Failure> {
 
 /// Fails with status 1 under `--exit-status` if nothing matched.
 fn matched(any: bool, exit_status: bool) -> Result<(), Failure> {
-    if any || !exit_status { Ok(()) } else { Err(Failure::Said) }
+    if any || !exit_status { Ok(()) } else { Err(Failure::AlreadyReported) }
 }

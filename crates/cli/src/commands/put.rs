@@ -1,7 +1,7 @@
 //! `trommel put`: stores an output.
 //!
-//! A thread of its own reads, so that a signal is heard while nothing comes; what was written by
-//! then is taken back.
+//! A separate thread reads, so that signals are handled while no input arrives. A signal discards
+//! the output written so far.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -15,21 +15,21 @@ use trommel::{Error, framing_of};
 use trommel_store::{Error as StoreError, Kind, Origin, Put, Records, Store, Stored};
 use trommel_tool::Redaction;
 
-use crate::ahead::Ahead;
 use crate::args::{PutArgs, output_id};
-use crate::errors::{BadWork, Failure};
+use crate::errors::{EngineError, Failure};
 use crate::output::{self, Notes, Screen, escape};
 use crate::progress::Progress;
+use crate::read_ahead::ReadAhead;
 use crate::{home, signals, stdio};
 
-/// Bytes read at a time.
-const CHUNK: usize = 256 << 10;
+/// The number of bytes to read at a time.
+const READ_SIZE: usize = 256 << 10;
 
-/// Pieces that wait to be written.
-const WAITING: usize = 2;
+/// The maximum number of pieces that wait to be written.
+const MAX_QUEUED: usize = 2;
 
-/// What the thread that reads, or a signal, has to say.
-enum Piece {
+/// An event from the reading thread or from a signal.
+enum InputEvent {
     Bytes(Vec<u8>),
     End,
     Failed(io::Error),
@@ -38,10 +38,12 @@ enum Piece {
 
 pub(crate) fn run(args: &PutArgs, screen: &Screen) -> Result<(), Failure> {
     let progress = Arc::new(Progress::new(screen));
-    let (sender, pieces) = sync_channel(WAITING);
-    let told = sender.clone();
-    // When nobody listens any more, the output is as good as stored.
-    signals::tell(Arc::clone(&progress), move |signal| told.send(Piece::Signal(signal)).is_ok())?;
+    let (sender, pieces) = sync_channel(MAX_QUEUED);
+    let handler = sender.clone();
+    // Sending fails only after the last piece was received; the output is then as good as stored.
+    signals::on_signal(Arc::clone(&progress), move |signal| {
+        handler.send(InputEvent::Signal(signal)).is_ok()
+    })?;
     let store = home::store()?;
     let input = open(args, &store)?;
     let (bytes, total) = (input.bytes, input.length);
@@ -52,7 +54,8 @@ pub(crate) fn run(args: &PutArgs, screen: &Screen) -> Result<(), Failure> {
     thread::Builder::new().name("input".into()).spawn(move || read(bytes, ratio, &sender))?;
     let written = write(&mut put, &pieces, |bytes| progress.update(bytes, total));
     progress.clear();
-    written.map_err(|ended| ended.failure(args))?;
+    // Returning without `finish` drops `put`, which discards the output.
+    written.map_err(|error| error.failure(args))?;
     let stored = put.finish()?;
     warn(args, &stored, progress);
     if args.json {
@@ -62,7 +65,7 @@ pub(crate) fn run(args: &PutArgs, screen: &Screen) -> Result<(), Failure> {
     Ok(output::print(&format!("{}\n", stored.id))?)
 }
 
-/// Where the output comes from.
+/// Builds the metadata of the output from the options.
 fn origin(args: &PutArgs) -> Origin {
     let mut origin = Origin::of(args.tool.as_str());
     origin.id.clone_from(&args.id);
@@ -70,22 +73,22 @@ fn origin(args: &PutArgs) -> Origin {
     origin.message_id.clone_from(&args.message);
     origin.success = !args.failed;
     if let Some(parameters) = &args.param {
-        origin.parameters = blotted(parameters);
+        origin.parameters = redacted(parameters);
     }
     origin
 }
 
-/// The arguments without the secrets in them.
-fn blotted(parameters: &Value) -> Value {
+/// Returns the arguments with secrets redacted.
+fn redacted(parameters: &Value) -> Value {
     Redaction::new().value(parameters)
 }
 
-/// What is stored.
+/// The input to store.
 struct Input {
     bytes: Box<dyn Read + Send>,
-    /// Where it is known, and nothing is unpacked.
+    /// The length, if it is known and nothing is decompressed.
     length: Option<u64>,
-    /// As its name, or the output that it is, tells.
+    /// The framing by file name, or that of the stored output.
     framing: Framing,
 }
 
@@ -96,10 +99,10 @@ fn open(args: &PutArgs, store: &Store) -> Result<Input, Failure> {
         let bytes = Box::new(store.payload(&stored)?);
         return Ok(Input { bytes, length: Some(stored.size_bytes), framing });
     }
-    let failed = |cause| Ended::Opening(cause).failure(args);
+    let failed = |cause| PutError::Opening(cause).failure(args);
     if args.file.as_os_str() == "-" {
         stdio::check_stdin().map_err(failed)?;
-        let bytes = Box::new(Ahead::of(io::stdin()).map_err(failed)?);
+        let bytes = Box::new(ReadAhead::start(io::stdin()).map_err(failed)?);
         return Ok(Input { bytes, length: None, framing: Framing::Auto });
     }
     let file = File::open(&args.file).map_err(failed)?;
@@ -111,76 +114,76 @@ fn open(args: &PutArgs, store: &Store) -> Result<Input, Failure> {
     Ok(Input { bytes: Box::new(file), length, framing: framing_of(&args.file) })
 }
 
-/// Hands over what is read, until somebody stops listening.
-fn read(bytes: Box<dyn Read + Send>, ratio: u64, sender: &SyncSender<Piece>) {
+/// Sends pieces of the input until it ends or no receiver is left.
+fn read(bytes: Box<dyn Read + Send>, ratio: u64, sender: &SyncSender<InputEvent>) {
     let read = || -> io::Result<()> {
         let mut input = trommel::unpacked(bytes, ratio)?;
         loop {
-            let mut piece = Vec::with_capacity(CHUNK);
-            if input.by_ref().take(CHUNK as u64).read_to_end(&mut piece)? == 0 {
+            let mut piece = Vec::with_capacity(READ_SIZE);
+            if input.by_ref().take(READ_SIZE as u64).read_to_end(&mut piece)? == 0 {
                 return Ok(());
             }
-            if sender.send(Piece::Bytes(piece)).is_err() {
+            if sender.send(InputEvent::Bytes(piece)).is_err() {
                 return Ok(());
             }
         }
     };
-    let end = read().map_or_else(Piece::Failed, |()| Piece::End);
+    let end = read().map_or_else(InputEvent::Failed, |()| InputEvent::End);
     let _ = sender.send(end);
 }
 
-/// Why nothing is stored.
-enum Ended {
+/// The reason why nothing was stored.
+enum PutError {
     /// The input cannot be opened.
     Opening(io::Error),
-    /// The input cannot be read behind so many bytes.
+    /// The input cannot be read past this offset.
     Reading(io::Error, u64),
     Writing(io::Error),
     Signal(i32),
 }
 
-impl Ended {
+impl PutError {
     fn failure(self, args: &PutArgs) -> Failure {
         let file = args.file.to_string_lossy().into_owned();
         let error = match self {
             Self::Signal(signal) => return Failure::Signal(signal),
-            Self::Writing(error) => return refused(error),
+            Self::Writing(error) => return write_failure(error),
             Self::Opening(cause) => Error::Open { path: args.file.clone(), cause },
-            // A ratio that is exceeded becomes a limit by this.
-            Self::Reading(cause, behind) => reader::Error::io(cause, behind).into(),
+            // Converts an exceeded ratio into a limit error.
+            Self::Reading(cause, offset) => reader::Error::io(cause, offset).into(),
         };
-        Failure::Work(Box::new(BadWork { error, file, has_records: false }))
+        Failure::Work(Box::new(EngineError { error, file, has_records: false }))
     }
 }
 
-/// What the store says through a writer.
-fn refused(error: io::Error) -> Failure {
+/// Returns the failure of a write. The store passes its own errors through the writer.
+fn write_failure(error: io::Error) -> Failure {
     match error.downcast::<StoreError>() {
         Ok(error) => error.into(),
         Err(error) => Failure::Output(error),
     }
 }
 
-/// Writes what is read.
-fn write(put: &mut Put<'_>, pieces: &Receiver<Piece>, progress: impl Fn(u64)) -> Result<(), Ended> {
+/// Writes the pieces that the reading thread sends.
+fn write(put: &mut Put<'_>, pieces: &Receiver<InputEvent>, progress: impl Fn(u64)) -> Result<(), PutError> {
     for piece in pieces {
         match piece {
-            Piece::Bytes(bytes) => put.write_all(&bytes).map_err(Ended::Writing)?,
-            Piece::End => return Ok(()),
-            Piece::Failed(cause) => return Err(Ended::Reading(cause, put.written())),
-            Piece::Signal(signal) => return Err(Ended::Signal(signal)),
+            InputEvent::Bytes(bytes) => put.write_all(&bytes).map_err(PutError::Writing)?,
+            InputEvent::End => return Ok(()),
+            InputEvent::Failed(cause) => return Err(PutError::Reading(cause, put.written())),
+            InputEvent::Signal(signal) => return Err(PutError::Signal(signal)),
         }
         progress(put.written());
     }
     Ok(())
 }
 
-/// Says of what looks like JSON why it is none.
+/// Notes why content that looks like JSON was stored as text.
 fn warn(args: &PutArgs, stored: &Stored, progress: Arc<Progress>) {
     let begins = stored.preview.trim_start().starts_with(['{', '[']);
     if let (Kind::Text, true, Some(why)) = (stored.kind, begins, &stored.not_json) {
         let why = escape::short(&why.message, 300);
         let notes = Notes::new(&args.file.to_string_lossy(), progress);
-        notes.note(&format!("stored as text, for it is no JSON: {why}"));
+        notes.note(&format!("not valid JSON ({why}); stored as text"));
     }
 }

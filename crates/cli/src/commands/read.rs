@@ -1,8 +1,8 @@
-//! `trommel read`: a bounded page of one value, of a file or of a stored output.
+//! `trommel read`: a bounded page of one value in a file or a stored output.
 //!
-//! A stored output is read by the tool `tool_outputs.read`, which knows its digest and where its
-//! values stand. A file can have changed since the page before, and a pipe is read once: each page
-//! of them is made in one pass over the whole.
+//! The tool `tool_outputs.read` reads stored outputs: the store has their digests and the positions
+//! of their values. A file may change between two pages, and a pipe can be read only once. Each
+//! page of those takes one pass over the whole input.
 
 mod cursor;
 mod page;
@@ -15,19 +15,19 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use trommel::path::{Query, Selector};
-use trommel::{Extract, Found, Measure, Report, Sink};
-use trommel_toolbox::outputs::{Content, TooSmall};
+use trommel::{Extract, Match, Measure, Report, Sink};
+use trommel_toolbox::outputs::{Content, PageTooSmall};
 
 use crate::args::{BadRecords, DisplayForm as Form, ReadArgs};
-use crate::errors::{BadQuery, Failure};
+use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::Job;
-use crate::output::{self, Notes, Refused, Screen, Stream, escape, pretty};
+use crate::output::{self, MalformedValue, Notes, Screen, Stream, escape, pretty};
 use crate::progress::Progress;
 use crate::signals;
 use crate::toolbox::Toolbox;
-use page::{Asked, NoPage, Value};
-use value::{Children, Look};
+use page::{NoPage, PageRequest, Value};
+use value::{Children, ValueReader};
 
 pub(crate) fn run(args: &ReadArgs, screen: &Screen) -> Result<(), Failure> {
     let answer = match args.source.output() {
@@ -42,29 +42,36 @@ fn of_output(id: &str, args: &ReadArgs, screen: &Screen) -> Result<Box<RawValue>
     signals::install(Arc::clone(&progress))?;
     let toolbox = Toolbox::open(screen)?;
     let id = toolbox.store.resolve(id)?;
-    let mut asked = json!({"id": id, "path": args.path, "max_chars": args.max_chars});
-    if let (Some(cursor), Some(asked)) = (&args.cursor, asked.as_object_mut()) {
-        asked.insert("cursor".into(), cursor.as_str().into());
+    let mut request = json!({"id": id, "path": args.path, "max_chars": args.max_chars});
+    if let (Some(cursor), Some(request)) = (&args.cursor, request.as_object_mut()) {
+        request.insert("cursor".into(), cursor.as_str().into());
     }
-    toolbox.read(asked, Form::json(args.json), &progress)
+    toolbox.read(request, Form::json(args.json), &progress)
 }
 
 fn of_file(args: &ReadArgs, screen: &Screen) -> Result<String, Failure> {
-    let query = BadQuery::parse(&args.path)?;
+    let query = QueryError::parse(&args.path)?;
     if !query.is_singular() {
-        let why = "can select several values; name one of them, or use `trommel extract`";
+        let why = "can select several values; select one of them, or use `trommel extract`";
         return Err(usage(args, why));
     }
-    let mut asked =
-        Asked { path: &args.path, query: &query, most: args.max_chars as usize, start: 0, tag: None };
+    let mut request = PageRequest {
+        path: &args.path,
+        query: &query,
+        max_chars: args.max_chars as usize,
+        start: 0,
+        tag: None,
+    };
     if let Some(cursor) = &args.cursor {
-        let (start, tag) = cursor::read(cursor).ok_or_else(|| foreign(args))?;
-        (asked.start, asked.tag) = (start, Some(tag));
+        let (start, tag) = cursor::read(cursor).ok_or_else(|| foreign_cursor(args))?;
+        (request.start, request.tag) = (start, Some(tag));
     }
-    let options = Options::of(&args.source, &args.engine, args.engine.validation(), BadRecords::STOP);
+    let options = Options::new(&args.source, &args.engine, args.engine.validation(), BadRecords::STOP);
     let mut job = Job::open(options, screen)?;
     let nth = nth_of(&query);
-    job.ask(|analysis| {
+    job.configure(|analysis| {
+        // Whether `$[N]` means an element or a record is known only at the end, so both are
+        // extracted.
         let analysis = analysis.ask(Measure::Extract(Extract::new(query.clone())));
         match &nth {
             Some((_, rest)) => analysis.ask(Measure::Extract(Extract::new(rest.clone()))),
@@ -72,33 +79,33 @@ fn of_file(args: &ReadArgs, screen: &Screen) -> Result<String, Failure> {
         }
     });
     let stream = job.is_stream();
-    let look = Look { asked, config: job.config() };
+    let reader = ValueReader { request, config: job.config() };
     let mut search = Search {
-        look,
+        reader,
         nth: nth.map(|(index, _)| index),
         whole: Vec::new(),
         within: Vec::new(),
         records: Children::default(),
-        refused: None,
+        malformed: None,
     };
     let report = job.run(&mut search);
-    let report = match (report, search.refused.take()) {
+    let report = match (report, search.malformed.take()) {
         (Ok(report), _) => report,
-        (Err(_), Some(refused)) => return Err(job.refused(refused)),
+        (Err(_), Some(malformed)) => return Err(job.malformed_value(malformed)),
         (Err(failure), None) => return Err(failure),
     };
     let stream = stream.unwrap_or(report.coverage.records > 1);
     let value = search.chosen(args, stream, &report)?;
-    asked.page(value).map_err(|none| match none {
-        NoPage::Foreign => foreign(args),
-        NoPage::TooSmall(TooSmall { needed, .. }) => {
-            usage(args, &format!("needs a page of {needed} characters at least; pass --max-chars {needed}"))
+    request.page(value).map_err(|none| match none {
+        NoPage::ForeignCursor => foreign_cursor(args),
+        NoPage::PageTooSmall(PageTooSmall { needed, .. }) => {
+            usage(args, &format!("needs a page of at least {needed} characters; pass --max-chars {needed}"))
         }
     })
 }
 
-/// In a stream of records, which are read as one array, the number of the record, and the path
-/// within it.
+/// Splits a path that begins with an index into the index and the rest. In a stream, which is read
+/// as one array, the index is the number of a record and the rest a path within it.
 fn nth_of(query: &Query) -> Option<(u64, Query)> {
     let mut selectors = query.segments().iter().flat_map(|segment| &segment.selectors);
     let Some(Selector::Index(index)) = selectors.next() else { return None };
@@ -110,47 +117,45 @@ fn usage(args: &ReadArgs, why: &str) -> Failure {
     Failure::Usage { command: "read", message: format!("the path {} {why}", args.path) }
 }
 
-fn foreign(args: &ReadArgs) -> Failure {
-    let message = format!(
-        "the cursor does not belong to {} in this file as it is now; leave it out to begin anew",
-        args.path
-    );
+fn foreign_cursor(args: &ReadArgs) -> Failure {
+    let message =
+        format!("the cursor does not match {} in the current file; omit --cursor to start over", args.path);
     Failure::Usage { command: "read", message }
 }
 
-/// What the path leads to, be the input one value or a stream of records, which is known in the
-/// end.
+/// Collects the values that the path may mean. Whether the input is one value or a stream of
+/// records is known only at its end.
 struct Search<'a> {
-    look: Look<'a>,
-    /// The record that is meant in a stream.
+    reader: ValueReader<'a>,
+    /// The number of the record that the path selects in a stream.
     nth: Option<u64>,
-    /// What the path selects in the first record.
+    /// The values that the whole path selects in the first record.
     whole: Vec<Value>,
-    /// What the path within it selects in the record that is meant.
+    /// The values that the rest of the path selects in record `nth`.
     within: Vec<Value>,
-    /// The records themselves, as far as they may stand on the page.
+    /// The records that may fit on the page.
     records: Children,
-    refused: Option<Refused>,
+    malformed: Option<MalformedValue>,
 }
 
 impl Search<'_> {
-    fn look(&mut self, found: &Found<'_>) -> Result<(), trommel::reader::Error> {
-        let is_root = self.look.asked.query.segments().iter().len() == 0;
+    fn collect(&mut self, found: &Match<'_>) -> Result<(), trommel::reader::Error> {
+        let is_root = self.reader.request.query.segments().iter().len() == 0;
         if found.measure == 0 && found.record == 0 {
-            self.whole.push(self.look.value(found.view())?);
+            self.whole.push(self.reader.value(found.view())?);
         }
         if found.measure == 1 && Some(found.record) == self.nth {
-            self.within.push(self.look.value(found.view())?);
+            self.within.push(self.reader.value(found.view())?);
         }
-        if is_root && self.look.may_fit(&self.records, found.record) {
-            self.records.push(self.look.record(found.view(), found.record)?);
+        if is_root && self.reader.may_fit(&self.records, found.record) {
+            self.records.push(self.reader.record(found.view(), found.record)?);
         }
         Ok(())
     }
 
-    /// The value that is meant.
+    /// Returns the selected value.
     fn chosen(self, args: &ReadArgs, stream: bool, report: &Report) -> Result<Value, Failure> {
-        let is_root = self.look.asked.query.segments().iter().len() == 0;
+        let is_root = self.reader.request.query.segments().iter().len() == 0;
         let records = report.coverage.records;
         let mut found = match (stream, is_root) {
             (false, _) => self.whole,
@@ -162,18 +167,20 @@ impl Search<'_> {
             (true, false) if self.nth.is_some() => self.within,
             (true, false) => {
                 let why = format!(
-                    "leads into a stream of {records} records, which are read as one array: $ for all, $[0] for the first, \
-                     $[0].name for a field of it"
+                    "selects within a stream of {records} records, which are read as one array: use $ for all, $[0] for the first, \
+                     $[0].name for a member of it"
                 );
                 return Err(usage(args, &why));
             }
         };
         match (found.pop(), found.len()) {
             (Some(value), 0) => Ok(value),
-            (None, _) => Err(usage(args, "selects nothing; `trommel stats` shows the paths that there are")),
+            (None, _) => Err(usage(args, "selects nothing; `trommel stats` lists the paths")),
             (Some(_), others) => {
-                let why =
-                    format!("selects {} values, for a name is repeated; use `trommel extract`", others + 1);
+                let why = format!(
+                    "selects {} values, because a name is repeated; use `trommel extract`",
+                    others + 1
+                );
                 Err(usage(args, &why))
             }
         }
@@ -181,15 +188,15 @@ impl Search<'_> {
 }
 
 impl Sink for Search<'_> {
-    fn found(&mut self, found: &Found<'_>) -> io::Result<()> {
-        self.look(found).map_err(|error| {
-            self.refused = Some(Refused { error, record: found.record });
-            io::Error::other("a value is no JSON")
+    fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
+        self.collect(found).map_err(|error| {
+            self.malformed = Some(MalformedValue { error, record: found.record });
+            io::Error::other("a value is not valid JSON")
         })
     }
 }
 
-/// The answer, as much of it as people are shown.
+/// The members of the answer that are shown on a terminal.
 #[derive(Deserialize)]
 struct Answer<'a> {
     kind: String,
@@ -203,7 +210,7 @@ struct Truncated {
     next: Option<String>,
 }
 
-/// Prints a page: its content on a terminal, and beside it how to go on.
+/// Prints a page. On a terminal, prints its content and a note about the next page.
 fn print(args: &ReadArgs, answer: &str, out: Stream) -> Result<(), Failure> {
     if args.json || !out.is_terminal {
         return Ok(output::print_json(answer, true, out)?);

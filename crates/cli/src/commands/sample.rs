@@ -1,4 +1,4 @@
-//! `trommel sample`: some of many.
+//! `trommel sample`: draws a sample.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -6,32 +6,32 @@ use std::io;
 use trommel::reader::View;
 use trommel::sampler::Seed;
 use trommel::{Answer, Measure, Sample, SampleAnswer, Strategy};
-use trommel_hints::{Asked, few};
+use trommel_hints::{UnmatchedQuery, shortfall_reason};
 
 use super::matched;
-use crate::args::{Plan, SampleArgs};
-use crate::errors::{BadQuery, Failure};
+use crate::args::{SampleArgs, SampleStrategy};
+use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::{Filters, Job};
 use crate::output::size::grouped;
 use crate::output::{Out, Screen, Target, Values, push_string};
 
 pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
-    let query = BadQuery::parse(&args.query)?;
+    let query = QueryError::parse(&args.query)?;
     let strategy = strategy(args)?;
     let seed = args.seed.unwrap_or_else(seed_from_system);
     let filters = Filters::parse(&args.records.filters)?;
-    let options = Options::of(&args.source, &args.engine, args.engine.validation(), args.bad_records);
+    let options = Options::new(&args.source, &args.engine, args.engine.validation(), args.bad_records);
     let mut job = Job::open(options, screen)?;
-    job.keep(filters);
-    job.ask(|analysis| {
+    job.filter(filters);
+    job.configure(|analysis| {
         let sample = Sample::new(query.clone(), args.size).strategy(strategy).seed(Seed::new(seed));
         analysis.ask(Measure::Sample(sample))
     });
-    let asked = [Asked::new(&args.query, &query)];
+    let asked = [UnmatchedQuery::new(&args.query, &query)];
     job.note_patterns(&asked);
     let notes = job.notes();
-    if args.seed.is_none() && matches!(args.strategy, Plan::Random | Plan::Stratified) {
+    if args.seed.is_none() && matches!(args.strategy, SampleStrategy::Random | SampleStrategy::Stratified) {
         notes.note(&format!("drawn with --seed {seed}"));
     }
     let report = job.answer()?;
@@ -40,11 +40,12 @@ pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
         _ => None,
     });
     #[expect(clippy::expect_used, reason = "the engine answers every measure")]
-    let answer = answer.expect("a sample was asked for");
+    let answer = answer.expect("the measure is a sample");
     let values = job.values();
+    // All items are validated before the first is printed, so that a failure prints nothing.
     check(&answer, &values).map_err(|(index, error)| {
-        let place = format!("byte {} of item {index}", error.offset());
-        Failure::Value { error, file: job.name(), place }
+        let position = format!("byte {} of item {index}", error.offset());
+        Failure::Value { error, file: job.name(), position }
     })?;
     let out = job.out()?;
     let warning = warning(args, &answer, &mut job, &asked);
@@ -60,33 +61,33 @@ pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
     matched(answer.total > 0, args.exit_status)
 }
 
-/// How to draw, if the options fit together.
+/// Returns the strategy, or a usage error if the options do not fit together.
 fn strategy(args: &SampleArgs) -> Result<Strategy, Failure> {
     let usage = |message: &str| Err(Failure::Usage { command: "sample", message: message.into() });
-    if args.stride.is_some() && args.strategy != Plan::Systematic {
-        return usage("--stride goes with --strategy systematic");
+    if args.stride.is_some() && args.strategy != SampleStrategy::Systematic {
+        return usage("--stride needs --strategy systematic");
     }
     match (args.strategy, &args.strata_path) {
-        (Plan::Stratified, None) => {
-            usage("--strategy stratified needs --strata-path, the query that makes the groups")
+        (SampleStrategy::Stratified, None) => {
+            usage("--strategy stratified needs --strata-path, the query that groups items")
         }
-        (Plan::Stratified, Some(path)) => {
-            Ok(Strategy::Stratified(BadQuery::parse_option(path, "--strata-path")?))
+        (SampleStrategy::Stratified, Some(path)) => {
+            Ok(Strategy::Stratified(QueryError::parse_option(path, "--strata-path")?))
         }
-        (_, Some(_)) => usage("--strata-path goes with --strategy stratified"),
-        (Plan::Random, None) => Ok(Strategy::Random),
-        (Plan::First, None) => Ok(Strategy::First),
-        (Plan::Last, None) => Ok(Strategy::Last),
-        (Plan::Systematic, None) => Ok(Strategy::Systematic(args.stride)),
+        (_, Some(_)) => usage("--strata-path needs --strategy stratified"),
+        (SampleStrategy::Random, None) => Ok(Strategy::Random),
+        (SampleStrategy::First, None) => Ok(Strategy::First),
+        (SampleStrategy::Last, None) => Ok(Strategy::Last),
+        (SampleStrategy::Systematic, None) => Ok(Strategy::Systematic(args.stride)),
     }
 }
 
-/// A seed that nobody chose: the system's random numbers, by way of the keys of a hash map.
+/// Returns a random seed. The keys of a hash map are random, so no other source is needed.
 fn seed_from_system() -> u64 {
     RandomState::new().hash_one("seed")
 }
 
-/// The items were passed over while they were drawn, and are checked before they are handed out.
+/// Validates the drawn items, because the engine skipped them.
 fn check(answer: &SampleAnswer, values: &Values) -> Result<(), (u64, trommel::reader::Error)> {
     for item in &answer.items {
         values.check(View::new(&item.value)).map_err(|error| (item.index, error))?;
@@ -94,14 +95,19 @@ fn check(answer: &SampleAnswer, values: &Values) -> Result<(), (u64, trommel::re
     Ok(())
 }
 
-/// Why the sample is smaller than asked for, if it is.
-fn warning(args: &SampleArgs, answer: &SampleAnswer, job: &mut Job, asked: &[Asked<'_>]) -> Option<String> {
+/// Returns a warning if the sample is smaller than requested.
+fn warning(
+    args: &SampleArgs,
+    answer: &SampleAnswer,
+    job: &mut Job,
+    asked: &[UnmatchedQuery<'_>],
+) -> Option<String> {
     let wanted = args.size.get() as u64;
     if wanted <= answer.total {
         return None;
     }
     let hint = if answer.total == 0 { job.hints(asked).into_iter().next() } else { None };
-    let why = hint.unwrap_or_else(|| few(answer.total).to_owned());
+    let why = hint.unwrap_or_else(|| shortfall_reason(answer.total).to_owned());
     Some(format!("only {} of {} drawn: {why}", grouped(answer.total), grouped(wanted)))
 }
 
@@ -113,12 +119,12 @@ fn print_lines(args: &SampleArgs, answer: &SampleAnswer, mut values: Values, out
         }
         values.put_whole(&item.value, &mut page)?;
         page.bytes().extend_from_slice(if args.indices { b"}\n" } else { b"\n" });
-        page.settle()?;
+        page.flush_if_full()?;
     }
     Ok(())
 }
 
-/// `{"sample": […], "total_items": …, "sample_size": …, "indices": […], …}`
+/// Prints `{"sample": […], "total_items": …, "sample_size": …, "indices": […], …}`.
 fn print_document(
     answer: &SampleAnswer,
     mut values: Values,
@@ -148,7 +154,7 @@ fn print_document(
         let missing = if stratum.value.is_none() { ",\"missing\":true" } else { "" };
         let sizes = format!(",\"total\":{},\"sampled\":{}{missing}}}", stratum.total, stratum.sampled);
         page.bytes().extend_from_slice(sizes.as_bytes());
-        page.settle()?;
+        page.flush_if_full()?;
     }
     if answer.strata.is_some() {
         let end: &[u8] =
@@ -160,5 +166,5 @@ fn print_document(
         push_string(warning, page.bytes());
     }
     page.bytes().extend_from_slice(b"}\n");
-    page.settle()
+    page.flush_if_full()
 }

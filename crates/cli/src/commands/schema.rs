@@ -1,4 +1,4 @@
-//! `trommel schema`: a JSON Schema of the data.
+//! `trommel schema`: infers a JSON Schema.
 
 use trommel::reader::Validation;
 use trommel::{Answer, Measure, Stats};
@@ -11,10 +11,10 @@ use crate::output::{self, Screen, pretty};
 
 pub(crate) fn run(args: &SchemaArgs, screen: &Screen) -> Result<(), Failure> {
     let filters = Filters::parse(&args.records.filters)?;
-    let options = Options::of(&args.source, &args.engine, Validation::Strict, args.bad_records);
+    let options = Options::new(&args.source, &args.engine, Validation::Strict, args.bad_records);
     let mut job = Job::open(options, screen)?;
-    job.keep(filters);
-    job.ask(|analysis| {
+    job.filter(filters);
+    job.configure(|analysis| {
         let mut stats = Stats::new();
         stats.item_types = false;
         stats.schema = true;

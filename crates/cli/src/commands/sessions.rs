@@ -1,4 +1,4 @@
-//! `trommel sessions`: lists, searches, analyzes, and changes the logs of agents' sessions.
+//! `trommel sessions`: lists, searches, analyzes, and changes agent session logs.
 
 mod answer;
 #[cfg(feature = "cloud")]
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use trommel_session::{Sessions, Watch};
-use trommel_toolbox::sessions::place::{Here, Place, Problems, SyncOutcome};
+use trommel_toolbox::sessions::access::{LocalAccess, Problems, SessionAccess, SyncOutcome};
 
 use self::answer::{Answer, Reply};
 use self::paging::Document;
@@ -29,26 +29,27 @@ pub(crate) fn run(args: &SessionsArgs, screen: &Screen) -> Result<(), Failure> {
     let progress = Arc::new(Progress::new(screen));
     signals::install(Arc::clone(&progress))?;
     let operation = &args.operation;
-    let location = Location::of(operation)?;
+    let location = Location::new(operation)?;
     let notes = Notes::new("", Arc::clone(&progress));
     location.notes.iter().for_each(|note| notes.warn(note));
     #[cfg(feature = "cloud")]
-    if let Some(done) = exchange::done(operation, &location, &notes) {
+    if let Some(done) = exchange::run(operation, &location, &notes) {
         return done;
     }
     let watch = Watch::new().progress(|report| progress.update(report.bytes, report.total));
-    let place = location.sessions.place();
+    let position = location.sessions.position();
     let (id, problems) = (location.id.as_deref(), Problems::default());
-    let query = Query { operation, place: &*place, id, watch: &watch, problems };
+    let query = Query { operation, position: &*position, id, watch: &watch, problems };
     let mut out = BufWriter::new(stdio::stdout());
     let mut document = Document::new(&mut out);
-    // On a terminal an error must not follow half an answer.
+    // A terminal gets the answer as a whole, so that no error follows half of it. A pipe gets rows
+    // as they are read.
     let reply = query.run((!screen.out.is_terminal).then_some(&mut document));
     progress.clear();
     let reply = reply?;
     if screen.out.is_terminal && !operation.shared().json {
         report::damage(&reply, &notes);
-        output::print(&shown(operation, &reply, screen))?;
+        output::print(&layout(operation, &reply, screen))?;
         report::remaining(&reply, &notes);
     } else {
         document.finish(&reply)?;
@@ -57,73 +58,73 @@ pub(crate) fn run(args: &SessionsArgs, screen: &Screen) -> Result<(), Failure> {
     status(operation, &reply)
 }
 
-/// Where the sessions are that an operation is about.
+/// The session of an operation, and the sessions to look it up in.
 struct Location {
-    sessions: Where,
-    /// The session that is meant: as it was given, or by its project and id.
+    sessions: SessionSource,
+    /// The session as given, or as project and ID if it was given by its path.
     id: Option<String>,
     notes: Vec<String>,
 }
 
-/// Where sessions are.
-enum Where {
-    /// In a folder that no other option names: the session was given by its path.
+/// The location of sessions.
+enum SessionSource {
+    /// In a folder of its own: the session was given by its path.
     Path(Sessions),
     /// On this machine.
-    Here(Sessions),
+    Local(Sessions),
     /// On this machine and in a storage.
     #[cfg(feature = "cloud")]
     Both(crate::cloud::Cloud),
 }
 
-impl Where {
-    fn place(&self) -> Box<dyn Place> {
+impl SessionSource {
+    fn position(&self) -> Box<dyn SessionAccess> {
         match self {
-            Self::Path(sessions) | Self::Here(sessions) => Box::new(Here(sessions.clone())),
+            Self::Path(sessions) | Self::Local(sessions) => Box::new(LocalAccess(sessions.clone())),
             #[cfg(feature = "cloud")]
-            Self::Both(cloud) => Box::new(trommel_toolbox::sessions::Hybrid(Arc::clone(&cloud.hybrid))),
+            Self::Both(cloud) => Box::new(trommel_toolbox::sessions::HybridAccess(Arc::clone(&cloud.hybrid))),
         }
     }
 }
 
 impl Location {
-    fn of(operation: &Operation) -> Result<Self, Failure> {
+    fn new(operation: &Operation) -> Result<Self, Failure> {
         let given = operation.session();
         if let Some(path) = given.filter(|given| is_path(given)) {
             let (sessions, session) = Sessions::open(path)?;
             let id = Some(format!("{}/{}", session.project(), session.id()));
-            return Ok(Self { sessions: Where::Path(sessions), id, notes: Vec::new() });
+            return Ok(Self { sessions: SessionSource::Path(sessions), id, notes: Vec::new() });
         }
-        let (sessions, notes) = known(operation)?;
+        let (sessions, notes) = available(operation)?;
         Ok(Self { sessions, id: given.map(str::to_owned), notes })
     }
 }
 
-/// The sessions of the given or usual folders, and of the configured storage, with warnings about
-/// settings. Invalid settings end only the operations that need the storage.
+/// Opens the sessions in the given or usual folders and in the configured storage. Returns warnings
+/// about settings. Invalid settings fail only operations that need the storage.
 #[cfg(feature = "cloud")]
-fn known(operation: &Operation) -> Result<(Where, Vec<String>), Failure> {
+fn available(operation: &Operation) -> Result<(SessionSource, Vec<String>), Failure> {
     let shared = operation.shared();
-    let known = crate::cloud::open(&shared.places);
+    let known = crate::cloud::open(&shared.folders);
     let mut notes = known.notes;
     match known.problem {
         Some(problem) if matches!(operation, Operation::Sync { .. }) => return Err(problem.into()),
         Some(problem) => {
-            notes.push(format!("sessions of this machine only, as the storage cannot be used: {problem}"));
+            notes.push(format!("only sessions of this machine: the storage cannot be used: {problem}"));
         }
         None => {}
     }
-    let sessions = known.cloud.map_or(Where::Here(known.sessions), Where::Both);
+    let sessions = known.cloud.map_or(SessionSource::Local(known.sessions), SessionSource::Both);
     Ok((sessions, notes))
 }
 
-/// The sessions of the given or usual folders.
+/// Opens the sessions in the given or usual folders.
 #[cfg(not(feature = "cloud"))]
-#[expect(clippy::unnecessary_wraps, reason = "settings may be wrong")]
-fn known(operation: &Operation) -> Result<(Where, Vec<String>), Failure> {
+#[expect(clippy::unnecessary_wraps, reason = "settings may be invalid with the feature `cloud`")]
+fn available(operation: &Operation) -> Result<(SessionSource, Vec<String>), Failure> {
     let shared = operation.shared();
-    let sessions = crate::home::sessions(&shared.places);
-    Ok((Where::Here(sessions), Vec::new()))
+    let sessions = crate::home::sessions(&shared.folders);
+    Ok((SessionSource::Local(sessions), Vec::new()))
 }
 
 /// True if a session is given by the path of its folder or file.
@@ -132,13 +133,13 @@ fn is_path(given: &str) -> bool {
     begins || Path::new(given).exists()
 }
 
-/// An answer for people.
-fn shown(operation: &Operation, reply: &Reply, screen: &Screen) -> String {
+/// Lays an answer out for a terminal.
+fn layout(operation: &Operation, reply: &Reply, screen: &Screen) -> String {
     let (out, clock) = (screen.out, tables::Clock::new(operation.shared().utc));
     let given = operation.session().unwrap_or("");
     match (&reply.answer, operation) {
         (Answer::List(listing), _) => tables::list(listing, &clock, out),
-        (Answer::Get(got), _) => tables::details(&got.details, &got.messages, &clock, out),
+        (Answer::Get(details), _) => tables::details(&details.details, &details.messages, &clock, out),
         (Answer::Search(found), _) => {
             let sought = if let Operation::Search(args) = operation { &*args.text } else { "" };
             tables::matches(found, sought, &clock, out)
@@ -164,7 +165,7 @@ fn shown(operation: &Operation, reply: &Reply, screen: &Screen) -> String {
     }
 }
 
-/// The failure of `--exit-status`, and of a synchronization that left conflicts.
+/// Fails under `--exit-status`, or if a sync left conflicts.
 fn status(operation: &Operation, reply: &Reply) -> Result<(), Failure> {
     let counts = match operation {
         Operation::Search(args) => args.exit_status,

@@ -1,23 +1,23 @@
-//! `trommel stats`: what is in it.
+//! `trommel stats`: describes the structure and values of an input.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use trommel::reader::Validation;
 use trommel::statistics::{Schema, Summary};
 use trommel::{Answer, Measure, Stats, StatsAnswer};
-use trommel_hints::Asked;
+use trommel_hints::UnmatchedQuery;
 use trommel_store::Stored;
 
 use super::matched;
 use crate::args::StatsArgs;
-use crate::errors::{BadQuery, Failure};
+use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::{Filters, Job};
 use crate::output::size::formatted;
-use crate::output::tables::{self, StatsShown};
+use crate::output::tables::{self, StatsView};
 use crate::output::{self, Screen};
 
-/// The answer in the words of the tool `tool_outputs.stats`.
+/// The answer, with the members of the tool `tool_outputs.stats`.
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     id: &'a str,
@@ -33,7 +33,7 @@ struct Document<'a> {
     by_path: Vec<ByPath<'a>>,
 }
 
-/// The figures of one query among several.
+/// The statistics of one query among several.
 #[derive(Debug, Serialize)]
 struct ByPath<'a> {
     path: &'a str,
@@ -41,7 +41,7 @@ struct ByPath<'a> {
     part: Part<'a>,
 }
 
-/// What is said of the whole, and of each query's values.
+/// The statistics of the whole, or of one query's values.
 #[derive(Debug, Serialize)]
 struct Part<'a> {
     size: Size,
@@ -59,16 +59,17 @@ struct Size {
 }
 
 pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
-    let queries = args.queries.iter().map(|text| BadQuery::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let queries = args.queries.iter().map(|text| QueryError::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let overview = !args.only.is_empty();
+    // Full statistics visit every value, so only the overview can skip validation.
     let validation = if overview { args.engine.validation() } else { Validation::Strict };
     let filters = Filters::parse(&args.records.filters)?;
-    let mut job = Job::open(Options::of(&args.source, &args.engine, validation, args.bad_records), screen)?;
-    job.keep(filters);
-    let asked = args.queries.iter().zip(&queries).map(|(text, query)| Asked::new(text, query));
+    let mut job = Job::open(Options::new(&args.source, &args.engine, validation, args.bad_records), screen)?;
+    job.filter(filters);
+    let asked = args.queries.iter().zip(&queries).map(|(text, query)| UnmatchedQuery::new(text, query));
     let asked = asked.collect::<Vec<_>>();
     job.note_patterns(&asked);
-    job.ask(|analysis| {
+    job.configure(|analysis| {
         let mut stats = Stats::new();
         stats.queries.clone_from(&queries);
         stats.per_path = !overview;
@@ -85,7 +86,7 @@ pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
         _ => None,
     });
     #[expect(clippy::expect_used, reason = "the engine answers every measure")]
-    let answer = answer.expect("statistics were asked for");
+    let answer = answer.expect("the measure is statistics");
     let out = job.out()?;
     let id = args.source.id();
     let terminal = screen.out.is_terminal;
@@ -96,7 +97,7 @@ pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
         let whole = coverage.bytes_total.unwrap_or(coverage.bytes_read);
         let selected_of = (!args.queries.is_empty()).then_some(whole);
         let only: Vec<_> = args.only.iter().copied().map(Into::into).collect();
-        let shown = StatsShown { file: &job.name(), only: &only, selected_of };
+        let shown = StatsView { file: &job.name(), only: &only, selected_of };
         tables::stats(&shown, &answer, screen.out)
     };
     out.write(text.as_bytes())?;
@@ -106,14 +107,14 @@ pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
     matched(answer.summary.structure.total_values > 0, args.exit_status)
 }
 
-/// The numbers of values that the queries select.
+/// The number of values that each query selects.
 fn values(answer: &StatsAnswer) -> impl Iterator<Item = u64> {
     let whole = answer.by_path.is_empty().then_some(&answer.summary);
     let summaries = whole.into_iter().chain(answer.by_path.iter().map(|path| &path.summary));
     summaries.map(|summary| summary.structure.total_values)
 }
 
-/// The answer as one JSON document, and a line break.
+/// Formats the answer as one line of JSON.
 fn json(id: &str, stored: Option<&Stored>, answer: &StatsAnswer) -> Result<String, Failure> {
     let schemas = std::iter::once(&answer.summary).chain(answer.by_path.iter().map(|path| &path.summary));
     let schemas = schemas

@@ -1,10 +1,10 @@
-//! `trommel tools` and `trommel history`: the tools there are, and what was called.
+//! `trommel tools` and `trommel history`: the registered tools and their past calls.
 
 use std::io;
 use std::sync::Arc;
 
 use serde::Serialize;
-use trommel_display::{History, Look, RegistryView, Show, ToolDetails, ToolList};
+use trommel_display::{DisplayOptions, History, RegistryView, Show, ToolDetails, ToolList};
 use trommel_tool::budget::Excess;
 use trommel_tool::dialect::{Dialect, Dropped, Fate};
 use trommel_tool::{Executor, Metadata, Tool};
@@ -43,18 +43,18 @@ pub(crate) fn run(args: &ToolsArgs, screen: &Screen) -> Result<(), Failure> {
     }
 }
 
-/// The tools to describe.
+/// The tools to export.
 #[derive(Clone, Copy)]
 struct Described<'a> {
     all: &'a [&'a Metadata],
-    /// The one that is printed, if not all are.
+    /// The tool to print, unless all are printed.
     named: Option<&'a Metadata>,
 }
 
-/// Prints tools as a dialect describes them, or what it changes.
+/// Prints the export of tools in a dialect, or the changes that it makes.
 fn export(dialect: Dialect, described: Described<'_>, args: &ToolsArgs, out: Stream) -> Result<(), Failure> {
     let Described { all, named } = described;
-    // All are exported in any case, so that a name is spelt alike alone and among others.
+    // Exports all tools even if one is printed, because exported names depend on the other tools.
     let export = dialect.export(all);
     let concerns = |tool: &str| named.is_none_or(|named| named.name == tool);
     let changes: Vec<&Dropped> = export.dropped.iter().filter(|one| concerns(&one.tool)).collect();
@@ -64,15 +64,16 @@ fn export(dialect: Dialect, described: Described<'_>, args: &ToolsArgs, out: Str
     let described = named.map(|tool| export.tool(&tool.name).ok_or(tool));
     if let Some(Err(tool)) = described {
         let why = changes.iter().map(|one| format!("error: {}\n", escape::text(&one.to_string())));
-        let why = why.chain([format!("the tool {} has no form in {dialect}\n", escape::text(&tool.name))]);
-        return Err(Failure::Tool { shown: why.collect(), request: false });
+        let why =
+            why.chain([format!("the tool {} cannot be exported to {dialect}\n", escape::text(&tool.name))]);
+        return Err(Failure::Tool { text: why.collect(), is_request: false });
     }
     let document = described.and_then(Result::ok).cloned().unwrap_or_else(|| export.document());
     note(&changes, if named.is_some() { Vec::new() } else { export.excesses() });
     Ok(output::print_json(&document.to_string(), args.form.json, out)?)
 }
 
-/// Prints what a dialect has no place for, a line each or as JSON.
+/// Prints the changes of an export, one per line or as JSON.
 fn report(changes: &[&Dropped], form: Form, out: Stream) -> Result<(), Failure> {
     if form.json || !(form.plain || out.is_terminal) {
         let document = serde_json::to_string(changes).map_err(io::Error::other)?;
@@ -82,8 +83,8 @@ fn report(changes: &[&Dropped], form: Form, out: Stream) -> Result<(), Failure> 
     Ok(output::print(&lines.collect::<String>())?)
 }
 
-/// Says which tools are not exported as was asked, where they exceed a request, and how much else
-/// was changed.
+/// Notes the tools that are not exported as requested, the limits of a request that they exceed,
+/// and the number of other changes.
 fn note(changes: &[&Dropped], excesses: Vec<Excess>) {
     let notes = Notes::new("", Arc::new(Progress::hidden()));
     let (weighty, others): (Vec<&Dropped>, Vec<&Dropped>) =
@@ -95,11 +96,8 @@ fn note(changes: &[&Dropped], excesses: Vec<Excess>) {
         notes.note(&escape::text(&excess.to_string()));
     }
     if !others.is_empty() {
-        let places = if others.len() == 1 { "place is" } else { "places are" };
-        notes.note(&format!(
-            "{} {places} said otherwise than in the tools' schemas; --report tells them",
-            others.len()
-        ));
+        let changes = if others.len() == 1 { "change" } else { "changes" };
+        notes.note(&format!("{} {changes} to the tools' schemas; list them with --report", others.len()));
     }
 }
 
@@ -109,22 +107,27 @@ pub(crate) fn history(args: &HistoryArgs, screen: &Screen) -> Result<(), Failure
     let executor = Executor::new(Arc::clone(&toolbox.registry));
     let executor = executor.record(Arc::new(StoreRecord::new(&toolbox.store)));
     let failed = |failure: trommel_tool::Failure| Failure::Tool {
-        shown: format!("error: {failure}\n"),
-        request: false,
+        text: format!("error: {failure}\n"),
+        is_request: false,
     };
     let total = executor.total().map_err(failed)?;
     let newest = executor.history(args.limit.map_or(usize::MAX, Into::into)).map_err(failed)?;
-    let look = screen.out.look(args.form.plain);
+    let look = screen.out.layout(args.form.plain);
     let look = if args.utc { look.utc() } else { look };
     show_as(args.form, &History::new(&newest, total), &look, screen.out)
 }
 
-/// Prints a display: as on a terminal, else JSON.
+/// Prints a display: as text on a terminal, otherwise as JSON.
 fn show(form: Form, display: &(impl Show + Serialize), out: Stream) -> Result<(), Failure> {
-    show_as(form, display, &out.look(form.plain), out)
+    show_as(form, display, &out.layout(form.plain), out)
 }
 
-fn show_as(form: Form, display: &(impl Show + Serialize), look: &Look, out: Stream) -> Result<(), Failure> {
+fn show_as(
+    form: Form,
+    display: &(impl Show + Serialize),
+    look: &DisplayOptions,
+    out: Stream,
+) -> Result<(), Failure> {
     if !form.json && (form.plain || out.is_terminal) {
         return Ok(output::print(&display.text(look))?);
     }

@@ -1,7 +1,7 @@
-//! `trommel rm`, `pin`, `gc`, `verify` and `rebuild`: the store's upkeep.
+//! `trommel rm`, `pin`, `gc`, `verify`, and `rebuild`: maintenance of the store.
 //!
-//! A change that has begun is brought to its end before a signal is heeded, so that nothing is left
-//! half done; what goes over all outputs ends between one and the next.
+//! A signal never interrupts a single change: the change completes first. Work over all outputs
+//! stops between two outputs.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use serde::Serialize;
 use serde_json::json;
 use trommel_base::{Cancel, Progress as Done};
-use trommel_store::{Control, Damage, DamageKind, GcOptions, Limits, Store, Verified};
+use trommel_store::{Control, Damage, DamageKind, GcOptions, Limits, Store, VerifyReport};
 
 use crate::args::{GcArgs, PinArgs, RebuildArgs, RmArgs, VerifyArgs};
 use crate::errors::Failure;
@@ -18,30 +18,30 @@ use crate::output::{self, Screen, Stream, tables};
 use crate::progress::Progress;
 use crate::{home, signals};
 
-/// Waits for a signal, and cancels the work when one comes.
+/// Handles signals by cancelling the work.
 #[derive(Clone)]
 struct Signal {
-    /// Its number, else 0.
+    /// The number of the signal, or 0.
     number: Arc<AtomicI32>,
     cancel: Cancel,
     progress: Arc<Progress>,
 }
 
 impl Signal {
-    /// Listens from now on.
+    /// Installs the signal handler.
     fn listen(screen: &Screen) -> io::Result<Self> {
         let (number, progress) = (Arc::default(), Arc::new(Progress::new(screen)));
         let signal = Self { number, cancel: Cancel::new(), progress };
-        let told = signal.clone();
-        signals::tell(Arc::clone(&signal.progress), move |number| {
-            told.number.store(number, Ordering::Relaxed);
-            told.cancel.cancel();
+        let handler = signal.clone();
+        signals::on_signal(Arc::clone(&signal.progress), move |number| {
+            handler.number.store(number, Ordering::Relaxed);
+            handler.cancel.cancel();
             true
         })?;
         Ok(signal)
     }
 
-    /// A failure when one came.
+    /// Fails if a signal arrived.
     fn check(&self) -> Result<(), Failure> {
         match self.number.load(Ordering::Relaxed) {
             0 => Ok(()),
@@ -49,8 +49,8 @@ impl Signal {
         }
     }
 
-    /// Work on all outputs, which ends when a signal comes, and is shown by what is told of it.
-    fn attend<T>(
+    /// Runs work over all outputs with progress. A signal cancels it.
+    fn run<T>(
         &self,
         show: impl Fn(&Progress, Done) + Send + Sync + 'static,
         work: impl FnOnce(&Control) -> trommel_store::Result<T>,
@@ -71,7 +71,8 @@ fn count(progress: &Progress, done: Done) {
 pub(crate) fn rm(args: &RmArgs, screen: &Screen) -> Result<(), Failure> {
     let signal = Signal::listen(screen)?;
     let store = home::store()?;
-    let ids = resolved(&store, &args.ids)?;
+    // All IDs are resolved first: an unknown one must not leave some outputs deleted.
+    let ids = resolve(&store, &args.ids)?;
     for id in &ids {
         signal.check()?;
         store.delete(id)?;
@@ -82,7 +83,7 @@ pub(crate) fn rm(args: &RmArgs, screen: &Screen) -> Result<(), Failure> {
 pub(crate) fn pin(args: &PinArgs, screen: &Screen) -> Result<(), Failure> {
     let signal = Signal::listen(screen)?;
     let store = home::store()?;
-    let ids = resolved(&store, &args.ids)?;
+    let ids = resolve(&store, &args.ids)?;
     for id in &ids {
         signal.check()?;
         store.pin(id, !args.undo)?;
@@ -91,8 +92,9 @@ pub(crate) fn pin(args: &PinArgs, screen: &Screen) -> Result<(), Failure> {
     print(args.json, screen.out, &json!({done: ids}), || lines(done, &ids))
 }
 
-/// The ids in full, each once. When one of them fits no output, nothing is done to any.
-fn resolved(store: &Store, ids: &[String]) -> Result<Vec<String>, Failure> {
+/// Resolves IDs and removes duplicates. If one of them matches no output, fails before anything is
+/// changed.
+fn resolve(store: &Store, ids: &[String]) -> Result<Vec<String>, Failure> {
     let mut resolved = Vec::with_capacity(ids.len());
     for id in ids {
         let id = store.resolve_in_files(id)?;
@@ -117,15 +119,15 @@ pub(crate) fn gc(args: &GcArgs, screen: &Screen) -> Result<(), Failure> {
         (limits.bytes, limits.count, limits.age) = (args.max_size, args.max_count, args.max_age);
         options.limits = Some(limits);
     }
-    let swept = signal.attend(count, |control| store.gc_with(&options, control))?;
+    let swept = signal.run(count, |control| store.gc_with(&options, control))?;
     print(args.json, screen.out, &swept, || tables::swept(&swept, screen.out))
 }
 
-/// The result of a verification, with each damage and each file that belongs to no output.
+/// The result of a verification, with each damage and each leftover file.
 #[derive(Serialize)]
 struct Report<'a> {
     #[serde(flatten)]
-    verified: &'a Verified,
+    verified: &'a VerifyReport,
     damages: &'a [Damage],
     #[serde(skip_serializing_if = "<[Damage]>::is_empty")]
     leftovers: &'a [Damage],
@@ -136,23 +138,23 @@ pub(crate) fn verify(args: &VerifyArgs, screen: &Screen) -> Result<(), Failure> 
     let store = home::store()?;
     let mut found = Vec::new();
     let bytes = |progress: &Progress, done: Done| progress.update(done.bytes, done.total);
-    let verified = signal
-        .attend(bytes, |control| store.verify_with(control, &mut |damage| found.push(damage.clone())))?;
+    let verified =
+        signal.run(bytes, |control| store.verify_with(control, &mut |damage| found.push(damage.clone())))?;
     let (leftovers, damages): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|found| found.kind == DamageKind::Stray);
     let report = Report { verified: &verified, damages: &damages, leftovers: &leftovers };
     print(args.json, screen.out, &report, || tables::verified(&verified, &damages, &leftovers, screen.out))?;
-    if verified.is_whole() { Ok(()) } else { Err(Failure::Said) }
+    if verified.is_whole() { Ok(()) } else { Err(Failure::AlreadyReported) }
 }
 
 pub(crate) fn rebuild(args: &RebuildArgs, screen: &Screen) -> Result<(), Failure> {
     let signal = Signal::listen(screen)?;
     let store = home::store()?;
-    let rebuilt = signal.attend(count, |control| store.rebuild_with(control))?;
+    let rebuilt = signal.run(count, |control| store.rebuild_with(control))?;
     print(args.json, screen.out, &rebuilt, || tables::rebuilt(&rebuilt, screen.out))
 }
 
-/// Prints an answer: for people on a terminal, else as JSON.
+/// Prints an answer: a table on a terminal, otherwise JSON.
 fn print(
     json: bool,
     out: Stream,

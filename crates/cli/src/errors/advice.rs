@@ -1,8 +1,8 @@
-//! Advice for queries that no other query can replace: what to run instead.
+//! Advice for queries that no suggested query can replace: which command to run instead.
 
 use trommel::path::Query;
 
-/// What to do about a text that is not a query and that no suggestion replaces.
+/// Returns advice for a text that is not a query and has no suggestion.
 pub(super) fn instead(text: &str) -> Option<String> {
     let has_word = |word: &str| {
         let mut parts = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'));
@@ -32,7 +32,7 @@ pub(super) fn instead(text: &str) -> Option<String> {
     None
 }
 
-/// The condition of jq's `select` as a filter, if a filter can express it.
+/// Returns the condition of jq's `select` as a filter, if a filter can express it.
 fn selected(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("select(")?;
     let mut open = 1_usize;
@@ -45,10 +45,11 @@ fn selected(text: &str) -> Option<String> {
     let error = Query::parse_filter(&program).err()?;
     let filter = error.suggestion()?.apply(&program)?;
     // The advice shows the filter in single quotes.
+    // Quoting a quote differs between shells, so a filter with one gets no advice.
     (!filter.contains('\'')).then_some(filter)
 }
 
-/// Advice about the shell, for a text that looks like what is left of a query in double quotes.
+/// Returns advice about the shell if a text looks like the rest of a query in double quotes.
 pub(super) fn quotes(text: &str) -> Option<&'static str> {
     let is_rest = text.is_empty() || text.starts_with(|c: char| c.is_ascii_digit());
     is_rest.then_some("put the query in single quotes: a shell expands `$` in double quotes")
@@ -59,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn habits_of_jq_get_advice() {
+    fn jq_programs_get_advice() {
         for (text, advice) in [
             ("select(.level==\"error\")", Some("keep records with --where '@.level==\"error\"'")),
             (".a | select(.b == 1 and (.c | length) > 1)", None),
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn eaten_queries_get_advice_about_quotes() {
+    fn expanded_queries_get_advice_about_quotes() {
         assert!(quotes("0.Name").is_some() && quotes("").is_some());
         assert!(quotes("users").is_none() && quotes("$.a").is_none());
     }

@@ -1,4 +1,4 @@
-//! Errors about buffers, in the words of the command line.
+//! Errors about buffers. Advice names options of the command line.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,11 @@ use trommel_route::{ErrorClass, ErrorKind, RangeFault};
 use trommel_toolbox::buffers::{Error, NAME};
 
 use super::Failure;
-use super::operation::{BadOperation, Kind};
+use super::operation::{Kind, OperationError};
 
-/// The failure of an operation on buffers. It is printed as JSON if `json` is true.
+/// Returns the failure of an operation on buffers. It is printed as JSON if `json` is true.
 pub(crate) fn failure(operation: &str, json: bool, error: &Error) -> Failure {
-    let bad = BadOperation {
+    let bad = OperationError {
         tool: NAME,
         command: format!("buffers {operation}"),
         code: error.code(),
@@ -21,11 +21,11 @@ pub(crate) fn failure(operation: &str, json: bool, error: &Error) -> Failure {
     bad.failure()
 }
 
-/// The failure of a reading without a range.
+/// Returns the failure of `buffers read` without a range.
 pub(crate) fn no_range(json: bool) -> Failure {
-    let message = "a buffer is not read as a whole: pass --lines FIRST:LAST, or --offset and --length; peek shows how it \
-                   begins, search finds places, export writes it to a file";
-    let bad = BadOperation {
+    let message = "no range given: pass --lines FIRST:LAST, or --offset and --length; use peek for an excerpt, search to \
+                   find text, or export to write the buffer to a file";
+    let bad = OperationError {
         tool: NAME,
         command: "buffers read".to_owned(),
         code: ErrorClass::Range.code(),
@@ -36,7 +36,7 @@ pub(crate) fn no_range(json: bool) -> Failure {
     bad.failure()
 }
 
-/// An error in one line, with options in its advice.
+/// Formats an error as one line whose advice names options.
 fn in_options(error: &Error) -> String {
     match error {
         Error::Route(error) => of_route(error),
@@ -54,9 +54,9 @@ fn of_route(error: &trommel_route::Error) -> String {
         ErrorKind::Range(RangeFault::LongLine { .. }) => {
             "read it with --offset and --length, or search it".into()
         }
-        ErrorKind::Expression { .. } => "to search for the text as it stands, pass --plain".into(),
+        ErrorKind::Expression { .. } => "pass --plain to search for the literal text".into(),
         ErrorKind::NoBuffer { near: None, known: known @ 1.., .. } => {
-            format!("`trommel buffers list` shows the {known} there are").into()
+            format!("`trommel buffers list` shows the {known} buffers").into()
         }
         _ => return error.to_string(),
     };
@@ -76,22 +76,22 @@ mod tests {
             (ErrorKind::Expression { text: "(".into(), why: "open".into() }, "pass --plain"),
             (
                 ErrorKind::NoBuffer { name: "x".into(), scope: None, near: None, known: 2 },
-                "`trommel buffers list` shows the 2 there are",
+                "`trommel buffers list` shows the 2 buffers",
             ),
         ] {
             let message = in_options(&Error::Route(kind.into()));
             assert!(message.contains(advice), "{message}");
         }
         let message = in_options(&Error::Exists { path: "there.md".into() });
-        assert!(message.starts_with("there.md is there already: pass --write-mode"), "{message}");
+        assert!(message.starts_with("there.md already exists: pass --write-mode"), "{message}");
     }
 
     /// A buffer may have the name of an argument or an option.
     #[test]
-    fn names_of_buffers_stay() {
+    fn names_of_buffers_are_kept_verbatim() {
         let near = Some("write_mode".to_owned());
         let kind = ErrorKind::NoBuffer { name: "start_line".into(), scope: None, near, known: 1 };
         let message = in_options(&Error::Route(kind.into()));
-        assert_eq!(message, "there is no buffer `start_line`; did you mean `write_mode`?");
+        assert_eq!(message, "no buffer `start_line`; did you mean `write_mode`?");
     }
 }

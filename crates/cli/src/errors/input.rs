@@ -1,32 +1,32 @@
-//! Broken input: the file, line and column, the byte, and what stands there.
+//! Errors of the input: file, line and column, byte offset, and an excerpt.
 
 use std::io;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Message, Renderer, Snippet};
-use trommel::reader::{ErrorKind, Kind, Limit, Place, Syntax};
+use trommel::reader::{ErrorKind, Kind, Limit, LineColumn, Syntax};
 use trommel::{Error, NotCountable, reader};
 
 use crate::output::escape;
 use crate::output::size::binary;
 
-/// Characters of a file's name that are shown.
+/// The maximum number of characters of a file name.
 const NAME: usize = 200;
 
-/// Characters of a sentence that may hold a query and a path.
+/// The maximum number of characters of a message, which may contain a query and a path.
 const SENTENCE: usize = 600;
 
-/// What went wrong with the work on a file.
+/// An error of a run over a file.
 #[derive(Debug)]
-pub(crate) struct BadWork {
+pub(crate) struct EngineError {
     pub(crate) error: Error,
     pub(crate) file: String,
-    /// Whether bad records of the input can be left out.
+    /// True if malformed records of the input can be skipped.
     pub(crate) has_records: bool,
 }
 
-impl BadWork {
-    /// Whether the content of the input is the reason.
+impl EngineError {
+    /// True if the content of the input caused the error.
     pub(crate) fn is_about_input(&self) -> bool {
         matches!(&self.error, Error::Read { error, .. } if error.is_syntax())
     }
@@ -55,8 +55,8 @@ impl BadWork {
         file: &str,
         renderer: &Renderer,
     ) -> String {
-        let place = match error.place() {
-            Some(Place { line, column, .. }) => format!("{file}:{line}:{column}"),
+        let position = match error.line_column() {
+            Some(LineColumn { line, column, .. }) => format!("{file}:{line}:{column}"),
             None => file.to_owned(),
         };
         let note = match record {
@@ -64,21 +64,21 @@ impl BadWork {
             None => format!("byte {}", error.offset()),
         };
         let help = help(error).unwrap_or(match (error.is_syntax(), self.has_records) {
-            (true, true) => "repair the record, or leave bad records out with --on-bad-record skip".into(),
-            (true, false) => "repair the input there".into(),
-            (false, _) => "see whether the file can be read".into(),
+            (true, true) => "fix the record, or skip malformed records with --on-bad-record skip".into(),
+            (true, false) => "fix the input at this position".into(),
+            (false, _) => "check that the file can be read".into(),
         });
         render_at(
             error,
-            error.place(),
-            &place,
+            error.line_column(),
+            &position,
             [Level::NOTE.message(note), Level::HELP.message(help)],
             renderer,
         )
     }
 }
 
-/// What to do about an input that cannot be opened.
+/// Returns help for an input that cannot be opened.
 fn open_help(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::PermissionDenied => "make the file readable for this user",
@@ -88,7 +88,7 @@ fn open_help(kind: io::ErrorKind) -> &'static str {
     }
 }
 
-/// A count of elements or members, where a match has none.
+/// Renders the error of counting the elements or members of a match that has none.
 fn render_not_countable(what: &NotCountable, file: &str, renderer: &Renderer) -> String {
     let (parts, option) = match what.wanted {
         "array_length" => ("elements", "array-length"),
@@ -102,12 +102,12 @@ fn render_not_countable(what: &NotCountable, file: &str, renderer: &Renderer) ->
     let instead = what.instead.replace('_', "-");
     let help = format!("use --as {instead}, or select only values that have {parts}");
     let filter = (what.kind == Kind::Null)
-        .then(|| Level::HELP.message("to leave nulls out, write `[?@ != null]` in place of `[*]`"));
+        .then(|| Level::HELP.message("to exclude nulls, replace `[*]` with `[?@ != null]`"));
     let title = Level::ERROR.primary_title(message).id("not_countable");
     renderer.render(&[title.element(Level::HELP.message(help)).elements(filter)])
 }
 
-/// A short stable name for an error that has no place in the input.
+/// A short, stable code for an error without a position in the input.
 fn code(error: &Error) -> &'static str {
     match error {
         Error::NotAnArray { .. } => "not_an_array",
@@ -117,26 +117,28 @@ fn code(error: &Error) -> &'static str {
     }
 }
 
-/// Says that a value is no JSON. Its line and column are its own, not the file's, and not told.
-pub(super) fn render_value(error: &reader::Error, file: &str, place: &str, renderer: &Renderer) -> String {
-    let notes = [Level::NOTE.message(place.to_owned()), Level::HELP.message("repair the input there")];
+/// Renders the error of a malformed value. Omits line and column, which count within the value
+/// rather than the file.
+pub(super) fn render_value(error: &reader::Error, file: &str, position: &str, renderer: &Renderer) -> String {
+    let notes =
+        [Level::NOTE.message(position.to_owned()), Level::HELP.message("fix the input at this position")];
     render_at(error, None, &escape::short(file, NAME), notes, renderer)
 }
 
 fn render_at(
     error: &reader::Error,
-    place: Option<Place>,
-    shown: &str,
+    position: Option<LineColumn>,
+    location: &str,
     notes: [Message<'_>; 2],
     renderer: &Renderer,
 ) -> String {
     let message = error.message();
     let message = escape::text(&message);
     let title = match error.kind() {
-        ErrorKind::Io(_) => format!("{shown}: cannot read: {message}"),
-        _ => format!("{shown}: {message}"),
+        ErrorKind::Io(_) => format!("{location}: cannot read: {message}"),
+        _ => format!("{location}: {message}"),
     };
-    let snippet = snippet(error, place).map(|(text, span, line)| {
+    let snippet = snippet(error, position).map(|(text, span, line)| {
         let snippet = Snippet::source(text).fold(false).annotation(AnnotationKind::Primary.span(span));
         match line {
             Some(line) => snippet.line_start(line),
@@ -147,9 +149,12 @@ fn render_at(
     renderer.render(&[title.elements(snippet).elements(notes)])
 }
 
-/// The line of an error as far as it is there, with the one before if it is empty; where the place
-/// is in it, and the number of the first line.
-fn snippet(error: &reader::Error, place: Option<Place>) -> Option<(String, Range<usize>, Option<usize>)> {
+/// The line of the excerpt with the error, the span of the error in it, and the number of the first
+/// line. If the line is empty, the line before it is included.
+fn snippet(
+    error: &reader::Error,
+    position: Option<LineColumn>,
+) -> Option<(String, Range<usize>, Option<usize>)> {
     let (bytes, at) = (error.excerpt().bytes(), error.excerpt().at());
     if bytes.is_empty() {
         return None;
@@ -158,9 +163,10 @@ fn snippet(error: &reader::Error, place: Option<Place>) -> Option<(String, Range
     let before = bytes.get(..at)?;
     let start = before.iter().rposition(is_break).map_or(0, |at| at + 1);
     let end = bytes.get(at..)?.iter().position(is_break).map_or(bytes.len(), |end| at + end);
-    let (line, range) = line(error, place, start..end, at)?;
-    let number = place.and_then(|place| usize::try_from(place.line).ok());
+    let (line, range) = line(error, position, start..end, at)?;
+    let number = position.and_then(|position| usize::try_from(position.line).ok());
     let empty = bytes.get(start..end)?.iter().all(u8::is_ascii_whitespace);
+    // An empty line shows nothing, so the line before it gives the context.
     if let (true, Some(above)) = (empty, start.checked_sub(1)) {
         let first = bytes.get(..above)?.iter().rposition(is_break).map_or(0, |at| at + 1);
         let (text, _) = self::line(error, None, first..above, above)?;
@@ -171,11 +177,11 @@ fn snippet(error: &reader::Error, place: Option<Place>) -> Option<(String, Range
     Some((line, range, number))
 }
 
-/// One line of the excerpt, safe for a terminal, cuts marked, and where the byte at index `at` is
-/// in it.
+/// Returns one line of the excerpt, escaped for a terminal and with truncation marked, and the span
+/// of the byte at index `at` in it.
 fn line(
     error: &reader::Error,
-    place: Option<Place>,
+    position: Option<LineColumn>,
     Range { start, end }: Range<usize>,
     at: usize,
 ) -> Option<(String, Range<usize>)> {
@@ -184,8 +190,8 @@ fn line(
     let shown = bytes
         .get(start..error.excerpt().at())
         .map_or(0, |before| String::from_utf8_lossy(before).chars().count());
-    let is_cut = match place {
-        Some(place) => place.column > shown as u64 + 1,
+    let is_cut = match position {
+        Some(position) => position.column > shown as u64 + 1,
         None => error.offset() > error.excerpt().at() as u64,
     };
     let front = if start == 0 && is_cut { "…" } else { "" };
@@ -193,10 +199,10 @@ fn line(
     Some((format!("{front}{text}{back}"), range.start + front.len()..range.end + front.len()))
 }
 
-/// Bytes of an excerpt behind its place, when there are more.
+/// The number of bytes that an excerpt has after the error, if the input has that many.
 const SIDE: usize = 80;
 
-/// What to do, in the words of the command line.
+/// Returns help that names options of the command line.
 fn help(error: &reader::Error) -> Option<String> {
     if let Some(hint) = error.hint() {
         return Some(hint.into());
@@ -204,7 +210,7 @@ fn help(error: &reader::Error) -> Option<String> {
     let help = match error.kind() {
         ErrorKind::Limit(Limit::Depth(_)) => {
             format!(
-                "raise it with --limit-depth, up to {}, if the input is to be trusted",
+                "raise it with --limit-depth, up to {}, if you trust the input",
                 reader::Limits::MAX_DEPTH
             )
         }
@@ -212,17 +218,16 @@ fn help(error: &reader::Error) -> Option<String> {
             "raise it with --spool-limit ({} now), read from a file, or use --order document",
             binary(bytes)
         ),
-        ErrorKind::Limit(Limit::Ratio(_)) => {
-            "raise it with --limit-ratio if the input is to be trusted".into()
-        }
-        // Compressed data that ends early; a file that becomes shorter is another kind.
+        ErrorKind::Limit(Limit::Ratio(_)) => "raise it with --limit-ratio if you trust the input".into(),
+        // Compressed data that ends early. A file that another process truncates is a different
+        // kind.
         ErrorKind::Io(std::io::ErrorKind::UnexpectedEof) => "copy or create the file again".into(),
-        ErrorKind::Syntax(Syntax::Empty) => "an input without records is read with --input jsonl".into(),
+        ErrorKind::Syntax(Syntax::Empty) => "pass --input jsonl to accept an input without records".into(),
         ErrorKind::Syntax(Syntax::TrailingData) => {
-            "a stream of values is read with --input jsonl or --input concatenated".into()
+            "pass --input jsonl or --input concatenated to read a stream of values".into()
         }
         ErrorKind::Syntax(Syntax::ValuesTouch) => {
-            "values without line breaks between are read with --input concatenated".into()
+            "pass --input concatenated to read values without line breaks between them".into()
         }
         _ => return error.help().map(str::to_owned),
     };

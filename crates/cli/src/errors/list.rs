@@ -1,15 +1,15 @@
-//! Errors about the list of stored outputs, in the words of the command line.
+//! Errors about the list of stored outputs. Advice names options of the command line.
 
 use trommel_store::{Error, ErrorClass, ErrorKind};
 
 use super::Failure;
-use super::operation::{BadOperation, Kind};
+use super::operation::{Kind, OperationError};
 use super::store;
 
-/// The failure of a list. It is printed as JSON if `json` is true.
+/// Returns the failure of a list. It is printed as JSON if `json` is true.
 pub(crate) fn failure(json: bool, error: &Error) -> Failure {
     let class = error.class();
-    let bad = BadOperation {
+    let bad = OperationError {
         tool: "tool_outputs.list",
         command: "list".to_owned(),
         code: error.code(),
@@ -20,10 +20,10 @@ pub(crate) fn failure(json: bool, error: &Error) -> Failure {
     bad.failure()
 }
 
-/// An error in one line, with options in place of the members of a filter.
+/// Formats an error as one line that names options instead of the members of a filter.
 fn in_options(error: &Error) -> String {
-    let (ErrorKind::NoTime { after, before, .. }, Some(help)) = (error.kind(), error.help()) else {
+    let (ErrorKind::EmptyTimeRange { after, before, .. }, Some(help)) = (error.kind(), error.help()) else {
         return error.to_string();
     };
-    format!("--after ({after}) is not below --before ({before}), so that nothing can lie between; {help}")
+    format!("--after ({after}) must be earlier than --before ({before}); {help}")
 }

@@ -1,4 +1,4 @@
-//! What can go wrong, what is said about it, and the exit status.
+//! Failures of commands, their messages, and their exit statuses.
 
 mod advice;
 pub(crate) mod buffers;
@@ -16,10 +16,10 @@ use std::io::{self, Write};
 
 use annotate_snippets::{Level, Renderer};
 
-pub(crate) use input::BadWork;
-use operation::BadOperation;
-pub(crate) use query::BadQuery;
-pub(crate) use route::BadStep;
+pub(crate) use input::EngineError;
+use operation::OperationError;
+pub(crate) use query::QueryError;
+pub(crate) use route::StepError;
 use trommel::reader;
 use trommel_route::Error as RouteError;
 use trommel_session::Error as SessionError;
@@ -28,56 +28,57 @@ use trommel_tool::{ErrorKind, ToolExecution};
 
 use crate::output::escape;
 
-/// Columns that a snippet may take.
+/// The maximum width of a snippet in columns.
 const WIDTH: usize = 220;
 
-/// Why a command did not do what was asked.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The request is wrong.
+    /// The request is invalid.
     Usage { command: &'static str, message: String },
-    /// A query is wrong.
-    Query(Box<BadQuery>),
-    /// The work failed.
-    Work(Box<BadWork>),
-    /// A value that was found is no JSON on a closer look, and line and column in the file are not
-    /// known.
-    Value { error: reader::Error, file: String, place: String },
-    /// The store refuses, or cannot do it.
+    /// A query is invalid.
+    Query(Box<QueryError>),
+    /// A run over an input failed.
+    Work(Box<EngineError>),
+    /// A value that the engine skipped is malformed, and its line and column are unknown.
+    Value { error: reader::Error, file: String, position: String },
+    /// The store refused a request or failed.
     Store(Box<StoreError>),
-    /// A directive of a document is wrong, or failed.
-    Step(Box<BadStep>),
-    /// Files or buffers cannot be had.
+    /// A directive of a document is invalid or failed.
+    Step(Box<StepError>),
+    /// Files or buffers are not accessible.
     Route(Box<RouteError>),
     /// The session at a path cannot be opened.
     Session(Box<SessionError>),
-    /// An operation on sessions, buffers, or the list of outputs has no answer.
-    Operation(Box<BadOperation>),
-    /// Sessions in the cloud cannot be had.
+    /// An operation on sessions, buffers, or the list of outputs failed.
+    Operation(Box<OperationError>),
+    /// Sessions in the cloud are not accessible.
     #[cfg(feature = "cloud")]
     Cloud(Box<trommel_blocks::Error>),
-    /// There is no folder to keep anything in.
-    Homeless,
-    /// A tool has no result: what is shown instead, and whether the request was wrong.
-    Tool { shown: String, request: bool },
-    /// The tool that reads stored outputs has no result, in the words of the command.
-    Called(Box<ToolExecution>),
-    /// The answer cannot be written, or what it takes to write it.
+    /// No data directory was found.
+    NoDataDir,
+    /// A tool failed: the text for standard error, and true if the request was invalid.
+    Tool { text: String, is_request: bool },
+    /// The tool that reads stored outputs failed. Its message names options of the command line.
+    ReadTool(Box<ToolExecution>),
+    /// The answer cannot be written, or a resource for writing it is missing.
     Output(io::Error),
-    /// A signal of this number asked for the end.
+    /// A signal of this number ended the command.
     Signal(i32),
-    /// Everything is said already, on standard output or by nothing at all.
-    Said,
-    /// The message is already on standard error.
-    Reported { status: u8 },
+    /// The failure is already reported, or needs no message.
+    AlreadyReported,
+    /// The argument parser has printed its message.
+    ParserReported { status: u8 },
 }
 
 impl Failure {
-    /// The exit status.
+    /// Returns the exit status.
     pub(crate) fn status(&self) -> u8 {
         match self {
-            Self::Usage { .. } | Self::Query(_) | Self::Tool { request: true, .. } => 2,
-            Self::Called(execution) if execution.result.error_kind().is_some_and(ErrorKind::is_request) => 2,
+            Self::Usage { .. } | Self::Query(_) | Self::Tool { is_request: true, .. } => 2,
+            Self::ReadTool(execution) if execution.result.error_kind().is_some_and(ErrorKind::is_request) => {
+                2
+            }
             Self::Store(error) if store::is_request(error.class()) => 2,
             Self::Route(error) if error.class().is_request() => 2,
             Self::Session(error) if error.class().is_request() => 2,
@@ -92,7 +93,7 @@ impl Failure {
             }
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 141,
             Self::Signal(number) => u8::try_from(128 + number).unwrap_or(1),
-            Self::Reported { status } => *status,
+            Self::ParserReported { status } => *status,
             Self::Work(_)
             | Self::Value { .. }
             | Self::Store(_)
@@ -100,23 +101,23 @@ impl Failure {
             | Self::Route(_)
             | Self::Session(_)
             | Self::Operation(_)
-            | Self::Homeless
+            | Self::NoDataDir
             | Self::Tool { .. }
-            | Self::Called(_)
+            | Self::ReadTool(_)
             | Self::Output(_)
-            | Self::Said => 1,
+            | Self::AlreadyReported => 1,
         }
     }
 
-    /// Says on standard error what is wrong and what to do. That it cannot be said changes nothing.
+    /// Prints the failure and help to standard error. A failure to print is ignored.
     pub(crate) fn report(&self) {
         let renderer = Renderer::styled().term_width(WIDTH);
         let text = match self {
-            Self::Said | Self::Reported { .. } | Self::Signal(_) => return,
+            Self::AlreadyReported | Self::ParserReported { .. } | Self::Signal(_) => return,
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return,
             Self::Output(error) => {
                 let title =
-                    Level::ERROR.primary_title(format!("cannot write the answer: {error}")).id("output");
+                    Level::ERROR.primary_title(format!("cannot write the output: {error}")).id("output");
                 renderer.render(&[title.element(Level::NOTE.message("the output so far is incomplete"))])
             }
             Self::Usage { command, message } => {
@@ -134,18 +135,18 @@ impl Failure {
             Self::Cloud(error) => {
                 let message = escape::short(&error.to_string(), 1_600);
                 let title = Level::ERROR.primary_title(message).id(error.code());
-                let help = "docs/CLOUD.md tells how storages are named, reached and asked";
+                let help = "see docs/CLOUD.md for the settings of storages";
                 renderer.render(&[title.element(Level::HELP.message(help))])
             }
-            Self::Homeless => {
-                let title = Level::ERROR.primary_title("there is no folder for the user's data").id("home");
-                let help = "set $TROMMEL_HOME to the folder that everything is to be kept in";
+            Self::NoDataDir => {
+                let title = Level::ERROR.primary_title("no data directory was found").id("home");
+                let help = "set $TROMMEL_HOME to the folder for stored data";
                 renderer.render(&[title.element(Level::HELP.message(help))])
             }
-            Self::Called(execution) => read::render(execution, &renderer),
-            Self::Tool { shown, .. } => shown.trim_end_matches('\n').to_owned(),
+            Self::ReadTool(execution) => read::render(execution, &renderer),
+            Self::Tool { text, .. } => text.trim_end_matches('\n').to_owned(),
             Self::Work(bad) => bad.render(&renderer),
-            Self::Value { error, file, place } => input::render_value(error, file, place, &renderer),
+            Self::Value { error, file, position } => input::render_value(error, file, position, &renderer),
         };
         let _ = writeln!(anstream::stderr(), "{text}");
     }

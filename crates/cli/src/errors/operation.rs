@@ -1,4 +1,5 @@
-//! The failure of an operation that a tool offers as well, in the words of the command line.
+//! The failure of an operation that a tool also provides. Its message names options of the command
+//! line.
 
 use annotate_snippets::{Level, Renderer};
 use serde::Serialize;
@@ -7,17 +8,17 @@ use trommel_tool::Redaction;
 use super::Failure;
 use crate::output::{self, escape};
 
-/// Characters of a message.
+/// The maximum number of characters of a message.
 const MESSAGE: usize = 1_600;
 
-/// Why an operation has no answer.
+/// An error of an operation.
 #[derive(Debug)]
-pub(crate) struct BadOperation {
-    /// The tool with the same operation, for JSON.
+pub(crate) struct OperationError {
+    /// The tool that provides the same operation, for JSON.
     pub(super) tool: &'static str,
-    /// The command: `buffers read`.
+    /// The command, such as `buffers read`.
     pub(super) command: String,
-    /// A name that never changes.
+    /// The stable error code.
     pub(super) code: &'static str,
     pub(super) kind: Kind,
     pub(super) message: String,
@@ -25,7 +26,7 @@ pub(crate) struct BadOperation {
     pub(super) json: bool,
 }
 
-/// The kind of a failure, as tools name it.
+/// The kind of a failure, by the names that tools use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
@@ -44,8 +45,8 @@ impl Kind {
     }
 }
 
-impl BadOperation {
-    /// The failure, with secrets redacted.
+impl OperationError {
+    /// Returns the failure, with secrets redacted.
     pub(super) fn failure(mut self) -> Failure {
         self.message = Redaction::new().text(&self.message).into_owned();
         Failure::Operation(Box::new(self))
@@ -64,7 +65,7 @@ impl BadOperation {
         renderer.render(&[title.elements(see.map(|see| Level::HELP.message(see)))])
     }
 
-    /// One line of JSON, with the members of a failed call of the tool.
+    /// Formats the error as one line of JSON, with the members of a failed call of the tool.
     fn as_json(&self) -> String {
         #[derive(Serialize)]
         struct Problem<'a> {

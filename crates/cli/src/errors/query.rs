@@ -1,4 +1,4 @@
-//! A wrong query: the place underlined, what was expected, and what was perhaps meant.
+//! An invalid query: the offending part underlined, the expected syntax, and a suggestion.
 
 use std::ops::Range;
 
@@ -9,33 +9,33 @@ use super::advice;
 use crate::errors::Failure;
 use crate::output::escape;
 
-/// Characters of a query shown on each side of the place.
+/// Characters of a query shown on each side of the error.
 const SIDE: usize = 60;
 
-/// A suggestion that makes a longer text is told in words.
+/// The maximum length of a corrected query. For a longer one, the suggestion is described in words.
 const SHOWN: usize = 100;
 
 /// A query that is not valid.
 #[derive(Debug)]
-pub(crate) struct BadQuery {
+pub(crate) struct QueryError {
     text: String,
     error: ParseError,
-    /// The option it stands in, if it is no argument.
+    /// The option that contains the query, if it is not an argument.
     option: Option<&'static str>,
 }
 
-impl BadQuery {
-    /// Reads a query.
+impl QueryError {
+    /// Parses a query.
     pub(crate) fn parse(text: &str) -> Result<Query, Failure> {
         text.parse().map_err(|error| Self::failure(text, error, None))
     }
 
-    /// Reads a query that is the value of an option.
+    /// Parses a query that is the value of an option.
     pub(crate) fn parse_option(text: &str, option: &'static str) -> Result<Query, Failure> {
         text.parse().map_err(|error| Self::failure(text, error, Some(option)))
     }
 
-    /// Reads a filter that is the value of an option.
+    /// Parses a filter that is the value of an option.
     pub(crate) fn parse_filter(text: &str, option: &'static str) -> Result<Logical, Failure> {
         Query::parse_filter(text).map_err(|error| Self::failure(text, error, Some(option)))
     }
@@ -47,10 +47,10 @@ impl BadQuery {
     pub(super) fn render(&self, renderer: &Renderer) -> String {
         let Self { text, error, option } = self;
         let expected = format!("expected {}", error.expected());
-        // The sentence without the place and what was expected there, which the snippet shows.
+        // The snippet shows the position and the expected syntax, so the title omits them.
         let sentence = error.to_string();
-        let place = format!(" at byte {}: {expected}", error.offset());
-        let what = sentence.rfind(&place).and_then(|end| sentence.get(..end)).unwrap_or(&sentence);
+        let position = format!(" at byte {}: {expected}", error.offset());
+        let what = sentence.rfind(&position).and_then(|end| sentence.get(..end)).unwrap_or(&sentence);
         let title = match option {
             Some(option) => format!("in {option}: {what}"),
             None => what.to_owned(),
@@ -77,7 +77,7 @@ impl BadQuery {
     }
 }
 
-/// The part of a text around a span, safe for a terminal, and where the span is in it.
+/// Returns the part of a text around a span, escaped for a terminal, and the span in it.
 pub(super) fn around(text: &str, span: Range<usize>) -> (String, Range<usize>) {
     let start = text.floor_char_boundary(span.start);
     let end = text.ceil_char_boundary(span.end.max(start));
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_and_dangerous_texts_are_cut_and_escaped() {
+    fn long_and_unsafe_texts_are_truncated_and_escaped() {
         assert_eq!(around("$.a\u{202e}b", 2..3), ("$.a\\u202eb".into(), 2..3));
         let text = "x".repeat(1000);
         let (shown, span) = around(&text, 500..600);

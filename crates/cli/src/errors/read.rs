@@ -1,4 +1,4 @@
-//! Errors of the tool that reads stored outputs, in the words of the command line.
+//! Errors of the tool that reads stored outputs. Messages name options of the command line.
 
 use annotate_snippets::{Level, Renderer};
 use serde_json::Value;
@@ -6,13 +6,13 @@ use trommel_tool::{ErrorKind, Fault, ToolExecution};
 
 use crate::output::escape;
 
-/// Characters of a message.
+/// The maximum number of characters of a message.
 const MESSAGE: usize = 1_600;
 
-/// Characters of an id.
+/// The maximum number of characters of an ID.
 const ID: usize = 80;
 
-/// Names options in the message of a failed call, where its data says that an argument is at fault.
+/// Names options in the message of a failed call if its metadata reports an invalid argument.
 pub(crate) fn in_options(execution: &mut ToolExecution) {
     let about = about(execution);
     let Some(error) = &mut execution.result.error else { return };
@@ -24,18 +24,18 @@ pub(crate) fn in_options(execution: &mut ToolExecution) {
     }
 }
 
-/// The message about an argument.
+/// Returns the message about an invalid argument.
 fn about(execution: &ToolExecution) -> Option<String> {
     let (given, metadata) = (&execution.parameters, &execution.result.metadata);
     let why = match metadata.get("code")?.as_str()? {
         "bad_cursor" => {
-            "the cursor does not belong to this output and query, or a later release made it; leave out --cursor to begin anew"
+            "the cursor belongs to another output or query, or to a later release; omit --cursor to start over"
                 .to_owned()
         }
-        "not_json" => "it is text, not JSON, and has no paths; leave out QUERY, or pass $".to_owned(),
+        "not_json" => "it is text, not JSON, and has no paths; omit QUERY, or pass $".to_owned(),
         "max_chars" => {
             let (needed, given) = (metadata.get("needed")?, given.get("max_chars")?);
-            format!("not even one item fits into {given} characters; pass --max-chars {needed} or more")
+            format!("{given} characters cannot hold one item; pass --max-chars {needed} or more")
         }
         _ => return None,
     };
@@ -43,7 +43,7 @@ fn about(execution: &ToolExecution) -> Option<String> {
     Some(format!("cannot read output {id}: {why}"))
 }
 
-/// A request that the tool refused, or work of the tool that failed.
+/// Renders a refused request or a failure of the tool.
 pub(super) fn render(execution: &ToolExecution, renderer: &Renderer) -> String {
     let error = execution.result.error.clone().unwrap_or_default();
     let code = execution.result.metadata.get("code").and_then(Value::as_str);

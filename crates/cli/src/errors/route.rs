@@ -1,5 +1,5 @@
-//! Errors of routing, and of documents: a directive that is wrong or that failed, its place, and
-//! why.
+//! Errors of routing and of documents: an invalid or failed directive, its position, and the
+//! reason.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use trommel_route::{Error, ErrorClass};
@@ -9,34 +9,34 @@ use super::Failure;
 use super::query::around;
 use crate::output::escape;
 
-/// Characters of a message.
+/// The maximum number of characters of a message.
 const MESSAGE: usize = 1_200;
 
-/// A directive that is wrong, or that failed.
+/// A directive that is invalid or that failed.
 #[derive(Debug)]
-pub(crate) struct BadStep {
+pub(crate) struct StepError {
     file: String,
-    /// The step, and what is done by then, where the document was run.
+    /// The step, and the progress of the run, if the document was run.
     note: Option<String>,
     error: DirectiveError,
 }
 
-impl BadStep {
-    /// A document that cannot be read.
+impl StepError {
+    /// Returns the failure of a document that cannot be parsed.
     pub(crate) fn failure(file: &str, error: DirectiveError) -> Failure {
         Failure::Step(Box::new(Self { file: file.to_owned(), note: None, error }))
     }
 
-    /// A run that ended early.
+    /// Returns the failure of a run.
     pub(crate) fn of_run(file: &str, error: RunError) -> Failure {
         let note = match &error.partial {
-            None => "all steps are checked first: nothing was run".to_owned(),
+            None => "all steps are checked first; nothing was run".to_owned(),
             Some(partial) => progress(&error.done, partial),
         };
         Self::in_step(file, error, &note)
     }
 
-    /// A dry run that ended early.
+    /// Returns the failure of a dry run.
     pub(crate) fn of_dry_run(file: &str, error: RunError) -> Failure {
         Self::in_step(file, error, "a dry run changes nothing")
     }
@@ -52,6 +52,7 @@ impl BadStep {
         let file = escape::short(&self.file, 200);
         let message = escape::short(message, MESSAGE);
         let title = Level::ERROR.primary_title(format!("{file}:{line}:{column}: {message}")).id("directive");
+        // Columns count characters, snippets take bytes.
         let start = text.char_indices().nth(column - 1).map_or(text.len(), |(start, _)| start);
         let end = text.floor_char_boundary((start + span.len()).min(text.len()));
         let (shown, marked) = around(text, start..end);
@@ -65,12 +66,12 @@ impl BadStep {
     }
 }
 
-/// What was done before a step failed: the steps before it, and its own parts.
+/// Describes the progress before a step failed: the steps before it, and its own writes and calls.
 fn progress(done: &Report, partial: &StepReport) -> String {
     let before = match done.steps.len() {
         0 => String::new(),
-        1 => "the step before it is done; ".to_owned(),
-        count => format!("the {count} steps before it are done; "),
+        1 => "1 earlier step is complete; ".to_owned(),
+        count => format!("{count} earlier steps are complete; "),
     };
     let wrote: Vec<_> =
         partial.manifests.iter().map(|manifest| escape::short(&manifest.destination, 100)).collect();
@@ -82,21 +83,21 @@ fn progress(done: &Report, partial: &StepReport) -> String {
     let own = match wrote.as_slice() {
         [] => "it wrote nothing".to_owned(),
         [first, second, third, _, ..] => {
-            format!("it wrote to {first}, {second}, {third} and {} more places", wrote.len() - 3)
+            format!("it wrote to {first}, {second}, {third}, and {} more destinations", wrote.len() - 3)
         }
         few => format!("it wrote to {}", few.join(", ")),
     };
     format!("{before}{own}{calls}")
 }
 
-/// The error of files or buffers that cannot be had.
+/// Renders an error of files or buffers.
 pub(super) fn render(error: &Error, renderer: &Renderer) -> String {
     let message = escape::short(&error.to_string(), MESSAGE);
     let title = Level::ERROR.primary_title(message).id(error.code());
     let help = match error.class() {
-        ErrorClass::Name => "--session takes letters, digits, `_` and `-`",
+        ErrorClass::Name => "use letters, digits, `_`, and `-` in --session",
         _ => {
-            "--root names the folder of files, $TROMMEL_HOME that of everything else; see whether they can be read and written"
+            "check that the folders in --root (files) and $TROMMEL_HOME (everything else) are readable and writable"
         }
     };
     renderer.render(&[title.element(Level::HELP.message(help))])

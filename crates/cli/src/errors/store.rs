@@ -1,14 +1,14 @@
-//! What the store says, in the words of the command line.
+//! Errors of the store. Help names options of the command line.
 
 use annotate_snippets::{Level, Renderer};
 use trommel_store::{Error, ErrorClass};
 
 use crate::output::escape;
 
-/// Characters of a message.
+/// The maximum number of characters of a message.
 const MESSAGE: usize = 1_200;
 
-/// Whether the request has to change before it can succeed.
+/// True if the request has to change before it can succeed.
 pub(super) fn is_request(class: ErrorClass) -> bool {
     matches!(
         class,
@@ -29,26 +29,22 @@ pub(super) fn render(error: &Error, renderer: &Renderer) -> String {
     renderer.render(&[title.element(Level::HELP.message(help(error.class())))])
 }
 
-/// What to do, in the words of the command line.
+/// Returns help that names commands and options.
 fn help(class: ErrorClass) -> &'static str {
     match class {
-        ErrorClass::InvalidId | ErrorClass::NotFound => "`trommel list` shows the ids of what is stored",
-        ErrorClass::Ambiguous => "`trommel list` shows the ids in full",
-        ErrorClass::Exists => "leave --id out to have one made",
-        ErrorClass::NotJson => "`trommel read output:ID` reads it page by page",
-        ErrorClass::Filter | ErrorClass::Invalid => "the command's --help tells what it takes",
-        ErrorClass::Pinned => "`trommel pin --undo ID` lets it go",
+        ErrorClass::InvalidId | ErrorClass::NotFound => "`trommel list` shows the IDs of stored outputs",
+        ErrorClass::Ambiguous => "`trommel list` shows the full IDs",
+        ErrorClass::Exists => "omit --id to generate an ID",
+        ErrorClass::NotJson => "use `trommel read output:ID` to read it page by page",
+        ErrorClass::Filter | ErrorClass::Invalid => "see the command's --help",
+        ErrorClass::Pinned => "unpin it with `trommel pin --undo ID`",
         ErrorClass::Full => {
-            "`trommel rm ID` and `trommel gc` make room; $TROMMEL_HOME can name a folder on another disk"
+            "free space with `trommel rm ID` or `trommel gc`, or set $TROMMEL_HOME to a folder on another disk"
         }
-        ErrorClass::Foreign => "$TROMMEL_HOME names the folder that everything is kept in",
+        ErrorClass::Foreign => "set $TROMMEL_HOME to a folder that belongs to this user",
         ErrorClass::Version => "use a later release of trommel",
-        ErrorClass::Busy => "try again when the other process is done",
-        ErrorClass::Corrupt => {
-            "`trommel verify` tells what else is damaged, `trommel rm ID` deletes an output"
-        }
-        _ => {
-            "$TROMMEL_HOME names the folder that everything is kept in; see whether it can be read and written"
-        }
+        ErrorClass::Busy => "retry when the other process has finished",
+        ErrorClass::Corrupt => "list all damage with `trommel verify`; delete an output with `trommel rm ID`",
+        _ => "check that the folder in $TROMMEL_HOME is readable and writable",
     }
 }

@@ -1,4 +1,4 @@
-//! Help, the version, and arguments that the parser refuses.
+//! Prints the results of the argument parser: help, the version, and usage errors.
 
 use std::env;
 use std::io::Write;
@@ -9,10 +9,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::Failure;
 use crate::output::{self, Stream, escape};
 
-/// Options that some commands take, and the tip that names these.
-const TAKEN: &[(&str, &str)] = &[("--where", "extract, count, sample, stats, and schema take --where")];
+/// The options that only some commands accept, each with a tip that lists these commands.
+const RESTRICTED: &[(&str, &str)] = &[("--where", "extract, count, sample, stats, and schema take --where")];
 
-/// Prints help or the version to standard output, or a usage error to standard error.
+/// Prints help or the version to standard output, or a usage error to standard error. For a usage
+/// error, also returns a failure with the exit status.
 pub(crate) fn report(mut error: clap::Error, out: Stream) -> Result<(), Failure> {
     if !error.use_stderr() {
         let text = error.render();
@@ -20,22 +21,23 @@ pub(crate) fn report(mut error: clap::Error, out: Stream) -> Result<(), Failure>
         return Ok(output::print(&text)?);
     }
     drop_misleading_tips(&mut error);
-    name_commands(&mut error);
+    add_commands_tip(&mut error);
     let text = error.render();
-    // Arguments and variables are part of the message. What could act on a terminal is escaped, and
-    // styles with it.
+    // The message may quote an argument or the value of an environment variable. If one of them
+    // contains unsafe characters, the whole message is escaped, and loses its colors.
     let variables = env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TROMMEL_"));
-    let mut given = env::args_os().chain(variables.map(|(_, value)| value));
-    let hostile = given.any(|text| escape::is_needed(&text.to_string_lossy()));
-    let _ = if hostile {
+    let mut quotable = env::args_os().chain(variables.map(|(_, value)| value));
+    let has_unsafe_text = quotable.any(|text| escape::is_needed(&text.to_string_lossy()));
+    let _ = if has_unsafe_text {
         write!(anstream::stderr(), "{}", escape::lines(&text.to_string()))
     } else {
         write!(anstream::stderr(), "{}", text.ansi())
     };
-    Err(Failure::Reported { status: u8::try_from(error.exit_code()).unwrap_or(2) })
+    Err(Failure::ParserReported { status: u8::try_from(error.exit_code()).unwrap_or(2) })
 }
 
-/// Removes the advice to write an unknown option after `--`, where it would be a query or a file.
+/// Removes clap's tip to pass an unknown option after `--`: there, it would be taken for a query or
+/// a file name.
 fn drop_misleading_tips(error: &mut clap::Error) {
     let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested) else { return };
     tips.retain(|tip: &StyledStr| !tip.to_string().starts_with("to pass '"));
@@ -44,12 +46,12 @@ fn drop_misleading_tips(error: &mut clap::Error) {
     }
 }
 
-/// Adds to the error about an unknown option the commands that take it.
-fn name_commands(error: &mut clap::Error) {
+/// Adds a tip to the error about an unknown option: the commands that accept this option.
+fn add_commands_tip(error: &mut clap::Error) {
     let unknown = error.get(ContextKind::InvalidArg).map(ToString::to_string);
-    let taken = TAKEN.iter().find(|(option, _)| unknown.as_deref() == Some(*option));
+    let restricted = RESTRICTED.iter().find(|(option, _)| unknown.as_deref() == Some(*option));
     if error.kind() == ErrorKind::UnknownArgument
-        && let Some((_, tip)) = taken
+        && let Some((_, tip)) = restricted
     {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*tip).into()]));
     }

@@ -1,5 +1,5 @@
-//! What must not reach a terminal as it stands: control characters, and characters that hide or
-//! turn text round.
+//! Escapes characters that are unsafe on a terminal: control characters, and characters that hide
+//! or reorder text.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -7,12 +7,12 @@ use std::ops::Range;
 pub(crate) use trommel_base::text::safe as text;
 use trommel_base::text::{is_unsafe, push_escape};
 
-/// True if a text holds characters that must not reach a terminal verbatim.
+/// True if a text contains unsafe characters.
 pub(crate) fn is_needed(text: &str) -> bool {
     text.contains(is_unsafe)
 }
 
-/// A text for a terminal: several lines, tabs, and all other unsafe characters as `\u` escapes.
+/// Escapes unsafe characters except newlines and tabs.
 pub(crate) fn lines(whole: &str) -> String {
     let parts = whole.split_inclusive(['\n', '\t']).map(|part| match part.strip_suffix(['\n', '\t']) {
         Some(before) => text(before).into_owned() + &part[before.len()..],
@@ -21,21 +21,21 @@ pub(crate) fn lines(whole: &str) -> String {
     parts.collect()
 }
 
-/// As [`text`], with at most `most` characters: what is too long loses its middle.
-pub(crate) fn short(whole: &str, most: usize) -> String {
+/// Escapes a text like [`text`], and truncates its middle if it is longer than `most` characters.
+pub(crate) fn short(whole: &str, max_chars: usize) -> String {
     let count = whole.chars().count();
-    if count <= most {
+    if count <= max_chars {
         return text(whole).into_owned();
     }
-    let half = most.saturating_sub(1) / 2;
+    let half = max_chars.saturating_sub(1) / 2;
     let start: String = whole.chars().take(half).collect();
     let end: String = whole.chars().skip(count - half).collect();
     format!("{}…{}", text(&start), text(&end))
 }
 
-/// Appends a JSON text for a terminal: unsafe characters, which can only stand in strings, as `\u`
-/// escapes, so that it is JSON still and of the same value. White space stays, but for the carriage
-/// return, which becomes a space.
+/// Appends a JSON text with unsafe characters as `\u` escapes. Unsafe characters occur only in
+/// strings, so the result is JSON of the same value. White space stays, except that a carriage
+/// return becomes a space.
 pub(crate) fn json(value: &[u8], out: &mut Vec<u8>) {
     let mut escaped = String::new();
     for chunk in value.utf8_chunks() {
@@ -60,12 +60,11 @@ pub(crate) fn json(value: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Bytes of an input as text on one line, whatever they are, and where the character at index `at`
-/// went.
+/// Escapes any bytes as one line of text. Also returns the span of the character at index `at`.
 pub(crate) fn excerpt(bytes: &[u8], at: usize) -> (String, Range<usize>) {
     let mut safe = String::with_capacity(bytes.len());
     let mut passed = 0;
-    let mut place = None;
+    let mut position = None;
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
             let start = safe.len();
@@ -75,21 +74,21 @@ pub(crate) fn excerpt(bytes: &[u8], at: usize) -> (String, Range<usize>) {
                 safe.push(c);
             }
             passed += c.len_utf8();
-            if at < passed && place.is_none() {
-                place = Some(start..safe.len());
+            if at < passed && position.is_none() {
+                position = Some(start..safe.len());
             }
         }
         for byte in chunk.invalid() {
             let start = safe.len();
             let _ = write!(safe, "\\x{byte:02x}");
             passed += 1;
-            if at < passed && place.is_none() {
-                place = Some(start..safe.len());
+            if at < passed && position.is_none() {
+                position = Some(start..safe.len());
             }
         }
     }
     let end = safe.len();
-    (safe, place.unwrap_or(end..end))
+    (safe, position.unwrap_or(end..end))
 }
 
 #[cfg(test)]
@@ -125,10 +124,10 @@ mod tests {
     fn excerpts_point_at_the_byte() {
         let bytes = b"\x1b\xff\xc3\xbcx";
         let shown = "\\u{1b}\\xffüx";
-        for (at, place) in
+        for (at, position) in
             [(0, 0..6), (1, 6..10), (2, 10..12), (3, 10..12), (4, 12..13), (5, 13..13), (9, 13..13)]
         {
-            assert_eq!(excerpt(bytes, at), (shown.into(), place), "{at}");
+            assert_eq!(excerpt(bytes, at), (shown.into(), position), "{at}");
         }
         assert_eq!(excerpt(b"", 0), (String::new(), 0..0));
     }

@@ -1,120 +1,120 @@
-//! Values one a line: the answer of `extract`.
+//! The answer of `extract`: one value per line.
 
 use std::io;
 
-use trommel::{Damage, Found, Sink, reader};
+use trommel::{Damage, Match, Sink, reader};
 
 use super::values::Checked;
-use super::{Budget, Kept, Notes, Out, Target, Values, escape, push_string};
+use super::{Budget, HeldOutput, Notes, Out, Target, Values, escape, push_string};
 
-/// Bytes of lines of the first record that wait until it is known whether there is a second.
-const HELD: u64 = 64 << 10;
+/// The maximum bytes of lines to hold while it is unknown if a second record follows.
+const MAX_HELD: u64 = 64 << 10;
 
-/// What a line shows of a match.
+/// The content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineForm {
-    /// The value, without insignificant white space.
+    /// The value without insignificant white space.
     Values,
     /// The value, verbatim.
     Raw,
     /// The normalized path.
     Paths,
-    /// An object with path, value and byte offsets.
+    /// An object with path, value, and byte offsets.
     Located,
 }
 
-/// How a value is written.
+/// The form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spelling {
+enum ValueForm {
     /// Without insignificant white space.
     Compact,
     Verbatim,
 }
 
-/// What the lines of a form hold.
+/// The parts of a line.
 #[derive(Clone, Copy, Debug)]
 struct Parts {
-    value: Option<Spelling>,
+    value: Option<ValueForm>,
     /// The normalized path.
     location: bool,
-    /// True if a line is an object that also holds the offsets and, where there are several, the
-    /// query and the record.
+    /// True if a line is an object, which also has the offsets. If there are several queries or
+    /// records, it names those of the match.
     is_object: bool,
 }
 
 impl Parts {
     fn of(form: LineForm) -> Self {
-        let value = Self { value: Some(Spelling::Compact), location: false, is_object: false };
+        let value = Self { value: Some(ValueForm::Compact), location: false, is_object: false };
         match form {
             LineForm::Values => value,
-            LineForm::Raw => Self { value: Some(Spelling::Verbatim), ..value },
+            LineForm::Raw => Self { value: Some(ValueForm::Verbatim), ..value },
             LineForm::Paths => Self { value: None, location: true, ..value },
             LineForm::Located => Self { location: true, is_object: true, ..value },
         }
     }
 }
 
-/// Prints matches as they are found: those of the first query, or of all in the order of the
-/// document, at once, those of the others when the first's are out.
+/// Prints matches as they are found: those of the first query, or of all queries in document order.
+/// Matches of other queries follow after those of the first.
 #[derive(Debug)]
 pub(crate) struct Lines {
     out: Out,
     parts: Parts,
     values: Values,
-    /// Whether a terminal is to be kept safe.
+    /// True if the output goes to a terminal, which needs escapes.
     escape: bool,
     /// The queries as JSON strings, if lines name them.
     queries: Vec<String>,
-    /// One for each query but the first, when they wait.
-    waiting: Vec<Kept>,
+    /// The held lines of each query but the first, unless all are interleaved.
+    waiting: Vec<HeldOutput>,
     records: Records,
     notes: Notes,
-    refused: Option<Refused>,
+    malformed: Option<MalformedValue>,
 }
 
-/// A value that was found, and is no JSON on a closer look.
+/// A value that the engine skipped and that is malformed.
 #[derive(Debug)]
-pub(crate) struct Refused {
+pub(crate) struct MalformedValue {
     pub(crate) error: reader::Error,
     pub(crate) record: u64,
 }
 
-/// Whether lines tell the record. That depends on whether there are several, which the first does
-/// not know.
+/// Decides if lines show the record. They do in a stream, but a stream is known only at its second
+/// record.
 #[derive(Debug)]
 enum Records {
-    /// It is known.
-    Known { told: bool },
-    /// Lines of the first record, without their ends. Those of queries that wait stand at the
-    /// beginning of theirs.
-    Unknown { first: Kept },
-    /// It was found out, when the waiting lines had these lengths.
-    FoundOut { told: bool, waiting: Vec<u64> },
+    /// The framing decides it.
+    Known { show_record: bool },
+    /// The held lines of the first record, without their ends. Those of later queries are at the
+    /// start of their own buffers.
+    Unknown { first: HeldOutput },
+    /// Decided when the buffers of later queries had these lengths.
+    Resolved { show_record: bool, waiting: Vec<u64> },
 }
 
-/// What an extraction prints.
+/// The form of the lines.
 #[derive(Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct LinesRequest<'a> {
     pub(crate) form: LineForm,
     pub(crate) queries: &'a [String],
-    /// Whether all queries share one order.
-    pub(crate) together: bool,
-    /// Whether the input is a stream of records, where that is known.
-    pub(crate) stream: Option<bool>,
+    /// True if the matches of all queries are interleaved.
+    pub(crate) is_interleaved: bool,
+    /// True if the input is a stream of records; `None` if that is unknown.
+    pub(crate) is_stream: Option<bool>,
     pub(crate) spool_limit: u64,
 }
 
 impl Lines {
-    pub(crate) fn new(asked: &Asked<'_>, values: Values, out: Out, notes: Notes) -> Self {
+    pub(crate) fn new(request: &LinesRequest<'_>, values: Values, out: Out, notes: Notes) -> Self {
         let escape = values.is_escaped();
-        let several = asked.queries.len() > 1;
-        let places = if asked.together { 1 } else { asked.queries.len() };
-        let budget = Budget::new(asked.spool_limit, places);
-        let parts = Parts::of(asked.form);
-        let records = match asked.stream {
-            _ if !parts.is_object => Records::Known { told: false },
-            Some(told) => Records::Known { told },
-            None => Records::Unknown { first: Kept::new(&budget) },
+        let several = request.queries.len() > 1;
+        let buffers = if request.is_interleaved { 1 } else { request.queries.len() };
+        let budget = Budget::new(request.spool_limit, buffers);
+        let parts = Parts::of(request.form);
+        let records = match request.is_stream {
+            _ if !parts.is_object => Records::Known { show_record: false },
+            Some(show_record) => Records::Known { show_record },
+            None => Records::Unknown { first: HeldOutput::new(&budget) },
         };
         let as_json = |query: &String| {
             let mut text = Vec::new();
@@ -124,74 +124,74 @@ impl Lines {
         Self {
             out,
             parts,
-            values: values.raw(parts.value == Some(Spelling::Verbatim)),
+            values: values.raw(parts.value == Some(ValueForm::Verbatim)),
             escape,
-            queries: if several { asked.queries.iter().map(as_json).collect() } else { Vec::new() },
-            waiting: (1..places).map(|_| Kept::new(&budget)).collect(),
+            queries: if several { request.queries.iter().map(as_json).collect() } else { Vec::new() },
+            waiting: (1..buffers).map(|_| HeldOutput::new(&budget)).collect(),
             records,
             notes,
-            refused: None,
+            malformed: None,
         }
     }
 
-    /// The value that ended the run, if one did.
-    pub(crate) fn refused(&mut self) -> Option<Refused> {
-        self.refused.take()
+    /// Returns the malformed value that ended the run, if one did.
+    pub(crate) fn malformed(&mut self) -> Option<MalformedValue> {
+        self.malformed.take()
     }
 
     pub(crate) fn notes(&self) -> &Notes {
         &self.notes
     }
 
-    /// Prints what waited. `stream` tells whether there were several records.
+    /// Prints the held lines. `stream` is true if there were several records.
     pub(crate) fn finish(mut self, stream: bool) -> io::Result<()> {
-        self.find_out(stream)?;
-        let (told, lengths) = match &self.records {
-            Records::FoundOut { told, waiting } => (*told, waiting.clone()),
+        self.resolve_records(stream)?;
+        let (show_record, lengths) = match &self.records {
+            Records::Resolved { show_record, waiting } => (*show_record, waiting.clone()),
             Records::Known { .. } | Records::Unknown { .. } => (false, Vec::new()),
         };
-        for (number, kept) in self.waiting.into_iter().enumerate() {
+        for (number, held) in self.waiting.into_iter().enumerate() {
             let out = &self.out;
             let unended = lengths.get(number).copied().unwrap_or(0);
-            kept.read(unended, |piece| end_lines(piece, told, out), |piece| out.write(piece))?;
+            held.read(unended, |piece| end_lines(piece, show_record, out), |piece| out.write(piece))?;
         }
         self.out.finish()
     }
 
-    /// It is known now whether there are several records.
-    fn find_out(&mut self, told: bool) -> io::Result<()> {
+    /// Decides if lines show the record, and writes the held lines of the first query.
+    fn resolve_records(&mut self, show_record: bool) -> io::Result<()> {
         if !matches!(self.records, Records::Unknown { .. }) {
             return Ok(());
         }
-        let waiting = self.waiting.iter().map(Kept::len).collect();
-        let before = std::mem::replace(&mut self.records, Records::FoundOut { told, waiting });
+        let waiting = self.waiting.iter().map(HeldOutput::len).collect();
+        let before = std::mem::replace(&mut self.records, Records::Resolved { show_record, waiting });
         let Records::Unknown { first } = before else { return Ok(()) };
-        first.read(u64::MAX, |piece| end_lines(piece, told, &self.out), |_| Ok(()))
+        first.read(u64::MAX, |piece| end_lines(piece, show_record, &self.out), |_| Ok(()))
     }
 
-    /// Whether lines that wait for the first record are to wait no longer, before one of `length`
-    /// bytes joins them.
-    fn is_time_to_find_out(&self, record: u64, length: u64) -> bool {
+    /// True if the decision must be made before a line of `length` bytes is added: a second record
+    /// has begun, or too much is held.
+    fn must_resolve(&self, record: u64, length: u64) -> bool {
         match &self.records {
-            Records::Unknown { first } => record > 0 || first.len() + length > HELD,
-            Records::Known { .. } | Records::FoundOut { .. } => false,
+            Records::Unknown { first } => record > 0 || first.len() + length > MAX_HELD,
+            Records::Known { .. } | Records::Resolved { .. } => false,
         }
     }
 
-    /// Writes the line of a match, in its place.
-    fn line(&mut self, found: &Found<'_>) -> io::Result<()> {
+    /// Writes the line of a match, or holds it.
+    fn line(&mut self, found: &Match<'_>) -> io::Result<()> {
         let checked = if self.parts.value.is_some() { Some(self.check(found)?) } else { None };
-        if self.is_time_to_find_out(found.record, found.value.len() as u64) {
-            self.find_out(found.record > 0)?;
+        if self.must_resolve(found.record, found.value.len() as u64) {
+            self.resolve_records(found.record > 0)?;
         }
-        let told = match &self.records {
-            Records::Known { told } | Records::FoundOut { told, .. } => Some(*told),
+        let show_record = match &self.records {
+            Records::Known { show_record } | Records::Resolved { show_record, .. } => Some(*show_record),
             Records::Unknown { .. } => None,
         };
         let mut page;
         let waiting = found.measure.checked_sub(1).and_then(|number| self.waiting.get_mut(number));
         let to: &mut dyn Target = match (waiting, &mut self.records) {
-            (Some(kept), _) => kept,
+            (Some(held), _) => held,
             (None, Records::Unknown { first }) => first,
             (None, _) => {
                 page = self.out.page();
@@ -205,9 +205,9 @@ impl Lines {
                 push_path(located(found), self.escape, to.bytes());
                 to.bytes().extend_from_slice(b",\"value\":");
                 self.values.put(checked, to)?;
-                push_place(found, query, to.bytes());
-                if let Some(told) = told {
-                    push_end(told.then_some(found.record), to.bytes());
+                push_offsets(found, query, to.bytes());
+                if let Some(show_record) = show_record {
+                    push_end(show_record.then_some(found.record), to.bytes());
                 }
             }
             Some(checked) => self.values.put(checked, to)?,
@@ -218,20 +218,21 @@ impl Lines {
             }
         }
         to.bytes().push(b'\n');
-        to.settle()
+        to.flush_if_full()
     }
 
-    /// A value may be printed, or ends the run.
-    fn check<'v>(&mut self, found: &Found<'v>) -> io::Result<Checked<'v>> {
+    /// Validates a value. An error ends the run.
+    fn check<'v>(&mut self, found: &Match<'v>) -> io::Result<Checked<'v>> {
         self.values.check(found.view()).map_err(|error| {
-            self.refused = Some(Refused { error, record: found.record });
-            io::Error::other("a value is no JSON")
+            self.malformed = Some(MalformedValue { error, record: found.record });
+            io::Error::other("a value is not valid JSON")
         })
     }
 }
 
 impl Sink for Lines {
-    fn found(&mut self, found: &Found<'_>) -> io::Result<()> {
+    fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
+        // A scalar needs neither validation nor compaction: most lines take this path.
         if !self.parts.location
             && self.values.are_verbatim(found.value)
             && (found.measure == 0 || self.waiting.is_empty())
@@ -239,7 +240,7 @@ impl Sink for Lines {
             let mut page = self.out.page();
             page.bytes().extend_from_slice(found.value);
             page.bytes().push(b'\n');
-            return page.settle();
+            return page.flush_if_full();
         }
         self.line(found)
     }
@@ -254,10 +255,10 @@ impl Sink for Lines {
     }
 }
 
-/// The path of a match, of which the form says that it is wanted.
-#[expect(clippy::expect_used, reason = "the engine finds the locations of sinks that want them")]
-fn located<'v>(found: &Found<'v>) -> &'v str {
-    found.location.expect("the sink wants locations")
+/// Returns the path of a match. Only for forms that request it.
+#[expect(clippy::expect_used, reason = "the engine sets the location for sinks that request it")]
+fn located<'v>(found: &Match<'v>) -> &'v str {
+    found.location.expect("the sink requests locations")
 }
 
 /// Appends a normalized path as a JSON string.
@@ -270,8 +271,8 @@ pub(super) fn push_path(path: &str, escaped: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends where a match stands, and whose it is.
-fn push_place(found: &Found<'_>, query: Option<&String>, out: &mut Vec<u8>) {
+/// Appends the offsets of a match and its query.
+fn push_offsets(found: &Match<'_>, query: Option<&String>, out: &mut Vec<u8>) {
     out.extend_from_slice(format!(",\"start\":{},\"end\":{}", found.span.start, found.span.end).as_bytes());
     if let Some(query) = query {
         out.extend_from_slice(b",\"query\":");
@@ -279,7 +280,7 @@ fn push_place(found: &Found<'_>, query: Option<&String>, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the end of a line that tells where a match stands.
+/// Appends the record and the end of an object.
 fn push_end(record: Option<u64>, out: &mut Vec<u8>) {
     if let Some(record) = record {
         out.extend_from_slice(format!(",\"record\":{record}").as_bytes());
@@ -287,14 +288,15 @@ fn push_end(record: Option<u64>, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// Writes lines of the first record that have no ends yet.
-fn end_lines(piece: &[u8], told: bool, out: &Out) -> io::Result<()> {
+/// Writes held lines of the first record and completes their ends.
+fn end_lines(piece: &[u8], show_record: bool, out: &Out) -> io::Result<()> {
     let mut ended = Vec::with_capacity(piece.len() + 64);
+    // A piece may end within a line, whose end is then in the next piece.
     for line in piece.split_inclusive(|&byte| byte == b'\n') {
         match line.strip_suffix(b"\n") {
             Some(line) => {
                 ended.extend_from_slice(line);
-                push_end(told.then_some(0), &mut ended);
+                push_end(show_record.then_some(0), &mut ended);
                 ended.push(b'\n');
             }
             None => ended.extend_from_slice(line),

@@ -1,8 +1,8 @@
-//! What is printed, and how.
+//! Output: values, JSON, tables, and notes.
 
 pub(crate) mod escape;
 mod extracted;
-mod kept;
+mod held;
 mod lines;
 mod notes;
 mod out;
@@ -13,9 +13,9 @@ mod values;
 
 use std::io::{self, Write};
 
-pub(crate) use extracted::{DocumentQuery, Extracted, Wanted};
-use kept::{Budget, Kept};
-pub(crate) use lines::{Asked as LinesAsked, LineForm, Lines, Refused};
+pub(crate) use extracted::{DocumentQuery, DocumentRequest, Extracted};
+use held::{Budget, HeldOutput};
+pub(crate) use lines::{LineForm, Lines, LinesRequest, MalformedValue};
 pub(crate) use notes::Notes;
 pub(crate) use out::Out;
 use serde::Serialize;
@@ -24,26 +24,26 @@ pub(crate) use values::Values;
 pub(crate) use crate::screen::{Screen, Stream};
 use crate::stdio;
 
-/// Bytes gathered before they are passed on.
-const PIECE: usize = 64 << 10;
+/// The number of bytes to buffer before they are written.
+const BUFFER_SIZE: usize = 64 << 10;
 
-/// Where bytes are gathered on their way out.
+/// A buffer of output.
 pub(crate) trait Target {
-    /// Where to append; [`settle`](Self::settle) follows.
+    /// Returns the buffer to append to. Call [`flush_if_full`](Self::flush_if_full) afterwards.
     fn bytes(&mut self) -> &mut Vec<u8>;
 
-    /// Passes on what was gathered, if it is enough.
-    fn settle(&mut self) -> io::Result<()>;
+    /// Writes the buffer out if it is full.
+    fn flush_if_full(&mut self) -> io::Result<()>;
 }
 
-/// Prints an answer that is there as a whole.
+/// Prints a complete answer.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut stdout = stdio::stdout();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
 }
 
-/// Prints one JSON document: on a terminal laid out over lines, unless it is to be as in a pipe.
+/// Prints one JSON document. A terminal gets an indented layout unless `as_in_pipe` is true.
 pub(crate) fn print_json(document: &str, as_in_pipe: bool, out: Stream) -> io::Result<()> {
     let document = for_reader(document.to_owned(), out.is_terminal);
     let is_plain = as_in_pipe || !out.is_terminal;
@@ -51,13 +51,13 @@ pub(crate) fn print_json(document: &str, as_in_pipe: bool, out: Stream) -> io::R
     print(&(document + "\n"))
 }
 
-/// A display or a report as one line of JSON, safe for a terminal.
+/// Formats a value as one line of JSON, escaped for a terminal.
 pub(crate) fn json_line(value: &impl Serialize) -> String {
     #[expect(clippy::expect_used, reason = "structs with names as keys are JSON")]
-    for_reader(serde_json::to_string(value).expect("the members have names"), true)
+    for_reader(serde_json::to_string(value).expect("the keys are strings"), true)
 }
 
-/// A JSON text for its reader: on a terminal with unsafe characters as escapes.
+/// Escapes unsafe characters of a JSON text if it goes to a terminal.
 pub(crate) fn for_reader(text: String, terminal: bool) -> String {
     if !terminal {
         return text;
@@ -67,7 +67,7 @@ pub(crate) fn for_reader(text: String, terminal: bool) -> String {
     into_text(safe)
 }
 
-/// Bytes that are texts one after the other, as one.
+/// Converts bytes that were appended as texts into a string.
 #[expect(clippy::expect_used, reason = "only whole texts and ASCII were appended")]
 fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).expect("texts are UTF-8")

@@ -1,4 +1,4 @@
-//! What is said on standard error beside the answer: notes, warnings, bad records.
+//! Notes and warnings on standard error, malformed records included.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use super::escape;
 use super::size::grouped;
 use crate::progress::Progress;
 
-/// Bad records that are reported one by one; after them, only their number is.
+/// The number of malformed records to report one by one. Later ones are only counted.
 const BAD_RECORDS: u64 = 10;
 
-/// Notes on standard error; the progress bar makes way for them.
+/// Writes notes to standard error. The progress bar is hidden while it writes.
 #[derive(Clone, Debug)]
 pub(crate) struct Notes {
     progress: Arc<Progress>,
@@ -22,40 +22,40 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Notes about a file.
+    /// Creates the notes about a file.
     pub(crate) fn new(file: &str, progress: Arc<Progress>) -> Self {
         Self { progress, file: escape::short(file, 200), bad_records: 0 }
     }
 
-    /// Says something worth knowing. That it cannot be said is no reason to stop.
+    /// Prints a note. A failure to print is ignored.
     pub(crate) fn note(&self, text: &str) {
         self.progress.suspend(|| {
             let _ = writeln!(anstream::stderr(), "{} {text}", "note:".green().bold());
         });
     }
 
-    /// Says that something is not as it should be, and no reason to stop.
+    /// Prints a warning about a problem that does not stop the work.
     pub(crate) fn warn(&self, text: &str) {
         self.progress.suspend(|| {
             let _ = writeln!(anstream::stderr(), "{} {text}", "warning:".yellow().bold());
         });
     }
 
-    /// Counts a bad record that is left out, and reports it if it is among the first.
+    /// Counts a skipped malformed record, and reports it if it is among the first.
     pub(crate) fn bad_record(&mut self, damage: &Damage) {
         self.count_bad_record();
         if self.bad_records > BAD_RECORDS {
             return;
         }
         let Damage { record, error, .. } = damage;
-        let place = match error.place() {
-            Some(place) => format!(":{}:{}", place.line, place.column),
+        let position = match error.line_column() {
+            Some(position) => format!(":{}:{}", position.line, position.column),
             None => String::new(),
         };
         self.progress.suspend(|| {
             let _ = writeln!(
                 anstream::stderr(),
-                "{} {}{place}: record {record} is left out: {} (byte {})",
+                "{} {}{position}: skipped record {record}: {} (byte {})",
                 "warning:".yellow().bold(),
                 self.file,
                 escape::text(&error.message()),
@@ -64,26 +64,26 @@ impl Notes {
         });
     }
 
-    /// Counts a bad record that is reported elsewhere.
+    /// Counts a malformed record that is reported elsewhere.
     pub(crate) fn count_bad_record(&mut self) {
         self.bad_records += 1;
     }
 
-    /// Bad records so far.
+    /// Returns the number of malformed records so far.
     pub(crate) fn bad_records(&self) -> u64 {
         self.bad_records
     }
 
-    /// Reports how many bad records were left out, if any.
+    /// Reports the number of skipped records, if any.
     pub(crate) fn sum_up(&self) {
         match self.bad_records {
             0 => {}
-            1 => self.note("1 bad record was left out"),
-            many @ ..=BAD_RECORDS => self.note(&format!("{many} bad records were left out")),
+            1 => self.note("skipped 1 malformed record"),
+            many @ ..=BAD_RECORDS => self.note(&format!("skipped {many} malformed records")),
             many => {
                 let many = grouped(many);
                 self.note(&format!(
-                    "{many} bad records were left out; only the first {BAD_RECORDS} are listed"
+                    "skipped {many} malformed records; only the first {BAD_RECORDS} are listed"
                 ));
             }
         }

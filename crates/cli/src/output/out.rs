@@ -1,5 +1,5 @@
-//! Standard output: gathered in pieces, and passed on soon even when the next line is long in
-//! coming.
+//! Standard output. It is buffered, and a thread flushes it even if the next line is slow to
+//! arrive.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use trommel::Cancel;
 
-use super::{PIECE, Target};
+use super::{BUFFER_SIZE, Target};
 use crate::progress::Progress;
 use crate::stdio;
 
-/// How long a finished line waits at most.
+/// The maximum delay of a finished line.
 const DELAY: Duration = Duration::from_millis(50);
 
-/// Standard output, shared with a thread that passes on what waits.
+/// Standard output, shared with the thread that flushes it.
 ///
-/// What is written while the [page](Self::page) is held goes out in one piece or not at all, pieces
-/// of [`PIECE`] bytes and more excepted.
+/// Bytes written while the [page](Self::page) is locked are flushed together or not at all, unless
+/// they exceed [`BUFFER_SIZE`].
 #[derive(Clone, Debug)]
 pub(crate) struct Out(Arc<Shared>);
 
@@ -28,28 +28,28 @@ struct Shared {
     filled: Condvar,
 }
 
-/// What was gathered.
+/// The buffer, and the state of its output.
 #[derive(Debug)]
 pub(crate) struct Page {
     bytes: Vec<u8>,
     progress: Arc<Progress>,
-    /// What went wrong while nobody looked.
+    /// An error of the flushing thread, which the next write returns.
     failed: Option<io::Error>,
-    /// Raised when something went wrong, so that the work ends even when no other line is found.
+    /// Cancelled on an error, so that the run ends even if it finds no other line.
     cancel: Cancel,
 }
 
 impl Out {
-    /// Standard output; `cancel` is raised when it fails.
+    /// Opens standard output. A failure of it cancels `cancel`.
     pub(crate) fn new(progress: Arc<Progress>, cancel: Cancel) -> io::Result<Self> {
-        let page = Page { bytes: Vec::with_capacity(2 * PIECE), progress, failed: None, cancel };
+        let page = Page { bytes: Vec::with_capacity(2 * BUFFER_SIZE), progress, failed: None, cancel };
         let shared = Arc::new(Shared { page: Mutex::new(page), filled: Condvar::new() });
         let waiting = Arc::clone(&shared);
-        thread::Builder::new().name("output".into()).spawn(move || waiting.pass_on_soon())?;
+        thread::Builder::new().name("output".into()).spawn(move || waiting.flush_after_delay())?;
         Ok(Self(shared))
     }
 
-    /// The page to write on. Nothing is passed on meanwhile.
+    /// Locks the buffer for writing. Nothing is flushed until the page is dropped.
     pub(crate) fn page(&self) -> OutPage<'_> {
         let page = self.0.lock();
         OutPage { was_empty: page.bytes.is_empty(), page, filled: &self.0.filled }
@@ -59,12 +59,12 @@ impl Out {
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let mut page = self.page();
         page.bytes().extend_from_slice(bytes);
-        page.settle()
+        page.flush_if_full()
     }
 
-    /// Passes on everything, and tells whether all went well.
+    /// Flushes the buffer and returns the first error.
     pub(crate) fn finish(&self) -> io::Result<()> {
-        self.0.lock().pass_on()
+        self.0.lock().flush()
     }
 }
 
@@ -73,15 +73,16 @@ impl Shared {
         self.page.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes on what has waited for a while, for ever.
-    fn pass_on_soon(&self) {
+    /// Flushes the buffer a short time after each write, forever.
+    fn flush_after_delay(&self) {
         loop {
             let page = self.lock();
             let waiting = self.filled.wait_while(page, |page| page.bytes.is_empty());
             drop(waiting.unwrap_or_else(PoisonError::into_inner));
+            // Waiting after the first byte turns the lines of a fast run into few writes.
             thread::sleep(DELAY);
             let mut page = self.lock();
-            if let Err(error) = page.pass_on() {
+            if let Err(error) = page.flush() {
                 page.failed = Some(error);
                 page.cancel.cancel();
             }
@@ -90,7 +91,8 @@ impl Shared {
 }
 
 impl Page {
-    fn pass_on(&mut self) -> io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
+        // The flushing thread cannot return its error, so the next writer does.
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
@@ -102,13 +104,13 @@ impl Page {
             stdout.write_all(&self.bytes)?;
             stdout.flush()
         });
-        // What could not be written is not tried again.
+        // A failed write is not retried: the buffer is cleared in any case.
         self.bytes.clear();
         written
     }
 }
 
-/// The page, held for writing.
+/// The locked buffer.
 pub(crate) struct OutPage<'a> {
     page: MutexGuard<'a, Page>,
     was_empty: bool,
@@ -120,9 +122,9 @@ impl Target for OutPage<'_> {
         &mut self.page.bytes
     }
 
-    fn settle(&mut self) -> io::Result<()> {
-        if self.page.bytes.len() >= PIECE || self.page.failed.is_some() {
-            self.page.pass_on()
+    fn flush_if_full(&mut self) -> io::Result<()> {
+        if self.page.bytes.len() >= BUFFER_SIZE || self.page.failed.is_some() {
+            self.page.flush()
         } else {
             Ok(())
         }

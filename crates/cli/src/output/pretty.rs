@@ -1,22 +1,21 @@
-//! JSON laid out for people.
+//! Indented JSON for terminals.
 
 use std::borrow::Cow;
 
 use owo_colors::{OwoColorize, Style};
 
-/// Columns a level is moved in by.
+/// Columns of indentation per level.
 const STEP: usize = 2;
 
-/// Deeper levels are not moved in any further: nobody reads them, and the text must not grow with
-/// the square of the depth.
-const DEEPEST: usize = 100;
+/// The maximum level of indentation. Without it, the length would grow with the square of the
+/// depth.
+const MAX_DEPTH: usize = 100;
 
-/// Lays a valid JSON text without insignificant white space out over lines, with or without
-/// colours.
+/// Indents a valid JSON text that has no insignificant white space, with or without colors.
 ///
-/// Linear in the length; nothing is parsed into a tree, so that any depth will do.
-pub(crate) fn json(text: &str, coloured: bool) -> String {
-    let mut layout = Layout { out: String::with_capacity(text.len() * 2), depth: 0, coloured };
+/// Linear in the length. Works on tokens instead of a tree, so depth is unlimited.
+pub(crate) fn json(text: &str, colored: bool) -> String {
+    let mut layout = Layout { out: String::with_capacity(text.len() * 2), depth: 0, colored };
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let (token, after) = rest.split_at(token_length(rest));
@@ -55,23 +54,23 @@ pub(crate) fn json(text: &str, coloured: bool) -> String {
 struct Layout {
     out: String,
     depth: usize,
-    coloured: bool,
+    colored: bool,
 }
 
 impl Layout {
     fn line(&mut self) {
         self.out.push('\n');
-        self.out.extend(std::iter::repeat_n(' ', STEP * self.depth.min(DEEPEST)));
+        self.out.extend(std::iter::repeat_n(' ', STEP * self.depth.min(MAX_DEPTH)));
     }
 
     fn token(&mut self, token: &str, style: Style) {
         let token: Cow<'_, str> =
-            if self.coloured { token.style(style).to_string().into() } else { token.into() };
+            if self.colored { token.style(style).to_string().into() } else { token.into() };
         self.out.push_str(&token);
     }
 }
 
-/// Length of the token that the text begins with.
+/// The length of the first token.
 fn token_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     match bytes.first() {
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_does_not_square_the_length() {
+    fn length_is_linear_in_the_depth() {
         let deep = "[".repeat(10_000) + "1" + &"]".repeat(10_000);
         assert!(json(&deep, false).len() < 5_000_000);
         assert_eq!(json("true", false), "true");

@@ -1,9 +1,9 @@
 //! Sizes and numbers for people.
 
-/// A size as `size.formatted` of an answer spells it, in units of 1024: `1.5 MB`.
+/// Formats a size in units of 1024, as `size.formatted` of an answer: `1.5 MB`.
 pub(crate) use trommel_toolbox::outputs::size as formatted;
 
-/// A size for people, in units of 1024 with their own names: `1.5 MiB`.
+/// Formats a size in units of 1024 with their own names: `1.5 MiB`.
 pub(crate) fn binary(bytes: u64) -> String {
     let size = formatted(bytes);
     match size.strip_suffix('B') {
@@ -12,7 +12,7 @@ pub(crate) fn binary(bytes: u64) -> String {
     }
 }
 
-/// A number with its thousands set apart: `1,234,567`.
+/// Formats a number with thousands separators: `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

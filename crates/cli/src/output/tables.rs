@@ -1,11 +1,11 @@
-//! Answers laid out for people on a terminal.
+//! Tables for terminals.
 
 pub(crate) mod sessions;
 mod stats;
 mod stored;
 mod values;
 
-pub(crate) use stats::{Section, Shown as StatsShown, stats};
+pub(crate) use stats::{Section, StatsView, stats};
 pub(crate) use stored::{buffers, outputs, rebuilt, swept, verified};
 
 use comfy_table::presets::NOTHING;
@@ -16,23 +16,22 @@ use trommel_base::text;
 use super::size::grouped;
 use super::{Stream, escape};
 
-/// Columns that a table takes at least: words broken into letters are no words.
-const NARROWEST: u16 = 60;
+/// The minimum width of a table. In fewer columns, words would break into letters.
+const MIN_WIDTH: u16 = 60;
 
-/// A table without lines; numbers stand to the right.
+/// A table without rules; numbers are right-aligned.
 pub(super) struct Grid {
     table: Table,
-    /// Which columns are numbers.
+    /// True for columns of numbers.
     right: &'static [bool],
     out: Stream,
 }
 
-/// Names of columns that are never broken: ids, which people copy, and times.
-const WHOLE: [&str; 3] = ["id", "session", "changed"];
+/// Columns that are never broken: IDs, which people copy, and times.
+const UNBROKEN: [&str; 3] = ["id", "session", "changed"];
 
 impl Grid {
-    /// A table whose columns have names and sides. Ids, times and numbers are never broken across
-    /// lines.
+    /// Creates a table with column names. IDs, times, and numbers are never broken across lines.
     fn new(names: &[&str], right: &'static [bool], out: Stream) -> Self {
         let mut grid = Self::unnamed(right, out);
         let cells = names.iter().enumerate();
@@ -40,7 +39,7 @@ impl Grid {
             cells.map(|(column, name)| Cell::new(name).set_alignment(grid.side(column))).collect();
         grid.table.set_header(cells);
         for (column, name) in names.iter().enumerate() {
-            let is_whole = right.get(column) == Some(&true) || WHOLE.contains(name);
+            let is_whole = right.get(column) == Some(&true) || UNBROKEN.contains(name);
             if let (true, Some(column)) = (is_whole, grid.table.column_mut(column)) {
                 column.set_constraint(ColumnConstraint::ContentWidth);
             }
@@ -48,7 +47,7 @@ impl Grid {
         grid
     }
 
-    /// A table whose columns have sides and no names.
+    /// Creates a table without column names.
     fn unnamed(right: &'static [bool], out: Stream) -> Self {
         let mut table = Table::new();
         table.load_style(NOTHING);
@@ -62,7 +61,7 @@ impl Grid {
         if self.right.get(column) == Some(&true) { CellAlignment::Right } else { CellAlignment::Left }
     }
 
-    /// Adds a row; what comes from the input is made safe here.
+    /// Adds a row and escapes its cells.
     fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let cells = cells.into_iter().enumerate();
         let cells: Vec<Cell> = cells
@@ -71,7 +70,7 @@ impl Grid {
         self.table.add_row(cells);
     }
 
-    /// The lines.
+    /// Renders the table.
     fn text(&self) -> String {
         let mut text = String::new();
         for (number, line) in self.table.lines().enumerate() {
@@ -87,19 +86,19 @@ impl Grid {
     }
 }
 
-/// The columns of a table; nothing where they are not known.
+/// Returns the width of tables, if it is known.
 fn width(out: Stream) -> Option<u16> {
-    out.width.map(|width| width.max(NARROWEST))
+    out.width.map(|width| width.max(MIN_WIDTH))
 }
 
-/// The beginning of a text without its line breaks.
-fn on_one_line(text: &str, most: usize) -> String {
+/// Joins the lines of a text and truncates it.
+fn on_one_line(text: &str, max_chars: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
-    text::clip(&line, most).into_owned()
+    text::clip(&line, max_chars).into_owned()
 }
 
-/// Counts by name, and their sum when there are several.
+/// Formats counts by name, and their sum if there are several.
 pub(crate) fn counts(counts: &[(&str, u64)], total: u64, out: Stream) -> String {
     let mut grid = Grid::new(&["name", "count"], &[false, true], out);
     for (name, count) in counts {
@@ -111,7 +110,7 @@ pub(crate) fn counts(counts: &[(&str, u64)], total: u64, out: Stream) -> String 
     grid.text()
 }
 
-/// A heading.
+/// Formats a heading.
 fn heading(text: &str, out: Stream) -> String {
     if out.is_colored { format!("{}\n", text.bold()) } else { format!("{text}\n") }
 }

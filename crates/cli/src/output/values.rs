@@ -1,64 +1,63 @@
-//! Values on their way out: checked, then written without their insignificant white space or as
-//! they stand.
+//! Validates values and writes them, either verbatim or without insignificant white space.
 
 use std::io;
 
 use trommel::reader::{Config, Cursor, Error, Framing, Span, View, compact};
 use trommel_base::text::is_continuation;
 
-use super::{PIECE, Target, escape};
+use super::{BUFFER_SIZE, Target, escape};
 
-/// A longer value is written in pieces, so that it need not be held twice.
+/// A larger value is written in pieces, so that no copy of it is held.
 const LARGE: usize = 1 << 20;
 
-/// How values are written.
+/// The form of written values.
 #[derive(Debug)]
 pub(crate) struct Values {
     config: Config,
-    /// Whether containers were only passed over, and are to be checked in full before they are
-    /// handed out.
+    /// True if the engine skipped containers by their brackets, so that they must be validated
+    /// before they are written.
     unchecked: bool,
     raw: bool,
-    /// Whether a terminal is to be kept safe.
+    /// True if the output goes to a terminal, which needs escapes.
     escape: bool,
     scratch: Vec<u8>,
 }
 
-/// A value that may be written.
+/// A validated value.
 #[derive(Debug)]
 pub(crate) struct Checked<'v> {
     value: View<'v>,
-    /// Indices where a large value can be cut: before and after tokens.
+    /// Indices before and after tokens, where a large value can be split.
     cuts: Vec<usize>,
 }
 
 impl Values {
-    /// `config` is that of the run; `unchecked` is true if it was structural only, `escape` if a
-    /// terminal shows the values.
+    /// Takes the configuration of the run. `unchecked` is true if it was structural only, `escape`
+    /// if a terminal shows the values.
     pub(crate) fn new(config: Config, unchecked: bool, escape: bool) -> Self {
         Self { config, unchecked, raw: false, escape, scratch: Vec::new() }
     }
 
-    /// True if a terminal is to be kept safe.
+    /// True if the output goes to a terminal, which needs escapes.
     pub(crate) fn is_escaped(&self) -> bool {
         self.escape
     }
 
-    /// As they stand, white space and all.
+    /// Selects verbatim output, white space included.
     pub(crate) fn raw(mut self, raw: bool) -> Self {
         self.raw = raw;
         self
     }
 
-    /// Whether a value needs no check and is written as it stands: a token, in which there is no
-    /// insignificant white space.
+    /// True if a value can be copied without a check: it is a single token, which the engine has
+    /// validated and which has no insignificant white space.
     #[inline]
     pub(crate) fn are_verbatim(&self, value: &[u8]) -> bool {
         !self.escape && value.len() <= LARGE && !matches!(value.first(), Some(b'{' | b'['))
     }
 
-    /// Checks a value. What a query visits was checked by the engine, and so were scalars; a
-    /// container that was passed over by its brackets was not.
+    /// Validates a value. The engine has validated scalars and the containers that a query visits,
+    /// but not those that it skipped by their brackets.
     pub(crate) fn check<'v>(&self, value: View<'v>) -> Result<Checked<'v>, Error> {
         let (bytes, base) = (value.bytes(), value.base());
         let large = bytes.len() > LARGE;
@@ -72,7 +71,8 @@ impl Values {
         while cursor.advance()?.is_some() {
             let span = cursor.span();
             let end = (span.end - base) as usize;
-            if large && end - last > PIECE {
+            // Cuts are at token boundaries, so compacting each piece alone gives the same bytes.
+            if large && end - last > BUFFER_SIZE {
                 checked.cuts.extend([(span.start - base) as usize, end]);
                 last = end;
             }
@@ -80,7 +80,7 @@ impl Values {
         Ok(checked)
     }
 
-    /// Writes a value that was checked, as a whole.
+    /// Writes a validated value in one piece.
     pub(crate) fn put_whole(&mut self, value: &[u8], to: &mut dyn Target) -> io::Result<()> {
         self.put(&Checked { value: View::new(value), cuts: Vec::new() }, to)
     }
@@ -90,19 +90,19 @@ impl Values {
         let Checked { value, cuts } = checked;
         if cuts.is_empty() && self.are_verbatim(value.bytes()) {
             to.bytes().extend_from_slice(value.bytes());
-            return to.settle();
+            return to.flush_if_full();
         }
         let (mut from, mut written, mut kept) = (0, 0, 0);
         for &cut in cuts.iter().chain([&value.bytes().len()]) {
             let piece = &value.bytes()[from..cut];
             from = cut;
-            // A large one is one token, which has no insignificant white space.
+            // A larger piece is a single token, which has no insignificant white space.
             let token = piece.len() > LARGE && !cuts.is_empty();
-            for part in parts(piece, if token { PIECE } else { usize::MAX }) {
+            for part in parts(piece, if token { BUFFER_SIZE } else { usize::MAX }) {
                 self.put_piece(part, token || self.raw, to)?;
                 written += part.len() as u64;
                 if written - kept > LARGE as u64 {
-                    // What is out need not stay in memory.
+                    // Written pages need not stay in memory.
                     value.release(Span::new(value.base() + kept, value.base() + written));
                     kept = written;
                 }
@@ -122,11 +122,11 @@ impl Values {
                 escape::json(&self.scratch, to.bytes());
             }
         }
-        to.settle()
+        to.flush_if_full()
     }
 }
 
-/// Cuts text between characters, into parts of this length or a little more.
+/// Splits text between characters, into parts of at least `length` bytes.
 fn parts(mut text: &[u8], length: usize) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         if text.is_empty() {
@@ -154,7 +154,7 @@ mod tests {
             &mut self.0
         }
 
-        fn settle(&mut self) -> io::Result<()> {
+        fn flush_if_full(&mut self) -> io::Result<()> {
             Ok(())
         }
     }
@@ -175,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn white_space_goes_and_nothing_else() {
+    fn only_white_space_is_removed() {
         let value = "{ \"a b\" :\t[ 1.0e0 ,\n-0 ] , \"a b\":\"\\u0041\" }";
         assert_eq!(put(&mut values(), value), "{\"a b\":[1.0e0,-0],\"a b\":\"\\u0041\"}");
         assert_eq!(put(&mut values().raw(true), value), value);
     }
 
     #[test]
-    fn large_values_are_the_same_in_pieces() {
+    fn large_values_are_equal_in_pieces() {
         let string = "ü ".repeat(2 << 20);
         let many = "[ 1 , \"a b\" ] ,\n".repeat(100_000);
         let value = format!("[ {many} \"{string}\" , {{ \"{string}\" : \"\u{202e}\" }} , {many} 2 ]");
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_that_was_passed_over_is_checked_at_its_offset() {
+    fn skipped_containers_are_checked_at_their_offset() {
         let error = values().check(View::at(b"[1, tru]", 100)).unwrap_err();
         assert_eq!(error.offset(), 104);
         assert!(Values::new(Config::new(), false, false).check(View::at(b"[1, tru]", 100)).is_ok());

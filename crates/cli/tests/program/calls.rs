@@ -1,4 +1,4 @@
-//! Tools: shown, described to providers, called; what is remembered, logged, and kept secret.
+//! Tools: display, export, calls, history, logs, and secrets.
 
 use std::fs;
 use std::io::Read;
@@ -22,7 +22,7 @@ const TOOLS: [&str; 8] = [
 ];
 
 #[test]
-fn tools_are_shown_and_described() {
+fn tools_are_shown_and_exported() {
     let home = Home::new("tools");
     let all = home.line("tools").json();
     let names: Vec<&Value> = all.as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
@@ -65,7 +65,7 @@ fn tools_are_shown_and_described() {
         let quiet = |one: &&Value| !matches!(one["fate"].as_str(), Some("not_strict" | "refused"));
         let others = report.iter().filter(quiet).count();
         assert_eq!(
-            run.err.contains(&format!("note: {others} places are said otherwise")),
+            run.err.contains(&format!("note: {others} changes to the tools' schemas")),
             others > 0,
             "{provider}"
         );
@@ -73,7 +73,7 @@ fn tools_are_shown_and_described() {
 }
 
 #[test]
-fn unknown_names_are_wrong_requests() {
+fn unknown_names_are_usage_errors() {
     let home = Home::new("unknown");
     let said = home.line("tools tool_outputs.lists").failed(2);
     assert!(said.contains("Error: Tool Not Found") && said.contains("• tool_outputs.list"), "{said}");
@@ -85,7 +85,7 @@ fn unknown_names_are_wrong_requests() {
     home.line("tools tool_outputs.list --state").failed(2);
 }
 
-/// The answer is the result's output, its bytes as the tool made them; or the wireframe's panel.
+/// A call prints the output of the tool byte for byte, or the wireframe's panel.
 #[test]
 fn calls_answer_as_json_or_in_a_panel() {
     let home = Home::new("calls");
@@ -95,7 +95,7 @@ fn calls_answer_as_json_or_in_a_panel() {
     assert_eq!(home.run(["call", "tool_outputs.extract", asked]).ok(), expected);
     assert_eq!(home.run(["call", "tool_outputs_extract", asked, "--json"]).ok(), expected);
     assert_eq!(home.fed(["call", "tool_outputs.extract", "-"], asked.as_bytes()).ok(), expected);
-    // What is nearly right is healed.
+    // Nearly valid arguments are healed.
     let healed = r#"{"id": "numbers", "paths": "[\"$[*]\"]", "flatten": "false"}"#;
     assert_eq!(home.run(["call", "tool_outputs.extract", healed]).ok(), expected);
     assert_eq!(home.line("call tool_outputs.list").json()["total"], 1);
@@ -131,10 +131,9 @@ fn calls_answer_as_json_or_in_a_panel() {
     assert_eq!(serde_json::from_str::<Value>(&shown.err).unwrap()["timeout"], 120);
 }
 
-/// When there is no result standard output stays empty, and the panel, or JSON, stands on standard
-/// error.
+/// If a call fails, standard output stays empty, and the panel or the JSON goes to standard error.
 #[test]
-fn calls_without_a_result_say_why() {
+fn failed_calls_report_the_reason() {
     let home = Home::new("failing");
     home.put("numbers", "[1]");
     home.put("torn-output", "[1, 2, 3]");
@@ -162,14 +161,14 @@ fn calls_without_a_result_say_why() {
     let said = home.run(["call", "tool_outputs.stats", "{\"id\": ", "--json"]).failed(2);
     assert!(said.contains("not JSON") && said.contains("column"), "{said}");
     let last = home.line("history --limit 1").json()["executions"][0].take();
-    assert_eq!(last["result"]["error_kind"], "invalid_arguments", "what is no JSON is remembered as well");
+    assert_eq!(last["result"]["error_kind"], "invalid_arguments", "invalid JSON is recorded, too");
     let plain = home.run(["call", "tool_outputs.stats", "{}", "--plain"]).failed(2);
     assert!(plain.starts_with("Validation Error\n\nTool: tool_outputs.stats\n"), "{plain}");
     home.line("call tool_outputs.list --timeout 0").failed(2);
     home.line("call tool_outputs.list --panel --json").failed(2);
 }
 
-/// A payload that takes long to question.
+/// Stores a payload that takes long to query.
 fn large(home: &Home) {
     let record = format!("{{\"name\": \"{}\", \"list\": [{}]}}", "x".repeat(50), "1, ".repeat(30) + "2");
     home.put("large-output", format!("[{}]", vec![record; 200_000].join(",\n")));
@@ -177,7 +176,7 @@ fn large(home: &Home) {
 
 const LONG: &str = r#"{"id": "large-output", "include_values": true}"#;
 
-/// A call that takes too long ends, and says so; one that is interrupted ends without a word.
+/// A call that exceeds its timeout fails with a message; an interrupted one ends silently.
 #[test]
 fn calls_end_in_time() {
     let home = Home::new("timeout");
@@ -195,7 +194,7 @@ fn calls_end_in_time() {
         let started = Instant::now();
         kill_process(Pid::from_child(&child), signal).unwrap();
         assert_eq!(wait(&mut child), Some(status));
-        // R31: at once; the bound leaves room for a busy machine.
+        // R31: immediately; the bound leaves room for a busy machine.
         assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
         let mut said = String::new();
         child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
@@ -211,7 +210,7 @@ fn calls_end_in_time() {
     assert_eq!(kinds.last(), Some(&json!("cancelled")), "{kinds:?}");
 }
 
-/// What was called is remembered by other processes, in the order it was called.
+/// Other processes see past calls, in order.
 #[test]
 fn history_outlives_processes() {
     let home = Home::new("history");
@@ -223,25 +222,25 @@ fn history_outlives_processes() {
     home.line("call tool_outputs.list --dry-run").ok();
     let history = home.line("history").json();
     assert_eq!(history["total"], 4);
-    let told: Vec<(&str, bool)> = history["executions"]
+    let calls: Vec<(&str, bool)> = history["executions"]
         .as_array()
         .unwrap()
         .iter()
         .map(|one| (one["tool_name"].as_str().unwrap(), one["result"]["success"].as_bool().unwrap()))
         .collect();
     let (list, stats) = ("tool_outputs.list", "tool_outputs.stats");
-    assert_eq!(told, [(list, true), (stats, true), (stats, false), (list, true)]);
+    assert_eq!(calls, [(list, true), (stats, true), (stats, false), (list, true)]);
     let newest = home.line("history --limit 1").json();
     assert_eq!((&newest["total"], &newest["executions"][0]), (&json!(4), &history["executions"][3]));
-    // `list` and `read` are commands, not calls.
+    // `list` and `read` are commands, not tool calls.
     home.line("list").ok();
     home.line("read output:numbers").ok();
     assert_eq!(home.line("history").json()["total"], 4);
 }
 
-/// Lines as the specification lays them out, at the level asked for, and nothing otherwise.
+/// Log lines have the specified layout and the requested level. Without a level nothing is logged.
 #[test]
-fn logs_are_told_at_the_level_asked_for() {
+fn logs_have_the_requested_level() {
     let home = Home::new("logs");
     home.put("numbers", "[1]");
     let logged = |args: &[&str], level: Option<&str>| {
@@ -275,15 +274,15 @@ fn logs_are_told_at_the_level_asked_for() {
     }
     let failed = logged(&[r#"{"id": "nothing"}"#, "--log", "warn"], None);
     assert!(failed.contains(" WARN  [tools] Tool tool_outputs.stats failed: "), "{failed}");
-    // The flag comes before the environment, which may not be anything.
+    // The option overrides the environment variable, which must be valid.
     assert_eq!(logged(&[fine, "--log", "off"], Some("debug")), "");
     assert!(logged(&[fine], Some("loud")).contains("error"), "");
 }
 
-/// R25: a secret in arguments, the environment or a payload stands in no log at info, error,
-/// manifest or history.
+/// R25: a secret in arguments, the environment, or a payload appears in no log at level info,
+/// error, manifest, or history.
 #[test]
-fn r25_no_secret_is_told() {
+fn r25_secrets_are_not_logged_or_stored() {
     let home = Home::new("secrets");
     let canary = "CANARY-5f1e";
     let key = format!("sk-ant-{canary}-0123456789abcdef0123456789");
@@ -324,7 +323,7 @@ fn r25_no_secret_is_told() {
     );
     let said = [put.ok(), home.line("history").ok()].concat();
     assert!(said.contains("tool_outputs.count") && !said.contains(canary), "{said}");
-    // Nor in any file but the payload, the previews made of it, and their index.
+    // No other file contains it either, except the payload, its previews, and their index.
     for file in home.files() {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         let bytes = fs::read(&file).unwrap();

@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use crate::common::{Folder, Run, trommel};
 
-/// Elements of the array that is read.
+/// Elements of the array in the file.
 const ITEMS: usize = 40_000;
 
-/// What is done to the file.
+/// The change to the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
-    /// In the middle of a page, whose rest is then zeros.
+    /// Truncates in the middle of a page, whose rest then reads as zeros.
     Truncate,
-    /// Between pages: what lies behind cannot be touched any more.
+    /// Truncates between pages, so that later pages cannot be touched.
     TruncatePages,
     Grow,
     Overwrite,
@@ -44,12 +44,12 @@ fn content() -> String {
     format!("[{}]\n", items.join(",\n"))
 }
 
-/// Runs the program, which waits when nobody reads what it prints; changes the file after some
-/// bytes; reads the rest.
+/// Runs the program, which blocks until its output is read. Changes the file after some bytes of
+/// output, then reads the rest.
 fn run_while(change: Change, after: usize, option: Option<&str>, content: &str) -> Run {
     let folder = Folder::new(&format!("changing-{change:?}-{after}-{}", option.is_some()));
     let file = folder.file("items.json", content);
-    // File systems tell times by ticks.
+    // File systems count modification times in ticks.
     thread::sleep(Duration::from_millis(15));
     let mut child = trommel(["extract", &file, "$[*].item"].into_iter().chain(option))
         .stdout(Stdio::piped())
@@ -66,9 +66,9 @@ fn run_while(change: Change, after: usize, option: Option<&str>, content: &str) 
     run
 }
 
-/// R22: truncated, grown, written to, replaced, at 20 places: the right answer, or status 1 with
-/// what happened; with `--no-mmap` too, and never a signal. (A file that lost its name to another
-/// has changed, though its bytes have not.)
+/// R22: a file is truncated, extended, overwritten, or replaced at 20 points. The program gives the
+/// correct answer, or status 1 with the reason, with and without `--no-mmap`, and never dies of a
+/// signal. A replaced file counts as changed, though its bytes are not.
 #[test]
 fn r22_changed_while_read() {
     let content = content();
@@ -93,7 +93,7 @@ fn r22_changed_while_read() {
     assert!(refused > 80, "only {refused} changes were noticed");
 }
 
-/// R22: a mapped file that was cut short is one line, not a signal.
+/// R22: truncating a mapped file gives one line, not a signal.
 #[test]
 fn r22_truncated_while_mapped() {
     let run = run_while(Change::TruncatePages, 1, None, &content());

@@ -1,4 +1,4 @@
-//! `trommel check`: silence, places, damage reports, conformance.
+//! `trommel check`: silence, positions, damage reports, conformance.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,20 +17,20 @@ fn silent_when_valid() {
 fn repeated_names_are_noted() {
     let run = line("check users.json");
     assert_eq!((run.status, run.out.as_str()), (Some(0), ""));
-    assert!(run.err.ends_with("note: 1 member repeats a name of their object\n"), "{run:?}");
+    assert!(run.err.ends_with("note: 1 repeated name\n"), "{run:?}");
 }
 
 #[test]
-fn repeated_names_are_listed_with_their_places() {
+fn repeated_names_are_listed_with_positions() {
     let text = "{\"a\":1,\n \"b\":[{\"c d\":1,\"\\u0063 d\":2}],\"a\":3}";
     let expected = "\
-note: <stdin>:2:16: $['b'][0]['c d'] repeats a name of its object (byte 23)
-note: <stdin>:2:31: $['a'] repeats a name of its object (byte 38)
-note: 2 members repeat a name of their object
+note: <stdin>:2:16: $['b'][0]['c d'] repeats a name in its object (byte 23)
+note: <stdin>:2:31: $['a'] repeats a name in its object (byte 38)
+note: 2 repeated names
 ";
     let listed = piped(["check", "-"], text.as_bytes());
     assert_eq!((listed.status, listed.out.as_str(), listed.err.as_str()), (Some(0), "", expected));
-    // Of many the first ten, with their records.
+    // Lists the first ten of many, with their records.
     let many = "{\"x\":{},\"x\":[]}\n".repeat(12);
     for options in [&[][..], &["--no-mmap"], &["--threads", "2"]] {
         let folder = Folder::new("repeated");
@@ -39,11 +39,11 @@ note: 2 members repeat a name of their object
         let lines: Vec<&str> = listed.err.lines().collect();
         assert_eq!((listed.status, lines.len()), (Some(0), 11), "{listed:?}");
         assert!(
-            lines[9].ends_with("many.jsonl:10:9: $['x'] repeats a name of its object (byte 152, record 9)")
+            lines[9].ends_with("many.jsonl:10:9: $['x'] repeats a name in its object (byte 152, record 9)")
         );
-        assert_eq!(lines[10], "note: 12 members repeat a name of their object; the first 10 are listed");
+        assert_eq!(lines[10], "note: 12 repeated names; the first 10 are listed");
     }
-    // Names in records that are left out are not.
+    // Names in skipped records do not count.
     let args = ["check", "-", "--input", "jsonl", "--on-bad-record", "skip"];
     let listed = piped(args, b"{\"a\":1,\"a\":tru}\n{\"b\":1,\"b\":2}\n");
     assert_eq!(listed.status, Some(1));
@@ -55,19 +55,19 @@ fn repeated_names_can_be_failures() {
     let args = ["check", "-", "--duplicates-as-errors"];
     let failed = piped(args, b"{\"a\":1,\"a\":2}");
     assert_eq!((failed.status, failed.out.as_str()), (Some(1), ""));
-    assert!(failed.err.contains("$['a'] repeats a name of its object (byte 7)"), "{failed:?}");
+    assert!(failed.err.contains("$['a'] repeats a name in its object (byte 7)"), "{failed:?}");
     let failed = piped(["check", "-", "--duplicates-as-errors", "--json"], b"{\"a\":1,\"a\":2}");
     assert_eq!(failed.status, Some(1));
     assert_eq!(
         failed.out,
         "{\"record\":0,\"line\":1,\"column\":8,\"offset\":7,\"kind\":\"repeated_name\",\
-         \"message\":\"$['a'] repeats a name of its object\"}\n"
+         \"message\":\"$['a'] repeats a name in its object\"}\n"
     );
     assert_eq!(piped(args, b"{\"a\":1,\"b\":{\"a\":2}}").ok(), "");
 }
 
 #[test]
-fn an_error_has_its_place() {
+fn errors_have_a_position() {
     let said = line("check bad.json").failed(1);
     assert!(said.contains("bad.json:1:13: expected a comma or the closing bracket"), "{said}");
     assert!(said.contains("byte 12"), "{said}");
@@ -82,30 +82,30 @@ fn an_error_has_its_place() {
 }
 
 #[test]
-fn a_damage_report_names_every_record() {
+fn damage_reports_list_every_record() {
     let expected = "\
 {\"record\":1,\"line\":2,\"column\":9,\"offset\":18,\"kind\":\"unexpected_end\",\"message\":\"the input ends inside a value\"}
 {\"record\":2,\"line\":3,\"column\":8,\"offset\":26,\"kind\":\"literal\",\"message\":\"not a JSON literal\"}
-{\"record\":3,\"line\":4,\"column\":11,\"offset\":41,\"kind\":\"values_touch\",\"message\":\"another value without a line break between\"}
+{\"record\":3,\"line\":4,\"column\":11,\"offset\":41,\"kind\":\"values_touch\",\"message\":\"another value follows without a line break\"}
 ";
     for args in
         ["check damaged.jsonl --on-bad-record skip --json", "check damaged.jsonl --on-bad-record skip"]
     {
         let run = line(args);
-        assert_eq!((run.status, run.err.as_str()), (Some(1), "note: 3 bad records\n"));
+        assert_eq!((run.status, run.err.as_str()), (Some(1), "note: 3 malformed records\n"));
         assert_eq!(run.out, expected);
     }
     let run = line("check damaged.json-seq --on-bad-record skip");
     assert_eq!((run.status, run.out.lines().count()), (Some(1), 1));
     assert!(run.out.starts_with("{\"record\":1,\"line\":3,\"column\":"), "{}", run.out);
-    // What ends the stream ends the report.
+    // An error that ends the stream also ends the report.
     let args = ["check", "-", "--input", "concatenated", "--on-bad-record", "skip"];
     let run = piped(args, b"1 2 x 3");
     assert_eq!((run.status, run.out.lines().count()), (Some(1), 1));
     assert!(run.out.contains("\"record\":2") && run.out.contains("\"offset\":4"), "{}", run.out);
 }
 
-/// The `JSONTestSuite`, where it is there.
+/// The folder of the `JSONTestSuite`, if it is installed.
 fn suite() -> Option<PathBuf> {
     let named = std::env::var_os("TROMMEL_CONFORMANCE").map(PathBuf::from);
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance");
@@ -117,9 +117,9 @@ fn suite() -> Option<PathBuf> {
     None
 }
 
-/// R2: what the standard takes is valid, what it refuses is not, and nothing ends in any other way.
+/// R2: accepts what the standard accepts, rejects what it rejects, and never ends otherwise.
 #[test]
-fn the_json_test_suite_is_answered() {
+fn the_json_test_suite_passes() {
     let Some(suite) = suite() else { return };
     let mut files = 0;
     for entry in fs::read_dir(suite).unwrap() {

@@ -1,5 +1,4 @@
-//! `trommel sessions` of two machines, with a folder between them that both reach (feature
-//! `cloud`).
+//! `trommel sessions` on two machines that share a storage folder (feature `cloud`).
 
 mod settings;
 
@@ -13,11 +12,11 @@ use serde_json::Value;
 use crate::common::{Folder, Run, trommel, words};
 use crate::terminal::shown_plainly;
 
-/// Two machines and what is between them.
+/// Two machines and their storage.
 struct World(Folder);
 
 impl World {
-    /// With a storage.
+    /// Creates the storage.
     fn new(name: &str) -> Self {
         let world = Self::without_storage(name);
         fs::create_dir(world.0.path("storage")).unwrap();
@@ -25,7 +24,7 @@ impl World {
         world
     }
 
-    /// With a storage that is named and not there.
+    /// Names a storage that does not exist.
     fn without_storage(name: &str) -> Self {
         let world = Self(Folder::new(&format!("cloud-{name}")));
         for machine in ["one", "two"] {
@@ -34,7 +33,7 @@ impl World {
         world
     }
 
-    /// The settings of a machine: where the storage is, and more.
+    /// Writes the settings of a machine: the location of the storage, and `more`.
     fn settings(&self, machine: &str, more: &str) {
         let storage = self.0.path("storage");
         let text = format!(
@@ -84,13 +83,13 @@ impl World {
 }
 
 #[test]
-fn sessions_go_from_one_machine_to_the_other() {
+fn sessions_are_synced_between_machines() {
     let world = World::new("go");
     world.write("one", "5d1c", &["hello", "how are you"]);
     assert_eq!(world.json("one", "sync 5d1c")["sessions"][0]["status"], "ahead");
     assert!(!world.0.path("storage/ada").exists(), "nothing is sent unless it is asked for");
     let shown = shown_plainly(world.of("one", "sync --apply"));
-    assert_eq!(shown.trim(), "1 the same on both sides.");
+    assert_eq!(shown.trim(), "1 synced.");
     let listed = world.json("two", "list");
     assert_eq!((&listed["connected"], &listed["sessions"][0]["source"]), (&true.into(), &"cloud".into()));
     assert_eq!(world.json("two", "search how")["total_count"], 1);
@@ -102,7 +101,7 @@ fn sessions_go_from_one_machine_to_the_other() {
 }
 
 #[test]
-fn conflicts_are_told_compared_and_settled() {
+fn conflicts_are_reported_shown_and_resolved() {
     let world = World::new("conflict");
     world.write("one", "5d1c", &["hello"]);
     world.json("one", "sync --apply");
@@ -112,19 +111,19 @@ fn conflicts_are_told_compared_and_settled() {
     world.json("one", "sync --apply");
     let run = world.run("two", "sync 5d1c --apply");
     assert_eq!(run.status, Some(1));
-    let told: Value = serde_json::from_str(&run.out).unwrap();
-    assert_eq!((&told["conflicts"], &told["sessions"][0]["outcome"]), (&1.into(), &"conflict".into()));
+    let report: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!((&report["conflicts"], &report["sessions"][0]["outcome"]), (&1.into(), &"conflict".into()));
     let there = world.0.path("there");
     world.run("two", &format!("sync 5d1c --show {}", there.display())).ok();
     assert!(fs::read_to_string(there.join("transcript.jsonl")).unwrap().contains("from one"));
-    assert_eq!(world.json("two", "sync 5d1c --apply --settle merge")["synced"], 1);
+    assert_eq!(world.json("two", "sync 5d1c --apply --resolve merge")["synced"], 1);
     world.json("one", "sync --apply");
     assert_eq!(world.said("one", "5d1c"), world.said("two", "5d1c"));
     assert_eq!(world.said("one", "5d1c").lines().count(), 3);
 }
 
 #[test]
-fn what_is_to_stay_here_stays() {
+fn kept_sessions_are_not_pushed() {
     let world = World::new("kept");
     world.write("one", "5d1c", &["hello"]);
     world.run("one", "sync 5d1c --keep").ok();
@@ -137,22 +136,22 @@ fn what_is_to_stay_here_stays() {
 }
 
 #[test]
-fn r37_out_of_reach_is_said_and_keeps_nothing_back() {
+fn r37_unreachable_storages_are_reported_and_block_nothing() {
     let world = World::without_storage("offline");
     world.write("one", "5d1c", &["hello"]);
-    // A file where the storage should be.
+    // Puts a file in place of the storage.
     fs::write(world.0.path("storage"), "").unwrap();
     let run = world.run("one", "list --json");
-    assert!(run.err.contains("as it was known last"), "{}", run.err);
+    assert!(run.err.contains("last known state"), "{}", run.err);
     let listed: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!((&listed["connected"], &listed["total"]), (&false.into(), &1.into()));
     assert!(world.run("one", "sync --apply").failed(1).contains("not a"));
     let shown = shown_plainly(world.of("one", "sync"));
-    assert!(shown.starts_with("The cloud is out of reach: ") && shown.contains("1 to be sent."), "{shown}");
+    assert!(shown.starts_with("The cloud is unreachable: ") && shown.contains("1 to push."), "{shown}");
 }
 
 #[test]
-fn settings_that_cannot_be_are_refused_and_secrets_not_shown() {
+fn invalid_settings_are_refused_without_secrets() {
     let world = World::new("settings");
     let path = world.0.path("one").join("amplifier/settings.yaml");
     let text =
@@ -166,17 +165,17 @@ fn settings_that_cannot_be_are_refused_and_secrets_not_shown() {
     assert!(said.contains("session_storage.cosmos.endpoint"), "{said}");
     fs::remove_file(&path).unwrap();
     let said = world.run("one", "sync --apply").failed(2);
-    assert!(said.contains("no storage is named"), "{said}");
+    assert!(said.contains("no storage is configured"), "{said}");
 }
 
 #[test]
-fn what_lies_in_the_cloud_only_is_fetched_when_all_is_asked_for() {
+fn all_downloads_cloud_only_sessions() {
     let world = World::new("all");
     world.write("one", "5d1c", &["hello"]);
     world.write("one", "77aa", &["hello", "again"]);
     assert_eq!(world.json("one", "sync --apply")["synced"], 2);
     let shown = shown_plainly(world.of("two", "sync --apply"));
-    assert!(shown.contains("2 sessions in the cloud only") && shown.contains("--all"), "{shown}");
+    assert!(shown.contains("2 sessions only in the cloud") && shown.contains("--all"), "{shown}");
     assert_eq!(world.json("two", "sync --apply")["cloud_only"], 2);
     let said = world.run("two", "sync --all").failed(2);
     assert!(said.contains("--apply"), "{said}");
@@ -188,22 +187,22 @@ fn what_lies_in_the_cloud_only_is_fetched_when_all_is_asked_for() {
 }
 
 #[test]
-fn a_session_given_by_its_path_is_not_sent_and_its_id_is() {
+fn only_sessions_given_by_id_are_synced() {
     let world = World::new("path");
     world.write("one", "5d1c", &["hello"]);
     let folder = world.folder("one", "5d1c");
     for option in ["--apply", "--keep", "--send"] {
         let said = world.run("one", &format!("sync {} {option}", folder.display())).failed(2);
-        assert!(said.contains("pass its id") && !said.contains("no storage"), "{said}");
+        assert!(said.contains("pass its ID") && !said.contains("no storage"), "{said}");
     }
     let run = world.run("one", &format!("sync {}", folder.display()));
-    assert!(run.status == Some(0) && run.err.contains("pass its id"), "{run:?}");
+    assert!(run.status == Some(0) && run.err.contains("pass its ID"), "{run:?}");
     assert_eq!(world.json("one", "sync 5d1c --apply")["synced"], 1);
 }
 
-/// Invalid settings of a storage do not stop local answers, which report them.
+/// Invalid storage settings do not prevent local answers, which report them.
 #[test]
-fn settings_that_cannot_be_keep_no_local_answer_back() {
+fn invalid_settings_do_not_block_local_answers() {
     let world = World::without_storage("wrong");
     world.write("one", "5d1c", &["hello", "again"]);
     let path = world.0.path("one").join("amplifier/settings.yaml");
@@ -222,7 +221,7 @@ fn settings_that_cannot_be_keep_no_local_answer_back() {
             let run = world.run("one", &format!("{line} --json"));
             assert_eq!(run.status, Some(0), "{text}: {line}: {run:?}");
             assert_eq!(
-                run.err.matches("sessions of this machine only").count(),
+                run.err.matches("only sessions of this machine").count(),
                 1,
                 "{text}: {line}: {}",
                 run.err
@@ -233,7 +232,7 @@ fn settings_that_cannot_be_keep_no_local_answer_back() {
             world.run("one", line).failed(2);
         }
     }
-    // The folder of sessions is another setting, which holds.
+    // The folder of sessions is a separate setting and remains valid.
     let text = format!(
         "session_storage:\n  objects: {{url: 'ftp://x'}}\n  local: {{path: '{}'}}\n",
         world.0.path("one").join("amplifier").display()
@@ -247,17 +246,17 @@ fn settings_that_cannot_be_keep_no_local_answer_back() {
     assert_eq!(serde_json::from_str::<Value>(&run.out).unwrap()["total"], 1, "{run:?}");
 }
 
-/// A folder that is not there is out of reach, and made on request only.
+/// A missing folder is unreachable, and created only on request.
 #[test]
-fn a_storage_is_created_on_request_only() {
+fn storages_are_created_only_on_request() {
     let world = World::without_storage("create");
     world.write("one", "5d1c", &["hello"]);
     let run = world.run("one", "list --json");
-    assert!(run.err.contains("is not there") && run.err.contains("--create"), "{}", run.err);
+    assert!(run.err.contains("does not exist") && run.err.contains("--create"), "{}", run.err);
     let listed: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!((&listed["connected"], &listed["total"]), (&false.into(), &1.into()));
     let shown = shown_plainly(world.of("one", "sync"));
-    assert!(shown.contains("is not there"), "{shown}");
+    assert!(shown.contains("does not exist"), "{shown}");
     assert!(world.run("one", "sync --apply").failed(1).contains("--create"));
     assert!(world.run("one", "sync --create").failed(2).contains("--apply"));
     assert!(!world.0.path("storage").exists());
@@ -266,9 +265,9 @@ fn a_storage_is_created_on_request_only() {
     assert_eq!(world.json("one", "sync --apply --create")["synced"], 1, "one that is there stays");
 }
 
-/// A warning that several steps of a call meet is reported once.
+/// A warning from several steps of a call is reported once.
 #[test]
-fn a_warning_is_said_once() {
+fn warnings_are_reported_once() {
     let world = World::without_storage("once");
     world.write("one", "5d1c", &["hello"]);
     world.json("one", "sync --apply --create");

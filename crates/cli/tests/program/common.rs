@@ -1,4 +1,4 @@
-//! Runs the program, and compares what it says with what it is to say.
+//! Runs the program and compares its output with the expected one.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -11,13 +11,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// The folder of the documents.
+/// The folder of the test documents.
 pub(crate) fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/cli").canonicalize().unwrap()
 }
 
-/// The program, in the folder of the documents, told nothing by the environment, and with nothing
-/// stored.
+/// The program in the folder of the test documents, with a clean environment and an empty store.
 pub(crate) fn trommel<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trommel"));
     command.args(args).current_dir(data()).stdin(Stdio::null());
@@ -32,7 +31,7 @@ pub(crate) fn trommel<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Com
     command
 }
 
-/// How a run went.
+/// The result of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) status: Option<i32>,
@@ -49,14 +48,14 @@ impl Run {
         }
     }
 
-    /// What was printed, when all is well and nothing else was said.
+    /// Returns standard output. Fails unless the status is 0 and standard error is empty.
     #[track_caller]
     pub(crate) fn ok(self) -> String {
         assert_eq!((self.status, self.err.as_str()), (Some(0), ""), "{self:?}");
         self.out
     }
 
-    /// The same as JSON.
+    /// Returns standard output as JSON. Fails like [`ok`](Self::ok).
     #[track_caller]
     pub(crate) fn json(self) -> Value {
         let out = self.ok();
@@ -64,7 +63,7 @@ impl Run {
         serde_json::from_str(&out).unwrap()
     }
 
-    /// What was said, when it failed with a status and printed nothing.
+    /// Returns standard error. Fails unless the run has this status and printed nothing.
     #[track_caller]
     pub(crate) fn failed(self, status: i32) -> String {
         assert_eq!((self.status, self.out.as_str()), (Some(status), ""), "{self:?}");
@@ -82,7 +81,7 @@ pub(crate) fn line(line: &str) -> Run {
     run(words(line))
 }
 
-/// The words of a line.
+/// Splits a line into words.
 pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let (mut word, mut quoted, mut any) = (String::new(), false, false);
@@ -101,19 +100,19 @@ pub(crate) fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Runs the program on what it is given through a pipe.
+/// Runs the program with standard input from a pipe.
 pub(crate) fn piped<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>, input: &[u8]) -> Run {
     fed(trommel(args), input)
 }
 
-/// Runs a command on what it is given through a pipe.
+/// Runs a command with standard input from a pipe.
 pub(crate) fn fed(mut command: Command, input: &[u8]) -> Run {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     let writer = thread::spawn(move || {
-        // A program that has enough closes the pipe.
+        // The program closes the pipe when it needs no more input.
         let _ = stdin.write_all(&input);
     });
     let output = child.wait_with_output().unwrap();
@@ -136,7 +135,7 @@ pub(crate) fn wait(child: &mut Child) -> Option<i32> {
     }
 }
 
-/// A folder of a test's own, removed in the end.
+/// A temporary folder, removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Folder(PathBuf);
 
@@ -173,7 +172,7 @@ impl Drop for Folder {
     }
 }
 
-/// A home of a test's own, with what is stored there.
+/// A temporary home with a store.
 #[derive(Debug)]
 pub(crate) struct Home(Folder);
 
@@ -182,17 +181,17 @@ impl Home {
         Self(Folder::new(&format!("home-{name}")))
     }
 
-    /// The folder beside the store, for files.
+    /// The folder for files, beside the store.
     pub(crate) fn folder(&self) -> &Folder {
         &self.0
     }
 
-    /// The folder that is `TROMMEL_HOME`, which the program makes.
+    /// The folder `TROMMEL_HOME`, which the program creates.
     pub(crate) fn path(&self) -> PathBuf {
         self.0.path("home")
     }
 
-    /// The program in this home.
+    /// Returns the program with this home.
     pub(crate) fn trommel<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
         let mut command = trommel(args);
         command.env("TROMMEL_HOME", self.path());
@@ -211,7 +210,7 @@ impl Home {
         fed(self.trommel(args), input)
     }
 
-    /// Stores a payload under an id.
+    /// Stores a payload under an ID.
     #[track_caller]
     pub(crate) fn put(&self, id: &str, payload: impl AsRef<[u8]>) {
         let stored = self.fed(["put", "--tool", "web.fetch", "--id", id], payload.as_ref());
@@ -223,7 +222,7 @@ impl Home {
         self.run(["call", &format!("tool_outputs.{tool}"), &arguments.to_string()])
     }
 
-    /// All files of the store.
+    /// Lists all files of the store.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         let mut folders = vec![self.path()];
@@ -236,34 +235,34 @@ impl Home {
         files
     }
 
-    /// Names of what writers have left.
+    /// Lists the leftovers of writers.
     pub(crate) fn left(&self) -> Vec<PathBuf> {
         let pending = fs::read_dir(self.path().join("outputs/pending")).into_iter().flatten();
         pending.map(|entry| entry.unwrap().path()).collect()
     }
 }
 
-/// Compares a text with the one that is kept in `tests/snapshots`. With `UPDATE_SNAPSHOTS` set, it
-/// is kept instead.
+/// Compares a text with a snapshot in `tests/snapshots`. With `UPDATE_SNAPSHOTS` set, writes the
+/// snapshot instead.
 #[track_caller]
 pub(crate) fn snapshot(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
-    trommel_testkit::golden::assert_kept(path, text);
+    trommel_testkit::golden::assert_golden(path, text);
 }
 
-/// gzip of the bytes, as one member.
+/// Compresses bytes with gzip as one member.
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
     flate2::bufread::GzEncoder::new(bytes, flate2::Compression::fast()).read_to_end(&mut packed).unwrap();
     packed
 }
 
-/// zstd of the bytes, as one frame.
+/// Compresses bytes with zstd as one frame.
 pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 1).unwrap()
 }
 
-/// Reads all there is.
+/// Reads a file to its end.
 pub(crate) fn read(path: impl AsRef<Path>) -> Vec<u8> {
     let mut bytes = Vec::new();
     File::open(path).unwrap().read_to_end(&mut bytes).unwrap();

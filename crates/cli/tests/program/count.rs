@@ -3,7 +3,7 @@
 use crate::common::{self, line};
 
 #[test]
-fn counts_stand_by_name_in_the_order_asked() {
+fn counts_are_named_in_argument_order() {
     assert_eq!(
         line("count users.json users=$.users[*] $..tags[*] a=b=$.meta").ok(),
         "{\"counts\":{\"users\":4,\"$..tags[*]\":4,\"a=b\":1},\"total\":9}\n"
@@ -27,15 +27,15 @@ fn lengths_members_and_totals() {
 }
 
 #[test]
-fn a_limit_ends_each_count() {
+fn limits_stop_each_count() {
     assert_eq!(line("count log.jsonl all=$.id tags=$.tags --limit 2").json()["counts"]["all"], 2);
-    // What lies behind is not read.
+    // The rest of the input is not read.
     let input = b"[1, 2, 3, tru";
     assert_eq!(common::piped(["count", "-", "$[*]", "--limit", "2"], input).json()["total"], 2);
 }
 
 #[test]
-fn nothing_counted_is_a_failure_only_on_request() {
+fn zero_counts_fail_only_with_exit_status() {
     let run = line("count users.json $.x --exit-status");
     assert_eq!((run.status, run.err.as_str()), (Some(1), ""));
     assert_eq!(run.out, "{\"counts\":{\"$.x\":0},\"total\":0}\n");
@@ -43,7 +43,7 @@ fn nothing_counted_is_a_failure_only_on_request() {
 }
 
 #[test]
-fn what_has_no_length_is_named() {
+fn uncountable_matches_are_named() {
     let refused = line("count users.json n=$.users[*] --as array_length").failed(1);
     assert!(refused.contains("$['users'][0] is of type object"), "{refused}");
     assert!(refused.contains("use --as matches, or select only values that have elements"), "{refused}");
@@ -53,10 +53,10 @@ fn what_has_no_length_is_named() {
 fn names_are_unique() {
     for args in ["$.a $.a", "n=$.a n=$.b", "n=$.a '$.b' n=$.a"] {
         let refused = line(&format!("count users.json {args}")).failed(2);
-        assert!(refused.contains("two counts have the name"), "{refused}");
+        assert!(refused.contains("two counts are named"), "{refused}");
     }
     let refused = line("count users.json =$.a").failed(2);
-    assert!(refused.contains("the name before the = is empty"), "{refused}");
+    assert!(refused.contains("empty name before ="), "{refused}");
     let refused = line("count users.json users").failed(2);
     assert!(refused.contains("write `$.users`"), "{refused}");
 }

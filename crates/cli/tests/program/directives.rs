@@ -1,4 +1,4 @@
-//! The examples of the page about directives, each run on data of which it reads something.
+//! The examples in the page about directives, each run on data that it reads.
 
 use std::fs;
 use std::path::Path;
@@ -8,14 +8,14 @@ use serde_json::json;
 use crate::common::{Home, Run};
 use crate::routes::{asks, server};
 
-/// The page's blocks of directives.
+/// Extracts the page's blocks of directives.
 fn blocks() -> Vec<String> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/DIRECTIVES.md");
     let page = fs::read_to_string(page).unwrap();
     page.split("```text\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
 }
 
-/// The directives of a block, with the lines that continue them.
+/// Splits a block into directives, including their continuation lines.
 fn directives(block: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for line in block.lines() {
@@ -52,7 +52,7 @@ fn prepared() -> Home {
     home
 }
 
-/// Runs a step with a model that calls a tool first, if it has that.
+/// Runs a step with a model that first calls a tool, if the step has one.
 fn run(home: &Home, directives: &str) -> Run {
     let file = home.folder().file("docs/page.md", format!("## S\n{directives}\n\nGo.\n"));
     let mut command = home.trommel(["run", &file]);
@@ -70,16 +70,16 @@ fn run(home: &Home, directives: &str) -> Run {
 }
 
 #[test]
-fn every_example_of_the_page_does_something() {
+fn every_example_of_the_page_works() {
     let home = prepared();
     let (mut inputs, mut tools, mut others) = (0, 0, 0);
     for directive in blocks().iter().flat_map(|block| directives(block)) {
         if directive.contains("@input url:") {
             let run = run(&home, &format!("{directive}\n@model none"));
-            assert!(run.status == Some(1) && run.err.contains("nothing here fetches `url:`"), "{}", run.err);
+            assert!(run.status == Some(1) && run.err.contains("does not fetch `url:`"), "{}", run.err);
         } else if directive.starts_with("@input") {
             inputs += 1;
-            // A variable of the run is written first.
+            // Writes the variable of the run first.
             let first = if directive.contains("variable: notes") {
                 "@input file: notes/* (output=variable:notes)\n"
             } else {

@@ -1,10 +1,10 @@
-//! What is said when something is wrong, word for word.
+//! Error messages, word for word.
 
 use std::fmt::Write;
 
 use crate::common::{self, Folder, piped, run, snapshot, words};
 
-/// What a command says on standard error, under the command, with its status.
+/// Appends a command, its status, and its standard error to a transcript.
 fn said(transcript: &mut String, line: &str) {
     said_of(transcript, line, &run(words(line)));
 }
@@ -14,7 +14,7 @@ fn said_of(transcript: &mut String, line: &str, run: &common::Run) {
     writeln!(transcript, "$ trommel {line}\n{}[{status}]\n", run.err).unwrap();
 }
 
-/// R45: each has a code, a place, a cause and the next step.
+/// R45: each error has a code, a position, a cause, and the next step.
 #[test]
 fn r45_errors_teach() {
     let mut transcript = String::new();
@@ -65,7 +65,7 @@ fn r45_errors_teach() {
     snapshot("errors.txt", &transcript);
 }
 
-/// R45: a wrong query is underlined, with what was expected and what was perhaps meant.
+/// R45: invalid queries are underlined, with the expected syntax and a suggestion.
 #[test]
 fn r45_queries_teach() {
     let mut transcript = String::new();
@@ -108,9 +108,9 @@ fn r45_queries_teach() {
     snapshot("queries.txt", &transcript);
 }
 
-/// R45: names and texts are shortened, whatever their length.
+/// R45: long names and texts are truncated.
 #[test]
-fn r45_nothing_is_repeated_at_length() {
+fn r45_long_names_are_truncated() {
     let folder = Folder::new("lengthy");
     let name = "n".repeat(240);
     let file = folder.file(&name, b"[1");

@@ -1,5 +1,4 @@
-//! Every example that help, the README and the documents show: it runs, and its answer is not
-//! empty.
+//! Every example in the help, the README, and the documents runs and prints something.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,9 +11,9 @@ use serde_json::json;
 
 use crate::common::{Home, Run, fed, gzip, run, zstd};
 
-/// Examples whose status or output differs from "0, and something", and why.
+/// Examples with another status or output than "0, and something", and the reasons.
 const EXCEPTIONS: &[(&str, i32, Output)] = &[
-    // A report of bad records is a failure of the check.
+    // `check` fails when it reports malformed records.
     ("trommel check log.jsonl --on-bad-record skip", 1, Output::Something),
     ("trommel check log.jsonl --on-bad-record skip --json", 1, Output::Something),
     // These write a file, or set a variable of the shell.
@@ -32,7 +31,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ),
 ];
 
-/// Answers without anything in them.
+/// Answers without content.
 const EMPTY: &[&str] = &[
     "\"total\":0",
     "\"total_count\":0",
@@ -48,7 +47,7 @@ const EMPTY: &[&str] = &[
     "\"turns\":[]",
 ];
 
-/// What an example prints.
+/// The output of an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Output {
     Something,
@@ -56,7 +55,7 @@ enum Output {
     File(&'static str),
 }
 
-/// The names of the commands in a help text.
+/// Returns the names of the commands in a help text.
 fn commands(help: &str) -> Vec<String> {
     let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let lines = lines.take_while(|line| !line.is_empty());
@@ -64,7 +63,7 @@ fn commands(help: &str) -> Vec<String> {
     names.filter(|name| !name.is_empty() && *name != "help").map(str::to_owned).collect()
 }
 
-/// The help of the program, of each command, and of each operation; the short and the long form.
+/// The help of the program, of each command, and of each operation, in short and long form.
 fn helps() -> Vec<String> {
     let mut helps = Vec::new();
     let mut paths: Vec<Vec<String>> = vec![Vec::new()];
@@ -79,14 +78,14 @@ fn helps() -> Vec<String> {
     helps
 }
 
-/// The lines under `Examples:`.
+/// Returns the lines under `Examples:`.
 fn examples(help: &str) -> Vec<String> {
     let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1);
     lines.take_while(|line| !line.is_empty()).map(|line| line.trim().to_owned()).collect()
 }
 
-/// The commands of the program in the fences of a document, those aside whose output is shown (and
-/// compared elsewhere).
+/// Returns the commands of the program in the fences of a document, except those whose output is
+/// shown and compared elsewhere.
 fn fenced(document: &str) -> Vec<String> {
     let mut language = None;
     let mut found = Vec::new();
@@ -107,7 +106,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Copies a folder, with changes to the texts and the names of its files and folders.
+/// Copies a folder and replaces texts in its files and names.
 fn copy(from: &Path, to: &Path, changes: &[(&str, &str)]) {
     fs::create_dir_all(to).unwrap();
     let apply = |text: &str| changes.iter().fold(text.to_owned(), |text, (old, new)| text.replace(old, new));
@@ -122,7 +121,7 @@ fn copy(from: &Path, to: &Path, changes: &[(&str, &str)]) {
     }
 }
 
-/// A folder with the files, stored outputs, buffers and sessions that the examples name.
+/// A folder with the files, stored outputs, buffers, and sessions that the examples name.
 struct Scene {
     home: Home,
 }
@@ -170,7 +169,7 @@ impl Scene {
             fs::create_dir(folder.path(name)).unwrap();
         }
         fs::write(folder.path("notes/app.jsonl"), &log).unwrap();
-        // Other programs that examples call, without a network or a workspace.
+        // Stand-ins for other programs in examples, which need no network or workspace.
         for (name, output) in [("curl", "{\"a\": 1}"), ("cargo", "{\"packages\": [{\"name\": \"a\"}]}")] {
             let program = folder.path("bin").join(name);
             fs::write(&program, format!("#!/bin/sh\necho '{output}'\n")).unwrap();
@@ -178,7 +177,7 @@ impl Scene {
         }
     }
 
-    /// Sessions of three days ago, which is in the last week.
+    /// Writes sessions of three days ago, which is within the last week.
     fn write_sessions(&self) {
         let day = Zoned::now().checked_sub(3.days()).unwrap().date().to_string();
         let changes = [
@@ -194,7 +193,7 @@ impl Scene {
         fs::copy(log.path(), self.path("logs/session.jsonl")).unwrap();
     }
 
-    /// Stores the outputs that examples name, and makes a call for the history.
+    /// Stores the outputs that examples name, and adds a call to the history.
     fn store(&self) {
         let log = json!({"log": "x".repeat(5_000), "users": [{"name": "Ada"}]}).to_string();
         for (id, options) in [
@@ -227,7 +226,7 @@ impl Scene {
     }
 }
 
-/// Runs an example in a scene of its own, and returns what is wrong with its answer.
+/// Runs an example in its own scene and returns the fault of its answer, if any.
 fn fault(example: &str) -> Option<String> {
     let scene = Scene::new();
     let name = example.split("trommel ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or_default();
@@ -259,13 +258,13 @@ fn fault(example: &str) -> Option<String> {
 }
 
 #[test]
-fn every_example_has_an_answer() {
+fn every_example_has_output() {
     let mut all: BTreeSet<String> = helps().iter().flat_map(|help| examples(help)).collect();
     assert!(all.len() > 50, "only {} examples in help", all.len());
     let docs = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
     for path in docs.chain([root().join("README.md")]) {
         let lines = fenced(&fs::read_to_string(path).unwrap());
-        // Storages of the cloud have tests of their own.
+        // Cloud storages have their own tests.
         all.extend(lines.into_iter().filter(|line| !line.contains("sessions sync")));
     }
     for (listed, ..) in EXCEPTIONS {

@@ -1,4 +1,4 @@
-//! How it ends: signals, closed pipes, full disks, exit statuses.
+//! The end of the program: signals, closed pipes, full disks, and exit statuses.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::common::{self, Folder, Run, line, run, trommel, wait};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A file of numbers, large enough that nothing is done with it at once.
+/// Writes a file of numbers that is too large to be processed instantly.
 fn large(folder: &Folder) -> String {
     let numbers: Vec<String> = (0..400_000_u32).map(|number| format!("{{\"n\": {number}}}")).collect();
     folder.file("large.json", format!("[{}]", numbers.join(",\n")))
@@ -19,7 +19,7 @@ fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-/// R48: a reader that goes away ends it with 141, and without a word.
+/// R48: a closed pipe ends the program with status 141 and without a message.
 #[test]
 fn r48_closed_pipe() {
     let folder = Folder::new("closed");
@@ -42,9 +42,9 @@ fn r48_closed_pipe() {
     }
 }
 
-/// R48: so does a reader that goes away while nothing more is found.
+/// R48: so does a pipe that is closed while nothing more is found.
 #[test]
-fn r48_closed_pipe_while_nothing_is_found() {
+fn r48_closed_pipe_before_any_match() {
     let mut child = trommel(["extract", "-", "$.a"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -64,8 +64,8 @@ fn r48_closed_pipe_while_nothing_is_found() {
     assert_eq!(wait(&mut child), Some(141));
 }
 
-/// R48: interruption and termination end it at once, silently, with nothing left behind; what was
-/// found before a signal stands in whole lines.
+/// R48: interruption and termination end the program at once, silently, and without leftovers.
+/// Matches found before the signal are printed as whole lines.
 #[test]
 fn r48_signals() {
     for (number, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
@@ -78,7 +78,7 @@ fn r48_signals() {
             .spawn()
             .unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        // More than is kept in memory for the second query, so that there is a temporary file.
+        // Exceeds the memory for held values of the second query, so that a temporary file exists.
         let numbers = b"1234567,".repeat(1 << 20);
         stdin.write_all(b"[").unwrap();
         let mut stdout = child.stdout.take().unwrap();
@@ -93,7 +93,7 @@ fn r48_signals() {
         let started = Instant::now();
         signal(&child, number);
         assert_eq!(wait(&mut child), Some(status));
-        // R31: at once; the bound leaves room for a busy machine.
+        // R31: immediately; the bound leaves room for a busy machine.
         assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
         let out = reading.join().unwrap().unwrap();
         assert!(out.ends_with(b"1234567\n"), "a line is cut: {:?}", out.len());
@@ -104,7 +104,7 @@ fn r48_signals() {
     }
 }
 
-/// R31: a scan of a file is interrupted as well.
+/// R31: scanning a file is interrupted, too.
 #[test]
 fn r31_interrupted_scan() {
     let folder = Folder::new("interrupted");
@@ -116,9 +116,9 @@ fn r31_interrupted_scan() {
     assert_eq!(wait(&mut child), Some(130));
 }
 
-/// A full disk is an error, for every command.
+/// A full disk is an error for every command.
 #[test]
-fn a_full_disk_is_said() {
+fn full_disks_are_errors() {
     for args in [
         "extract users.json $..*",
         "extract users.json $..* --json",
@@ -134,11 +134,11 @@ fn a_full_disk_is_said() {
         let output = trommel(common::words(args)).stdout(full).output().unwrap();
         let run = Run::of(output);
         assert_eq!(run.status, Some(1), "{args}: {}", run.err);
-        assert!(run.err.contains("cannot write the answer: No space left"), "{args}: {}", run.err);
+        assert!(run.err.contains("cannot write the output: No space left"), "{args}: {}", run.err);
     }
 }
 
-/// The first match of a slow pipe is there before the input ends.
+/// The first match of a slow pipe is printed before the input ends.
 #[test]
 fn matches_do_not_wait_for_the_end() {
     for (query, form, input, end) in [
@@ -162,9 +162,9 @@ fn matches_do_not_wait_for_the_end() {
     }
 }
 
-/// A wrong request is told from work that failed.
+/// The status distinguishes invalid requests from failed work.
 #[test]
-fn statuses_tell_requests_from_work() {
+fn statuses_distinguish_usage_from_failure() {
     for (args, status) in [
         ("", 2),
         ("--help", 0),
@@ -190,7 +190,7 @@ fn statuses_tell_requests_from_work() {
     ] {
         assert_eq!(line(args).status, Some(status), "{args}");
     }
-    // The help that goes nowhere is no success.
+    // Help that cannot be written is a failure.
     let (reader, writer) = io::pipe().unwrap();
     drop(reader);
     let mut child = Command::new(env!("CARGO_BIN_EXE_trommel")).arg("--help").stdout(writer).spawn().unwrap();

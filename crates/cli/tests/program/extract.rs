@@ -4,7 +4,7 @@ use crate::common::{self, Folder, line, piped, run};
 use serde_json::json;
 
 #[test]
-fn values_stand_as_they_are_spelt() {
+fn values_keep_their_lexemes() {
     assert_eq!(line("extract users.json $.users[*].age").ok(), "36\n24.50\n-0\n");
     assert_eq!(line("extract users.json $.users[2].id").ok(), "12345678901234567890123\n");
     assert_eq!(line("extract users.json $.users[3].name").ok(), "\"D\\u00fcr\"\n");
@@ -13,7 +13,7 @@ fn values_stand_as_they_are_spelt() {
 }
 
 #[test]
-fn raw_is_the_bytes_as_they_stand() {
+fn raw_prints_the_input_bytes() {
     assert_eq!(
         line("extract users.json $.meta $.users[2].tags --output raw").ok(),
         "{ \"n\" : 3, \"n\": 4, \"it's\": true }\n[{\"deep\": null}]\n"
@@ -29,7 +29,7 @@ fn paths_are_normalized() {
 }
 
 #[test]
-fn located_lines_tell_where_and_what() {
+fn located_lines_have_path_value_and_offsets() {
     let lines = line("extract users.json $.users[0].age --output located").ok();
     assert_eq!(lines, "{\"path\":\"$['users'][0]['age']\",\"value\":36,\"start\":42,\"end\":44}\n");
     let lines = line("extract users.json $.meta.n $.x --output located --duplicates all").ok();
@@ -37,9 +37,9 @@ fn located_lines_tell_where_and_what() {
     assert!(lines.lines().all(|line| line.ends_with("\"query\":\"$.meta.n\"}")));
 }
 
-/// The record is told when there are several, however that is known.
+/// Lines have the record in a stream, however the stream is recognized.
 #[test]
-fn located_lines_tell_the_record_of_a_stream() {
+fn located_lines_have_the_record_of_a_stream() {
     let expected = "{\"path\":\"$['id']\",\"value\":1,\"start\":7,\"end\":8,\"record\":0}\n\
                     {\"path\":\"$['id']\",\"value\":2,\"start\":17,\"end\":18,\"record\":1}\n";
     let input = b"{\"id\": 1}\n{\"id\": 2}\n";
@@ -51,7 +51,7 @@ fn located_lines_tell_the_record_of_a_stream() {
     assert_eq!(one.ok(), expected.lines().next().unwrap().replace(",\"record\":0", "") + "\n");
     let one = piped(["extract", "-", "$.id", "--output", "located", "--input", "jsonl"], b"{\"id\": 1}\n");
     assert_eq!(one.ok(), expected.split_inclusive('\n').next().unwrap());
-    // Later queries wait for the first, and for the same knowledge.
+    // Lines of later queries are held until earlier queries and the kind of input are known.
     let two = piped(["extract", "-", "$.no", "$.id", "--output", "located"], input);
     assert_eq!(two.ok(), expected.replace(",\"record\"", ",\"query\":\"$.id\",\"record\""));
     let none = piped(["extract", "-", "$.id", "--output", "located"], b"{\"id\": 1}\n{}\n");
@@ -70,21 +70,21 @@ fn values_come_query_by_query_unless_the_order_is_the_documents() {
 }
 
 #[test]
-fn a_limit_is_each_querys() {
+fn limits_apply_to_each_query() {
     assert_eq!(line("extract log.jsonl $.id $.level --limit 2").ok(), "1\n2\n\"info\"\n\"error\"\n");
     assert_eq!(line("extract log.jsonl $.id --limit 0").ok(), "");
-    // What lies behind is not read.
+    // The rest of the input is not read.
     assert_eq!(piped(["extract", "-", "$[*]", "--limit", "2"], b"[1,2,tru").ok(), "1\n2\n");
 }
 
 #[test]
-fn repeated_names_are_taken_once_unless_all_are_wanted() {
+fn duplicates_selects_members_that_share_a_name() {
     assert_eq!(line("extract users.json $.meta.n").ok(), "3\n");
     assert_eq!(line("extract users.json $.meta.n --duplicates all").ok(), "3\n4\n");
 }
 
 #[test]
-fn nothing_found_is_a_failure_only_on_request() {
+fn no_match_fails_only_with_exit_status() {
     assert_eq!(line("extract users.json $.x").ok(), "");
     assert_eq!(line("extract users.json $.x --exit-status").failed(1), "");
     assert_eq!(line("extract users.json $.x --json --exit-status").status, Some(1));
@@ -92,7 +92,7 @@ fn nothing_found_is_a_failure_only_on_request() {
 }
 
 #[test]
-fn one_document_has_the_tools_shape() {
+fn json_has_the_members_of_the_tool() {
     let shape = |args: &str| line(&format!("extract users.json {args} --json")).json();
     assert_eq!(
         shape("$.users[0].name $..n $.x"),
@@ -134,7 +134,7 @@ fn one_document_has_the_tools_shape() {
 }
 
 #[test]
-fn a_bare_value_becomes_an_array_when_there_can_be_several() {
+fn bare_values_become_arrays_if_there_can_be_several() {
     assert_eq!(line("extract users.json $.meta.n --json").json(), json!({"extracted": {"$.meta.n": 3}}));
     assert_eq!(
         line("extract users.json $.meta.n --json --duplicates all").json(),
@@ -148,7 +148,7 @@ fn a_bare_value_becomes_an_array_when_there_can_be_several() {
 }
 
 #[test]
-fn a_query_asked_twice_stands_once_in_an_object() {
+fn repeated_queries_give_one_member() {
     let run = line("extract users.json $..n $.meta.n $..n --json");
     assert_eq!(run.ok(), "{\"extracted\":{\"$..n\":[3],\"$.meta.n\":3}}\n");
     let run = line("extract users.json $.meta.n $.meta.n");
@@ -156,14 +156,14 @@ fn a_query_asked_twice_stands_once_in_an_object() {
 }
 
 #[test]
-fn a_flat_document_in_the_documents_order_mixes_queries() {
+fn flat_documents_in_document_order_interleave_queries() {
     let run = line("extract log.jsonl $.ms $.id --json --flatten --order document --limit 2");
     assert_eq!(run.ok(), "{\"extracted\":[1,12,2,250.0]}\n");
 }
 
-/// A container that was only passed over by its brackets is checked before it is handed out.
+/// A container that the engine skipped by its brackets is validated before it is printed.
 #[test]
-fn what_is_handed_out_was_checked() {
+fn skipped_containers_are_validated_before_printing() {
     assert_eq!(line("extract skipped.json $.ok").ok(), "1\n");
     let refused = line("extract skipped.json $.later").failed(1);
     assert!(
@@ -172,7 +172,7 @@ fn what_is_handed_out_was_checked() {
     );
     let refused = line("extract skipped.json $.later --json").failed(1);
     assert!(refused.contains("skipped.json:2:7"), "{refused}");
-    // From a pipe, which cannot be read again, line and column are not known.
+    // A pipe cannot be read again, so line and column are unknown.
     let refused =
         piped(["extract", "-", "$.later"], &common::read(common::data().join("skipped.json"))).failed(1);
     assert!(refused.contains("<stdin>: not a JSON literal") && refused.contains("byte 25"), "{refused}");
@@ -185,26 +185,26 @@ fn what_is_handed_out_was_checked() {
 }
 
 #[test]
-fn bad_records_are_left_out_on_request() {
+fn bad_records_are_skipped_on_request() {
     let run = line("extract damaged.jsonl $.id --on-bad-record skip");
     assert_eq!((run.status, run.out.as_str()), (Some(0), "1\n6\n"));
     assert_eq!(run.err.lines().count(), 4);
     assert!(
-        run.err.contains("damaged.jsonl:3:8: record 2 is left out: not a JSON literal (byte 26)"),
+        run.err.contains("damaged.jsonl:3:8: skipped record 2: not a JSON literal (byte 26)"),
         "{}",
         run.err
     );
-    assert!(run.err.ends_with("note: 3 bad records were left out\n"), "{}", run.err);
+    assert!(run.err.ends_with("note: skipped 3 malformed records\n"), "{}", run.err);
     let run = line("extract damaged.json-seq $.id --on-bad-record skip");
     assert_eq!((run.status, run.out.as_str()), (Some(0), "1\n3\n"));
-    // Where values have no end of their own, there is no going on.
+    // Values without a separator cannot be skipped.
     let run = piped(["extract", "-", "$", "--input", "concatenated", "--on-bad-record", "skip"], b"1 2 x 3");
     assert_eq!((run.status, run.out.as_str()), (Some(1), "1\n2\n"));
 }
 
-/// Values of later queries wait in files without names, within a limit.
+/// Values of later queries are held in unnamed files, within a limit.
 #[test]
-fn waiting_values_are_limited() {
+fn held_values_are_limited() {
     let folder = Folder::new("waiting");
     let items = vec!["\"0123456789\""; 20_000].join(", ");
     let file = folder.file("items.json", format!("{{\"a\": [{items}], \"b\": [{items}]}}"));
@@ -219,9 +219,9 @@ fn waiting_values_are_limited() {
     assert_eq!(folder.entries().len(), 1);
 }
 
-/// A value far larger than what is gathered is printed in pieces.
+/// A value much larger than the buffer is printed in pieces.
 #[test]
-fn large_values_go_through() {
+fn large_values_are_printed_in_pieces() {
     let folder = Folder::new("large");
     let text = "0123456789abcde ".repeat(200_000);
     let numbers = vec!["1 , 2 , {\"a\": [ ] }"; 100_000].join(" ,\n");
@@ -234,7 +234,7 @@ fn large_values_go_through() {
 }
 
 #[test]
-fn threads_change_nothing() {
+fn threads_do_not_change_the_answer() {
     let folder = Folder::new("threads");
     let lines = (0..60_000).map(|id| format!("{{\"id\": {id}, \"tags\": [{}]}}\n", id % 7));
     let lines = lines.collect::<Vec<_>>().concat();
@@ -245,7 +245,7 @@ fn threads_change_nothing() {
     assert!(one == four && one.lines().count() == 120_000);
 }
 
-/// The last member of a name is the node, as most parsers have it.
+/// The last member of a name is selected, as in most parsers.
 #[test]
 fn the_last_of_repeated_names_can_be_selected() {
     let text = br#"{"a":1,"b":{"a":2,"a":3},"a":{"c":4,"c":5}}"#;

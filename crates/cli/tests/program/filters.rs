@@ -1,4 +1,4 @@
-//! `--where`: commands answer for the records that pass it.
+//! `--where`: commands process only the records that pass it.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ fn with<'a>(args: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn every_spelling_keeps_the_same_records() {
+fn equivalent_filters_keep_the_same_records() {
     for filter in ["@.ms > 100", "$.ms > 100", "?@.ms > 100", "[?(@.ms > 100)]", "[? @.ms>1e2 ]"] {
         assert_eq!(run(["extract", LOG, "$.id", "--where", filter]).ok(), "2\n4\n", "{filter}");
         assert_eq!(run(["count", LOG, "$", "--where", filter]).json()["total"], 2, "{filter}");
@@ -27,7 +27,7 @@ fn several_filters_must_all_hold() {
 }
 
 #[test]
-fn extract_keeps_places_of_the_whole_input() {
+fn extract_keeps_locations_of_the_whole_input() {
     let located = run(with(&["extract", LOG, "$.id", "--output", "located"], &ERRORS)).ok();
     let values: Vec<serde_json::Value> =
         located.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -111,7 +111,7 @@ fn every_input_is_filtered_alike() {
     assert_eq!(piped(with(&["extract", "-", "$.id"], &ERRORS), &sequence).ok(), "2\n4\n");
 }
 
-/// Records that a filter drops are validated as usual, and bad ones reported.
+/// Records that a filter drops are validated, and malformed ones are reported.
 #[test]
 fn dropped_records_are_validated() {
     let text = b"{\"n\":1,\"x\":tru}\n{\"n\":2}\n{\"n\":3,\"x\":[}\n";
@@ -126,13 +126,13 @@ fn dropped_records_are_validated() {
     assert!(strict.err.contains("record 0"), "{}", strict.err);
     let skipping = kept(&["--on-bad-record", "skip"]);
     assert_eq!((skipping.status, skipping.out.as_str()), (Some(0), "2\n"));
-    assert!(skipping.err.contains("2 bad records"), "{}", skipping.err);
+    assert!(skipping.err.contains("2 malformed records"), "{}", skipping.err);
 }
 
-/// A single document is kept or dropped whole; a note then names the query that filters its
+/// A single document is kept or dropped as a whole. A note names the query that filters its
 /// elements.
 #[test]
-fn a_dropped_document_is_noted_with_the_query_to_write() {
+fn dropped_documents_get_a_note_with_a_query() {
     let kept = line("count users.json $.users[*] --where @.meta");
     assert_eq!(kept.json()["total"], 4);
     for args in [
@@ -150,7 +150,7 @@ fn a_dropped_document_is_noted_with_the_query_to_write() {
     assert_eq!(suggested.ok().lines().count(), 1);
     let pipe = piped(["count", "-", "$", "--where", "@.age > 30"], &read(data().join("users.json")));
     assert!(pipe.err.contains("--where drops the only document") && !pipe.err.contains('`'), "{}", pipe.err);
-    // In a stream it is usual that nothing is kept.
+    // In a stream it is common that no record passes.
     assert_eq!(run(["extract", LOG, "$", "--where", "@.age > 30"]).ok(), "");
 }
 
@@ -166,7 +166,7 @@ fn invalid_filters_are_underlined() {
 }
 
 #[test]
-fn other_commands_name_those_that_filter() {
+fn other_commands_name_the_filtering_ones() {
     for command in ["check", "put", "read", "list", "tools"] {
         let refused = run([command, "--where", "@.a"]).failed(2);
         let names = "extract, count, sample, stats, and schema take --where";

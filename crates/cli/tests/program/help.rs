@@ -1,4 +1,4 @@
-//! Help, version, completions, manual pages.
+//! Help, version, completions, and manual pages.
 
 use crate::common::{line, run, snapshot};
 
@@ -44,7 +44,7 @@ fn help_fits_a_screen_and_shows_examples() {
 }
 
 #[test]
-fn the_version_is_the_packages() {
+fn the_version_is_that_of_the_package() {
     let version = format!("trommel {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(line("-V").ok(), version);
     assert_eq!(line("--version").ok(), version);

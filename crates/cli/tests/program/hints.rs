@@ -1,5 +1,5 @@
-//! Notes about queries that select nothing: never on standard output, never in the exit status,
-//! never for a query that selects something.
+//! Notes about queries that select nothing. They never affect standard output or the exit status,
+//! and never appear for a query that selects something.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ const STORE: &str = r#"{"products": [{"name": "a", "price": 150}, {"name": "b", 
 
 const LOG: &str = "{\"level\":\"info\",\"msg\":\"a\"}\n{\"level\":\"error\",\"msg\":\"b\"}\n";
 
-/// A folder with the documents.
+/// A folder with the test documents.
 fn folder(name: &str) -> Folder {
     let folder = Folder::new(name);
     folder.file("store.json", STORE);
@@ -18,7 +18,7 @@ fn folder(name: &str) -> Folder {
     folder
 }
 
-/// The notes of a command, which ends well.
+/// Returns the notes of a command that succeeds.
 fn notes(folder: &Folder, args: &[&str]) -> Vec<String> {
     let args = args.iter().map(|arg| match *arg {
         file if file.contains(".json") && !file.contains(['$', '@']) => {
@@ -89,7 +89,7 @@ fn names_where_for_a_filter_on_records() {
     assert!(note.ends_with("write `[0-9]`"), "{note}");
 }
 
-/// A pipe is read once; its beginning is enough for a hint.
+/// A pipe is read once; its prefix is enough for a hint.
 #[test]
 fn pipes_get_hints_from_their_beginning() {
     let record = "{\"level\":\"info\",\"msg\":\"a\"}\n";

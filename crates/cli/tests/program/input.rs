@@ -1,4 +1,4 @@
-//! What is read: framings, pipes, compressed files, and what cannot be read.
+//! Inputs: framings, pipes, compressed files, and unreadable inputs.
 
 use std::fs::{self, File};
 use std::process::Stdio;
@@ -6,7 +6,7 @@ use std::process::Stdio;
 use crate::common::{Folder, Run, data, gzip, line, piped, read, run, trommel, zstd};
 
 #[test]
-fn framings_divide_as_they_say() {
+fn framings_divide_as_documented() {
     let ids = |framing: &str, input: &[u8]| piped(["extract", "-", "$", "--input", framing], input);
     assert_eq!(ids("auto", b"[1]\n").ok(), "[1]\n");
     assert_eq!(ids("auto", b"1\n2\n\n3").ok(), "1\n2\n3\n");
@@ -22,7 +22,7 @@ fn framings_divide_as_they_say() {
 }
 
 #[test]
-fn what_does_not_fit_a_framing_is_said_with_the_one_that_does() {
+fn errors_name_the_fitting_framing() {
     for (framing, input, printed, said) in [
         ("auto", "{}{}", "{}\n", "--input concatenated"),
         ("auto", "true false", "true\n", "--input concatenated"),
@@ -42,7 +42,7 @@ fn what_does_not_fit_a_framing_is_said_with_the_one_that_does() {
 }
 
 #[test]
-fn names_announce_lines() {
+fn file_names_select_jsonl() {
     let folder = Folder::new("names");
     let lines = b"{\"id\": 1}\n{\"id\": 2}\n";
     for (name, bytes) in [
@@ -53,16 +53,16 @@ fn names_announce_lines() {
     ] {
         let file = folder.file(name, &bytes);
         assert_eq!(run(["stats", &file, "--only", "types"]).json()["records"], 2, "{name}");
-        // An empty file of lines has no records, which is no error.
+        // An empty file of lines has no records, which is valid.
         let empty = folder.file(&format!("empty-{name}"), b"");
         assert_eq!(run(["check", &empty]).ok(), "", "{name}");
     }
     assert_eq!(run(["check", &folder.file("empty.json", b"")]).status, Some(1));
 }
 
-/// Files, mapped or not, redirected or through a pipe, give the same.
+/// Files give the same answer mapped, read, redirected, or through a pipe.
 #[test]
-fn every_way_in_is_the_same() {
+fn all_kinds_of_input_give_the_same_answer() {
     let expected = line("extract users.json $..tags $.users[-1].name").ok();
     let args = ["extract", "-", "$..tags", "$.users[-1].name"];
     assert_eq!(line("extract users.json $..tags $.users[-1].name --no-mmap").ok(), expected);
@@ -71,7 +71,7 @@ fn every_way_in_is_the_same() {
     assert_eq!(Run::of(redirected).ok(), expected);
 }
 
-/// R41: compressed input gives the same answers, and what is wrong with it is an error.
+/// R41: compressed input gives the same answer, and damaged compressed input is an error.
 #[test]
 fn r41_compressed_input() {
     let folder = Folder::new("packed");
@@ -103,7 +103,7 @@ fn r41_compressed_input() {
     assert!(count(&folder.file("checksum.jsonl.gz", &bytes)).failed(1).contains("cannot read"));
 }
 
-/// R41: a bomb is refused at the ratio, which can be raised.
+/// R41: decompression bombs are refused at the ratio, which can be raised.
 #[test]
 fn r41_bombs_are_refused() {
     let folder = Folder::new("bomb");
@@ -120,7 +120,7 @@ fn r41_bombs_are_refused() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_said() {
+fn unopenable_inputs_are_reported() {
     let folder = Folder::new("unopened");
     let missing = folder.path("missing.json");
     for (file, said) in
@@ -131,7 +131,7 @@ fn what_cannot_be_opened_is_said() {
             assert!(refused.contains("cannot open") && refused.contains(said), "{command:?}: {refused}");
         }
     }
-    // A folder as standard input, too.
+    // The same for a folder as standard input.
     let output = trommel(["check", "-"]).stdin(File::open(folder.path("")).unwrap()).output().unwrap();
     assert!(Run::of(output).failed(1).contains("directory"));
 }
@@ -143,7 +143,7 @@ fn limits_are_named_when_they_are_reached() {
     assert!(refused.contains("10000 levels") && refused.contains("--limit-depth"), "{refused}");
     assert_eq!(piped(["check", "-", "--limit-depth", "20000"], deep.as_bytes()).ok(), "");
     assert!(piped(["count", "-", "$", "--limit-depth", "3"], b"[[[[]]]]").failed(1).contains("3 levels"));
-    // A query that looks back at a pipe needs a temporary file.
+    // A query that goes back in a pipe needs a temporary file.
     let long = format!("[{}]", vec!["1234567"; 4 << 20].join(","));
     let args = ["extract", "-", "$[-1]", "--spool-limit", "20MB"];
     let refused = piped(args, long.as_bytes()).failed(1);
@@ -173,7 +173,7 @@ fn named_pipes_are_read_once() {
     assert_eq!(child.wait_with_output().unwrap().stdout, b"1\n2\n");
 }
 
-/// An explicit `--input auto` overrides what the file's name says.
+/// An explicit `--input auto` overrides the file name.
 #[test]
 fn an_explicit_framing_overrides_the_name() {
     let folder = Folder::new("framing");
@@ -185,7 +185,7 @@ fn an_explicit_framing_overrides_the_name() {
     }
 }
 
-/// Files of the kernel report no length, or a wrong one, and cannot be mapped.
+/// Kernel files report no length or an incorrect one, and cannot be mapped.
 #[cfg(target_os = "linux")]
 #[test]
 fn files_of_the_kernel_are_read() {
@@ -217,7 +217,7 @@ fn files_of_the_kernel_are_read() {
 }
 
 #[test]
-fn gzip_padding_and_truncation_are_told_apart() {
+fn gzip_padding_and_truncation_are_distinguished() {
     let folder = Folder::new("padding");
     let mut packed = gzip(b"[1,2]\n");
     let cut = folder.file("cut.gz", &packed[..packed.len() - 9]);
@@ -226,5 +226,5 @@ fn gzip_padding_and_truncation_are_told_apart() {
     assert_eq!(run(["extract", &padded, "$"]).ok(), "[1,2]\n");
     let cut = run(["extract", &cut, "$"]);
     assert_eq!(cut.status, Some(1));
-    assert!(cut.err.contains("the gzip data ends early: the file was cut off"), "{}", cut.err);
+    assert!(cut.err.contains("the gzip data ends early: the file is truncated"), "{}", cut.err);
 }

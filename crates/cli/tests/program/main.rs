@@ -1,4 +1,4 @@
-//! The program as a whole: each command, what is stored and routed, terminals, and how it ends.
+//! End-to-end tests of the program: commands, storage, routing, terminals, and exit.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stdout, reason = "a test that cannot run says so")]
 

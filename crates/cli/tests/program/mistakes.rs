@@ -1,5 +1,4 @@
-//! What users get wrong: the status, what the message says, and that nothing is printed as an
-//! answer.
+//! Common mistakes of users: the status, the message, and an empty standard output.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +7,7 @@ use serde_json::Value;
 
 use crate::common::{Folder, Home, Run, line, piped, run, trommel, words};
 
-/// A command on what it reads from a pipe: its status, and parts of its message.
+/// A command and its piped input, the expected status, and parts of the message.
 type Mistake<'a> = (&'a str, &'a [u8], i32, &'a [&'a str]);
 
 fn check(mistakes: &[Mistake<'_>]) {
@@ -61,7 +60,7 @@ fn broken_inputs_are_located() {
 }
 
 #[test]
-fn unreadable_files_say_what_to_change() {
+fn unreadable_files_get_help() {
     let folder = Folder::new("unreadable");
     let file = folder.file("secret.json", "[1]");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
@@ -75,7 +74,7 @@ fn unreadable_files_say_what_to_change() {
     }
 }
 
-/// Queries of other languages: the corrected query, or what to run instead.
+/// Queries in other languages get the corrected query, or the command to run instead.
 #[test]
 fn foreign_queries_are_corrected() {
     for (query, help) in [
@@ -120,31 +119,31 @@ fn foreign_queries_are_corrected() {
 }
 
 #[test]
-fn wrong_arguments_say_what_is_right() {
+fn invalid_arguments_get_help() {
     for (command, parts) in [
         ("stats users.json --threads 0", &["--threads <N>", "must be at least 1"][..]),
         ("list --limit 0", &["must be at least 1"]),
-        ("sample users.json $ -n many", &["expected a whole number of at least 1"]),
+        ("sample users.json $ -n many", &["expected an integer of at least 1"]),
         ("list --tool-name web.fetch", &["'--tool-name'", "'--tool'"]),
         ("count users.json $ --as lengths", &["array-length"]),
-        ("help nothing", &["there is no command nothing"]),
-        ("help sessions nothing", &["there is no command nothing"]),
-        ("man nothing", &["there is no command nothing"]),
+        ("help nothing", &["unknown command nothing"]),
+        ("help sessions nothing", &["unknown command nothing"]),
+        ("man nothing", &["unknown command nothing"]),
         ("extract users.json $ -r", &["unexpected argument '-r'"]),
         ("extract users.json $ --raw", &["unexpected argument '--raw'"]),
         ("gc --max-size lots", &["expected a size"]),
-        ("list --before 5 --after 9", &["--after (9) is not below --before (5)"]),
+        ("list --before 5 --after 9", &["--after (9) must be earlier than --before (5)"]),
     ] {
         let err = line(command).failed(2);
         for part in parts {
             assert!(err.contains(part), "{command}: no `{part}` in {err}");
         }
-        // What follows `--` would be taken for a query or a file.
+        // The text after `--` would be mistaken for a query or a file.
         assert!(!err.contains("as a value, use"), "{command}: {err}");
     }
 }
 
-/// The help of a command, by the name that users try first.
+/// `help COMMAND` prints the help, because users try it first.
 #[test]
 fn help_is_a_command() {
     assert_eq!(line("help").ok(), line("--help").ok());
@@ -154,7 +153,7 @@ fn help_is_a_command() {
     assert_eq!(line("help sessions list").ok(), line("sessions list --help").ok());
 }
 
-/// A thousand bad records are ten warnings and a number.
+/// A thousand malformed records give ten warnings and a count.
 #[test]
 fn bad_records_are_summed_up() {
     let input = "{\"a\": tru}\n".repeat(1000) + "{\"a\": 1}\n";
@@ -165,8 +164,8 @@ fn bad_records_are_summed_up() {
         let run = piped(args, input.as_bytes());
         assert_eq!(run.status, Some(0), "{command}: {}", run.err);
         assert_eq!(run.err.matches("warning: ").count(), 10, "{command}: {}", run.err);
-        assert!(run.err.contains("record 9 is left out"), "{command}: {}", run.err);
-        let summary = "1,000 bad records were left out; only the first 10 are listed";
+        assert!(run.err.contains("skipped record 9"), "{command}: {}", run.err);
+        let summary = "skipped 1,000 malformed records; only the first 10 are listed";
         assert!(run.err.contains(summary), "{command}: {}", run.err);
     }
     // The report of `check` is complete.
@@ -174,14 +173,14 @@ fn bad_records_are_summed_up() {
     assert_eq!(run.out.lines().count(), 1000);
 }
 
-/// The names of a tool's arguments, which users of the command line do not know.
+/// Returns the argument names of a tool. Users of the command line do not know them.
 fn arguments(tool: &str) -> Vec<String> {
     let schema: Value = serde_json::from_str(&run(["tools", tool, "--schema", "openai"]).ok()).unwrap();
     let properties = schema["function"]["parameters"]["properties"].as_object().unwrap().clone();
     properties.into_iter().map(|(name, _)| name).collect()
 }
 
-/// Fails if a message names an argument: in backticks, or, if it is no word of English, anywhere.
+/// Fails if a message names an argument: in backticks, or anywhere if it is not an English word.
 fn assert_no_arguments(command: &str, err: &str, arguments: &[String]) {
     let words: Vec<&str> =
         err.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).collect();
@@ -213,14 +212,14 @@ fn r45_messages_about_buffers_name_options() {
     for (command, part) in [
         ("buffers read found", "--lines"),
         ("buffers read nothing", ""),
-        ("buffers read nothing --lines 1:2", "there is no buffer `nothing`"),
+        ("buffers read nothing --lines 1:2", "no buffer `nothing`"),
         ("buffers read found --lines 2:1", ""),
         ("buffers read found --lines 0:1", ""),
         ("buffers read found --lines 90:99", ""),
         ("buffers read found --offset 9999 --length 1", ""),
         ("buffers read found --offset 0 --length 0", "--length"),
-        ("buffers read found --offset 18446744073709551615 --length 9000", "more than the 8,000"),
-        ("buffers info nothing", "there is no buffer `nothing`"),
+        ("buffers read found --offset 18446744073709551615 --length 9000", "exceeds the limit of 8,000"),
+        ("buffers info nothing", "no buffer `nothing`"),
         ("buffers info ''", ""),
         ("buffers peek found --max-chars 9000", "--max-chars"),
         ("buffers peek found --max-chars 0", "--max-chars"),
@@ -231,13 +230,13 @@ fn r45_messages_about_buffers_name_options() {
         ("buffers search found a --offset 9999", ""),
         ("buffers export found there", "--write-mode"),
         ("buffers export found ../outside", ""),
-        ("buffers export nothing x", "there is no buffer `nothing`"),
+        ("buffers export nothing x", "no buffer `nothing`"),
         ("buffers export found ''", ""),
         ("buffers list --session a/b", "--session"),
         ("buffers list --offset 99", ""),
     ] {
         let run = at(command);
-        // Some of them are answers, for which there is nothing to say.
+        // Some of them succeed and need no message.
         if run.status == Some(0) {
             assert_eq!(part, "", "{command}: {run:?}");
             continue;
@@ -248,7 +247,7 @@ fn r45_messages_about_buffers_name_options() {
     }
 }
 
-/// R45: messages about pages of stored outputs do, too.
+/// R45: messages about pages of stored outputs name options, too.
 #[test]
 fn r45_messages_about_stored_outputs_name_options() {
     let home = Home::new("mistaken-reads");
@@ -258,14 +257,14 @@ fn r45_messages_about_stored_outputs_name_options() {
     let path = format!("$.{name}");
     let arguments = arguments("tool_outputs.read");
     for (args, part) in [
-        (&["read", "output:long-name-1", "$", "--cursor", "nonsense"][..], "leave out --cursor"),
+        (&["read", "output:long-name-1", "$", "--cursor", "nonsense"][..], "omit --cursor"),
         (&["read", "output:long-name-1", &path, "--max-chars", "200"], "pass --max-chars "),
-        (&["read", "output:some-text-1", "$.a"], "leave out QUERY"),
+        (&["read", "output:some-text-1", "$.a"], "omit QUERY"),
         (&["read", "output:long-name-1", "$.*"], "can select several values"),
     ] {
         let err = home.run(args).failed(2);
         assert!(err.contains(part), "{args:?}: no `{part}` in {err}");
-        // Codes never change, even where they are the name of an argument.
+        // Codes are stable, even those that equal the name of an argument.
         let err = err.replacen("error[max_chars]", "error", 1);
         assert_no_arguments(&args.join(" "), &err, &arguments);
         let json = home.run([args, &["--json"]].concat()).failed(2);
@@ -275,13 +274,13 @@ fn r45_messages_about_stored_outputs_name_options() {
     }
 }
 
-/// In JSON, errors have the members of a failed call of the tool.
+/// JSON errors have the members of a failed tool call.
 #[test]
 fn errors_in_json_name_options_too() {
     let home = Home::new("mistakes-in-json");
     for (command, tool, code, part) in [
         ("list --json --before 5 --after 9", "tool_outputs.list", "filter", "--after (9)"),
-        ("buffers info nothing --json", "buffer_ops", "not_found", "there is no buffer `nothing`"),
+        ("buffers info nothing --json", "buffer_ops", "not_found", "no buffer `nothing`"),
         ("buffers read nothing --json", "buffer_ops", "range", "--lines FIRST:LAST"),
     ] {
         let json: Value = serde_json::from_str(&home.line(command).failed(2)).unwrap();
@@ -291,7 +290,7 @@ fn errors_in_json_name_options_too() {
     }
 }
 
-/// R45: messages about sessions do, too.
+/// R45: messages about sessions name options, too.
 #[test]
 fn r45_messages_about_sessions_name_options() {
     let tour = crate::common::data().join("../tour/agents").canonicalize().unwrap();
@@ -314,8 +313,8 @@ fn r45_messages_about_sessions_name_options() {
         ("sessions analyze 7c1e5a90 summary --by a", "--by"),
         ("sessions analyze 7c1e5a90 usage --limit 1", "--limit"),
         ("sessions analyze 7c1e5a90 aggregate --field a..b", ""),
-        ("sessions rewind 7c1e5a90 --to-turn 99", "there is no turn 99"),
-        ("sessions rewind 7c1e5a90 --to-message 999", "there is no message 999"),
+        ("sessions rewind 7c1e5a90 --to-turn 99", "no turn 99"),
+        ("sessions rewind 7c1e5a90 --to-message 999", "no message 999"),
         ("sessions rewind 7c1e5a90 --before soon", "2026-03-01T09:00:00Z"),
         ("sessions rewind 7c1e5a90 --before 1999-01-01", ""),
         ("sessions rewind nothing --to-turn 1", "trommel sessions list"),

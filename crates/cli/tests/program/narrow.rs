@@ -5,13 +5,13 @@ use std::process::Command;
 use crate::common::{Home, data, fed, trommel, words};
 use crate::terminal::shown_within;
 
-/// The lines that a command shows on 80 columns, without colors.
+/// Returns the lines that a command shows on 80 columns, without colors.
 fn lines(mut command: Command) -> Vec<String> {
     command.envs([("NO_COLOR", "1"), ("TERM", "dumb")]);
     shown_within(80, command).lines().map(str::to_owned).collect()
 }
 
-/// The tour's sessions.
+/// Runs a command over the sessions of the tour.
 fn sessions(line: &str) -> Command {
     let tour = data().join("../tour").canonicalize().unwrap();
     let mut command = trommel(words(line));
@@ -39,7 +39,7 @@ fn ids_of_outputs_are_not_broken() {
 }
 
 #[test]
-fn sessions_take_a_line_each() {
+fn each_session_takes_one_line() {
     let lines = lines(sessions("sessions list --all"));
     for id in ["7c1e5a90", "b03d9e42", "e9a4c2b1", "4d3c9a61"] {
         assert!(lines.iter().any(|line| line.starts_with(&format!(" {id} "))), "{id}: {lines:#?}");
@@ -54,12 +54,12 @@ fn ids_and_numbers_of_usage_are_not_broken() {
     for id in ["7c1e5a90-4f2b-4d3c-9a61-2f8b0e6d1c35", "4d3c9a612f8b0e6d-a1b2c3d4e5f60718_explorer"] {
         assert!(lines.iter().any(|line| line.starts_with(&format!(" {id} "))), "{id}: {lines:#?}");
     }
-    // A broken number continues in a line of its own.
+    // A broken number would continue on a line of its own.
     let rows = lines.iter().take_while(|line| *line != "Not counted");
     assert_eq!(rows.filter(|line| line.starts_with("      ")).count(), 0, "{lines:#?}");
 }
 
-/// Sizes for people name binary units; the size of what queries select is not shown as the file's.
+/// Sizes use binary units, and the size of selected values is not shown as that of the file.
 #[test]
 fn sizes_name_binary_units() {
     let home = Home::new("sizes");

@@ -1,9 +1,9 @@
-//! Pages of one value: of files, pipes and stored outputs alike.
+//! Pages of one value, from files, pipes, and stored outputs.
 
 use crate::common::{self, Home, data, gzip, line, piped, read, run};
 use serde_json::{Value, json};
 
-/// All pages of a value, one after the other.
+/// Reads all pages of a value in order.
 fn pages(file: &str, path: &str, max_chars: &str) -> Vec<Value> {
     let mut args = vec!["read".to_owned(), file.into(), path.into(), "--max-chars".into(), max_chars.into()];
     let mut pages = Vec::new();
@@ -20,7 +20,7 @@ fn pages(file: &str, path: &str, max_chars: &str) -> Vec<Value> {
     }
 }
 
-/// Pages joined are the value.
+/// The joined pages equal the value.
 #[test]
 fn pages_joined_are_the_value() {
     let folder = common::Folder::new("pages");
@@ -54,9 +54,9 @@ fn pages_joined_are_the_value() {
     assert_eq!(page, "{\"path\":\"$.n\",\"kind\":\"number\",\"size\":{\"bytes\":4},\"content\":1.50}\n");
 }
 
-/// A file, a pipe, a packed file and a stored output give the same page but for the cursor.
+/// A file, a pipe, a compressed file, and a stored output give the same page except for the cursor.
 #[test]
-fn wherever_it_lies_a_page_is_the_same() {
+fn pages_of_files_pipes_and_outputs_are_equal() {
     let home = Home::new("same");
     let folder = home.folder();
     let shop = read(data().join("../tour/shop.json"));
@@ -88,7 +88,7 @@ fn wherever_it_lies_a_page_is_the_same() {
     }
 }
 
-/// Values too large for any page are marked, with a path that leads to them.
+/// Values too large for any page are replaced by a mark with a path that selects them.
 #[test]
 fn large_values_are_marked() {
     let folder = common::Folder::new("large");
@@ -106,7 +106,7 @@ fn large_values_are_marked() {
     assert_eq!(within["kind"], "string");
     let tight = run(["read", &file, "$", "--max-chars", "200"]).json();
     assert_eq!(tight["content"], json!({"a b": {"$truncated": true}, "$more": 1}));
-    // Of a name that no page can hold, the beginning stands there.
+    // A name too long for any page is truncated.
     let name = "n".repeat(200_000);
     let file = folder.file("b.json", format!("{{\"{name}\": 1}}"));
     let page = run(["read", &file, "$", "--max-chars", "200"]).json();
@@ -130,7 +130,7 @@ fn records_are_read_as_one_array() {
     assert_eq!(third["kind"], "object");
     let id = line("read log.jsonl $[2].id").json();
     assert_eq!(id["content"], third["content"]["id"]);
-    // Found out only when a second value comes.
+    // The stream is recognized only at its second value.
     let stream = b"{\"a\": 1}\n{\"a\": 2}\n";
     assert_eq!(piped(["read", "-", "$[1].a"], stream).json()["content"], 2);
     assert_eq!(piped(["read", "-"], stream).json()["content"], json!([{"a": 1}, {"a": 2}]));
@@ -140,7 +140,7 @@ fn records_are_read_as_one_array() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said() {
+fn unreadable_values_are_reported() {
     let folder = common::Folder::new("refused");
     let file = folder.file("a.json", format!("[{}1]", "1, ".repeat(1000)));
     let cursor = run(["read", &file, "$", "--max-chars", "300"]).json();
@@ -149,8 +149,8 @@ fn what_cannot_be_read_is_said() {
         (vec!["read", "users.json", "$.users[*]"], 2, "can select several values"),
         (vec!["read", "users.json", "$.nothing"], 2, "selects nothing"),
         (vec!["read", "users.json", "$."], 2, "error[query-"),
-        (vec!["read", "users.json", "$", "--cursor", &cursor], 2, "does not belong"),
-        (vec!["read", &file, "$", "--cursor", "nonsense"], 2, "does not belong"),
+        (vec!["read", "users.json", "$", "--cursor", &cursor], 2, "does not match"),
+        (vec!["read", &file, "$", "--cursor", "nonsense"], 2, "does not match"),
         (vec!["read", "users.json", "--max-chars", "10"], 2, "200"),
         (vec!["read", "missing.json"], 1, "cannot open"),
         (vec!["read", "bad.json"], 1, "error["),
@@ -158,10 +158,10 @@ fn what_cannot_be_read_is_said() {
         let text = run(&args).failed(status);
         assert!(text.contains(said), "{args:?}: {text}");
     }
-    // A file that has changed since is another value.
+    // A file that has changed since the previous page contains another value.
     folder.file("a.json", "[1, 2, 3]");
     let text = run(["read", &file, "$", "--cursor", &cursor]).failed(2);
-    assert!(text.contains("does not belong"), "{text}");
+    assert!(text.contains("does not match"), "{text}");
     let text = piped(["read", "-", "$.a", "--duplicates", "all"], b"{\"a\": 1, \"a\": 2}").failed(2);
     assert!(text.contains("selects 2 values"), "{text}");
 }

@@ -1,5 +1,5 @@
-//! The README's tours: every command shown is run, in the order shown and in a home of their own,
-//! and must print what is shown.
+//! The README's tours: every command runs in order, in a temporary home, and prints the shown
+//! output.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Commands and what they print, from the blocks marked `console`.
+/// Extracts commands and their output from the blocks marked `console`.
 fn shown(readme: &str) -> Vec<(String, String)> {
     let mut runs: Vec<(String, String)> = Vec::new();
     let mut inside = false;
@@ -33,8 +33,7 @@ fn shown(readme: &str) -> Vec<(String, String)> {
     runs
 }
 
-/// A text in which the times of storing, the only thing that differs from run to run, are all the
-/// same.
+/// Masks the times of storing, which are the only difference between runs.
 fn timeless(text: &str) -> String {
     const MARK: &str = "\"created_at\":";
     let mut parts = text.split(MARK);
@@ -43,7 +42,7 @@ fn timeless(text: &str) -> String {
 }
 
 #[test]
-fn the_tours_print_what_they_show() {
+fn the_tours_print_the_shown_output() {
     let root = root();
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
     let runs = shown(&readme);

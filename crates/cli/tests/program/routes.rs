@@ -1,5 +1,4 @@
-//! `trommel run` and `trommel buffers`: documents, with a model and without one, and what they
-//! leave in variables.
+//! `trommel run` and `trommel buffers`: documents with and without a model, and their variables.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -40,7 +39,7 @@ workflow_engine: step
 What is to be done?
 ";
 
-/// A server that gives one answer after the other, and the bodies of what it was asked.
+/// Starts a server that gives one answer after another and collects the request bodies.
 pub(crate) fn server(answers: Vec<Value>) -> (String, JoinHandle<Vec<Value>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -66,7 +65,7 @@ fn serve(mut stream: TcpStream, message: &Value) -> Value {
     }
     let mut asked = vec![0; length];
     reader.read_exact(&mut asked).unwrap();
-    // A whole response may be given instead of a message.
+    // A test may give a whole response instead of a message.
     let body = if message.get("choices").is_some() {
         message.clone()
     } else {
@@ -82,8 +81,8 @@ pub(crate) fn asks(id: &str, name: &str, arguments: &Value) -> Value {
     json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments.to_string()}})
 }
 
-/// A document from its first line to its last: inputs to a variable and a file, a tool's result
-/// routed, a buffer searched and exported by the model, and then by hand, from another process.
+/// A whole document: inputs to a variable and a file, a routed tool result, and a buffer that the
+/// model searches and exports. Another process then does the same by hand.
 #[test]
 fn a_document_is_run_with_a_model() {
     let (home, file) = prepared("with-model", DOCUMENT);
@@ -132,9 +131,9 @@ fn a_document_is_run_with_a_model() {
     let asked = serving.join().unwrap();
     assert_eq!(asked[0]["model"], "small");
     assert!(asked[0]["messages"][0]["content"].as_str().unwrap().ends_with("What is to be done?"));
-    let told = |number: usize| asked[1]["messages"][number]["content"].as_str().unwrap();
-    assert!(told(2).starts_with(listed), "{}", told(2));
-    let hits: Value = serde_json::from_str(told(3)).unwrap();
+    let content = |number: usize| asked[1]["messages"][number]["content"].as_str().unwrap();
+    assert!(content(2).starts_with(listed), "{}", content(2));
+    let hits: Value = serde_json::from_str(content(3)).unwrap();
     assert_eq!((&hits["hits"][0]["text"], &hits["hits"][0]["line"]), (&json!("first LATE"), &json!(1)));
 
     // From another process, by hand.
@@ -155,7 +154,7 @@ fn a_document_is_run_with_a_model() {
         "--root",
         home.folder().path("docs").to_str().unwrap(),
     ]);
-    assert!(again.failed(2).contains("exported.md is there already"));
+    assert!(again.failed(2).contains("exported.md already exists"));
     let output = home.trommel(["history"]).output().unwrap();
     assert!(!String::from_utf8(output.stdout).unwrap().contains("secret-key"));
 }
@@ -191,15 +190,14 @@ fn a_dry_run_changes_nothing() {
     assert_eq!(home.run(["run", &file, "--dry-run", "--json"]).json()["steps"][0]["name"], "Collect");
 }
 
-/// R45: a directive that is wrong, or that fails, ends the run with status 1, and its place in the
-/// file.
+/// R45: an invalid or failed directive ends the run with status 1 and its position in the file.
 #[test]
-fn r45_directives_that_fail_have_their_place() {
+fn r45_failed_directives_have_a_position() {
     for (document, place, said) in [
         (
             "## S\n@input file: notes/1 (output=variable:)\n",
             "day.md:2:30: ",
-            "a name is missing behind `variable:`",
+            "a name is missing after `variable:`",
         ),
         ("## S\n\n@inptu file: notes/1\n", "day.md:3:2: ", "Did you mean @input?"),
         (
@@ -208,9 +206,9 @@ fn r45_directives_that_fail_have_their_place() {
             "there is no file `notes/3`",
         ),
         ("## S\n@input file: notes/1 (output=file:../x)\n@model none\n", "day.md:2:30: ", "no `..`"),
-        ("## S\nHello.\n", "day.md:1:1: ", "none is set up"),
-        ("## S\n@model x\n", "day.md:2:8: ", "none is set up"),
-        ("## S\n@tools web\n@model none\n", "day.md:2:8: ", "there is no tool `web`"),
+        ("## S\nHello.\n", "day.md:1:1: ", "none is configured"),
+        ("## S\n@model x\n", "day.md:2:8: ", "none is configured"),
+        ("## S\n@tools web\n@model none\n", "day.md:2:8: ", "unknown tool `web`"),
         ("no steps", "day.md:1:1: ", "no step"),
     ] {
         let (home, file) = prepared("failing", document);
@@ -226,9 +224,9 @@ fn r45_directives_that_fail_have_their_place() {
     }
 }
 
-/// R48: a run whose model does not answer ends soon after it is asked to, without a message.
+/// R48: a run that waits for its model ends soon after a signal, without a message.
 #[test]
-fn r48_an_interrupted_run_ends() {
+fn r48_interrupted_runs_end() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let (home, file) = prepared("interrupted", DOCUMENT);
@@ -246,9 +244,9 @@ fn r48_an_interrupted_run_ends() {
     }
 }
 
-/// R48: so does one whose reader went away.
+/// R48: so does a run whose output pipe is closed.
 #[test]
-fn r48_a_closed_pipe_ends_it_without_a_word() {
+fn r48_closed_pipes_end_a_run_silently() {
     let (home, file) = prepared("closed", &DOCUMENT.replace("@model small", "@model none"));
     for args in [vec!["run", file.as_str()], vec!["run", file.as_str(), "--json"], vec!["buffers", "list"]] {
         let (reader, writer) = io::pipe().unwrap();
@@ -261,10 +259,9 @@ fn r48_a_closed_pipe_ends_it_without_a_word() {
     }
 }
 
-/// Results of tools that a call routes nowhere go to the store, and one call's variables are the
-/// next one's.
+/// Unrouted tool results go to the store, and calls share their variables.
 #[test]
-fn calls_see_the_buffers_of_the_usual_session() {
+fn calls_share_the_buffers_of_the_default_session() {
     let (home, file) = prepared("calls", DOCUMENT.split("## Ask").next().unwrap());
     home.run(["run", &file]).ok();
     let call = home
@@ -275,7 +272,7 @@ fn calls_see_the_buffers_of_the_usual_session() {
     assert_eq!((&listed["total"], &listed["buffers"][0]["scope"]), (&json!(1), &json!("session")));
 }
 
-/// `query:` inputs are values of files below the root and of stored outputs.
+/// `query:` inputs query files below the root and stored outputs.
 #[test]
 fn queries_are_inputs() {
     let document = "## S\n\

@@ -1,4 +1,4 @@
-//! `trommel run`: what it says of calls, warnings and failures, and what a document may make it do.
+//! `trommel run`: reports of calls, warnings, and failures, and the permissions of a document.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ fn done() -> Value {
     json!({"content": "Done."})
 }
 
-/// The names of the operations that a request describes for a tool.
+/// Returns the operations of a tool that a request describes.
 fn operations(request: &Value, tool: &str) -> Vec<String> {
     let tools = request["tools"].as_array().unwrap();
     let function =
@@ -51,7 +51,7 @@ fn r27_a_step_without_tools_cannot_write_files() {
     assert_eq!(printed.matches("[tool call] buffer_ops ").count(), 2, "{printed}");
     assert_eq!(printed.matches(": failed: ").count(), 2, "{printed}");
     assert_eq!(fs::read_to_string(home.folder().path("docs/important.md")).unwrap(), "mine");
-    // Named, it writes, and replaces where that is said as well.
+    // A step that names the tool writes, and replaces the file on request.
     for (tools, replaced, appended) in [
         ("@tools buffer_ops", false, true),
         ("@tools buffer_ops(write-mode=replace)", true, true),
@@ -70,7 +70,7 @@ fn r27_a_step_without_tools_cannot_write_files() {
     }
 }
 
-/// A session of Amplifier with two turns.
+/// Writes an Amplifier session with two turns.
 fn session(home: &Home) -> std::path::PathBuf {
     let folder = home.folder().path("amplifier/projects/-p/sessions/5d1c7f7e-0000-4000-8000-000000000001");
     fs::create_dir_all(&folder).unwrap();
@@ -120,7 +120,7 @@ fn all_tools_change_sessions_only_with_approval() {
 }
 
 #[test]
-fn a_failed_run_says_what_was_done() {
+fn failed_runs_report_their_progress() {
     let document = "## A\n@input file:notes/* (output=variable:v)\n@model none\n\n## B\n@input file:notes/1 (output=file:made)\n\
         @output file:answer\n@write-mode replace\n\nGo.\n";
     let (home, file) = prepared("partial", document);
@@ -131,7 +131,7 @@ fn a_failed_run_says_what_was_done() {
     assert_eq!(run.status, Some(1));
     assert!(run.err.contains("was cut off at the model's output limit"), "{}", run.err);
     assert!(
-        run.err.contains("in the step `B`; the step before it is done; it wrote to file:made.md"),
+        run.err.contains("in the step `B`; 1 earlier step is complete; it wrote to file:made.md"),
         "{}",
         run.err
     );
@@ -142,19 +142,19 @@ fn a_failed_run_says_what_was_done() {
     assert_eq!((&report["steps"][0]["name"], report["steps"].as_array().unwrap().len()), (&json!("A"), 1));
     assert_eq!(report["partial"]["manifests"][0]["destination"], "file:made.md");
     assert_eq!((&report["error"]["step"], &report["error"]["line"]), (&json!("B"), &json!(5)));
-    // Found before the first step.
+    // Found before the first step runs.
     let wrong =
         home.folder().file("docs/wrong.md", format!("{document}\n## C\n@tools web_search\n@model none\n"));
     let mut command = home.trommel(["run", &wrong, "--json"]);
     command.env("TROMMEL_MODEL_URL", "http://127.0.0.1:1").env("TROMMEL_MODEL", "m");
     let run = Run::of(command.output().unwrap());
-    assert!(run.err.contains("in the step `C`; all steps are checked first: nothing was run"), "{}", run.err);
+    assert!(run.err.contains("in the step `C`; all steps are checked first; nothing was run"), "{}", run.err);
     let report: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!((&report["steps"], &report["partial"]), (&json!([]), &Value::Null));
 }
 
 #[test]
-fn a_step_without_a_model_says_how_to_have_one() {
+fn steps_without_a_model_name_the_variables() {
     let (home, file) =
         prepared("modelless", "## A\n@input file:notes/* (output=file:made)\n@model none\n\n## B\nGo.\n");
     let run = home.run(["run", &file]);
@@ -162,15 +162,15 @@ fn a_step_without_a_model_says_how_to_have_one() {
     assert!(said.contains("set TROMMEL_MODEL_URL and TROMMEL_MODEL, or write `@model none`"), "{said}");
     assert!(!home.folder().path("docs/made.md").exists());
     let plan = home.run(["run", &file, "--dry-run"]).ok();
-    assert!(plan.contains("[would ask] the default model\n[would fail] this step needs a model"), "{plan}");
+    assert!(plan.contains("[would ask] the default model\n[would fail] the step needs a model"), "{plan}");
     let mut command = home.trommel(["run", &file]);
     command.env("TROMMEL_MODEL_URL", "http://127.0.0.1:1");
     let said = Run::of(command.output().unwrap()).failed(1);
-    assert!(said.contains("the step names no model, and there is no default"), "{said}");
+    assert!(said.contains("the step names no model, and no default is set"), "{said}");
 }
 
 #[test]
-fn warnings_have_their_places() {
+fn warnings_have_positions() {
     let document = "## S\n@input file:nots/1\n@output context\n@model none\n\nText.\n- @model none\n";
     let (home, file) = prepared("warned", document);
     let run = home.run(["run", &file]);
@@ -190,7 +190,7 @@ fn warnings_have_their_places() {
 }
 
 #[test]
-fn a_document_of_standard_input_is_run() {
+fn documents_are_read_from_standard_input() {
     let (home, _) = prepared("stdin", "");
     let root = home.folder().path("docs");
     let mut command = home.trommel(["run", "-"]);
@@ -207,7 +207,7 @@ fn a_document_of_standard_input_is_run() {
     assert!(binary.failed(2).contains("the document is not valid UTF-8 (byte 5); save it as UTF-8"));
 }
 
-/// The memory of `{pending}` belongs to a document's place, not to its name.
+/// `{pending}` remembers files by a document's path, not by its name.
 #[test]
 fn pending_files_belong_to_one_document() {
     let document = "## S\n@input file:notes/{pending} (output=discard)\n@model none\n";
@@ -226,7 +226,7 @@ fn pending_files_belong_to_one_document() {
 }
 
 #[test]
-fn an_answer_for_the_context_is_printed_once() {
+fn answers_to_the_context_are_printed_once() {
     let (home, file) = prepared("once", "## S\n@output context\n\nGo.\n");
     let printed = with_model(&home, &["run", &file], vec![done()]).0.ok();
     assert_eq!(printed, "## S\n\nDone.\n");
@@ -241,7 +241,7 @@ fn buffers_are_removed() {
     home.run(["run", &file]).ok();
     assert_eq!(home.line("buffers rm v_000").ok(), "removed v_000\n");
     let said = home.line("buffers rm v_001 v_000").failed(2);
-    assert!(said.contains("there is no buffer `v_000` in the scope session"), "{said}");
+    assert!(said.contains("no buffer `v_000` in the scope session"), "{said}");
     assert_eq!(home.line("buffers list").json()["total"], 1);
     assert_eq!(home.line("buffers rm --all --json").json(), json!({"removed": 1}));
     assert_eq!(home.line("buffers rm --all").ok(), "removed 0 buffers\n");
@@ -255,7 +255,7 @@ fn buffers_are_removed() {
 }
 
 #[test]
-fn a_request_to_the_model_has_a_time_limit() {
+fn model_requests_have_a_timeout() {
     let (home, file) = prepared("slow", "## S\n@output file:answer\n\nGo.\n");
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -273,7 +273,7 @@ fn a_request_to_the_model_has_a_time_limit() {
 }
 
 #[test]
-fn a_terminal_shows_that_the_model_is_waited_for() {
+fn terminals_show_a_spinner_during_model_requests() {
     let (home, file) = prepared("waiting", "## S\nGo.\n");
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let mut command = home.trommel(["run", &file, "--model-timeout", "1.5"]);

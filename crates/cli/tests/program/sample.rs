@@ -15,7 +15,7 @@ fn of_hundred(options: &str) -> Vec<u64> {
 }
 
 #[test]
-fn strategies_draw_as_they_say() {
+fn strategies_draw_as_documented() {
     assert_eq!(of_hundred("-n 3 --strategy first"), [0, 1, 2]);
     assert_eq!(of_hundred("-n 3 --strategy last"), [97, 98, 99]);
     assert_eq!(of_hundred("-n 4 --strategy systematic"), [0, 25, 50, 75]);
@@ -27,9 +27,10 @@ fn strategies_draw_as_they_say() {
     assert_eq!(of_hundred("-n 10 --seed -1"), of_hundred("-n 10 --seed 18446744073709551615"));
 }
 
-/// The same from a file, mapped or not, compressed or from a pipe, on any number of threads.
+/// Gives the same sample from a file, mapped or not, compressed, or from a pipe, on any number of
+/// threads.
 #[test]
-fn a_seed_says_it_all() {
+fn equal_seeds_draw_equal_samples() {
     let folder = Folder::new("seed");
     let (plain, packed) = (numbers(5_000), common::gzip(&numbers(5_000)));
     let files = [folder.file("list.json", &plain), folder.file("list.json.gz", &packed)];
@@ -43,16 +44,16 @@ fn a_seed_says_it_all() {
 }
 
 #[test]
-fn without_a_seed_the_one_taken_is_told() {
-    let told = line("sample users.json $.users -n 2");
-    assert_eq!(told.status, Some(0));
-    let seed = told.err.strip_prefix("note: drawn with --seed ").unwrap().trim();
-    assert_eq!(run(["sample", "users.json", "$.users", "-n", "2", "--seed", seed]).ok(), told.out);
+fn random_seeds_are_noted() {
+    let unseeded = line("sample users.json $.users -n 2");
+    assert_eq!(unseeded.status, Some(0));
+    let seed = unseeded.err.strip_prefix("note: drawn with --seed ").unwrap().trim();
+    assert_eq!(run(["sample", "users.json", "$.users", "-n", "2", "--seed", seed]).ok(), unseeded.out);
     assert_eq!(line("sample users.json $.users -n 2 --strategy first").err, "");
 }
 
 #[test]
-fn groups_have_their_share() {
+fn strata_are_sampled_in_proportion() {
     let args = "sample users.json $.users -n 2 --strategy stratified --strata-path $.country --seed 1";
     let document = line(&format!("{args} --json")).json();
     assert_eq!(
@@ -68,7 +69,7 @@ fn groups_have_their_share() {
 }
 
 #[test]
-fn one_document_has_the_tools_shape() {
+fn json_has_the_members_of_the_tool() {
     let document = line("sample log.jsonl $ -n 2 --strategy last --json").ok();
     assert_eq!(
         document,
@@ -83,7 +84,7 @@ fn one_document_has_the_tools_shape() {
 }
 
 #[test]
-fn lines_may_tell_the_index() {
+fn lines_can_show_indices() {
     assert_eq!(
         line("sample users.json $.users[*].age -n 2 --strategy last --indices").ok(),
         "{\"index\":1,\"value\":24.50}\n{\"index\":2,\"value\":-0}\n"
@@ -96,15 +97,15 @@ fn lines_may_tell_the_index() {
 }
 
 #[test]
-fn options_that_do_not_fit_are_refused() {
+fn incompatible_options_are_refused() {
     for (args, said) in [
         ("-n 0", "'--size <N>'"),
-        ("-n 2 --stride 3", "--stride goes with --strategy systematic"),
+        ("-n 2 --stride 3", "--stride needs --strategy systematic"),
         ("-n 2 --strategy systematic --stride 0", "'--stride <K>'"),
         ("-n 2 --strategy stratified", "needs --strata-path"),
-        ("-n 2 --strata-path $.a", "--strata-path goes with"),
+        ("-n 2 --strata-path $.a", "--strata-path needs"),
         ("-n 2 --strategy stratified --strata-path .a", "in --strata-path: "),
-        ("-n 2 --seed x", "a whole number"),
+        ("-n 2 --seed x", "a 64-bit integer"),
         ("-n 2 --indices --json", "cannot be used with"),
         ("", "--size <N>"),
     ] {
@@ -114,7 +115,7 @@ fn options_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn what_cannot_be_sampled_is_a_failure() {
+fn unsampleable_queries_fail() {
     let refused = line("sample users.json $.meta -n 2 --seed 1").failed(1);
     assert!(refused.contains("$.meta selects an object") && refused.contains("$.meta[*]"), "{refused}");
     let refused = line("sample skipped.json $.later -n 2 --seed 1").failed(1);

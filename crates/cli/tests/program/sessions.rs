@@ -1,5 +1,5 @@
-//! `trommel sessions`: every operation as JSON and on a terminal, over session folders that are
-//! written here.
+//! `trommel sessions`: every operation as JSON and on a terminal, over sessions written by the
+//! tests.
 
 mod finding;
 
@@ -14,17 +14,17 @@ use serde_json::{Value, json};
 
 const PROJECT: &str = "-home-u-app";
 
-/// A session of Amplifier.
+/// An Amplifier session.
 const APP: &str = "5d1c0a9e-0000-4000-8000-000000000001";
 
-/// A session of Claude Code.
+/// A Claude Code session.
 const WEB: &str = "c1a2b3c4-0000-4000-8000-000000000002";
 
-/// Two homes of sessions, and a home of the program that nothing is to be made in.
+/// Homes of two programs with sessions, and a home of this program that must stay empty.
 struct Home(Folder);
 
 impl Home {
-    /// With one session of each program, and a sub-session.
+    /// Writes one session of each program, and a sub-session.
     fn new(name: &str) -> Self {
         let home = Self::empty(name);
         let (transcript, events) = turns(3);
@@ -36,7 +36,7 @@ impl Home {
         );
         let child = "0000000000000000-00000000000000aa_explorer";
         let (transcript, events) = turns(1);
-        // What it was asked and what it called is its own.
+        // The sub-session has its own requests and calls.
         let events = events.replace("call_", "inner_").replace("T09:", "T10:");
         home.write(child, &metadata(child, &format!(r#", "parent_id": "{APP}""#)), &transcript, &events);
         let project = home.0.path("claude/projects/-home-u-web");
@@ -45,7 +45,7 @@ impl Home {
         home
     }
 
-    /// Without any session.
+    /// Writes no session.
     fn empty(name: &str) -> Self {
         Self(Folder::new(&format!("sessions-{name}")))
     }
@@ -63,14 +63,14 @@ impl Home {
         }
     }
 
-    /// Adds text to a file of a session.
+    /// Appends text to a file of a session.
     fn append(&self, id: &str, name: &str, text: &str) {
         let path = self.folder(id).join(name);
         let was = fs::read_to_string(&path).unwrap();
         fs::write(path, was + text).unwrap();
     }
 
-    /// The bytes of a session's three files.
+    /// Reads a session's three files.
     fn bytes(&self, id: &str) -> [Vec<u8>; 3] {
         ["metadata.json", "transcript.jsonl", "events.jsonl"]
             .map(|name| fs::read(self.folder(id).join(name)).unwrap())
@@ -98,7 +98,7 @@ impl Home {
         self.line(&format!("{line} --json")).json()
     }
 
-    /// What a terminal of 100 columns shows.
+    /// Returns the output on a terminal of 100 columns.
     fn shown(&self, line: &str) -> String {
         shown_plainly(self.of(line))
     }
@@ -109,13 +109,13 @@ fn metadata(id: &str, more: &str) -> String {
     format!(r#"{{"session_id": "{id}", {created}, "bundle": "foundation", "model": "small-1"{more}}}"#)
 }
 
-/// A time in a turn: turns are a minute apart.
+/// Returns a time in a turn. Turns are a minute apart.
 fn time(turn: u64, milliseconds: u64) -> String {
     format!("2026-03-01T09:{turn:02}:{:02}.{:03}+00:00", milliseconds / 1000, milliseconds % 1000)
 }
 
-/// A transcript of four messages a turn and its eight events; in the second turn the tool fails,
-/// and each turn takes longer.
+/// Returns a transcript with four messages per turn, and its eight events per turn. The tool fails
+/// in the second turn, and each turn takes longer than the one before.
 fn turns(count: u64) -> (String, String) {
     let (mut transcript, mut events) = (String::new(), String::new());
     for turn in 1..=count {
@@ -156,7 +156,7 @@ fn turns(count: u64) -> (String, String) {
     (transcript, events)
 }
 
-/// Two responses to one prompt, as Claude Code writes them.
+/// Returns two responses to one prompt, in the format of Claude Code.
 fn claude_code() -> String {
     let lines = [
         json!({"type": "user", "uuid": "u1", "sessionId": WEB, "timestamp": "2026-03-02T10:00:00.000Z",
@@ -174,12 +174,12 @@ fn claude_code() -> String {
     lines.map(|line| line.to_string()).join("\n") + "\n"
 }
 
-/// The rows of a member, each by one of its members.
+/// Returns one member of each row.
 fn column(answer: &Value, rows: &str, name: &str) -> Vec<Value> {
     answer[rows].as_array().unwrap().iter().map(|row| row[name].clone()).collect()
 }
 
-/// The lines of a text, white space at ends and between words aside.
+/// Splits a text into lines and normalizes white space.
 fn rows(text: &str) -> Vec<String> {
     text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
@@ -241,19 +241,19 @@ fn ids_are_as_short_as_they_can_be() {
 }
 
 #[test]
-fn a_session_is_told_with_what_was_said() {
+fn get_shows_metadata_and_transcript() {
     let home = Home::new("get");
-    let got = home.json("get 5d1c");
-    assert_eq!((&got["session_id"], &got["metadata"]["name"]), (&json!(APP), &json!("Disk trouble")));
-    assert!(got.get("transcript").is_none() && got.get("events_summary").is_none(), "{got}");
-    let got = home.json("get 5d1c --transcript --events-summary --limit 3 --offset 1 --max-text 5");
-    assert_eq!(column(&got, "transcript", "role"), ["assistant", "tool", "assistant"]);
-    assert_eq!(column(&got, "transcript", "content"), ["", "found…", "answe…"]);
+    let details = home.json("get 5d1c");
+    assert_eq!((&details["session_id"], &details["metadata"]["name"]), (&json!(APP), &json!("Disk trouble")));
+    assert!(details.get("transcript").is_none() && details.get("events_summary").is_none(), "{details}");
+    let details = home.json("get 5d1c --transcript --events-summary --limit 3 --offset 1 --max-text 5");
+    assert_eq!(column(&details, "transcript", "role"), ["assistant", "tool", "assistant"]);
+    assert_eq!(column(&details, "transcript", "content"), ["", "found…", "answe…"]);
     assert_eq!(
-        (&got["transcript_page"]["total_count"], &got["events_summary"]["total_events"]),
+        (&details["transcript_page"]["total_count"], &details["events_summary"]["total_events"]),
         (&json!(12), &json!(24))
     );
-    assert_eq!(got["truncated"]["next"], 4);
+    assert_eq!(details["truncated"]["next"], 4);
     assert_eq!(column(&home.json("get c1a2 --transcript"), "transcript", "turn"), [1, 1, 1, 1]);
 
     let shown = home.shown("get 5d1c --transcript --events-summary");
@@ -276,9 +276,9 @@ fn a_session_is_told_with_what_was_said() {
     assert!(home.line("get 5d1c --limit 3").failed(2).contains("--transcript"));
 }
 
-/// Everything there is, although the tool gives it in pages.
+/// Reads all rows, although the tool returns pages.
 #[test]
-fn pages_are_asked_for_to_the_end() {
+fn all_pages_are_read() {
     let home = Home::empty("pages");
     let (mut events, mut messages, long) = (String::new(), String::new(), "x".repeat(900));
     for n in 0..2_500 {
@@ -324,32 +324,32 @@ fn texts_are_found() {
             &format!("{WEB} -home-u-web 2026-03-02 10:00"),
             "c1a2b3c4 line 1, turn 1, user, 2026-03-02 10:00:00: message.content",
             "Make it blue",
-            "2 hits in 1 of 3 sessions",
+            "2 matches in 1 of 3 sessions",
         ],
     );
     has(
         &home.shown("search 'disk full' --context 0"),
         &["5d1c0a9e line 5, turn 2, user, 2026-03-01 09:02:00: content", "is the Disk FULL?"],
     );
-    // What is in events only is found there.
+    // Texts that occur only in events are found there.
     let found = home.json("search 'disk full' --scope events");
     assert_eq!(
         (column(&found, "matches", "event"), column(&found, "matches", "field")),
         (vec![json!("tool:error")], vec![json!("data.error.msg")])
     );
     assert!(home.shown("search nowhere").starts_with("note: no matches in 3 sessions"), "");
-    // Hits are marked where there are colours.
+    // Matches are highlighted if colors are on.
     let mut command = home.of("search blue");
     command.env("TERM", "xterm-256color");
-    let coloured = crate::terminal::shown(command);
+    let colored = crate::terminal::shown(command);
     assert!(
-        coloured.contains("Make it \u{1b}[1m\u{1b}[31mblue") || coloured.contains("Make it \u{1b}[31m"),
-        "{coloured:?}"
+        colored.contains("Make it \u{1b}[1m\u{1b}[31mblue") || colored.contains("Make it \u{1b}[31m"),
+        "{colored:?}"
     );
 }
 
 #[test]
-fn events_show_what_is_asked_for() {
+fn events_show_requested_fields() {
     let home = Home::new("events");
     let all = home.json("events 5d1c");
     assert_eq!((&all["total_count"], all["events"].as_array().unwrap().len()), (&json!(24), 24));
@@ -371,19 +371,19 @@ fn events_show_what_is_asked_for() {
     has(
         &shown,
         &[
-            "time event what is known",
+            "time event fields",
             "2026-03-01 09:01:00.000 prompt:submit",
             "2026-03-01 09:01:01.000 llm:response status=ok model=small-1 provider=p duration_ms=10",
             "note: 3 of 24; next page: --offset 3",
         ],
     );
     let shown = home.shown("events 5d1c --type llm:response --field model --field data --limit 1");
-    has(&shown, &["time event model left out", "2026-03-01 09:01:01.000 llm:response small-1 data"]);
-    assert_eq!(home.shown("events 5d1c --type none"), "note: there are none\n");
+    has(&shown, &["time event model omitted", "2026-03-01 09:01:01.000 llm:response small-1 data"]);
+    assert_eq!(home.shown("events 5d1c --type none"), "note: no rows\n");
 }
 
 #[test]
-fn analyses_are_figures() {
+fn analyses_are_shown_as_tables() {
     let home = Home::new("analyze");
     let summary = home.json("analyze 5d1c");
     assert_eq!((&summary["total_events"], &summary["event_types"]["llm:response"]), (&json!(24), &json!(6)));
@@ -393,7 +393,7 @@ fn analyses_are_figures() {
     assert_eq!(column(&timeline, "turns", "duration_ms"), [5_002, 10_002, 15_002]);
     assert_eq!(column(&home.json("analyze 5d1c timeline --limit 1 --offset 1"), "turns", "turn_num"), [2]);
     let usage = home.json("analyze 5d1c usage");
-    // With the sub-session's.
+    // Includes the sub-session.
     assert_eq!(
         (&usage["llm_requests"], &usage["total_input_tokens"], &usage["tool_calls"]),
         (&json!(8), &json!(7_600), &json!(4))
@@ -416,7 +416,7 @@ fn analyses_are_figures() {
         &[
             "events 24",
             "errors 1",
-            "took 2 m 15 s",
+            "duration 2 m 15 s",
             &format!("llm:response 6 {}", "█".repeat(30)),
             "tool:error 1 █████",
         ],
@@ -434,13 +434,17 @@ fn analyses_are_figures() {
     );
     has(
         &home.shown("analyze 5d1c aggregate --field duration_ms --by model"),
-        &["group count sum mean least greatest", "small-1 6 120 20 10 30", "24 events, 18 without it"],
+        &[
+            "group count sum mean minimum maximum",
+            "small-1 6 120 20 10 30",
+            "24 events, 18 without the field",
+        ],
     );
 }
 
-/// The timeline: one line a turn, with a bar as long as the turn.
+/// The timeline shows one line per turn, with a bar proportional to its duration.
 #[test]
-fn a_timeline_reads_at_a_glance() {
+fn timelines_show_one_line_per_turn() {
     let home = Home::new("timeline");
     let shown = home.shown("analyze 5d1c timeline");
     let length = |line: &str| line.chars().filter(|c| ('\u{2588}'..='\u{258f}').contains(c)).count();
@@ -448,8 +452,8 @@ fn a_timeline_reads_at_a_glance() {
     has(
         &shown,
         &[
-            "3 turns, 30.0 s at work: 3 tool calls, 6 responses, 1 error",
-            "turn began took tools responses",
+            "3 turns, 30.0 s of work: 3 tool calls, 6 responses, 1 error",
+            "turn started duration tools responses",
             "2026-03-01",
         ],
     );
@@ -471,18 +475,18 @@ fn a_timeline_reads_at_a_glance() {
 fn options_of_another_analysis_are_refused() {
     let home = Home::new("options");
     for (line, said) in [
-        ("analyze 5d1c usage --limit 3", "usage takes no --limit"),
-        ("analyze 5d1c --field data.n", "summary takes no --field"),
-        ("analyze 5d1c aggregate", "aggregate takes the field"),
+        ("analyze 5d1c usage --limit 3", "--limit does not apply to usage"),
+        ("analyze 5d1c --field data.n", "--field does not apply to summary"),
+        ("analyze 5d1c aggregate", "aggregate needs a numeric field"),
         ("analyze 5d1c nothing", "invalid value"),
         ("rewind 5d1c", "--to-turn"),
         ("rewind 5d1c --to-turn 1 --to-message 2", "cannot be used"),
         ("rewind 5d1c --to-turn 0", "invalid value"),
         ("rewind 5d1c --before soon", "is not a time"),
         ("get 5d1c --transcrpt", "unexpected argument"),
-        ("get --transcrpt", "no such option"),
+        ("get --transcrpt", "unknown option"),
         ("get", "SESSION"),
-        ("undo 5d1c", "nothing was changed"),
+        ("undo 5d1c", "no change to undo"),
         ("rewind c1a2 --to-turn 1", "a file of Claude Code"),
     ] {
         let run = home.line(line);
@@ -491,30 +495,36 @@ fn options_of_another_analysis_are_refused() {
     }
 }
 
-/// Without `--apply` no byte is changed; with it an undo brings every byte back.
+/// Without `--apply` no byte changes; with it, `undo` restores every byte.
 #[test]
-fn rewinds_are_told_then_done_then_undone() {
+fn rewinds_are_previewed_applied_and_undone() {
     let home = Home::new("rewind");
     let before = home.bytes(APP);
     let entries = || fs::read_dir(home.folder(APP)).unwrap().count();
     for target in ["--to-turn 2", "--to-message 7", "--before 2026-03-01T09:03:00Z"] {
-        let told = home.json(&format!("rewind 5d1c {target}"));
-        assert_eq!(told["would_remove"], json!({"messages": 4, "events": 8}), "{target}");
-        assert_eq!((&told["dry_run"], &told["backup_created"]), (&json!(true), &json!(false)));
+        let answer = home.json(&format!("rewind 5d1c {target}"));
+        assert_eq!(answer["would_remove"], json!({"messages": 4, "events": 8}), "{target}");
+        assert_eq!((&answer["dry_run"], &answer["backup_created"]), (&json!(true), &json!(false)));
     }
     let shown = home.shown("rewind 5d1c --to-turn 2");
-    let lost = "4 messages and 8 events; what stays is 2 turns with 8 messages and 16 events.";
+    let (gone, left) = ("4 messages and 8 events", "2 turns with 8 messages and 16 events");
     has(
         &shown,
         &[
-            &format!("{APP} would lose {lost}"),
-            "Nothing was changed: say it again with --apply to do it, after a backup.",
+            &format!("A rewind of {APP} would remove {gone}, and leave {left}."),
+            "Nothing was changed. Pass --apply to make a backup and apply it.",
         ],
     );
     assert_eq!((home.bytes(APP), entries()), (before.clone(), 3));
 
     let shown = home.shown("rewind 5d1c --to-turn 2 --apply");
-    has(&shown, &[&format!("{APP} lost {lost}"), "`trommel sessions undo 5d1c` brings it back."]);
+    has(
+        &shown,
+        &[
+            &format!("Removed {gone} from {APP}, and left {left}."),
+            "`trommel sessions undo 5d1c` restores them.",
+        ],
+    );
     assert_eq!(home.json("get 5d1c --transcript")["transcript_page"]["total_count"], 8);
     let undone = home.json("undo 5d1c");
     assert_eq!((&undone["undone"], &undone["changed_since"]), (&json!("rewind"), &json!(false)));
@@ -523,7 +533,7 @@ fn rewinds_are_told_then_done_then_undone() {
     let done = home.json("rewind 5d1c --to-turn 1 --apply");
     assert_eq!((&done["new_turn_count"], &done["backup_created"]), (&json!(1), &json!(true)));
     let shown = home.shown("undo 5d1c");
-    assert!(shown.starts_with("The rewind of 2") && shown.contains("as before."), "{shown}");
+    assert!(shown.starts_with("Undid the rewind of 2") && shown.contains(": restored "), "{shown}");
     assert_eq!(home.bytes(APP), before);
 }
 
@@ -533,7 +543,7 @@ fn broken_sessions_are_diagnosed_and_repaired() {
     assert_eq!(home.json("diagnose 5d1c --exit-status")["status"], "healthy");
     assert_eq!(
         home.shown("repair 5d1c"),
-        format!("{APP} is healthy.\nThere is nothing to repair, and nothing was changed.\n")
+        format!("{APP} is healthy.\nNothing to repair; nothing was changed.\n")
     );
     let call = r#"{"role":"user","content":"more"}
 {"role":"assistant","content":"","tool_calls":[{"id":"call_lost","tool":"grep","arguments":{}}]}
@@ -551,38 +561,32 @@ fn broken_sessions_are_diagnosed_and_repaired() {
         &[
             &format!("{APP} is broken."),
             "1 tool call without a result: call_lost",
-            "`trommel sessions repair 5d1c` shows what would fix it.",
+            "`trommel sessions repair 5d1c` previews the fix.",
         ],
     );
     assert_eq!(home.json("repair 5d1c")["results_added"], 1);
-    assert!(home.shown("repair 5d1c").contains("A repair would be: 1 result made up"), "");
+    assert!(home.shown("repair 5d1c").contains("A repair would make these changes: 1 result added"), "");
     assert_eq!(home.bytes(APP), before);
-    assert!(
-        home.shown("repair 5d1c --apply").starts_with(&format!("{APP} is repaired: 1 result made up")),
-        ""
-    );
+    assert!(home.shown("repair 5d1c --apply").starts_with(&format!("Repaired {APP}: 1 result added")), "");
     assert_eq!(home.json("diagnose 5d1c")["status"], "healthy");
     assert_eq!(home.json("undo 5d1c")["undone"], "repair");
     assert_eq!(home.bytes(APP), before);
 }
 
 #[test]
-fn nothing_is_sent_anywhere() {
+fn sync_without_a_storage_reports_local_sessions() {
     let home = Home::new("sync");
     assert_eq!(home.json("sync")["connected"], false);
     assert_eq!(home.json("sync 5d1c")["sessions"][0]["session_id"], APP);
     let shown = home.shown("sync 5d1c");
     assert_eq!(
         rows(&shown),
-        [
-            "No other machine is connected: sessions lie on this one alone.",
-            &format!("{APP}: was never sent anywhere")
-        ]
+        ["No storage is connected; sessions are only on this machine.", &format!("{APP}: never pushed")]
     );
 }
 
 #[test]
-fn what_is_damaged_is_told_and_hides_nothing() {
+fn damage_is_reported_and_hides_nothing() {
     let home = Home::new("damage");
     home.append(
         APP,
@@ -592,15 +596,17 @@ fn what_is_damaged_is_told_and_hides_nothing() {
     home.append(APP, "transcript.jsonl", "nonsense\n{\"role\":\"user\",\"content\":\"after it\"}\n");
     let run = home.line("events 5d1c --json");
     assert_eq!(run.status, Some(0));
-    let told: Value = serde_json::from_str(&run.out).unwrap();
-    assert_eq!((&told["total_count"], &told["damage"]["count"]), (&json!(25), &json!(1)));
+    let answer: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!((&answer["total_count"], &answer["damage"]["count"]), (&json!(25), &json!(1)));
     assert!(
-        run.err.contains("note: 1 record could not be read; events.jsonl, line 25, byte "),
+        run.err.contains("note: skipped 1 unreadable record: events.jsonl, line 25, byte "),
         "{}",
         run.err
     );
     assert!(
-        run.err.contains("the last line of events.jsonl, line 27, has no end; it may be being written"),
+        run.err.contains(
+            "the last line of events.jsonl, line 27, is incomplete; another program may be writing it"
+        ),
         "{}",
         run.err
     );
@@ -619,7 +625,7 @@ fn what_is_damaged_is_told_and_hides_nothing() {
     assert!(run.err.starts_with(&format!("warning: {APP}: ")), "{}", run.err);
 }
 
-/// What is said of a request that is refused.
+/// Returns the message of a refused request.
 #[track_caller]
 fn refusal(home: &Home, line: &str) -> String {
     let error: Value = serde_json::from_str(&home.line(&format!("{line} --json")).failed(2)).unwrap();
@@ -628,7 +634,7 @@ fn refusal(home: &Home, line: &str) -> String {
 }
 
 #[test]
-fn sessions_are_meant_by_beginnings_and_paths() {
+fn sessions_are_found_by_prefix_and_path() {
     let home = Home::new("which");
     for name in ["5d1c0a9f", "5d1c0aaa"] {
         home.write(name, &metadata(name, ""), "", "");
@@ -636,16 +642,16 @@ fn sessions_are_meant_by_beginnings_and_paths() {
     assert_eq!(home.json(&format!("get {PROJECT}/5d1c0a9e"))["session_id"], APP);
     let said = refusal(&home, "get 5d1c");
     assert!(
-        said.contains("any of 3 sessions") && said.contains("5d1c0a9f") && said.contains("5d1c0aaa"),
+        said.contains("matches 3 sessions") && said.contains("5d1c0a9f") && said.contains("5d1c0aaa"),
         "{said}"
     );
-    assert!(refusal(&home, "get nothing").contains("there is no session nothing"));
+    assert!(refusal(&home, "get nothing").contains("no session nothing"));
     assert!(home.line("get nothing").failed(2).contains("no session nothing"));
 
-    // By its folder or its file, wherever it lies.
+    // By its folder or its file, in any location.
     let folder = home.folder(APP);
-    let got = home.json(&format!("get {}", folder.display()));
-    assert_eq!((&got["session_id"], &got["project"]), (&json!(APP), &json!(PROJECT)));
+    let details = home.json(&format!("get {}", folder.display()));
+    assert_eq!((&details["session_id"], &details["project"]), (&json!(APP), &json!(PROJECT)));
     let file = home.0.path(&format!("claude/projects/-home-u-web/{WEB}.jsonl"));
     assert_eq!(home.json(&format!("analyze {} usage", file.display()))["llm_requests"], 2);
     let inside = |given: &str| {
@@ -656,23 +662,23 @@ fn sessions_are_meant_by_beginnings_and_paths() {
     for given in [".", "./", "../5d1c0a9e-0000-4000-8000-000000000001"] {
         assert_eq!(inside(given).json()["total_count"], 3, "{given}");
     }
-    // A chat that any program wrote.
+    // A chat log of any program.
     let chat = home.0.file(
         "chat.jsonl",
         "{\"role\":\"user\",\"content\":\"hello\"}\n{\"role\":\"assistant\",\"content\":\"yes\"}\n",
     );
-    let got = home.json(&format!("get {chat} --transcript"));
-    assert_eq!((&got["format"], &got["transcript"][1]["content"]), (&json!("chat"), &json!("yes")));
-    // By a path a session is cut back as by its id.
+    let details = home.json(&format!("get {chat} --transcript"));
+    assert_eq!((&details["format"], &details["transcript"][1]["content"]), (&json!("chat"), &json!("yes")));
+    // A rewind accepts a path like an ID.
     let before = home.bytes(APP);
     assert_eq!(home.json(&format!("rewind {} --to-turn 1 --apply", folder.display()))["new_turn_count"], 1);
     home.json(&format!("undo {}", folder.display()));
     assert_eq!(home.bytes(APP), before);
 
-    // Another project may have a session of the same id.
+    // Another project may have a session with the same ID.
     let other = home.0.path("amplifier/projects/-home-u-other/sessions").join(APP);
     fs::create_dir_all(&other).unwrap();
-    assert!(refusal(&home, &format!("get {APP}")).contains("any of 2 sessions"));
+    assert!(refusal(&home, &format!("get {APP}")).contains("matches 2 sessions"));
     assert_eq!(home.json(&format!("analyze {} timeline", folder.display()))["total_count"], 3);
 
     assert!(home.line("get ./nothing").failed(2).contains("nothing"));
@@ -681,7 +687,7 @@ fn sessions_are_meant_by_beginnings_and_paths() {
 }
 
 #[test]
-fn a_machine_without_sessions_has_none() {
+fn machines_without_sessions_list_none() {
     let home = Home::empty("none");
     let run = |args: &[&str]| {
         let mut command = home.command(args);
@@ -697,7 +703,7 @@ fn a_machine_without_sessions_has_none() {
     assert_eq!(run(&["sessions", "search", "x"]).json()["total_count"], 0);
     run(&["sessions", "get", "x"]).failed(2);
     assert!(home.shown("list").starts_with("note: no sessions found in "), "");
-    // Usual places, and those that are given.
+    // Checks the usual folders and the given ones.
     let (transcript, events) = turns(1);
     home.write(APP, &metadata(APP, ""), &transcript, &events);
     let amplifier = home.0.path("amplifier");
@@ -711,7 +717,7 @@ fn a_machine_without_sessions_has_none() {
 }
 
 #[test]
-fn the_tool_is_called_over_the_same_sessions() {
+fn the_tool_reads_the_same_sessions() {
     let home = Home::new("call");
     let call = |arguments: Value| {
         Run::of(home.command(&["call", "session", &arguments.to_string()]).output().unwrap())
@@ -723,7 +729,7 @@ fn the_tool_is_called_over_the_same_sessions() {
     assert_eq!((&rewound["dry_run"], home.bytes(APP)), (&json!(true), before));
 }
 
-/// Nothing in a log reaches a terminal as it stands.
+/// Unsafe characters of a log never reach a terminal verbatim.
 #[test]
 fn r26_logs_are_safe_on_a_terminal() {
     let home = Home::empty("hostile");

@@ -14,7 +14,7 @@ fn users(count: u64) -> Vec<Value> {
     (0..count).map(user).collect()
 }
 
-/// Stores a payload under the id that the arguments name, and calls the tool.
+/// Stores a payload under the ID in the arguments, and calls the tool.
 #[track_caller]
 fn answer(home: &Home, tool: &str, payload: &Value, arguments: &Value) -> Value {
     home.put(arguments["id"].as_str().unwrap(), payload.to_string());
@@ -262,7 +262,7 @@ fn list() {
     };
     let (earliest, latest) = (made("output-abc0"), made("output-abc2"));
     let one_day = |after: i64, before: i64| json!({"after": after, "before": before, "sort_by": "size", "sort_order": "desc"});
-    // Seconds, as in the specification, and milliseconds; both ends are excluded.
+    // Seconds, as in the specification, and milliseconds; both ends are exclusive.
     assert_eq!(ids(one_day(earliest / 1000 - 1, latest / 1000 + 1)).1, json!(3));
     assert_eq!(ids(one_day(earliest - 1, latest + 1)).1, json!(3));
     assert_eq!(ids(one_day(earliest, latest + 1)), ("output-abc2 output-abc1".into(), json!(2)));
@@ -273,15 +273,15 @@ fn list() {
     assert_eq!(ids(failed), ("output-abc2".into(), json!(1)));
 }
 
-/// The error cases that all tools have, each with its tool, what was tried, why, and what to do.
+/// The error cases common to all tools: the tool, the attempt, the reason, and the help.
 #[test]
 fn errors() {
     let home = Home::new("spec-errors");
     home.put("api-response-123", "{\"users\": [1], \"name\": \"x\"}");
     let id = "api-response-123";
     for (tool, arguments, status, said) in [
-        ("stats", json!({"id": "../secrets"}), 2, "is no id"),
-        ("stats", json!({"id": "api-response-999"}), 2, "there is no output"),
+        ("stats", json!({"id": "../secrets"}), 2, "is not a valid ID"),
+        ("stats", json!({"id": "api-response-999"}), 2, "no output"),
         ("extract", json!({"id": id, "paths": ["$.users["]}), 2, "is not valid"),
         ("count", json!({"id": id, "counts": [{"name": "n", "path": "$.name"}]}), 2, "string"),
         ("sample", json!({"id": id, "path": "$.name", "size": 3}), 2, "array"),

@@ -4,7 +4,7 @@ use crate::common::{line, piped};
 use serde_json::{Value, json};
 
 #[test]
-fn everything_is_described() {
+fn describes_all_sections() {
     let mut stats = line("stats users.json").json();
     assert_eq!(stats["size"].take(), json!({"bytes": 353, "characters": 353, "formatted": "353 B"}));
     assert_eq!(
@@ -34,7 +34,7 @@ fn everything_is_described() {
 }
 
 #[test]
-fn a_stream_tells_its_records() {
+fn streams_count_records() {
     let stats = line("stats log.jsonl").json();
     assert_eq!((&stats["records"], &stats["structure"]["root_type"]), (&json!(4), &json!("object")));
     let stats = piped(["stats", "-", "--input", "concatenated"], b"1 {}").json();
@@ -44,7 +44,7 @@ fn a_stream_tells_its_records() {
 }
 
 #[test]
-fn queries_narrow_it() {
+fn queries_select_what_to_describe() {
     let stats = line("stats users.json $.meta").json();
     assert_eq!(stats["size"]["bytes"], 33);
     assert_eq!(stats["objects"], json!([{"path": "$.meta", "keys": 3}]));
@@ -60,7 +60,7 @@ fn queries_narrow_it() {
 }
 
 #[test]
-fn options_add_and_leave_out() {
+fn options_add_and_omit_sections() {
     let stats = line("stats users.json --schema --values").json();
     assert_eq!(stats["schema"]["type"], "object");
     let values = stats["values"].as_array().unwrap();
@@ -73,9 +73,9 @@ fn options_add_and_leave_out() {
     assert_eq!(stats["arrays"][0]["item_type"], "unknown");
 }
 
-/// Nothing per path, and no closer a look than the structure needs.
+/// Overviews have no rows per path and validate only the structure.
 #[test]
-fn an_overview_is_structural() {
+fn overviews_skip_names() {
     let stats = line("stats users.json --only structure,types").json();
     let names: Vec<_> = stats.as_object().unwrap().keys().cloned().collect();
     assert_eq!(names.len(), 4, "{names:?}");
@@ -88,14 +88,14 @@ fn an_overview_is_structural() {
 }
 
 #[test]
-fn sizes_are_spelt_in_units_of_1024() {
+fn sizes_use_units_of_1024() {
     let input = format!("\"{}\"", "x".repeat(1534));
     let stats = piped(["stats", "-"], input.as_bytes()).json();
     assert_eq!(stats["size"], json!({"bytes": 1536, "characters": 1536, "formatted": "1.5 KB"}));
 }
 
 #[test]
-fn a_schema_describes_every_record() {
+fn schemas_describe_every_record() {
     let schema = line("schema log.jsonl").json();
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     assert_eq!(schema["required"], json!(["id", "level", "ms"]));

@@ -1,4 +1,4 @@
-//! Outputs that are stored: put, list, read, and questioned as any other input; and their upkeep.
+//! Stored outputs: put, list, read, queries, and maintenance.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -15,9 +15,9 @@ fn shop() -> Vec<u8> {
     read(data().join("../tour/shop.json"))
 }
 
-/// From a payload to its pages: what the README's second tour does.
+/// Stores a payload and reads its pages, as in the README's second tour.
 #[test]
-fn a_newcomers_path() {
+fn payloads_are_stored_listed_and_queried() {
     let home = Home::new("newcomer");
     let id = home.fed(["put", "--tool", "shop.export"], &shop()).ok();
     let id = id.trim_end();
@@ -52,7 +52,7 @@ fn a_newcomers_path() {
     assert_eq!(second["content"][0]["id"], json!(1000 + returned));
 }
 
-/// A stored output answers as the file it came from, for every command of the engine.
+/// A stored output gives the same answers as its file, for every command of the engine.
 #[test]
 fn outputs_answer_as_their_files() {
     let home = Home::new("engine");
@@ -85,10 +85,10 @@ fn outputs_answer_as_their_files() {
     }
 }
 
-/// What a file's name says of its records, or who stores it, holds: one line of a log is a log, and
-/// so is none.
+/// The framing from the file name or from `--input` is stored: a log of one line or none stays a
+/// log.
 #[test]
-fn logs_of_one_line_are_logs() {
+fn one_line_logs_stay_streams() {
     let home = Home::new("one-line");
     let file = |name: &str, bytes: &[u8]| home.folder().file(name, bytes);
     let line = b"{\"level\": \"info\"}\n";
@@ -110,7 +110,7 @@ fn logs_of_one_line_are_logs() {
         let stored = home.run(put).json();
         assert_eq!((&stored["kind"], &stored["framing"]), (&json!(kind), &json!(framing)), "{args:?}");
         assert_eq!(stored["records"], records, "{args:?}");
-        // What is stored again is what it was.
+        // Storing an output again keeps its framing.
         let again = format!("output:{}", stored["id"].as_str().unwrap());
         let again = home.run(["put", &again, "--tool", "again", "--json"]).json();
         assert_eq!((&again["kind"], &again["framing"]), (&stored["kind"], &stored["framing"]));
@@ -121,18 +121,18 @@ fn logs_of_one_line_are_logs() {
     assert_eq!(home.call("extract", &asked).json(), json!({"extracted": {"$.level": ["info"]}}));
 }
 
-/// Where names are repeated every member counts, whatever is asked.
+/// Queries select every repeated member of a stored output.
 #[test]
-fn repeated_names_are_all_asked() {
+fn queries_match_all_repeated_names() {
     let home = Home::new("repeated");
     home.put("repeated", r#"{"a": 1, "a": 2, "b": {"c": 3, "c": 4}}"#);
     assert_eq!(home.line("extract output:repeated $.a $.b.c").ok(), "1\n2\n3\n4\n");
     assert_eq!(home.line("count output:repeated $.a --duplicates first").json()["total"], 2);
 }
 
-/// A text is stored, listed and read; who asks for its paths is told what to do instead.
+/// A text is stored, listed, and read. A query of it fails with help.
 #[test]
-fn texts_are_read_and_not_questioned() {
+fn texts_can_be_read_but_not_queried() {
     let home = Home::new("texts");
     home.put("build-log", "line one\nline two\n");
     assert_eq!(home.line("list").json()["outputs"][0]["summary"], json!({"type": "text"}));
@@ -143,14 +143,18 @@ fn texts_are_read_and_not_questioned() {
         let said = home.line(question).failed(2);
         assert!(said.contains("error[not_json]") && said.contains("trommel read output:ID"), "{said}");
     }
-    // What was meant to be JSON is told apart from other texts.
+    // Text that was meant to be JSON gets a note.
     let cut = home.fed(["put", "--tool", "t", "--id", "cut-short"], b"{\"a\": [1,");
     assert_eq!((cut.status, cut.out.as_str()), (Some(0), "cut-short\n"));
-    assert!(cut.err.starts_with("note: stored as text, for it is no JSON: "), "{}", cut.err);
+    assert!(
+        cut.err.starts_with("note: not valid JSON (") && cut.err.ends_with("; stored as text\n"),
+        "{}",
+        cut.err
+    );
 }
 
 #[test]
-fn put_keeps_where_an_output_comes_from() {
+fn put_stores_the_origin() {
     let home = Home::new("origin");
     let stored = home.fed(
         [
@@ -179,14 +183,14 @@ fn put_keeps_where_an_output_comes_from() {
         (&stored["success"], &stored["kind"], &stored["size_bytes"]),
         (&json!(false), &json!("json"), &json!(6))
     );
-    // What is stored can be stored once more.
+    // A stored output can be stored again.
     let copy = home.line("put output:origin-1 --tool copy --id origin-2 --json").json();
     assert_eq!((&copy["digest"], &copy["tool_name"]), (&stored["digest"], &json!("copy")));
 }
 
-/// gzip and zstd are unpacked as they are stored, within the ratio.
+/// gzip and zstd are decompressed when they are stored, within the ratio.
 #[test]
-fn packed_inputs_are_unpacked() {
+fn compressed_inputs_are_decompressed() {
     let home = Home::new("packed");
     for (name, bytes) in [("a.json.gz", gzip(&shop())), ("a.json.zst", zstd(&shop()))] {
         let file = home.folder().file(name, bytes);
@@ -225,7 +229,7 @@ fn list_filters_sorts_and_pages() {
         let rows = listed["outputs"].as_array().unwrap().iter();
         rows.map(|row| row["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    // All of them, over pages of the tool, and nothing left out.
+    // Lists all outputs, over several pages of the tool.
     let all = list("list --sort-by size --sort-order asc --no-preview");
     let expected: Vec<String> = (0..250).map(|number| format!("number-{number:03}")).collect();
     assert_eq!((ids(&all), &all["total"], &all["has_more"]), (expected.clone(), &json!(250), &json!(false)));
@@ -252,9 +256,9 @@ fn list_filters_sorts_and_pages() {
     assert!(said.contains("after"), "{said}");
 }
 
-/// Ids that are wrong end with 2, and say what may have been meant.
+/// Invalid IDs end with status 2 and suggestions.
 #[test]
-fn ids_that_are_wrong_are_requests_that_are() {
+fn invalid_ids_are_usage_errors() {
     let home = Home::new("ids");
     home.put("conv-export-1", "[1]");
     home.put("conv-export-2", "[2]");
@@ -262,16 +266,16 @@ fn ids_that_are_wrong_are_requests_that_are() {
         ("extract output:conv-exprot-1 $", "not_found", "did you mean conv-export-1"),
         ("stats output:conv-export", "ambiguous", "conv-export-2"),
         ("read output:conv-export", "ambiguous", "conv-export-1"),
-        ("count output:../../etc/passwd $", "invalid_id", "is no id"),
+        ("count output:../../etc/passwd $", "invalid_id", "is not a valid ID"),
         ("rm conv", "not_found", "at least 6 characters"),
         ("pin nothing-like-it", "not_found", "trommel list"),
-        ("put users.json --tool t --id conv-export-1", "exists", "use another id"),
-        ("put users.json --tool t --id 'a b'", "invalid_id", "is no id"),
+        ("put users.json --tool t --id conv-export-1", "exists", "use another ID"),
+        ("put users.json --tool t --id 'a b'", "invalid_id", "is not a valid ID"),
     ] {
         let text = home.line(line).failed(2);
         assert!(text.contains(&format!("error[{code}]")) && text.contains(said), "{line}: {text}");
     }
-    // The whole id, or enough of it.
+    // Accepts the whole ID or a unique prefix.
     assert_eq!(home.line("extract output:conv-export-1 $").ok(), "[1]\n");
     home.line("rm conv-export-2").ok();
     assert_eq!(home.line("extract output:conv-e $").ok(), "[1]\n");
@@ -287,7 +291,7 @@ fn outputs_are_pinned_deleted_and_collected() {
     let said = home.line("rm output-1").failed(2);
     assert!(said.contains("error[pinned]") && said.contains("pin --undo"), "{said}");
     assert_eq!(home.line("pin --undo output-2").json(), json!({"unpinned": ["output-2"]}));
-    // One that does not exist keeps all of them.
+    // If one ID does not exist, none is deleted.
     home.line("rm output-3 output-9").failed(2);
     assert_eq!(home.line("list").json()["total"], 5);
     assert_eq!(
@@ -295,17 +299,17 @@ fn outputs_are_pinned_deleted_and_collected() {
         json!({"deleted": ["output-3", "output-4"]})
     );
 
-    let would = home.line("gc --dry-run --max-count 1").json();
+    let would = home.line("gc --dry-run --max-count 0").json();
     assert_eq!((&would["dry_run"], &would["evicted"][0]["id"]), (&json!(true), &json!("output-2")));
     assert_eq!(home.line("list").json()["total"], 3);
-    let swept = home.line("gc --max-count 1").json();
+    let swept = home.line("gc --max-count 0").json();
     assert_eq!((&swept["evicted"], &swept["left_count"]), (&would["evicted"], &json!(1)));
     assert_eq!((&swept["spared_pinned"], &swept["freed_bytes"]), (&json!(1), &json!(6)));
     assert_eq!(home.line("list --limit 5").json()["outputs"][0]["id"], "output-1");
     assert_eq!(home.line("gc --max-size 1MB --max-age 30").json()["evicted"], json!([]));
 }
 
-/// What somebody did to the files is found, told, and where it can be mended, mended.
+/// Changes to the files are detected, reported, and repaired where possible.
 #[test]
 fn damage_is_found() {
     let home = Home::new("damage");
@@ -331,7 +335,7 @@ fn damage_is_found() {
     let said = home.line("extract output:lost-1 $").failed(1);
     assert!(said.contains("error[corrupt]") && said.contains("trommel verify"), "{said}");
 
-    // What is lost can be let go of, and the index is disposable.
+    // A lost output can be deleted, and the index can be rebuilt.
     home.line("rm lost-1").ok();
     let before = home.line("list --sort-by size").ok();
     for file in home.files() {
@@ -343,7 +347,7 @@ fn damage_is_found() {
     assert_eq!(home.line("list --sort-by size").ok(), before);
 }
 
-/// Files that a killed writer has left are noted, and are no reason to fail.
+/// Leftovers of killed writers are notes, not failures.
 #[test]
 fn verify_notes_leftovers() {
     let home = Home::new("leftovers");
@@ -354,7 +358,7 @@ fn verify_notes_leftovers() {
     assert_eq!((&verified["damages"], &verified["leftovers"][0]["id"]), (&json!([]), &json!("left-1")));
 }
 
-/// A hangup that is ignored, as `nohup` has it, stays ignored.
+/// A hangup ignored by `nohup` stays ignored.
 #[test]
 fn hangups_are_ignored_under_nohup() {
     let home = Home::new("nohup");
@@ -368,9 +372,9 @@ fn hangups_are_ignored_under_nohup() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "output-1\n", "{output:?}");
 }
 
-/// R24: all that is created belongs to its owner alone, under any umask.
+/// R24: all created files are private, under any umask.
 #[test]
-fn r24_nobody_else_may_look() {
+fn r24_files_are_private() {
     for umask in ["000", "077", "027", "777"] {
         let home = Home::new(&format!("umask-{umask}"));
         let script = "umask $0; echo '{\"a\": [1]}' | $1 put --tool t --id output-1 && $1 call tool_outputs.list \
@@ -399,7 +403,7 @@ fn r24_nobody_else_may_look() {
 
 /// A folder that others may write to is refused.
 #[test]
-fn a_folder_of_others_is_refused() {
+fn shared_folders_are_refused() {
     let home = Home::new("foreign");
     home.put("output-1", "1");
     fs::set_permissions(home.path().join("outputs"), fs::Permissions::from_mode(0o777)).unwrap();
@@ -409,9 +413,9 @@ fn a_folder_of_others_is_refused() {
     }
 }
 
-/// R48: a put that is interrupted leaves nothing, whether anything comes through the pipe or not.
+/// R48: an interrupted put leaves nothing, with or without input in the pipe.
 #[test]
-fn r48_an_interrupted_put_leaves_nothing() {
+fn r48_interrupted_puts_leave_nothing() {
     for (signal, status) in [(Signal::HUP, 129), (Signal::INT, 130), (Signal::TERM, 143)] {
         if signal == Signal::HUP && ignores_hangups() {
             eprintln!("skipped: the tests run under nohup, so that hangups end nothing");
@@ -433,7 +437,7 @@ fn r48_an_interrupted_put_leaves_nothing() {
                     stdin.write_all(&piece).ok()?;
                 }
                 if stuck {
-                    // Nothing more comes, and nothing ends.
+                    // No more input arrives, and the pipe stays open.
                     thread::sleep(Duration::from_secs(5));
                 } else {
                     while stdin.write_all(&piece).is_ok() {}
@@ -458,9 +462,9 @@ fn r48_an_interrupted_put_leaves_nothing() {
     }
 }
 
-/// R48: so does one whose reader went away, which comes too late: what is stored stays.
+/// R48: a closed pipe ends put silently, but too late: the output stays stored.
 #[test]
-fn r48_a_closed_pipe_ends_it_without_a_word() {
+fn r48_closed_pipes_end_put_silently() {
     let home = Home::new("pipe");
     for line in [
         "put users.json --tool t",
@@ -471,7 +475,7 @@ fn r48_a_closed_pipe_ends_it_without_a_word() {
         "history",
         "gc",
     ] {
-        // Nobody reads from the beginning, so that the program can't be ahead of it.
+        // The pipe is closed from the start, so that the program cannot write before that.
         let (reader, writer) = io::pipe().unwrap();
         drop(reader);
         let mut child =
@@ -484,9 +488,9 @@ fn r48_a_closed_pipe_ends_it_without_a_word() {
     assert_eq!(home.left(), Vec::<std::path::PathBuf>::new());
 }
 
-/// A full disk is an error that names it, and nothing is left.
+/// A full disk is an error and leaves nothing.
 #[test]
-fn inputs_that_cannot_be_read_are_said() {
+fn full_disks_and_unreadable_inputs_are_reported() {
     let home = Home::new("unreadable");
     for (file, said) in [("missing.json", "cannot open missing.json"), (".", "cannot open .")] {
         let text = home.run(["put", file, "--tool", "t"]).failed(1);
@@ -497,7 +501,7 @@ fn inputs_that_cannot_be_read_are_said() {
         let output = home.trommel(common::words(line)).stdout(full).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{line}");
-        assert!(said.contains("cannot write the answer: No space left"), "{line}: {said}");
+        assert!(said.contains("cannot write the output: No space left"), "{line}: {said}");
     }
 }
 
@@ -506,4 +510,35 @@ fn ignores_hangups() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
     u64::from_str_radix(ignored.trim(), 16).unwrap() & 1 == 1
+}
+
+/// Maintenance answers in tables on a terminal.
+#[test]
+fn maintenance_prints_tables_on_a_terminal() {
+    let home = Home::new("upkeep-tables");
+    for id in ["output-1", "output-2", "output-3"] {
+        home.put(id, "[1]");
+    }
+    home.line("pin output-3").ok();
+    // A payload without metadata, beside those of the outputs.
+    let folders = fs::read_dir(home.path().join("outputs/payload")).unwrap();
+    let leftover = folders.map(|entry| entry.unwrap().path()).max().unwrap().join("left-1.json");
+    fs::write(&leftover, "[1").unwrap();
+    let two_hours_ago = fs::metadata(&leftover).unwrap().modified().unwrap() - Duration::from_hours(2);
+    fs::File::options().write(true).open(&leftover).unwrap().set_modified(two_hours_ago).unwrap();
+    for (line, parts) in [
+        ("verify", &["note: left-1: ", "outputs", "leftovers    1"][..]),
+        ("gc --dry-run --max-count 0", &["Outputs to evict", "number", "Leftovers to remove", "to free"]),
+        (
+            "gc --max-count 0",
+            &["Evicted outputs", "Removed leftovers", "left-1.json", "freed", "kept because"],
+        ),
+        ("rebuild", &["outputs", "damaged", "leftovers"]),
+        ("list", &["output-3", "web.fetch"]),
+    ] {
+        let shown = crate::terminal::shown_plainly(home.trommel(common::words(line)));
+        for part in parts {
+            assert!(shown.contains(part), "{line}: no `{part}` in {shown}");
+        }
+    }
 }

@@ -1,11 +1,11 @@
-//! Standard streams that are full, closed, or a terminal that must not be acted on.
+//! Standard streams that are full, closed, or a terminal that needs escapes.
 
 use std::fs::File;
 use std::process::Command;
 
 use crate::common::{self, Home, Run, trommel};
 
-/// Commands that print something, and what they read.
+/// Commands that print something, and their input.
 const ANSWERS: &[&str] = &[
     "--help",
     "-h",
@@ -38,7 +38,7 @@ const ANSWERS: &[&str] = &[
     "sessions list",
 ];
 
-/// R48: nothing that a command prints is lost with status 0: help, too, fails on a full disk.
+/// R48: no output is lost with status 0; even help fails on a full disk.
 #[test]
 fn r48_full_standard_output_is_an_error() {
     let home = Home::new("full");
@@ -46,11 +46,11 @@ fn r48_full_standard_output_is_an_error() {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let run = Run::of(home.trommel(common::words(args)).stdout(full).output().unwrap());
         assert_eq!(run.status, Some(1), "{args}: {}", run.err);
-        assert!(run.err.contains("cannot write the answer: No space left"), "{args}: {}", run.err);
+        assert!(run.err.contains("cannot write the output: No space left"), "{args}: {}", run.err);
     }
 }
 
-/// Runs a command line by a shell, which can close streams.
+/// Runs a command line in a shell, which can close streams.
 fn shell(line: &str, home: &Home) -> Run {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("exec \"$0\" {line}"), env!("CARGO_BIN_EXE_trommel")]);
@@ -66,20 +66,19 @@ fn r48_closed_standard_output_is_an_error() {
     for args in ANSWERS {
         let run = shell(&format!("{} >&-", args.replace('$', "\\$").replace('*', "\\*")), &home);
         assert_eq!(run.status, Some(1), "{args}: {}", run.err);
-        let message = "cannot write the answer: standard output is closed";
+        let message = "cannot write the output: standard output is closed";
         assert!(run.err.contains(message), "{args}: {}", run.err);
     }
-    // With nothing to print, nothing is lost.
+    // A command without output loses nothing.
     let valid = home.folder().file("valid.json", "[1]");
     assert_eq!(shell(&format!("check {valid} >&-"), &home).ok(), "");
-    // A stream that the caller sent to /dev/null on purpose is no error, opened for reading as well
-    // or not.
+    // Redirecting to /dev/null on purpose is valid, opened for reading as well or not.
     assert_eq!(shell("count users.json '$' >/dev/null", &home).ok(), "");
     assert_eq!(shell("count users.json '$' 1<>/dev/null", &home).ok(), "");
 }
 
-/// With all streams closed, no file that the program opens gets the number of standard output and
-/// receives the answer.
+/// With all streams closed, no file that the program opens receives the answer by getting the
+/// number of standard output.
 #[test]
 fn answers_do_not_reach_files_opened_by_accident() {
     let home = Home::new("accident");
@@ -91,7 +90,7 @@ fn answers_do_not_reach_files_opened_by_accident() {
     }
 }
 
-/// A closed standard input is not an empty one.
+/// A closed standard input differs from an empty one.
 #[test]
 fn closed_standard_input_is_an_error() {
     let home = Home::new("no-input");
@@ -102,8 +101,8 @@ fn closed_standard_input_is_an_error() {
     }
 }
 
-/// R26: arguments in usage errors cannot turn text round or act on a terminal, and lose no other
-/// words.
+/// R26: arguments in usage errors cannot reorder text or control a terminal, and the rest of the
+/// message stays.
 #[test]
 fn r26_usage_errors_escape_arguments() {
     for args in [

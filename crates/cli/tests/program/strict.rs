@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, piped, run};
 
-/// Good, malformed after its first member, good.
+/// A valid record, one that is malformed after its first member, and a valid one.
 fn input(framing: &str, bad: &str) -> String {
     let (good, later) = ("{\"level\":\"info\"}", "{\"level\":\"x\"}");
     match framing {
@@ -47,7 +47,7 @@ fn decided_records_are_errors_when_they_are_malformed() {
                         let context = format!("{:?} {bad}: {run:?}", of(&file));
                         assert_eq!(run.status, Some(1), "{context}");
                         assert!(run.err.starts_with("error["), "{context}");
-                        // What was printed is what comes before the place of the error.
+                        // Only output from before the error is printed.
                         if *name == "extract" {
                             let first = if framing == "json" { "" } else { "\"info\"\n" };
                             let printed = run.out == first || run.out == format!("{first}\"warn\"\n");
@@ -62,15 +62,15 @@ fn decided_records_are_errors_when_they_are_malformed() {
     }
 }
 
-/// Without it a decided record is left, and the rest of it is not read.
+/// Without `--strict`, the rest of a decided record is skipped and not read.
 #[test]
-fn decided_records_are_left_without_it() {
+fn decided_records_are_skipped_without_strict() {
     let text = input("jsonl", BAD[0]);
     let args = ["extract", "-", "$.level", "--input", "jsonl"];
     assert_eq!(piped(args, text.as_bytes()).ok(), "\"info\"\n\"warn\"\n\"x\"\n");
 }
 
-/// A limit that is reached before a malformed record is an answer.
+/// A limit that is reached before a malformed record gives an answer.
 #[test]
 fn limits_stop_before_later_records() {
     let text = input("jsonl", BAD[0]);
@@ -80,9 +80,9 @@ fn limits_stop_before_later_records() {
     }
 }
 
-/// Which records are bad does not depend on what is done with them.
+/// The same records are malformed under either policy.
 #[test]
-fn bad_records_are_skipped_where_they_are_errors() {
+fn the_same_records_are_skipped_or_reported() {
     for bad in BAD {
         let text = input("jsonl", bad);
         let args = ["extract", "-", "$.level", "--input", "jsonl", "--strict", "--on-bad-record", "skip"];

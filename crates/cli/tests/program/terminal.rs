@@ -1,4 +1,4 @@
-//! What a person at a terminal sees.
+//! Output on a terminal.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use crate::common::{self, Folder, Home, data, piped, read, run, snapshot, tromme
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// A terminal, as its user and as the program sees it.
+/// Opens a terminal: the user's side and the program's side.
 fn terminal(columns: u16) -> (File, File) {
     let shown = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&shown).unwrap();
@@ -21,23 +21,23 @@ fn terminal(columns: u16) -> (File, File) {
     (File::from(shown), inside)
 }
 
-/// All that a terminal shows until the program has ended.
+/// Reads everything that a terminal shows until the program has ended.
 fn read_all(mut shown: File) -> String {
     let mut bytes = Vec::new();
     let mut piece = [0; 4096];
-    // A terminal that nobody writes to any more is an error to read from.
+    // Reading from a terminal without a writer is an error.
     while let Ok(count @ 1..) = shown.read(&mut piece) {
         bytes.extend_from_slice(&piece[..count]);
     }
     String::from_utf8(bytes).unwrap().replace("\r\n", "\n")
 }
 
-/// The output of a command on a terminal of 100 columns.
+/// Returns the output of a command on a terminal of 100 columns.
 pub(crate) fn shown(command: Command) -> String {
     shown_within(100, command)
 }
 
-/// The output of a command on a terminal of `columns` columns.
+/// Returns the output of a command on a terminal of `columns` columns.
 pub(crate) fn shown_within(columns: u16, mut command: Command) -> String {
     let (shown, inside) = terminal(columns);
     let mut child = command.stdout(inside.try_clone().unwrap()).stderr(inside).spawn().unwrap();
@@ -47,7 +47,7 @@ pub(crate) fn shown_within(columns: u16, mut command: Command) -> String {
     text
 }
 
-/// What it shows without colours, and without a bar, however slow the machine is.
+/// Returns the output without colors and without a bar, regardless of the speed of the machine.
 pub(crate) fn shown_plainly(mut command: Command) -> String {
     command.envs([("NO_COLOR", "1"), ("TERM", "dumb")]);
     shown(command)
@@ -57,9 +57,9 @@ fn shown_of(line: &str) -> String {
     shown(trommel(words(line)))
 }
 
-/// Answers are laid out, without a colour where none is wanted.
+/// Answers are tables and indented JSON, without colors if those are off.
 #[test]
-fn answers_are_laid_out() {
+fn answers_are_tables_on_a_terminal() {
     let mut transcript = String::new();
     for line in [
         "count users.json users=$.users[*] $..tags[*]",
@@ -88,7 +88,7 @@ fn answers_are_laid_out() {
 }
 
 #[test]
-fn colours_help_on_a_terminal_and_nowhere_else() {
+fn colors_appear_only_on_a_terminal() {
     for line in ["stats users.json", "schema log.jsonl", "check bad.json", "extract users.json $.", "--help"]
     {
         assert!(shown_of(line).contains("\u{1b}["), "{line}");
@@ -100,8 +100,8 @@ fn colours_help_on_a_terminal_and_nowhere_else() {
     assert!(!shown(dumb).contains('\u{1b}'));
 }
 
-/// What could do something to a terminal: C0 but line feed and tab, C1, overrides of the direction,
-/// tag characters.
+/// Characters that control a terminal: C0 except line feed and tab, C1, bidirectional overrides,
+/// and tags.
 pub(crate) fn dangers(text: &str) -> Vec<char> {
     let is_danger = |c: &char| {
         matches!(*c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
@@ -110,8 +110,8 @@ pub(crate) fn dangers(text: &str) -> Vec<char> {
     text.chars().filter(is_danger).collect()
 }
 
-/// R26: nothing in a document reaches a terminal as it stands; in a pipe the bytes are those of the
-/// document.
+/// R26: unsafe characters of a document never reach a terminal verbatim; a pipe gets the document's
+/// bytes.
 #[test]
 fn r26_terminals_are_safe() {
     for line in [
@@ -142,10 +142,9 @@ fn r26_terminals_are_safe() {
     assert_eq!(parse(&safe), parse(&plain));
 }
 
-/// R26: nor does anything that was stored: a payload, what was said of it, what is said of a wrong
-/// request.
+/// R26: neither do those of stored texts: payloads, metadata, and messages about invalid requests.
 #[test]
-fn r26_what_is_stored() {
+fn r26_stored_texts_are_safe() {
     let nasty = "n\u{9b}\u{202e}\u{1b}[2J\u{e0041}\u{7}";
     let home = Home::new("hostile");
     let parameters = serde_json::json!({nasty: nasty}).to_string();
@@ -215,11 +214,11 @@ fn r26_what_is_stored() {
     }
 }
 
-/// R26: of anything at all, be it an answer, an error or a damage report.
+/// R26: neither do those of random inputs, in answers, errors, and damage reports.
 #[test]
-fn r26_whatever_is_read() {
+fn r26_random_inputs_are_safe() {
     let folder = Folder::new("fuzz");
-    // A generator of its own: the same bytes each time.
+    // A deterministic generator: the same bytes each time.
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
     let mut next = move |below: u64| {
         state ^= state << 13;
@@ -261,8 +260,8 @@ fn r26_whatever_is_read() {
     }
 }
 
-/// R32: work that takes longer than half a second shows how far it is, on a terminal only, and
-/// cleans up.
+/// R32: work that takes longer than half a second shows its progress, only on a terminal, and
+/// clears it.
 #[test]
 fn r32_long_work_shows_a_bar() {
     let record = b"{\"id\": 1}\n".repeat(6_000);
@@ -291,14 +290,14 @@ fn r32_long_work_shows_a_bar() {
     let bar = watching.join().unwrap();
     assert_eq!((status, out.as_str()), (Some(0), "{\"counts\":{\"$.id\":48000},\"total\":48000}\n"));
     assert!(bar.contains("KiB"), "{bar:?}");
-    // The bar appears late; the bytes before it are not taken for the work of an instant.
+    // The bar appears late; earlier bytes do not inflate the rate.
     assert!(bar.contains("KiB/s") && !bar.contains("GiB/s") && !bar.contains("TiB/s"), "{bar:?}");
     assert!(bar.ends_with("\r\u{1b}[2K") || bar.ends_with("\u{1b}[2K\r"), "{bar:?}");
-    // Bytes never go backwards.
+    // The number of bytes never decreases.
     let amounts = bar.split(" KiB ").filter_map(|before| before.rsplit(' ').next()?.parse::<f64>().ok());
     assert!(amounts.collect::<Vec<_>>().is_sorted(), "{bar:?}");
 
-    // Nor does a terminal that cannot clear a line show anything.
+    // A terminal that cannot clear a line shows nothing.
     let (seen, inside) = terminal(100);
     let mut command = trommel(["count", "-", "$.id"]);
     command.stderr(inside).env("TERM", "dumb");
@@ -306,7 +305,7 @@ fn r32_long_work_shows_a_bar() {
     assert_eq!(slow(&mut command).0, Some(0));
     drop(command);
     assert_eq!(watching.join().unwrap(), "");
-    // Short work shows nothing at all.
+    // Short work shows nothing.
     let (seen, inside) = terminal(100);
     let mut command = trommel(["count", "users.json", "$..*"]);
     let mut child = command.stdout(Stdio::null()).stderr(inside).spawn().unwrap();
@@ -316,7 +315,7 @@ fn r32_long_work_shows_a_bar() {
     assert_eq!(piped(["count", "-", "$.id"], &record).err, "");
 }
 
-/// R32: so does what goes over all outputs, in outputs.
+/// R32: work over all outputs shows its progress in outputs.
 #[test]
 fn r32_upkeep_shows_a_bar() {
     let home = Home::new("upkeep");
@@ -325,7 +324,7 @@ fn r32_upkeep_shows_a_bar() {
     }
     let (seen, inside) = terminal(100);
     let mut command = home.trommel(["rebuild"]);
-    // As long as another has the index, it waits.
+    // It waits while another process has the index locked.
     let lock = File::open(home.path().join("outputs/lock")).unwrap();
     lock.lock().unwrap();
     let mut child = command.stdout(Stdio::null()).stderr(inside).spawn().unwrap();

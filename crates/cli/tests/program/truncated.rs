@@ -11,7 +11,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use crate::common::{Folder, trommel, wait};
 
-/// Bytes of the file, so that several threads are in the middle of it.
+/// The size of the file, so that several threads are in the middle of it.
 const LENGTH: usize = 48 << 20;
 
 /// Runs per case: which threads fault first differs from run to run.
@@ -37,10 +37,10 @@ impl Case {
         command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap()
     }
 
-    /// Starts the program, which waits for its output to be read, and truncates the file after the
+    /// Starts the program, which blocks until its output is read, and truncates the file after the
     /// first bytes.
     ///
-    /// The rest of the output is read on a thread: a program that does not end must fail the test.
+    /// A thread reads the rest of the output: a program that does not end must fail the test.
     fn truncate_while_waiting(&self, threads: &str, stderr: Stdio) -> Child {
         let mut child = self.spawn(&["extract", "$.item"], threads, stderr);
         let mut stdout = child.stdout.take().unwrap();
@@ -55,7 +55,7 @@ impl Case {
     }
 }
 
-/// A pipe that holds as many bytes as it can.
+/// Returns a full pipe.
 fn full_pipe() -> (PipeReader, PipeWriter) {
     let (reader, mut writer) = io::pipe().unwrap();
     let flags = fcntl_getfl(&writer).unwrap();
@@ -66,7 +66,7 @@ fn full_pipe() -> (PipeReader, PipeWriter) {
     (reader, writer)
 }
 
-/// R22: nobody reads the message.
+/// R22: the message has no reader.
 #[test]
 fn r22_full_standard_error_does_not_matter() {
     for threads in ["1", "2", "8"] {
@@ -79,7 +79,7 @@ fn r22_full_standard_error_does_not_matter() {
     }
 }
 
-/// R22: several threads touch the missing pages at the same time, and nobody reads the message for
+/// R22: several threads touch the missing pages at the same time, and the message has no reader for
 /// a while.
 #[test]
 fn r22_threads_that_fault_together_end_in_status_1() {
@@ -91,7 +91,7 @@ fn r22_threads_that_fault_together_end_in_status_1() {
             let mut child = case.spawn(&["count", "$..item"], threads, writer.into());
             thread::sleep(Duration::from_millis(20 + 5 * run));
             case.truncate();
-            // If no thread faults, because the scan has ended, the change is an ordinary error that
+            // If no thread faults because the scan has ended, the change is an ordinary error that
             // waits for the pipe.
             thread::spawn(move || {
                 thread::sleep(Duration::from_secs(2));
@@ -105,7 +105,7 @@ fn r22_threads_that_fault_together_end_in_status_1() {
     assert!(failed > 3, "only {failed} runs met the change");
 }
 
-/// R22: the message is there once, for any number of threads.
+/// R22: the message appears once, for any number of threads.
 #[test]
 fn r22_exactly_one_thread_reports() {
     for threads in ["1", "2", "8"] {
@@ -121,7 +121,7 @@ fn r22_exactly_one_thread_reports() {
     }
 }
 
-/// R22: a reader that is slow, but within a second, gets the message.
+/// R22: a slow reader that reads within a second gets the message.
 #[test]
 fn r22_slow_reader_gets_the_message() {
     let case = Case::new("truncated-slow");

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use trommel_base::text::safe;
 use trommel_display::{
-    ContextView, ExecutionFailed, History, Look, Outcome, Problem, RegistrationFailed, RegistryView, Show,
-    ToolDetails, ToolList, ToolNotFound, ValidationFailed,
+    ContextView, DisplayOptions, ExecutionFailed, History, Outcome, Problem, RegistrationFailed,
+    RegistryView, Show, ToolDetails, ToolList, ToolNotFound, ValidationFailed,
 };
 use trommel_tool::{
     Call, Category, Context, Executor, Failure, Metadata, Output, Registry, Tool, ToolError, ToolExecution,
@@ -17,8 +17,8 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::golden::{assert_golden, assert_wireframe};
 
-fn look() -> Look {
-    Look::new().utc()
+fn options() -> DisplayOptions {
+    DisplayOptions::new().utc()
 }
 
 /// A tool that names a command where `argument` is not empty.
@@ -27,7 +27,7 @@ fn tool(name: &str, argument: &str) -> Metadata {
     if argument.is_empty() { metadata } else { metadata.command(argument) }
 }
 
-/// A call that took so many milliseconds.
+/// A call that took `duration_ms` milliseconds.
 fn execution(name: &str, parameters: &Value, duration_ms: f64, result: &Value) -> ToolExecution {
     let mut result = result.clone();
     result["duration_ms"] = json!(duration_ms);
@@ -62,23 +62,23 @@ fn invalid(faults: &Value) -> ToolError {
 fn results_are_as_in_the_wireframes() {
     let text = "Line 1: Hello, World!\nLine 2: This is a test file.\nLine 3: It has multiple lines.\n";
     let success = execution("Read", &json!({}), 12.4, &succeeded(&json!(text)));
-    assert_wireframe("result_success", &Outcome::new(&success, None).text(&look()));
+    assert_wireframe("result_success", &Outcome::new(&success, None).text(&options()));
 
     let missing = failed("failed", "File not found: /path/to/missing/file.txt");
     let missing = execution("Read", &json!({}), 3.0, &missing);
-    assert_wireframe("result_failed", &Outcome::new(&missing, Some(&tool("Read", ""))).text(&look()));
+    assert_wireframe("result_failed", &Outcome::new(&missing, Some(&tool("Read", ""))).text(&options()));
 
     let would = succeeded(&json!("[Dry Run] Would write 150 bytes to /path/to/file.txt"));
     let mut dry = execution("Write", &json!({}), 1.0, &would);
     dry.context = dry.context.dry_run(true);
-    assert_wireframe("result_dry_run", &Outcome::new(&dry, None).text(&look()));
+    assert_wireframe("result_dry_run", &Outcome::new(&dry, None).text(&options()));
 
     let late = failed("timed_out", "Tool timed out after 120s");
     let late = execution("Bash", &json!({"command": "sleep 300"}), 120_000.0, &late);
     let bash = tool("Bash", "command");
-    assert_wireframe("result_timeout", &Outcome::new(&late, Some(&bash)).text(&look()));
-    // The same where an error decides what is shown.
-    assert_wireframe("result_timeout", &Problem::new(&late, Some(&bash)).text(&look()));
+    assert_wireframe("result_timeout", &Outcome::new(&late, Some(&bash)).text(&options()));
+    // The same if the display is chosen by the error.
+    assert_wireframe("result_timeout", &Problem::new(&late, Some(&bash)).text(&options()));
 }
 
 fn twelve_tools() -> Vec<Metadata> {
@@ -130,8 +130,8 @@ fn read() -> Metadata {
 #[test]
 fn tools_are_as_in_the_wireframes() {
     let tools = twelve_tools();
-    assert_wireframe("tool_list", &ToolList::new(&tools).text(&look()));
-    assert_wireframe("tool_details", &ToolDetails::new(&read()).text(&look()));
+    assert_wireframe("tool_list", &ToolList::new(&tools).text(&options()));
+    assert_wireframe("tool_details", &ToolDetails::new(&read()).text(&options()));
 }
 
 #[test]
@@ -182,11 +182,11 @@ fn invalid_arguments_are_as_in_the_wireframes() {
         ),
     ];
     for (golden, tool, fault) in cases {
-        assert_wireframe(golden, &ValidationFailed::new(tool, &invalid(&json!([fault]))).text(&look()));
+        assert_wireframe(golden, &ValidationFailed::new(tool, &invalid(&json!([fault]))).text(&options()));
     }
 }
 
-/// What goes wrong with a real call is shown as the wireframes show it.
+/// Errors of real calls match the wireframes.
 #[test]
 fn r45_refused_calls_are_as_in_the_wireframes() {
     let format = json!({
@@ -200,7 +200,7 @@ fn r45_refused_calls_are_as_in_the_wireframes() {
     let executor = Executor::new(Arc::new(registry));
     let shown = |tool: &str, arguments: Value| {
         let done = executor.call(tool, arguments, &Context::new("/"));
-        Problem::new(&done, None).text(&look())
+        Problem::new(&done, None).text(&options())
     };
     assert_wireframe("validation_missing", &shown("Read", json!({})));
     assert_wireframe("validation_range", &shown("Read", json!({"file_path": "/a", "limit": 50000})));
@@ -222,10 +222,10 @@ fn wide_and_combining_characters_keep_the_frame() {
         json!({"type": "object", "properties": {"größe": {"type": "string", "description": text}}}),
     );
     let done = execution("werkzeug", &json!({"größe": "日本語"}), 1.0, &succeeded(&json!(text)));
-    let mut shown = Outcome::new(&done, None).text(&look());
-    shown.push_str(&ToolDetails::new(&metadata).text(&look().width(40)));
-    shown.push_str(&ToolList::new([&metadata]).text(&look().width(40)));
-    shown.push_str(&History::new(std::slice::from_ref(&done), 1).text(&look().width(40)));
+    let mut shown = Outcome::new(&done, None).text(&options());
+    shown.push_str(&ToolDetails::new(&metadata).text(&options().width(40)));
+    shown.push_str(&ToolList::new([&metadata]).text(&options().width(40)));
+    shown.push_str(&History::new(std::slice::from_ref(&done), 1).text(&options().width(40)));
     assert_golden("wide.txt", &shown);
 }
 
@@ -247,25 +247,25 @@ fn the_registry_is_as_in_the_wireframes() {
     assert_golden("registry_empty.txt", &{
         let mut state = registry.state();
         state.instance_id = "0x000000000001".to_owned();
-        RegistryView::new(&state).text(&look())
+        RegistryView::new(&state).text(&options())
     });
     for tool in twelve_tools() {
         registry.register(Idle(tool)).unwrap();
     }
     let mut state = registry.state();
     state.instance_id = "0x7f8b4c0d1e90".to_owned();
-    assert_wireframe("registry_state", &RegistryView::new(&state).text(&look()));
+    assert_wireframe("registry_state", &RegistryView::new(&state).text(&options()));
     let shown = serde_json::to_value(RegistryView::new(&state)).unwrap();
     assert_eq!(shown["by_category"]["file"], json!(5));
 
     let twice = registry.register(Idle(read())).unwrap_err();
-    assert_wireframe("already_registered", &RegistrationFailed::new(&twice).text(&look()));
+    assert_wireframe("already_registered", &RegistrationFailed::new(&twice).text(&options()));
     let bad = registry.register(Idle(Metadata::new("no name", "", Value::Null))).unwrap_err();
-    assert_golden("registration_failed.txt", &RegistrationFailed::new(&bad).text(&look()));
+    assert_golden("registration_failed.txt", &RegistrationFailed::new(&bad).text(&options()));
     let shown = serde_json::to_value(RegistrationFailed::new(&bad)).unwrap();
     assert_eq!(shown["message"], json!(bad.to_string()));
     let gone = registry.deregister("Grap").err().unwrap();
-    let shown = RegistrationFailed::new(&gone).text(&look());
+    let shown = RegistrationFailed::new(&gone).text(&options());
     assert!(shown.contains("Error: Tool Not Found") && shown.contains("• Grep"), "{shown}");
 }
 
@@ -292,9 +292,9 @@ fn five_executions() -> Vec<ToolExecution> {
 #[test]
 fn the_history_is_as_in_the_wireframe() {
     let executions = five_executions();
-    assert_wireframe("history", &History::new(&executions, 5).text(&look()));
+    assert_wireframe("history", &History::new(&executions, 5).text(&options()));
     let newest = History::new(&executions[3..], 1_005);
-    assert_golden("history_newest.txt", &newest.text(&look()));
+    assert_golden("history_newest.txt", &newest.text(&options()));
 }
 
 #[test]
@@ -307,23 +307,23 @@ fn the_context_is_as_in_the_wireframe() {
         "metadata": {"user_id": "user_12345", "request_id": "req_xyz789"}
     }))
     .unwrap();
-    assert_wireframe("context", &ContextView::new(&context).text(&look()));
+    assert_wireframe("context", &ContextView::new(&context).text(&options()));
     let bare = Context::new("/home/user").timeout(Duration::from_millis(1_500)).dry_run(true);
-    assert_golden("context_bare.txt", &ContextView::new(&bare).text(&look()));
+    assert_golden("context_bare.txt", &ContextView::new(&bare).text(&options()));
 }
 
 #[test]
 fn errors_are_as_in_the_wireframes() {
     let suggestions = ["Task".to_owned(), "Bash".to_owned()];
-    let look = look().list_command("/tools");
-    assert_wireframe("tool_not_found", &ToolNotFound::new("UnknownTool", &suggestions).text(&look));
+    let options = options().list_command("/tools");
+    assert_wireframe("tool_not_found", &ToolNotFound::new("UnknownTool", &suggestions).text(&options));
 
     let mut result = failed("failed", "Operation not permitted");
     result["metadata"] = json!({"exit_code": 1, "advice": "Check permissions and try again."});
     let execution = execution("Bash", &json!({"command": "rm -rf /"}), 8.0, &result);
     let bash = tool("Bash", "command");
-    assert_wireframe("execution_error", &ExecutionFailed::new(&execution, Some(&bash)).text(&look));
-    assert_wireframe("execution_error", &Problem::new(&execution, Some(&bash)).text(&look));
+    assert_wireframe("execution_error", &ExecutionFailed::new(&execution, Some(&bash)).text(&options));
+    assert_wireframe("execution_error", &Problem::new(&execution, Some(&bash)).text(&options));
 }
 
 #[test]
@@ -338,10 +338,10 @@ fn displays_beyond_the_wireframes() {
     ]));
     assert_golden(
         "validation_several.txt",
-        &ValidationFailed::new("tool_outputs.extract", &several).text(&look()),
+        &ValidationFailed::new("tool_outputs.extract", &several).text(&options()),
     );
 
-    assert_golden("tool_not_found_alone.txt", &ToolNotFound::new("UnknownTool", &[]).text(&look()));
+    assert_golden("tool_not_found_alone.txt", &ToolNotFound::new("UnknownTool", &[]).text(&options()));
 
     let mut stored = json!({"success": true});
     stored["manifest"] = json!({
@@ -356,26 +356,26 @@ fn displays_beyond_the_wireframes() {
         "reason": "auto_size_exceeds_limit"
     });
     let stored = execution("web.fetch", &json!({}), 842.0, &stored);
-    assert_golden("result_stored.txt", &Outcome::new(&stored, None).text(&look()));
+    assert_golden("result_stored.txt", &Outcome::new(&stored, None).text(&options()));
 
     let refused = failed("refused", "There is no output `01jc`. List them with tool_outputs.list.");
     let refused = execution("tool_outputs.stats", &json!({"id": "01jc"}), 1.0, &refused);
-    assert_golden("request_refused.txt", &Problem::new(&refused, None).text(&look()));
+    assert_golden("request_refused.txt", &Problem::new(&refused, None).text(&options()));
 
     let approval = failed("needs_approval", "Tool Bash runs only with approval");
     let approval = execution("Bash", &json!({"command": "ls"}), 0.0, &approval);
     assert_golden(
         "approval_required.txt",
-        &Problem::new(&approval, Some(&tool("Bash", "command"))).text(&look()),
+        &Problem::new(&approval, Some(&tool("Bash", "command"))).text(&options()),
     );
 
     let mut raised = failed("failed", "The configuration cannot be read");
     raised["causes"] = json!(["config.toml: No such file or directory", "os error 2"]);
     let raised = execution("Read", &json!({}), 2.0, &raised);
-    assert_golden("execution_error_causes.txt", &Problem::new(&raised, None).text(&look()));
+    assert_golden("execution_error_causes.txt", &Problem::new(&raised, None).text(&options()));
 
     let cancelled = execution("Read", &json!({}), 40.0, &failed("cancelled", "Tool was cancelled"));
-    assert_golden("result_cancelled.txt", &Problem::new(&cancelled, None).text(&look()));
+    assert_golden("result_cancelled.txt", &Problem::new(&cancelled, None).text(&options()));
 }
 
 #[test]
@@ -407,9 +407,9 @@ fn a_tool_with_nested_arguments_is_shown_with_them() {
         "required": ["id", "counts"]
     });
     let tool = Metadata::new("tool_outputs.count", "Count items.", schema).requires_approval();
-    assert_golden("tool_details_nested.txt", &ToolDetails::new(&tool).text(&look()));
+    assert_golden("tool_details_nested.txt", &ToolDetails::new(&tool).text(&options()));
     let empty = Metadata::new("ping", "Answers", Value::Null);
-    assert_golden("tool_details_empty.txt", &ToolDetails::new(&empty).text(&look()));
+    assert_golden("tool_details_empty.txt", &ToolDetails::new(&empty).text(&options()));
 }
 
 #[test]
@@ -419,23 +419,23 @@ fn json_outputs_are_laid_out_and_not_changed() {
     let long = format!(r#"{{"success":true,"output":{output}}}"#);
     let mut long_execution = execution("Read", &json!({}), 1.0, &succeeded(&json!(null)));
     long_execution.result = serde_json::from_str(&long).unwrap();
-    assert_golden("result_json.txt", &Outcome::new(&long_execution, None).text(&look()));
+    assert_golden("result_json.txt", &Outcome::new(&long_execution, None).text(&options()));
     let shown = serde_json::to_string(&Outcome::new(&long_execution, None)).unwrap();
     assert!(shown.contains(output), "{shown}");
 
     let short = execution("Read", &json!({}), 1.0, &succeeded(&json!({"a": [1, 2]})));
-    let shown = Outcome::new(&short, None).text(&look());
+    let shown = Outcome::new(&short, None).text(&options());
     assert!(shown.contains("│ {\"a\": [1, 2]} "), "{shown}");
     let none = execution("Read", &json!({}), 1.0, &succeeded(&json!(null)));
-    assert!(Outcome::new(&none, None).text(&look()).contains("│ (none) "));
+    assert!(Outcome::new(&none, None).text(&options()).contains("│ (none) "));
 }
 
 #[test]
 fn displays_have_a_plain_form_and_json() {
     let executions = five_executions();
-    assert_golden("history_plain.txt", &History::new(&executions[2..4], 2).text(&look().plain()));
+    assert_golden("history_plain.txt", &History::new(&executions[2..4], 2).text(&options().plain()));
     let tools = twelve_tools();
-    assert_golden("tool_list_plain.txt", &ToolList::new(&tools).text(&look().plain()));
+    assert_golden("tool_list_plain.txt", &ToolList::new(&tools).text(&options().plain()));
 
     let listed = serde_json::to_value(ToolList::new(&tools[..1])).unwrap();
     let row = json!({"name": "Read", "category": "file", "description": "Read contents of a file"});
@@ -465,10 +465,10 @@ fn displays_have_a_plain_form_and_json() {
 }
 
 #[test]
-fn times_are_told_in_the_zone_asked_for() {
+fn times_are_in_the_requested_zone() {
     let executions = five_executions();
     let zone = jiff::tz::TimeZone::fixed(jiff::tz::offset(2));
-    let shown = History::new(&executions, 5).text(&Look::new().zone(zone));
+    let shown = History::new(&executions, 5).text(&DisplayOptions::new().zone(zone));
     assert!(shown.contains("#1  [2024-01-15 12:23:45]"), "{shown}");
 }
 
@@ -492,8 +492,8 @@ proptest! {
     fn r26_no_text_breaks_out_of_a_panel(
         name in hostile(), text in hostile(), key in hostile(), width in 0_u16..150, boxed in any::<bool>()
     ) {
-        let mut look = look().width(width);
-        look.boxed = boxed;
+        let mut options = options().width(width);
+        options.boxed = boxed;
         let mut failure = failed("failed", &text);
         failure["causes"] = json!([text]);
         failure["metadata"] = json!({"advice": text, "warning": text});
@@ -510,20 +510,20 @@ proptest! {
         context.metadata.insert(key.clone(), json!([text]));
         let fault = json!([{"message": text, "received": text, "options": [text], "required": [text]}]);
         let shown = [
-            Problem::new(&failure, Some(&bash)).text(&look),
-            Outcome::new(&failure, Some(&bash)).text(&look),
-            Outcome::new(&success, Some(&bash)).text(&look),
-            Outcome::new(&nested, Some(&bash)).text(&look),
-            ToolList::new([&bash]).text(&look),
-            ToolDetails::new(&bash).text(&look),
-            History::new(std::slice::from_ref(&failure), 1).text(&look),
-            ContextView::new(&context).text(&look),
-            ToolNotFound::new(&name, std::slice::from_ref(&text)).text(&look),
-            ValidationFailed::new(&name, &invalid(&fault)).text(&look),
+            Problem::new(&failure, Some(&bash)).text(&options),
+            Outcome::new(&failure, Some(&bash)).text(&options),
+            Outcome::new(&success, Some(&bash)).text(&options),
+            Outcome::new(&nested, Some(&bash)).text(&options),
+            ToolList::new([&bash]).text(&options),
+            ToolDetails::new(&bash).text(&options),
+            History::new(std::slice::from_ref(&failure), 1).text(&options),
+            ContextView::new(&context).text(&options),
+            ToolNotFound::new(&name, std::slice::from_ref(&text)).text(&options),
+            ValidationFailed::new(&name, &invalid(&fault)).text(&options),
         ];
         for shown in &shown {
             prop_assert!(!shown.contains(is_dangerous), "{}", shown.escape_debug());
-            let width = usize::from(width.max(Look::NARROWEST));
+            let width = usize::from(width.max(DisplayOptions::MIN_WIDTH));
             for line in shown.lines() {
                 prop_assert!(line.width() <= width, "{line}");
                 prop_assert!(!boxed || line.width() == width, "{line}");

@@ -1,4 +1,4 @@
-//! From the states of plain paths to one tree.
+//! Joins the states of plain paths into one tree.
 
 use trommel_query::Slice;
 use trommel_reader::Names;
@@ -6,12 +6,12 @@ use trommel_reader::Names;
 use crate::options::QueryId;
 use crate::program::{PathTree, Select, State, TreeNode};
 
-/// Names that can be told apart by the bits of a word.
-const MOST_NAMES: usize = 64;
+/// The maximum number of names in a node: one bit of a word for each.
+const MAX_NAMES: usize = 64;
 
-/// The tree of queries in this order. Returns `None` if they are not plain paths.
+/// Returns the tree of the queries, in this order. Returns `None` if they are not plain paths.
 pub(super) fn path_tree(states: &[State], starts: &[u32]) -> Option<PathTree> {
-    let mut tree = PathTree { nodes: vec![TreeNode::default()], sought: None };
+    let mut tree = PathTree { nodes: vec![TreeNode::default()], search_name: None };
     for (query, &start) in (0..).zip(starts) {
         let mut at = 0;
         for state in &states[start as usize..] {
@@ -20,40 +20,42 @@ pub(super) fn path_tree(states: &[State], starts: &[u32]) -> Option<PathTree> {
                 break;
             };
             let [select] = segment.selectors.as_slice() else { return None };
-            if tree.node(at).sought == Some(at) {
-                // A member found at any depth leads no further.
+            if tree.node(at).search_node == Some(at) {
+                // A search can only be the end of a path.
                 return None;
             }
             at = match select {
-                Select::Name(name) if segment.descendant => tree.found(at, name)?,
+                Select::Name(name) if segment.descendant => tree.search_child(at, name)?,
                 _ if segment.descendant || segment.keyed => return None,
                 _ => tree.child(at, select)?,
             };
         }
     }
     for node in &mut tree.nodes {
-        node.named = Names::new(node.names.iter().map(|(name, _)| name.as_ref()));
+        node.name_set = Names::new(node.names.iter().map(|(name, _)| name.as_ref()));
         node.all = (0..node.names.len()).fold(0, |all, _| all << 1 | 1);
     }
     tree.is_plain().then_some(tree)
 }
 
 impl PathTree {
-    /// The node of the members of a name anywhere below a node.
-    fn found(&mut self, at: u32, name: &str) -> Option<u32> {
-        if self.sought.get_or_insert_with(|| name.into()).as_ref() != name {
+    /// Returns the node of the members with this name at any depth below a node. Returns `None` if
+    /// another query already searches for a different name.
+    fn search_child(&mut self, at: u32, name: &str) -> Option<u32> {
+        if self.search_name.get_or_insert_with(|| name.into()).as_ref() != name {
             return None;
         }
         let new = self.nodes.len() as u32;
-        let child = *self.nodes[at as usize].sought.get_or_insert(new);
+        let child = *self.nodes[at as usize].search_node.get_or_insert(new);
         if child == new {
-            // A member that was found may have more of them in it.
-            self.nodes.push(TreeNode { sought: Some(new), ..TreeNode::default() });
+            // The search continues inside of a member that it has found, so the node leads to
+            // itself.
+            self.nodes.push(TreeNode { search_node: Some(new), ..TreeNode::default() });
         }
         Some(child)
     }
 
-    /// The node that a selector leads to from a node.
+    /// Returns the node to which a selector leads from a node.
     fn child(&mut self, at: u32, select: &Select) -> Option<u32> {
         let new = self.nodes.len() as u32;
         let node = &mut self.nodes[at as usize];
@@ -75,6 +77,8 @@ impl PathTree {
                     }
                 }
             }
+            // A wildcard takes members and elements alike. Where `[:]` took only elements before,
+            // the two would need different nodes.
             Select::All if node.members == node.elements => {
                 node.elements = node.elements.or(Some(new));
                 *node.members.get_or_insert(new)
@@ -90,13 +94,13 @@ impl PathTree {
         Some(child)
     }
 
-    /// True if no child of a container can go two ways.
+    /// True if every child of a container leads to at most one node.
     fn is_plain(&self) -> bool {
         self.nodes.iter().all(|node| {
             let members = node.members.is_none() || node.names.is_empty();
             let elements = node.elements.is_none() || node.indices.is_empty();
-            let alone = node.sought.is_none() || !node.leads_to_children();
-            members && elements && alone && node.names.len() <= MOST_NAMES
+            let alone = node.search_node.is_none() || !node.leads_to_children();
+            members && elements && alone && node.names.len() <= MAX_NAMES
         })
     }
 }

@@ -1,53 +1,57 @@
-//! From the segments of queries to states.
+//! Compiles the segments of queries to states.
 
 use trommel_query::{Segment, Segments, Selector};
 
 use super::filters::Filters;
 use super::paths::path_tree;
 use crate::options::{Duplicates, Order, Pass, PlanOptions, QueryId};
-use crate::program::{Absolute, Program, SegmentPlan, Select, State};
+use crate::program::{Program, RootQuery, SegmentPlan, Select, State};
 
 /// Compiles the segments of one query.
 struct Compiler<'a> {
     program: &'a mut Program,
-    absolutes: &'a mut Vec<Absolute>,
-    /// True if matches are to carry keys once a segment reorders.
+    root_queries: &'a mut Vec<RootQuery>,
+    /// True if matches carry keys after a segment that reorders.
     sorted: bool,
-    /// True if a segment so far reorders.
+    /// True if a segment so far reorders its nodes.
     reordered: bool,
 }
 
 impl Program {
-    /// Compiles queries, each with the order in which its nodes are wanted. Their queries from `$`
-    /// inside of filters are added to `absolutes`, each after those it depends on.
+    /// Compiles queries, each with the order of its nodes. Queries from `$` inside their filters
+    /// are appended to `root_queries`, each after those it depends on.
     pub(crate) fn compile<'q>(
         queries: impl Iterator<Item = (&'q Segments, Order)>,
         options: PlanOptions,
-        absolutes: &mut Vec<Absolute>,
+        root_queries: &mut Vec<RootQuery>,
     ) -> Self {
         let mut program = Self {
             states: Vec::new(),
             starts: Vec::new(),
             filters: Vec::new(),
             conditions: Vec::new(),
-            absolutes: Vec::new(),
+            root_queries: Vec::new(),
             options,
             orders: Vec::new(),
             can_bound: Vec::new(),
             pass: Pass::Single,
             tree: None,
-            tests_again: false,
+            retests_candidates: false,
         };
         for (query, (segments, order)) in (0..).map(QueryId).zip(queries) {
             program.starts.push(program.states.len() as u32);
             program.orders.push(order);
             let sorted = order == Order::Rfc;
-            let mut compiler =
-                Compiler { program: &mut program, absolutes: &mut *absolutes, sorted, reordered: false };
+            let mut compiler = Compiler {
+                program: &mut program,
+                root_queries: &mut *root_queries,
+                sorted,
+                reordered: false,
+            };
             let can_bound = compiler.query(query, segments);
             program.can_bound.push(can_bound && order != Order::Any);
         }
-        // A tree of plain paths takes each member as it comes.
+        // The tree takes members in input order, so it cannot wait for the last member of a name.
         if options.duplicates != Duplicates::Last {
             program.tree = path_tree(&program.states, &program.starts);
         }
@@ -56,7 +60,8 @@ impl Program {
 }
 
 impl Compiler<'_> {
-    /// Adds the states of a query. Returns true if the keys of its nodes ascend within containers.
+    /// Adds the states of a query. Returns true if the keys of its nodes ascend within each
+    /// container.
     fn query(&mut self, query: QueryId, segments: &Segments) -> bool {
         let mut keys_ascend = true;
         for segment in segments.iter() {
@@ -79,14 +84,14 @@ impl Compiler<'_> {
         let reverse = selectors.iter().any(Select::is_reverse);
         let reorders = segment.descendant || reverse || selectors.len() > 1 && !are_ascending(&selectors);
         self.reordered |= reorders;
-        self.program.tests_again |= segment.descendant;
+        self.program.retests_candidates |= segment.descendant;
         SegmentPlan {
             descendant: segment.descendant,
             objects: everywhere || names > 0,
             arrays: everywhere || names < selectors.len(),
             needs_length: selectors.iter().any(Select::needs_length),
             reorders,
-            // Once a segment reorders, it and all that follow have keys.
+            // Once a segment reorders, it and all later segments need keys.
             keyed: self.sorted && self.reordered,
             only_names: (!everywhere).then_some(names as u32),
             selectors,
@@ -101,7 +106,7 @@ impl Compiler<'_> {
             Selector::Slice(slice) => Select::Slice(*slice),
             Selector::Filter(filter) => {
                 let duplicates = self.program.options.duplicates;
-                let test = Filters { duplicates, absolutes: self.absolutes }.test(filter);
+                let test = Filters { duplicates, root_queries: self.root_queries }.test(filter);
                 self.program.pass = self.program.pass.max(Pass::Lookahead);
                 self.program.filters.push(test);
                 Select::Filter(self.program.filters.len() as u32 - 1)
@@ -111,16 +116,16 @@ impl Compiler<'_> {
 }
 
 impl SegmentPlan {
-    /// True if the nodes it selects in a container have ascending keys, selector by selector: not
-    /// backwards, nor by filters, which are evaluated after the other selectors.
+    /// True if the nodes that it selects in a container have ascending keys, selector by selector.
+    /// Reverse slices descend, and filters are evaluated after the other selectors.
     fn keys_ascend(&self) -> bool {
         let late = |select: &Select| matches!(select, Select::Filter(_)) && self.forked();
         !self.selectors.iter().any(|select| select.is_reverse() || late(select))
     }
 }
 
-/// True if each of several selectors can only select elements after all that the ones before it
-/// can: `[0,2,5:]`.
+/// True if each selector selects only elements after all that the previous selectors can select:
+/// `[0,2,5:]`.
 fn are_ascending(selectors: &[Select]) -> bool {
     let mut free = 0;
     selectors.iter().all(|select| {
@@ -131,7 +136,7 @@ fn are_ascending(selectors: &[Select]) -> bool {
             }
             Select::Slice(_) | Select::Name(_) | Select::All | Select::Filter(_) => return false,
         };
-        // Negative ones count from the end, so that nothing is known of them here.
+        // Negative bounds count from the end, so their position is not known here.
         let follows = start >= free && end >= 0;
         free = free.max(end);
         follows

@@ -1,7 +1,7 @@
-//! Equality of containers, which are read side by side.
+//! Equality of containers, which are read in parallel.
 //!
-//! Arrays are read once, however they nest in each other. The members of an object are sorted by
-//! name first, so that an object inside of objects is skipped once for each of them.
+//! Arrays are read once, even if they are nested in each other. The members of an object are sorted
+//! by name first, so an object nested in other objects is skipped once for each of them.
 
 use std::borrow::Cow;
 
@@ -9,15 +9,15 @@ use trommel_reader::{Config, Cursor, Framing, Kind, Limits, Result, Span, Text, 
 
 use super::item::Item;
 
-/// Pairs of values still to be compared.
+/// Pairs of values that are still to be compared.
 enum Pending<'e> {
-    /// The elements that follow in two arrays.
+    /// The remaining elements of two arrays.
     Arrays(Box<Arrays<'e>>),
-    /// Values of equal names.
+    /// The values of equal names.
     Members(Vec<Pair<'e>>),
 }
 
-/// Two values to be compared.
+/// Two values to compare.
 #[derive(Clone, Copy)]
 struct Pair<'e> {
     left: View<'e>,
@@ -25,30 +25,30 @@ struct Pair<'e> {
 }
 
 /// A container that is being read.
-struct Inside<'e> {
+struct ContainerReader<'e> {
     cursor: Cursor<'e>,
     view: View<'e>,
 }
 
-/// Two arrays, read in step.
+/// Two arrays that are read in lockstep.
 struct Arrays<'e> {
-    left: Inside<'e>,
-    right: Inside<'e>,
+    left: ContainerReader<'e>,
+    right: ContainerReader<'e>,
 }
 
-/// What comes next in two arrays.
+/// The next elements of two arrays.
 enum Elements<'e> {
-    /// An element in each, not both of them arrays.
+    /// One element of each array, not both of them arrays.
     Both(Pair<'e>),
-    /// Both are at their end.
+    /// Both arrays have ended.
     Neither,
-    /// One is at its end.
+    /// Only one of the arrays has ended.
     One,
 }
 
-impl<'e> Inside<'e> {
-    /// Enters the container whose bytes these are. They were skipped once, so that no limit is
-    /// needed.
+impl<'e> ContainerReader<'e> {
+    /// Enters the container with these bytes. The default depth limit is lifted, since the bytes
+    /// were already skipped within the limit of the document.
     fn enter(view: View<'e>) -> Result<Self> {
         let mut limits = Limits::default();
         limits.depth = Limits::MAX_DEPTH;
@@ -57,7 +57,7 @@ impl<'e> Inside<'e> {
         Ok(Self { cursor, view })
     }
 
-    /// The bytes of the value that comes next.
+    /// Skips the next value and returns its bytes.
     fn value(&mut self) -> Result<View<'e>> {
         let span = self.cursor.skip_value()?;
         Ok(self.bytes(span))
@@ -68,7 +68,8 @@ impl<'e> Inside<'e> {
         self.view.narrow(span).expect("a token of the container is in it")
     }
 
-    /// The members of an object, sorted by name: the first of each name, or the last.
+    /// Returns the members of an object, sorted by name: the first member of each name, or the
+    /// last.
     fn members(mut self, last: bool) -> Result<Vec<(Cow<'e, str>, View<'e>)>> {
         let mut members = Vec::new();
         while self.cursor.next_member()? {
@@ -80,7 +81,7 @@ impl<'e> Inside<'e> {
         if last {
             members.reverse();
         }
-        // A stable sort: of equal names the first stays in front.
+        // The sort is stable, so the first of equal names stays in front.
         members.sort_by(|left, right| left.0.cmp(&right.0));
         members.dedup_by(|later, first| later.0 == first.0);
         Ok(members)
@@ -88,12 +89,13 @@ impl<'e> Inside<'e> {
 }
 
 impl<'e> Arrays<'e> {
-    /// Goes on to the next elements; where both are arrays, into them.
+    /// Moves to the next elements. Enters them if both are arrays.
     fn next(&mut self) -> Result<Elements<'e>> {
         let (left, right) = (&mut self.left, &mut self.right);
         loop {
             match (left.cursor.next_element()?, right.cursor.next_element()?) {
                 (false, false) if left.cursor.depth() == 0 => return Ok(Elements::Neither),
+                // Two inner arrays have ended together: the loop continues in the outer ones.
                 (false, false) => {}
                 (true, true) => {
                     let kinds = (left.cursor.peek()?, right.cursor.peek()?);
@@ -109,10 +111,10 @@ impl<'e> Arrays<'e> {
     }
 }
 
-/// Members or elements of a container.
+/// Counts the members or elements of a container.
 pub(super) fn children(view: View<'_>) -> Result<u64> {
     let object = is_object(view);
-    let Inside { mut cursor, .. } = Inside::enter(view)?;
+    let ContainerReader { mut cursor, .. } = ContainerReader::enter(view)?;
     let mut count = 0;
     while if object { cursor.next_member()? } else { cursor.next_element()? } {
         cursor.skip_value()?;
@@ -121,7 +123,8 @@ pub(super) fn children(view: View<'_>) -> Result<u64> {
     Ok(count)
 }
 
-/// Equality (section 2.3.5.2.2). Of repeated names the first member counts, or the last.
+/// Compares two values (section 2.3.5.2.2). Of repeated names, the first member counts, or the
+/// last.
 pub(super) fn items(left: &Item<'_>, right: &Item<'_>, last: bool) -> Result<bool> {
     match (left, right) {
         (Item::Container(left), Item::Container(right)) => containers(*left, *right, last),
@@ -129,10 +132,11 @@ pub(super) fn items(left: &Item<'_>, right: &Item<'_>, last: bool) -> Result<boo
     }
 }
 
-/// Deep equality: arrays element by element, objects by name in any order; of repeated names the
-/// first counts, or the last. Memory is bounded by the depth and the number of members of the
-/// objects on the way.
+/// Compares arrays element by element, and objects by name in any order. Of repeated names, the
+/// first member counts, or the last. Memory is bounded by the depth and the number of members of
+/// the objects on the way.
 fn containers(left: View<'_>, right: View<'_>, last: bool) -> Result<bool> {
+    // An explicit stack instead of recursion, so that deep values take no stack.
     let mut pending = Vec::new();
     if !begin(Pair { left, right }, last, &mut pending)? {
         return Ok(false);
@@ -163,13 +167,13 @@ fn containers(left: View<'_>, right: View<'_>, last: bool) -> Result<bool> {
     Ok(true)
 }
 
-/// Begins to compare two containers. Returns false if they differ at once.
+/// Starts the comparison of two containers. Returns false if they differ already.
 fn begin<'e>(pair: Pair<'e>, last: bool, pending: &mut Vec<Pending<'e>>) -> Result<bool> {
     let Pair { left, right } = pair;
     if is_object(left) != is_object(right) {
         return Ok(false);
     }
-    let inside = (Inside::enter(left)?, Inside::enter(right)?);
+    let inside = (ContainerReader::enter(left)?, ContainerReader::enter(right)?);
     if !is_object(left) {
         let (left, right) = inside;
         pending.push(Pending::Arrays(Box::new(Arrays { left, right })));

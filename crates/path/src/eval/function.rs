@@ -1,44 +1,46 @@
-//! The functions (RFC 9535, section 2.4).
+//! Evaluates the functions of RFC 9535, section 2.4.
 
 use trommel_query::Function;
 use trommel_reader::Result;
 
-use super::nodes::{Context, Subqueries, placed};
+use super::nodes::{Context, Subqueries, locate_error};
 use super::operand::Operand;
 use crate::program::{Argument, Call, Regexp, Value};
 
 /// The result of a call.
-pub(super) enum Outcome<'e> {
+pub(super) enum CallResult<'e> {
     Value(Operand<'e>),
     Truth(bool),
 }
 
 impl Call {
-    /// Evaluates the call: one arm for each function, by the types of its arguments.
-    pub(super) fn evaluate<S: Subqueries>(&self, context: &mut Context<'_, '_, S>) -> Result<Outcome<'_>> {
+    /// Evaluates the call, with one arm for each function and its argument types.
+    pub(super) fn evaluate<S: Subqueries>(&self, context: &mut Context<'_, '_, S>) -> Result<CallResult<'_>> {
         match (self.function, self.arguments.as_slice()) {
             (Function::Length, [Argument::Value(value)]) => {
                 let value = value.operand(context)?;
-                let length = value.length(context.cursor).map_err(|error| placed(&error, context.cursor));
-                length.map(Outcome::Value)
+                let length =
+                    value.length(context.cursor).map_err(|error| locate_error(&error, context.cursor));
+                length.map(CallResult::Value)
             }
-            // The answer to the query is what the function yields.
-            (Function::Count | Function::Value, [Argument::Nodes(nodes, wanted)]) => {
-                nodes.answer(*wanted, context).map(Outcome::Value)
+            // The answer to the query already is the result of the function.
+            (Function::Count | Function::Value, [Argument::Nodes(nodes, usage)]) => {
+                nodes.answer(*usage, context).map(CallResult::Value)
             }
             (Function::Match | Function::Search, [Argument::Value(text), Argument::Pattern(pattern)]) => {
-                matches(text, pattern, context).map(Outcome::Truth)
+                matches(text, pattern, context).map(CallResult::Truth)
             }
-            // Not well-typed.
+            // An ill-typed call yields Nothing.
             (
                 Function::Length | Function::Count | Function::Value | Function::Match | Function::Search,
                 _,
-            ) => Ok(Outcome::Value(Operand::Nothing)),
+            ) => Ok(CallResult::Value(Operand::Nothing)),
         }
     }
 }
 
-/// Returns false also if the text is not a string, or the pattern is not an I-Regexp.
+/// True if the text matches the pattern. False also if the text is not a string or the pattern is
+/// not an I-Regexp.
 #[inline(never)]
 fn matches<S: Subqueries>(text: &Value, pattern: &Regexp, context: &mut Context<'_, '_, S>) -> Result<bool> {
     let subject = text.operand(context)?;

@@ -1,4 +1,4 @@
-//! Values read from the document or from a query: scalars, and the bytes of containers.
+//! Values from the document or from a query: scalars, and the bytes of containers.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -20,21 +20,21 @@ pub(super) enum Item<'e> {
 #[derive(Debug)]
 pub(super) enum Lexeme<'e> {
     Text(&'e str),
-    /// A count, which has no text of its own.
+    /// A count, which does not occur in the document as text.
     Count {
-        /// The digits, zeros before them.
+        /// The digits, with leading zeros.
         digits: [u8; COUNT_DIGITS],
-        /// The number of digits without the zeros before them.
+        /// The number of digits without leading zeros.
         length: usize,
     },
 }
 
-/// Digits of the largest count.
+/// The number of digits of the largest count.
 const COUNT_DIGITS: usize = 20;
 
 impl<'e> Item<'e> {
-    /// The value whose bytes these are. Those of a scalar have passed the grammar: even where it is
-    /// skipped, a scalar is validated.
+    /// Reads the value with these bytes. Scalars are valid JSON: they are validated even where they
+    /// are skipped.
     pub(super) fn of(view: View<'e>) -> Self {
         let bytes = view.bytes();
         match bytes {
@@ -48,7 +48,7 @@ impl<'e> Item<'e> {
         }
     }
 
-    /// The order of two numbers or two strings; other values have none.
+    /// Compares two numbers or two strings. Other values have no order.
     pub(super) fn order(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Number(left), Self::Number(right)) => Some(compare_numbers(left.as_str(), right.as_str())),
@@ -57,7 +57,7 @@ impl<'e> Item<'e> {
         }
     }
 
-    /// Equality of two values that are not both containers.
+    /// Compares two values that are not both containers.
     pub(super) fn equals_scalar(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Null, Self::Null) => true,
@@ -89,7 +89,7 @@ impl Lexeme<'_> {
     }
 }
 
-/// The text of a number, which has passed the grammar or was written digit by digit.
+/// Returns the text of a number, which was validated or was written digit by digit.
 #[expect(clippy::expect_used, reason = "the grammar of numbers is ASCII")]
 fn ascii(number: &[u8]) -> &str {
     std::str::from_utf8(number).expect("a number is ASCII")

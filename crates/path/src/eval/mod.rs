@@ -1,18 +1,21 @@
-//! Filters evaluated on demand over the candidate they test.
+//! Evaluates the filters of a query, on one candidate at a time.
 //!
-//! Nothing of a candidate is kept: the answer to a query inside a filter is the span of its node,
-//! and a comparison reads the value from there. Evaluation nests as deep as the filter does, which
-//! the parser bounds.
+//! A query inside a filter returns a node as its span in the document. A comparison reads the value
+//! from these bytes, which the cursor holds. Evaluation recurses once for each nesting level of the
+//! filter, and the parser limits that nesting.
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `test` | logical expressions and values |
-//! | `function` | the functions: one arm each |
-//! | `nodes` | what an expression is evaluated with, and queries inside filters |
-//! | `operand`, `item`, `equal` | the sides of a comparison, scalars, and containers |
+//! | `test` | logical expressions, and the values they compare |
+//! | `function` | the functions of RFC 9535, one match arm each |
+//! | `nodes` | the context of an evaluation, and the queries inside filters |
+//! | `operand` | the sides of comparisons, and the arguments of functions |
+//! | `item` | scalars, and the bytes of containers |
+//! | `equal` | the equality of arrays and objects |
 //!
-//! Running a query inside a filter takes a matcher, which evaluates filters in turn. The matcher is
-//! above this module, and provides the running by the trait [`Subqueries`].
+//! A query inside a filter may need a matcher, which in turn evaluates filters. This module must
+//! not depend on the matcher, so it declares the trait [`Subqueries`], and the matcher implements
+//! it.
 
 mod equal;
 mod function;
@@ -21,5 +24,5 @@ mod nodes;
 mod operand;
 mod test;
 
-pub(crate) use nodes::{Context, Subqueries, answer_absolutes, count_elements};
+pub(crate) use nodes::{Context, Subqueries, answer_root_queries, count_elements};
 pub(crate) use operand::Operand;

@@ -1,56 +1,56 @@
-//! Queries inside filters: nodes below the candidate, or below the root.
+//! Queries inside filters, which select nodes below the candidate or below the root.
 
 use trommel_query::RegexCache;
 use trommel_reader::{Cursor, Error, Kind, Mark, Result};
 
 use super::operand::Operand;
-use crate::program::{Absolute, Hop, Nodes, Program, Wanted};
+use crate::program::{Nodes, NodesUse, PathStep, Program, RootQuery};
 
-/// A candidate, and what its evaluation may use.
+/// The context in which a filter is evaluated.
 pub(crate) struct Context<'e, 'c, S> {
     pub(crate) cursor: &'e mut Cursor<'c>,
-    /// The position before the candidate; held.
+    /// The position before the candidate, where the cursor holds.
     pub(crate) candidate: Mark,
-    /// The answers of the queries from `$`.
+    /// The answers to the queries from `$`.
     pub(crate) answers: &'e [Operand<'static>],
     pub(crate) subqueries: &'e mut S,
 }
 
-/// Runs the queries inside filters, and keeps the memory for it.
+/// Runs the queries inside filters, and owns the memory for it.
 pub(crate) trait Subqueries {
-    /// Runs a query on the value that comes next, for as long as its nodes matter to `wanted`.
+    /// Runs a query on the next value, as long as its nodes affect the answer.
     fn run(
         &mut self,
         program: &Program,
-        wanted: Wanted,
+        usage: NodesUse,
         cursor: &mut Cursor<'_>,
         answers: &[Operand<'static>],
     ) -> Result<Operand<'static>>;
 
-    /// The compiled patterns that were met in the data.
+    /// Returns the cache of patterns that were encountered in the data.
     fn patterns(&mut self) -> &mut RegexCache;
 }
 
-/// The number of last elements that a rewind can reach directly.
-const LAST: usize = 16;
+/// The number of last elements to which a rewind can go directly.
+const REWIND_MARKS: usize = 16;
 
 impl Nodes {
-    /// Existence and count as a count, a node as its span. The cursor is before the candidate, and
-    /// returns there.
+    /// Returns existence and count as a count, and a node as its span. The cursor is before the
+    /// candidate, and returns there.
     pub(super) fn answer<S: Subqueries>(
         &self,
-        wanted: Wanted,
+        usage: NodesUse,
         context: &mut Context<'_, '_, S>,
     ) -> Result<Operand<'static>> {
         let answer = match self {
-            Self::Absolute(number) => {
+            Self::FromRoot(number) => {
                 debug_assert!(*number < context.answers.len() || context.answers.is_empty());
-                // There are no answers where a query runs on its own, below a node.
+                // A query that runs on its own below a node has no answers.
                 return Ok(context.answers.get(*number).copied().unwrap_or(Operand::Nothing));
             }
-            Self::Singular(hops) => singular(hops, wanted, context.cursor)?,
+            Self::Singular(steps) => singular(steps, usage, context.cursor)?,
             Self::Relative(program) => {
-                context.subqueries.run(program, wanted, context.cursor, context.answers)?
+                context.subqueries.run(program, usage, context.cursor, context.answers)?
             }
         };
         context.cursor.rewind(&context.candidate);
@@ -58,42 +58,44 @@ impl Nodes {
     }
 }
 
-/// Answers the queries from `$`, in the order in which they depend on each other. The cursor is
-/// before the document's value, held there, and stays there.
-pub(crate) fn answer_absolutes<S: Subqueries>(
-    absolutes: &[Absolute],
+/// Answers the queries from `$`. Their order ensures that a query comes after those it depends on.
+/// The cursor is before the document's value, and returns there.
+pub(crate) fn answer_root_queries<S: Subqueries>(
+    root_queries: &[RootQuery],
     cursor: &mut Cursor<'_>,
     subqueries: &mut S,
     answers: &mut Vec<Operand<'static>>,
 ) -> Result<()> {
     answers.clear();
     let candidate = cursor.hold();
-    for absolute in absolutes {
+    for root_query in root_queries {
         let mut context = Context { cursor, candidate, answers, subqueries };
-        let answer = absolute.nodes.answer(absolute.wanted, &mut context)?;
+        let answer = root_query.nodes.answer(root_query.usage, &mut context)?;
         answers.push(answer);
     }
     cursor.release();
     Ok(())
 }
 
-/// An error in a value that was skipped and is read now: its offset is right, its line and column
-/// are those of the value alone.
-pub(super) fn placed(error: &Error, cursor: &mut Cursor<'_>) -> Error {
-    cursor.place(error.offset()).map_or_else(|| error.clone(), |place| error.at_place(place))
+/// Adds the line and column in the document to an error. The value was skipped first and is read
+/// now by a cursor of its own, which knows the right offset but counts lines from the value.
+pub(super) fn locate_error(error: &Error, cursor: &mut Cursor<'_>) -> Error {
+    cursor
+        .line_column(error.offset())
+        .map_or_else(|| error.clone(), |position| error.with_line_column(position))
 }
 
-/// Follows the steps from the value that comes next.
-fn singular(hops: &[Hop], wanted: Wanted, cursor: &mut Cursor<'_>) -> Result<Operand<'static>> {
-    let missing = match wanted {
-        Wanted::First | Wanted::Only => Operand::Nothing,
-        Wanted::Existence | Wanted::Count => Operand::Count(0),
+/// Follows the steps from the next value.
+fn singular(steps: &[PathStep], usage: NodesUse, cursor: &mut Cursor<'_>) -> Result<Operand<'static>> {
+    let missing = match usage {
+        NodesUse::First | NodesUse::Only => Operand::Nothing,
+        NodesUse::Existence | NodesUse::Count => Operand::Count(0),
     };
-    for hop in hops {
-        let found = match (hop, cursor.peek()?) {
-            (Hop::Name(name), Some(Kind::Object)) => to_member(name, cursor)?,
-            (Hop::Index(index), Some(Kind::Array)) => to_element(*index, cursor)?,
-            // Nothing below it has that name. It is still checked that it is a value at all.
+    for step in steps {
+        let found = match (step, cursor.peek()?) {
+            (PathStep::Name(name), Some(Kind::Object)) => to_member(name, cursor)?,
+            (PathStep::Index(index), Some(Kind::Array)) => to_element(*index, cursor)?,
+            // No node below this value. Even so, the value itself must be valid.
             (_, Some(_)) => false,
             (_, None) => cursor.begin_value().map(|_| false)?,
         };
@@ -101,9 +103,9 @@ fn singular(hops: &[Hop], wanted: Wanted, cursor: &mut Cursor<'_>) -> Result<Ope
             return Ok(missing);
         }
     }
-    match wanted {
-        Wanted::Existence | Wanted::Count => Ok(Operand::Count(1)),
-        Wanted::First | Wanted::Only => cursor.skip_value().map(Operand::Node),
+    match usage {
+        NodesUse::Existence | NodesUse::Count => Ok(Operand::Count(1)),
+        NodesUse::First | NodesUse::Only => cursor.skip_value().map(Operand::Node),
     }
 }
 
@@ -119,14 +121,14 @@ fn to_member(name: &str, cursor: &mut Cursor<'_>) -> Result<bool> {
 
 fn to_element(index: i64, cursor: &mut Cursor<'_>) -> Result<bool> {
     cursor.begin_value()?;
-    let (mut at, mut wanted) = (0, index.unsigned_abs());
+    let (mut at, mut target) = (0, index.unsigned_abs());
     if index < 0 {
-        let first = |length: u64| length.checked_sub(wanted).unwrap_or(length);
+        let first = |length: u64| length.checked_sub(target).unwrap_or(length);
         let (length, before) = count_elements(cursor, first)?;
-        (at, wanted) = (before, first(length));
+        (at, target) = (before, first(length));
     }
     while cursor.next_element()? {
-        if at == wanted {
+        if at == target {
             return Ok(true);
         }
         at += 1;
@@ -134,28 +136,31 @@ fn to_element(index: i64, cursor: &mut Cursor<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// Passes the elements of the array that the cursor has just entered, and rewinds: to before the
-/// element that `first` returns for their number if it is one of the last, otherwise to before the
-/// first. Returns the number of elements, and the index of the element that comes next.
+/// Skips the elements of the array that the cursor has just entered, and rewinds. Returns the
+/// number of elements, and the index of the element that comes next.
+///
+/// `first` returns the first element of interest, given the number of elements. If that is one of
+/// the last elements, the cursor rewinds to it, otherwise to the first element.
 ///
 /// Never inlined, so that the marks take no stack where filters nest.
 #[inline(never)]
 pub(crate) fn count_elements(cursor: &mut Cursor<'_>, first: impl FnOnce(u64) -> u64) -> Result<(u64, u64)> {
     let begin = cursor.hold();
-    // The marks before the last elements, and before the end, each at the remainder of its index.
-    let mut marks: [Mark; LAST] = [begin; LAST];
+    // A ring of the marks before the last elements and before the end: the mark of an element is at
+    // its index modulo the ring's size.
+    let mut marks: [Mark; REWIND_MARKS] = [begin; REWIND_MARKS];
     let mut length = 0;
     loop {
-        marks[length as usize % LAST] = cursor.mark();
+        marks[length as usize % REWIND_MARKS] = cursor.mark();
         if !cursor.next_element()? {
             break;
         }
         cursor.skip_value()?;
         length += 1;
     }
-    let wanted = first(length).min(length);
-    let is_near = length - wanted < LAST as u64;
-    let (index, mark) = if is_near { (wanted, &marks[wanted as usize % LAST]) } else { (0, &begin) };
+    let target = first(length).min(length);
+    let is_near = length - target < REWIND_MARKS as u64;
+    let (index, mark) = if is_near { (target, &marks[target as usize % REWIND_MARKS]) } else { (0, &begin) };
     cursor.rewind(mark);
     cursor.release();
     Ok((length, index))

@@ -1,4 +1,4 @@
-//! Sides of a comparison, and arguments of functions.
+//! Sides of comparisons, and arguments of functions.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -9,19 +9,19 @@ use trommel_reader::{Cursor, Result, Span, View};
 use super::equal;
 use super::item::{Item, Lexeme};
 
-/// A value, by its span in the document where it is a node.
+/// A value. A node is represented by its span in the document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Operand<'e> {
-    /// There is no value (section 2.3.5.2.2).
+    /// The absence of a value (section 2.3.5.2.2).
     Nothing,
     Literal(&'e Literal),
-    /// A node of the document, whose bytes are held.
+    /// A node of the document, whose bytes the cursor holds.
     Node(Span),
     Count(u64),
 }
 
 /// The sides of a comparison.
-pub(super) struct Sides<'e> {
+pub(super) struct ComparisonSides<'e> {
     pub(super) left: Operand<'e>,
     pub(super) right: Operand<'e>,
 }
@@ -42,7 +42,7 @@ impl<'e> Operand<'e> {
         })
     }
 
-    /// The text, if it is a string.
+    /// Returns the text of a string, and `None` for other values.
     pub(super) fn text<'b>(&self, cursor: &'b Cursor<'_>) -> Option<Cow<'b, str>>
     where
         'e: 'b,
@@ -53,8 +53,8 @@ impl<'e> Operand<'e> {
         }
     }
 
-    /// `length(…)` (section 2.4.4): characters, elements or members; Nothing for what has no
-    /// length.
+    /// Evaluates `length(…)` (section 2.4.4): the number of characters, elements, or members.
+    /// Nothing for other values.
     pub(super) fn length(&self, cursor: &Cursor<'_>) -> Result<Self> {
         Ok(match self.item(cursor) {
             Some(Item::String(text)) => Self::Count(text.chars().count() as u64),
@@ -64,15 +64,15 @@ impl<'e> Operand<'e> {
     }
 }
 
-/// The bytes of a node. They are held for as long as a filter is evaluated.
-#[expect(clippy::expect_used, reason = "nodes of filters are held")]
+/// Returns the bytes of a node, which the cursor holds while a filter is evaluated.
+#[expect(clippy::expect_used, reason = "the cursor holds the nodes of filters")]
 fn node<'b>(span: Span, cursor: &'b Cursor<'_>) -> View<'b> {
     View::at(cursor.bytes(span).expect("the bytes of a filter's node are held"), span.start)
 }
 
-impl Sides<'_> {
-    /// A comparison by section 2.3.5.2.2. With `last`, objects are compared by the last member of
-    /// each name.
+impl ComparisonSides<'_> {
+    /// Compares according to section 2.3.5.2.2. If `last` is true, objects are compared by the last
+    /// member of each name.
     pub(super) fn compare(&self, op: Comparison, last: bool, cursor: &Cursor<'_>) -> Result<bool> {
         let (left, right) = (self.left.item(cursor), self.right.item(cursor));
         let equal = || match (&left, &right) {

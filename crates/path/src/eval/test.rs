@@ -1,14 +1,14 @@
-//! Logical expressions and values.
+//! Evaluates logical expressions and values.
 
 use trommel_reader::Result;
 
-use super::function::Outcome;
-use super::nodes::{Context, Subqueries, placed};
-use super::operand::{Operand, Sides};
-use crate::program::{Test, Value, Wanted};
+use super::function::CallResult;
+use super::nodes::{Context, Subqueries, locate_error};
+use super::operand::{ComparisonSides, Operand};
+use crate::program::{NodesUse, Test, Value};
 
 impl Test {
-    /// Returns true if the expression holds for the candidate.
+    /// True if the expression holds for the candidate.
     pub(crate) fn holds<S: Subqueries>(&self, context: &mut Context<'_, '_, S>) -> Result<bool> {
         match self {
             Self::Or(tests) => {
@@ -29,14 +29,16 @@ impl Test {
             }
             Self::Not(test) => Ok(!test.holds(context)?),
             Self::Exists(nodes) => {
-                let answer = nodes.answer(Wanted::Existence, context)?;
+                let answer = nodes.answer(NodesUse::Existence, context)?;
                 Ok(!matches!(answer, Operand::Nothing | Operand::Count(0)))
             }
             Self::Compare { left, op, right, last } => {
-                let sides = Sides { left: left.operand(context)?, right: right.operand(context)? };
-                sides.compare(*op, *last, context.cursor).map_err(|error| placed(&error, context.cursor))
+                let sides = ComparisonSides { left: left.operand(context)?, right: right.operand(context)? };
+                sides
+                    .compare(*op, *last, context.cursor)
+                    .map_err(|error| locate_error(&error, context.cursor))
             }
-            Self::Call(call) => Ok(matches!(call.evaluate(context)?, Outcome::Truth(true))),
+            Self::Call(call) => Ok(matches!(call.evaluate(context)?, CallResult::Truth(true))),
         }
     }
 }
@@ -48,10 +50,10 @@ impl Value {
     ) -> Result<Operand<'e>> {
         match self {
             Self::Literal(literal) => Ok(Operand::Literal(literal)),
-            Self::First(nodes) => nodes.answer(Wanted::First, context),
+            Self::First(nodes) => nodes.answer(NodesUse::First, context),
             Self::Call(call) => match call.evaluate(context)? {
-                Outcome::Value(value) => Ok(value),
-                Outcome::Truth(_) => Ok(Operand::Nothing),
+                CallResult::Value(value) => Ok(value),
+                CallResult::Truth(_) => Ok(Operand::Nothing),
             },
         }
     }

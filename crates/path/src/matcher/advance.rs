@@ -1,17 +1,18 @@
-//! From record to record, and from step to step.
+//! Moves a matcher from record to record and from step to step.
 
 use trommel_reader::{Listener, Result};
 
 use super::machine::{Matcher, Step};
-use super::memory::{Due, Scratch};
+use super::memory::{PendingSteps, Scratch};
 use super::phase::{Phase, Stage};
-use crate::eval::answer_absolutes;
+use crate::eval::answer_root_queries;
 
 impl Matcher<'_, '_> {
-    /// Moves to the next record. Returns false if there is none. A record that was not matched to
-    /// its end is left.
+    /// Moves to the next record, leaving the current one even if it was not matched to its end.
+    /// Returns false if there are no more records.
     pub fn next_record(&mut self) -> Result<bool> {
         self.phase = Phase::Done;
+        // A framing such as lines lets the cursor find the next record after a malformed one.
         if let Some(failure) = &self.failure
             && !self.cursor.can_recover()
         {
@@ -21,30 +22,31 @@ impl Matcher<'_, '_> {
         if !self.cursor.next_record()? {
             return Ok(false);
         }
-        self.this_record()?;
+        self.begin_record()?;
         Ok(true)
     }
 
-    /// Begins with the record whose value comes next in the cursor.
-    pub fn this_record(&mut self) -> Result<()> {
+    /// Starts matching the record whose value is next in the cursor.
+    pub fn begin_record(&mut self) -> Result<()> {
         self.listening = 0;
         self.left = None;
-        self.due = Due::default();
+        self.pending = PendingSteps::default();
         self.failure = None;
         self.phase = Phase::Done;
         self.scratch.filters.forget();
-        if !self.program.absolutes.is_empty() {
-            // The nodes found are compared with later: the whole record stays readable.
+        if !self.program.root_queries.is_empty() {
+            // Filters compare with the nodes found here until the record ends, so all of it stays
+            // readable.
             self.cursor.hold();
             let Scratch { filters, answers, .. } = &mut *self.scratch;
-            let answered = answer_absolutes(&self.program.absolutes, self.cursor, filters, answers);
-            self.noted(answered)?;
+            let answered = answer_root_queries(&self.program.root_queries, self.cursor, filters, answers);
+            self.record_failure(answered)?;
         }
         self.begin();
         Ok(())
     }
 
-    /// Forgets the last value, and begins with the one that comes next.
+    /// Resets the state of the last value, and starts with the next one.
     pub(super) fn begin(&mut self) {
         self.open = 0;
         if self.follows_tree() {
@@ -56,28 +58,28 @@ impl Matcher<'_, '_> {
         }
     }
 
-    /// The next step, or `None` when the record can add nothing more.
+    /// Returns the next step, or `None` if nothing in the rest of the record can matter.
     pub fn advance(&mut self) -> Result<Option<Step>> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
         let stepped = self.step();
-        self.noted(stepped)
+        self.record_failure(stepped)
     }
 
-    /// Passes the events up to the end of a value to a listener, if the matcher is inside of one in
-    /// which no query can select anything. They are the events that [`advance`](Self::advance)
-    /// returns, at a lower cost.
+    /// Passes the events up to the end of a value to a listener, if the matcher is inside a value
+    /// in which no query can select anything. They are the events that [`advance`](Self::advance)
+    /// would return, at a lower cost.
     pub fn forward(&mut self, listener: &mut impl Listener) -> Result<()> {
         self.forward_until(0, u64::MAX, listener)
     }
 
-    /// As [`forward`](Self::forward), until no more than `depth` containers are open, or an offset
-    /// is reached.
+    /// Like [`forward`](Self::forward), but stops once at most `depth` containers are open or
+    /// `offset` is reached.
     pub fn forward_until(&mut self, depth: u32, offset: u64, listener: &mut impl Listener) -> Result<()> {
         if let Phase::Forwarding(floor) = self.phase {
-            let heard = self.cursor.listen(depth.max(floor), offset, listener);
-            self.noted(heard)?;
+            let forwarded = self.cursor.listen(depth.max(floor), offset, listener);
+            self.record_failure(forwarded)?;
             if self.cursor.depth() == floor {
                 self.phase = Phase::AfterValue(self.cursor.offset());
             }
@@ -85,51 +87,54 @@ impl Matcher<'_, '_> {
         Ok(())
     }
 
-    /// True if the matcher is inside of a value in which no query can select anything.
+    /// True if the matcher is inside a value in which no query can select anything.
     pub fn is_forwarding(&self) -> bool {
         matches!(self.phase, Phase::Forwarding(_))
     }
 
     /// The main loop.
     //
-    // Each turn first reports the steps that are due: regions that begin or end with the current
-    // value, one derivation of each at a time, and queries that have settled. Only when nothing is
-    // due does the cursor move, by the one event that the phase stands for:
+    // Each iteration first reports the pending steps: regions that begin or end with the current
+    // value, one derivation at a time, and queries that have settled. The cursor moves only when no
+    // step is pending, and by the one event that the phase calls for:
     //
-    // - `BeforeValue`: the cursor is before a value for which the container's states (or the plan's
-    //   start) have left states in `Scratch::next`. Those without a further segment are matches:
-    //   they become regions, and are due as `Enter`. The others stay in `next`.
-    // - `Entered`: the regions are reported. Now the value itself. If a state can select something
-    //   in it, a frame is pushed and its states are adopted from `next` (`Walking`). If not, but an
-    //   open region wants events, they are forwarded as they are (`Forwarding`). If neither, the
-    //   value is skipped by masks (`AfterValue`). Scalars are always over at once.
-    // - `Walking`: the innermost frame is popped, and moves from child to child, skipping those
-    //   that get no state, until one gets a state (push the frame again, `BeforeValue`), the
-    //   container has no more children or can select nothing more (`AfterValue`), or nothing in the
-    //   rest of the record can matter (`Done`). Each child gets its states in `next`: by the
-    //   selectors of the frame's states, and inherited from those of descendant segments.
-    // - `Forwarding`: one event of a value in which no query can select anything. A consumer takes
+    // - `BeforeValue`: the cursor is before a value. Its states, from the container's states or the
+    //   start of the plan, are in `Scratch::next`. States without a further segment are matches:
+    //   they become regions, with a pending `Enter`. The others stay in `next`.
+    // - `Entered`: the regions are reported, and the value itself comes next. If a state can select
+    //   something in it, a frame is pushed and adopts its states from `next` (`Walking`).
+    //   Otherwise, if an open region wants events, they are forwarded (`Forwarding`). Otherwise,
+    //   the value is skipped by masks (`AfterValue`). A scalar always ends at once.
+    // - `Walking`: the innermost frame is popped and moves from child to child. Children without
+    //   states are skipped. A child gets its states in `next`: by the selectors of the frame's
+    //   states, and by inheritance from those of descendant segments. The phase ends with a child
+    //   that has states (push the frame again, `BeforeValue`), a container in which no more can be
+    //   selected (`AfterValue`), or a record in the rest of which nothing can matter (`Done`).
+    // - `Forwarding`: one event of a value in which no query can select anything. A consumer gets
     //   these faster by `Matcher::forward`.
-    // - `AfterValue`: the regions of the value are due as `Leave`, in the order in which they were
-    //   entered. Back to the frame around (`Walking`), or the record is over (`Done`).
-    // - `Paused`: an array is continued by other matchers, see `checkpoint`. `Matcher::resume`
-    //   leads back to `Walking`.
+    // - `AfterValue`: the `Leave` of the value's regions is pending, in the order in which they
+    //   were entered. Then the frame around continues (`Walking`), or the record is over (`Done`).
+    // - `Paused`: other matchers continue the array, see `checkpoint`. `Matcher::resume` leads back
+    //   to `Walking`.
     //
-    // Invariants between two turns: the frames are the open containers in which a state is alive,
-    // from the outside in, and so are the states (`Scratch::active`) and the slots of names that
-    // were found (`Scratch::found`), each frame knowing where its own begin. The regions are the
-    // open matches, ordered by their depth. `listening` counts those that want events. A query is
-    // blocked (`Scratch::blockers`) as long as an open frame may still put a node before those
-    // already left.
+    // Invariants between two iterations:
     //
-    // Plans of plain paths leave all this aside and follow their tree (`plain`).
+    // - The frames are the open containers in which a state is live, the outermost first. The
+    //   states (`Scratch::active`) and the slots of found names (`Scratch::found`) have the same
+    //   order, and each frame knows where its own begin.
+    // - The regions are the open matches, ordered by their depth. `listening` counts those that
+    //   want events.
+    // - A query is blocked (`Scratch::blockers`) while an open frame may still produce a node that
+    //   comes before those already left.
+    //
+    // Plans of plain paths use none of this and follow their tree (`plain`).
     fn step(&mut self) -> Result<Option<Step>> {
         let program = self.program;
         if let (Phase::Tree(stage), Some(tree)) = (self.phase, &program.tree) {
             return self.follow(tree, stage);
         }
         loop {
-            if let Some(step) = self.next_due() {
+            if let Some(step) = self.next_pending() {
                 return Ok(Some(step));
             }
             let event = match self.phase {

@@ -1,8 +1,9 @@
-//! Matching the elements of one array by several matchers at once.
+//! Matches the elements of one array with several matchers.
 //!
-//! Where queries treat all elements of an array alike and nothing around it is kept, the matches in
-//! one element depend on no other. So a matcher can pause between two of them, others can begin
-//! after later ones, and it resumes where the last of them has stopped.
+//! If the queries treat all elements of an array alike and no node around it is held, the matches
+//! in one element do not depend on the others. Then a matcher can pause between two elements,
+//! others can start after later elements, and the first one resumes where the last of them has
+//! stopped.
 
 use trommel_query::Slice;
 use trommel_reader::{Between, Monitor};
@@ -16,29 +17,29 @@ use crate::location::Location;
 use crate::options::QueryId;
 use crate::program::{PathTree, Program, Select};
 
-/// The point between two elements of an array at which a matcher has paused. With it, others can
-/// match other elements of the same array.
+/// The point between two elements of an array at which a matcher has paused. From it, other
+/// matchers can match other elements of the same array.
 #[derive(Clone, Debug)]
 pub struct ArrayCheckpoint {
-    around: Around,
-    /// The location of the array, if locations are wanted.
+    state: CheckpointState,
+    /// The location of the array, if locations are enabled.
     array: Location,
     between: Between,
 }
 
-/// What a matcher knows of the containers around.
+/// The state of a matcher in the containers around the pause.
 #[derive(Clone, Debug)]
-enum Around {
-    /// In the tree of plain paths.
+enum CheckpointState {
+    /// A matcher in the tree of plain paths.
     Levels {
         levels: Vec<Level>,
-        /// The number of its nodes' matches that are open.
+        /// The number of open matches of its nodes.
         open: usize,
     },
-    /// In a search, which begins in the tree.
+    /// A matcher in a search, which starts in the tree.
     Search {
         levels: Vec<Level>,
-        /// The number of its nodes' matches that are open.
+        /// The number of open matches of its nodes.
         open: usize,
         search: Box<Search>,
     },
@@ -50,29 +51,30 @@ enum Around {
 }
 
 impl ArrayCheckpoint {
-    /// The location of the array, if [locations](Wants::location) are wanted.
+    /// Returns the location of the array, if [locations](Wants::location) are enabled.
     pub fn array(&self) -> &Location {
         &self.array
     }
 
-    /// The containers that are open, for a cursor.
+    /// Returns the open containers, from which a cursor can continue.
     pub fn between(&self) -> &Between {
         &self.between
     }
 }
 
-/// Elements that are matched before pausing, so that it is known what they look like.
-const FIRST: u64 = 2;
+/// The number of elements that are matched before a pause. The consumer learns from them what the
+/// elements contain.
+const MIN_ELEMENTS_BEFORE_PAUSE: u64 = 2;
 
 impl Program {
-    /// True if its queries find the same in an element whatever was found elsewhere in the
-    /// document, and in order.
+    /// True if matches in an element do not depend on the rest of the document, and need no
+    /// reordering.
     fn tests_elements_alone(&self) -> bool {
         let mut segments = self.states.iter().filter_map(|state| state.segment.as_ref());
-        self.absolutes.is_empty() && !segments.any(|segment| segment.keyed)
+        self.root_queries.is_empty() && !segments.any(|segment| segment.keyed)
     }
 
-    /// True if a state selects all elements of an array in the same way, at any index.
+    /// True if a state selects all elements of an array alike, whatever their index.
     fn selects_alike(&self, active: &Active) -> bool {
         let alike = |select: &Select| match select {
             Select::Name(_) | Select::All | Select::Filter(_) => true,
@@ -84,31 +86,37 @@ impl Program {
 }
 
 impl<'c> Matcher<'_, 'c> {
-    /// From now on [`advance`](Self::advance) returns `None` also where the elements of an array
-    /// can be matched by several matchers, after the first two of them: where all queries treat
-    /// them alike, and nothing around them is wanted as a whole.
+    /// Lets [`advance`](Self::advance) also return `None` in an array whose elements several
+    /// matchers can share. It pauses after the first two elements, if all queries treat the
+    /// elements alike and no node around them is held as a whole.
     pub fn pause_between_elements(&mut self) {
+        // At two elements of one array, a matcher differs only in the index and the position of its
+        // cursor. So a checkpoint copies the open levels or frames once, and each matcher starts
+        // from that copy with index 0. This requires that no selector depends on the index, that no
+        // open node holds bytes across elements, and that matches carry no keys. A search is the
+        // exception to the last: its matches are held back until the first matcher resumes.
         let can_pause = match self.phase {
             Phase::Tree(_) => self.program.tree.is_some(),
             _ => self.program.tests_elements_alone(),
         };
         if can_pause {
-            self.scratch.pause.at = 0;
+            self.scratch.pause.from_offset = 0;
         }
     }
 
-    /// The offset after the last element that was matched, if the matcher has paused.
+    /// Returns the offset after the last element that was matched, if the matcher has paused.
     pub fn paused(&self) -> Option<u64> {
         self.scratch.pause.paused.then_some(self.scratch.pause.offset)
     }
 
-    /// The number of elements of the array that were passed before the pause. Of a matcher that has
-    /// begun at a [checkpoint](Self::resume_at) it is unspecified once the array has ended.
+    /// Returns the number of elements of the array before the pause. For a matcher that started at
+    /// a [checkpoint](Self::resume_at), the number is unspecified once the array has ended.
     pub fn passed(&self) -> u64 {
         self.scratch.pause.passed
     }
 
-    /// The point at which the matcher has paused, for other matchers of elements of the same array.
+    /// Returns the point at which the matcher has paused, from which other matchers can match
+    /// elements of the same array.
     pub fn checkpoint(&self) -> Option<ArrayCheckpoint> {
         if !self.scratch.pause.paused {
             return None;
@@ -116,41 +124,45 @@ impl<'c> Matcher<'_, 'c> {
         let between = self.cursor.between()?;
         let Scratch { levels, frames, active, found, location, .. } = &*self.scratch;
         let (levels, open) = (levels.clone(), self.open);
-        let (depth, around) = if self.is_in_search() {
-            (levels.len(), Around::Search { levels, open, search: Box::new(self.scratch.search.clone()) })
+        let (depth, state) = if self.is_in_search() {
+            (
+                levels.len(),
+                CheckpointState::Search { levels, open, search: Box::new(self.scratch.search.clone()) },
+            )
         } else if matches!(self.phase, Phase::Tree(_)) {
-            (levels.len(), Around::Levels { levels, open })
+            (levels.len(), CheckpointState::Levels { levels, open })
         } else {
             let (frames, active, found) = (frames.clone(), active.clone(), found.clone());
-            (frames.len(), Around::Frames { frames, active, found })
+            (frames.len(), CheckpointState::Frames { frames, active, found })
         };
         let mut array = location.clone();
         array.truncate(depth.saturating_sub(1));
-        Some(ArrayCheckpoint { around, array, between })
+        Some(ArrayCheckpoint { state, array, between })
     }
 
-    /// Begins a new matcher in the array of a checkpoint, after the element where its cursor
-    /// begins. It pauses at or after the offset `until`, and where the array ends. In locations the
-    /// first of its elements has index 0.
+    /// Starts a new matcher in the array of a checkpoint, after the element where its cursor
+    /// starts. It pauses at or after the offset `until`, and at the end of the array. Locations
+    /// count elements from the first of its own, which has index 0.
     pub fn resume_at(&mut self, checkpoint: &ArrayCheckpoint, until: u64) {
-        let mut at = until;
-        let levels = match &checkpoint.around {
-            Around::Levels { levels, open } => {
+        let mut from_offset = until;
+        let levels = match &checkpoint.state {
+            CheckpointState::Levels { levels, open } => {
                 self.resume_on_tree(levels, *open);
                 levels.len()
             }
-            Around::Search { levels, open, search } => {
+            CheckpointState::Search { levels, open, search } => {
                 self.resume_on_tree(levels, *open);
                 self.scratch.search.clone_from(search.as_ref());
                 let floor = self.scratch.search.stop_after(self.cursor.depth(), until);
                 if let Some(array) = self.scratch.levels.last_mut() {
                     array.floor = floor;
                 }
-                // The search itself knows where to stop.
-                at = Pause::default().at;
+                // The search stops at `until` on its own, so the pause itself never triggers by
+                // offset.
+                from_offset = Pause::default().from_offset;
                 levels.len()
             }
-            Around::Frames { frames, active, found } => {
+            CheckpointState::Frames { frames, active, found } => {
                 let Self { scratch, program, .. } = self;
                 scratch.restart(program);
                 scratch.frames.clone_from(frames);
@@ -164,7 +176,7 @@ impl<'c> Matcher<'_, 'c> {
             }
         };
         self.scratch.location.clone_from(&checkpoint.array);
-        self.scratch.pause = Pause { at, levels, ..Pause::default() };
+        self.scratch.pause = Pause { from_offset, levels, ..Pause::default() };
     }
 
     fn resume_on_tree(&mut self, levels: &[Level], open: usize) {
@@ -183,34 +195,35 @@ impl<'c> Matcher<'_, 'c> {
         matches!(self.phase, Phase::Tree(_)) && tree.is_some_and(|tree| self.is_searching(tree))
     }
 
-    /// Notes that other matchers have found nodes of a query that are held back, to be reported
-    /// when they [settle](Step::Settled).
+    /// Declares that other matchers have found nodes of a query that are held back until they
+    /// [settle](Step::Settled).
     pub fn hold_back(&mut self, query: QueryId) {
         if let Some(unsettled) = self.scratch.unsettled.get_mut(query.index()) {
             *unsettled = true;
         }
     }
 
-    /// Resumes where the matcher has paused. It does not pause in that array again.
+    /// Resumes after a pause. The matcher does not pause in that array again.
     pub fn resume(&mut self) {
         if self.is_in_search() {
             let (depth, offset) = (self.cursor.depth(), self.cursor.offset());
             self.scratch.search.resume(depth, offset);
         }
-        let done = match self.phase {
+        let finished_array = match self.phase {
             Phase::Tree(_) => self.scratch.levels.last().map(|level| level.start),
             _ => self.scratch.frames.last().map(|frame| frame.start),
         };
         if self.phase == Phase::Paused {
             self.phase = Phase::Walking;
         }
-        self.scratch.pause = Pause { at: 0, done: done.unwrap_or(u64::MAX), ..Pause::default() };
+        self.scratch.pause =
+            Pause { from_offset: 0, finished_array: finished_array.unwrap_or(u64::MAX), ..Pause::default() };
     }
 
-    /// Resumes after a later element, which ends at `offset`. Other matchers have matched
-    /// `elements` elements up to there. The monitor is for the bytes that follow.
+    /// Resumes after a later element, which ends at `offset`. Other matchers have matched the
+    /// `elements` elements in between. `monitor` observes the bytes that follow.
     pub fn resume_after(&mut self, offset: u64, elements: u64, monitor: Monitor<'c>) {
-        self.cursor.go_on_behind(offset, monitor);
+        self.cursor.resume_after(offset, monitor);
         self.resume();
         let Scratch { levels, frames, .. } = &mut *self.scratch;
         let index = match self.phase {
@@ -225,25 +238,25 @@ impl<'c> Matcher<'_, 'c> {
     /// True if the matcher pauses before the next child of the innermost level.
     #[inline]
     pub(super) fn pauses(&mut self, tree: &PathTree) -> bool {
-        self.scratch.pause.at != u64::MAX && {
+        // The common case without pauses costs one comparison per child.
+        self.scratch.pause.from_offset != u64::MAX && {
             let begins = self.scratch.pause.levels == 0 && self.begins_at_level(tree);
             let passed = self.scratch.levels.last().map_or(0, |level| level.index);
             self.pauses_among(self.scratch.levels.len(), passed, begins)
         }
     }
 
-    /// True if the matcher pauses before the next child of a frame, which was taken from those
-    /// around it.
+    /// True if the matcher pauses before the next child of a frame, which was popped from the
+    /// innermost position.
     #[inline]
     pub(super) fn pauses_before_child(&mut self, frame: &Frame) -> bool {
-        self.scratch.pause.at != u64::MAX && {
+        self.scratch.pause.from_offset != u64::MAX && {
             let begins = self.scratch.pause.levels == 0 && self.begins_at_frame(frame);
             self.pauses_among(self.scratch.frames.len() + 1, frame.index, begins)
         }
     }
 
-    /// Pauses if the frame that was taken from the others, and has ended, is the array whose
-    /// elements are matched by several matchers.
+    /// Pauses if a frame that was popped and has ended is the shared array.
     pub(super) fn ends_array(&mut self) -> bool {
         let pause = &mut self.scratch.pause;
         pause.paused = pause.levels == self.scratch.frames.len() + 1;
@@ -253,25 +266,31 @@ impl<'c> Matcher<'_, 'c> {
     /// True if the innermost level is the outermost array whose elements are alike.
     fn begins_at_level(&self, tree: &PathTree) -> bool {
         let Scratch { levels, pause, .. } = &*self.scratch;
+        // Only the outermost such array is shared: the elements of an inner one are parts of an
+        // element that one matcher has to finish.
         let all = |level: &&Level| !level.object && tree.node(level.node).elements.is_some();
-        let begun = |level: &Level| level.index >= FIRST && level.start != pause.done;
-        levels.last().filter(all).is_some_and(begun)
+        let has_started =
+            |level: &Level| level.index >= MIN_ELEMENTS_BEFORE_PAUSE && level.start != pause.finished_array;
+        levels.last().filter(all).is_some_and(has_started)
             && !levels.iter().any(|level| level.held)
             && levels.iter().filter(all).count() == 1
     }
 
-    /// True if a frame, inside of all others, is the outermost array whose elements are alike.
+    /// True if a frame, the innermost, is the outermost array whose elements are alike.
     fn begins_at_frame(&self, frame: &Frame) -> bool {
-        if frame.object || frame.index < FIRST || frame.start == self.scratch.pause.done {
+        if frame.object
+            || frame.index < MIN_ELEMENTS_BEFORE_PAUSE
+            || frame.start == self.scratch.pause.finished_array
+        {
             return false;
         }
         let Scratch { active, frames, regions, .. } = &*self.scratch;
         let alike = |states: &[Active]| states.iter().all(|active| self.program.selects_alike(active));
         let mut below = frame.active;
-        let outermost = frames.iter().rev().all(|around| {
-            let states = &active[around.active..below];
-            below = around.active;
-            around.object || !alike(states)
+        let outermost = frames.iter().rev().all(|outer| {
+            let states = &active[outer.active..below];
+            below = outer.active;
+            outer.object || !alike(states)
         });
         self.listening == 0
             && outermost
@@ -279,18 +298,19 @@ impl<'c> Matcher<'_, 'c> {
             && !regions.iter().any(|region| region.held)
     }
 
-    /// True if the matcher pauses with this many levels or frames open, in the innermost of which
-    /// `passed` children were passed. If `begins`, that one is the array to pause in.
+    /// True if the matcher pauses now, with `levels` levels or frames open. `passed` children of
+    /// the innermost one were read. `begins` is true if this one is the array to pause in.
     fn pauses_among(&mut self, levels: usize, passed: u64, begins: bool) -> bool {
         let offset = self.cursor.offset();
         let pause = &mut self.scratch.pause;
         let pauses = if pause.levels == 0 {
             begins
         } else if levels < pause.levels {
+            // The shared array has ended. Its end belongs to the matcher that resumes.
             pause.paused = true;
             return true;
         } else {
-            levels == pause.levels && offset >= pause.at
+            levels == pause.levels && offset >= pause.from_offset
         };
         if levels == pause.levels || pauses {
             (pause.offset, pause.passed) = (offset, passed);

@@ -1,8 +1,8 @@
-//! The matcher: its state, its steps, and what the consumer may ask of it.
+//! The matcher with its state and its steps, and the options of a consumer.
 
 use trommel_reader::{Cursor, Error, Event, Kind, Result, Span};
 
-use super::memory::{Due, Region, Scratch};
+use super::memory::{PendingSteps, Region, Scratch};
 use super::phase::{Phase, Stage};
 use crate::eval::Operand;
 use crate::location::Location;
@@ -12,60 +12,61 @@ use crate::program::Program;
 
 /// One step of a matcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "consumers match on all of it")]
+#[expect(clippy::exhaustive_enums, reason = "consumers match on all steps")]
 pub enum Step {
-    /// A node of a query begins. It counts `times` in the query's node list (more than once only
-    /// with [`Order::Any`] or [`Order::Document`]; in RFC order each is entered by itself).
+    /// A node of a query begins. `times` is its number of occurrences in the query's node list. It
+    /// exceeds 1 only with [`Order::Any`] and [`Order::Document`]: in RFC order, each occurrence is
+    /// entered on its own.
     Enter {
         /// The query.
         query: QueryId,
-        /// How often the node stands in its node list, at most `u64::MAX`.
+        /// The number of occurrences of the node in the node list, at most `u64::MAX`.
         times: u64,
     },
-    /// An event inside of at least one region whose events are wanted.
+    /// An event inside at least one region whose events are requested.
     Event(Event),
     /// A node ends.
     Leave {
         /// The query.
         query: QueryId,
-        /// How often the node stands in its node list, at most `u64::MAX`.
+        /// The number of occurrences of the node in the node list, at most `u64::MAX`.
         times: u64,
-        /// Where the node stands.
+        /// The span of the node.
         span: Span,
     },
-    /// Whatever was left for this query so far comes before everything that is still to come: what
-    /// was held back to be sorted by [`Matcher::key`] can be let go. Comes only after matches that
+    /// All nodes of this query that were left so far come before all later ones. Matches that were
+    /// held back to be sorted by [`Matcher::key`] can be released. Reported only after matches that
     /// had to be held.
     Settled(QueryId),
 }
 
-/// What the consumer wants of the matches.
+/// The steps and data that the consumer needs.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Wants {
-    /// For each query, true if the events inside its regions are wanted. Where no open region wants
-    /// events, the inside is skipped. A query without an entry wants none.
+    /// For each query, true if the events inside its regions are needed. If no open region needs
+    /// events, they are skipped. False for a query without an entry.
     pub events: Vec<bool>,
-    /// For each query, true if the node's bytes must be readable when it is left. A query without
-    /// an entry does not need them.
+    /// For each query, true if the bytes of a node must be readable when it is left. False for a
+    /// query without an entry.
     pub bytes: Vec<bool>,
-    /// True if [`Matcher::location`] is used.
+    /// True if the consumer calls [`Matcher::location`].
     pub location: bool,
-    /// For each query, true if it needs [`Step::Enter`]. A query without an entry gets these steps.
+    /// For each query, true if it needs [`Step::Enter`]. True for a query without an entry.
     pub enter: Vec<bool>,
-    /// For each query, true if it needs [`Step::Leave`]. A query without an entry gets these steps.
-    /// Without them, [`Step::Enter`] may be reported after the node was skipped.
+    /// For each query, true if it needs [`Step::Leave`]. True for a query without an entry. Without
+    /// these steps, [`Step::Enter`] may be reported after the node was skipped.
     pub leave: Vec<bool>,
-    /// For each query, true if only the number of its nodes is wanted. Then many may be reported at
-    /// once, and the matcher may be elsewhere by then.
+    /// For each query, true if only the number of its nodes is needed. Many nodes may then be
+    /// reported at once, when the matcher has moved on.
     pub only_count: Vec<bool>,
-    /// For each query, true if [`Step::Leave`] may be reported when the matcher is already further
-    /// than the end of the node. The node's bytes can be read all the same.
-    pub ahead: Vec<bool>,
+    /// For each query, true if [`Step::Leave`] may be reported after the matcher has moved beyond
+    /// the end of the node. The bytes of the node remain readable.
+    pub late_leave: Vec<bool>,
 }
 
 impl Wants {
-    /// Every step of every query, and nothing else.
+    /// All steps of all queries, and nothing else.
     pub(super) const STEPS: &'static Self = &Self {
         events: Vec::new(),
         bytes: Vec::new(),
@@ -73,7 +74,7 @@ impl Wants {
         enter: Vec::new(),
         leave: Vec::new(),
         only_count: Vec::new(),
-        ahead: Vec::new(),
+        late_leave: Vec::new(),
     };
 
     pub(super) fn events_of(&self, query: QueryId) -> bool {
@@ -88,10 +89,10 @@ impl Wants {
         self.only_count.get(query.index()).copied().unwrap_or(false)
     }
 
-    /// True if nodes of a query are only reported when they are left, and may be when the matcher
-    /// is already further.
-    pub(super) fn allows_ahead(&self, query: QueryId) -> bool {
-        let allowed = self.ahead.get(query.index()).copied().unwrap_or(false);
+    /// True if the nodes of a query are only reported when they are left, and possibly after the
+    /// matcher has moved on.
+    pub(super) fn allows_late_leave(&self, query: QueryId) -> bool {
+        let allowed = self.late_leave.get(query.index()).copied().unwrap_or(false);
         allowed && self.leave_of(query) && !self.enter_of(query)
     }
 
@@ -104,32 +105,33 @@ impl Wants {
     }
 }
 
-/// Pulls the events of records and reports the queries whose regions they are in.
+/// Pulls the events of records, and reports where the nodes of queries begin and end.
 ///
-/// It forwards the cursor's events inside of the regions that want them, and skips everything in
-/// which no query can select anything. Regions nest as the values do: of two open ones the later
-/// entered is left first, or together with the other when both are the same node. After an error
-/// every step returns it again, until [`next_record`](Self::next_record) continues where the
-/// framing allows it.
+/// Inside regions that want events, the matcher forwards the events of the cursor. It skips all
+/// values in which no query can select anything. Regions nest like values: of two open regions, the
+/// one entered later is left first. If both are the same node, they are left together. After an
+/// error, every step returns it again, until [`next_record`](Self::next_record) continues where the
+/// framing allows that.
 ///
-/// A step takes time in proportion to the bytes passed and the states alive, and allocates nothing
-/// once the scratch has grown to the depth of the input. Filters read their candidates again.
+/// A step takes time proportional to the bytes read and the number of live states. It allocates
+/// nothing once the scratch has grown to the depth of the input. Filters read their candidates
+/// twice.
 pub struct Matcher<'m, 'c> {
     pub(super) program: &'m Program,
     pub(super) scratch: &'m mut Scratch,
     pub(super) cursor: &'m mut Cursor<'c>,
     pub(super) wants: &'m Wants,
-    /// The answers of the queries from `$`, when this is a query inside a filter.
+    /// The answers to the queries from `$`, if this matcher runs a query inside a filter.
     pub(super) answers: Option<&'m [Operand<'static>]>,
     pub(super) phase: Phase,
     /// The number of open regions that want events.
     pub(super) listening: u32,
-    /// The region left last.
+    /// The region that was left last.
     pub(super) left: Option<Region>,
-    pub(super) due: Due,
+    pub(super) pending: PendingSteps,
     /// The number of nodes of plain paths that were entered and not yet left.
     pub(super) open: usize,
-    /// Kind, start and end of the current value.
+    /// The kind, start, and end of the current value.
     pub(super) kind: Option<Kind>,
     pub(super) start: u64,
     pub(super) end: u64,
@@ -137,7 +139,7 @@ pub struct Matcher<'m, 'c> {
 }
 
 impl Plan {
-    /// A matcher over the records of a cursor.
+    /// Creates a matcher over the records of a cursor.
     pub fn matcher<'m, 'c>(
         &'m self,
         scratch: &'m mut Scratch,
@@ -164,7 +166,7 @@ impl<'m, 'c> Matcher<'m, 'c> {
             phase: Phase::Done,
             listening: 0,
             left: None,
-            due: Due::default(),
+            pending: PendingSteps::default(),
             open: 0,
             kind: None,
             start: 0,
@@ -173,57 +175,58 @@ impl<'m, 'c> Matcher<'m, 'c> {
         }
     }
 
-    /// Notes an error, so that it is final for the record even where the cursor could continue.
-    pub(super) fn noted<T>(&mut self, outcome: Result<T>) -> Result<T> {
+    /// Records an error, which is then final for the record, even if the cursor could continue.
+    pub(super) fn record_failure<T>(&mut self, outcome: Result<T>) -> Result<T> {
         if let Err(error) = &outcome {
             self.failure = Some(error.clone());
         }
         outcome
     }
 
-    /// The cursor, for the payload of an event and the bytes of a span.
+    /// Returns the cursor, to read the payload of an event or the bytes of a span.
     pub fn cursor(&self) -> &Cursor<'c> {
         self.cursor
     }
 
-    /// The cursor, for what needs it moved: only between records, or to where it stood.
+    /// Returns the cursor mutably. It may be moved between records. Otherwise it must be moved back
+    /// before the next step.
     pub fn cursor_mut(&mut self) -> &mut Cursor<'c> {
         self.cursor
     }
 
-    /// Where the node stands that was just entered or left; empty unless [`Wants::location`] asks
-    /// for it.
+    /// Returns the location of the node that was just entered or left. Empty unless
+    /// [`Wants::location`] is set.
     pub fn location(&self) -> &Location {
         &self.scratch.location
     }
 
-    /// What the node that was just left is sorted by among the nodes of its query: keys compare
-    /// word by word, and all of a query are of one length. Empty when the query's nodes come in the
-    /// order wanted. Changes with the next step.
+    /// Returns the sort key of the node that was just left, among the nodes of its query. Keys
+    /// compare word by word, and all keys of a query have the same length. Empty if the nodes of
+    /// the query come in the requested order. Valid until the next step.
     pub fn key(&self) -> &[u64] {
         let Some(left) = &self.left else { return &[] };
         match self.program.order_of(left.query) {
             Order::Rfc if matches!(self.phase, Phase::Tree(_)) => self.scratch.search.key(),
-            Order::Rfc => self.scratch.ways.key(),
+            Order::Rfc => self.scratch.derivations.key(),
             Order::Document => std::slice::from_ref(&left.start),
             Order::Any => &[],
         }
     }
 
-    /// Type of the value that was just entered; `None` when it is none, which the next step
-    /// reports.
+    /// Returns the type of the value that was just entered, or `None` if it is malformed, which the
+    /// next step reports.
     pub fn kind(&self) -> Option<Kind> {
         self.kind
     }
 
-    /// Absolute offset of the value that was just entered.
+    /// Returns the absolute offset of the value that was just entered.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// Whether the node that was just left lies in one whose bytes are wanted, or is to be left for
-    /// another query that wants them.
-    pub fn is_within_wanted(&self) -> bool {
+    /// True if the bytes of the node that was just left are needed beyond it: by an open node
+    /// around it, or by another query for which it will be left.
+    pub fn bytes_still_needed(&self) -> bool {
         let Scratch { levels, regions, .. } = &*self.scratch;
         if let Phase::Tree(stage) = self.phase {
             let others = match (stage, &self.program.tree) {
@@ -233,24 +236,24 @@ impl<'m, 'c> Matcher<'m, 'c> {
             return others.iter().any(|&query| self.wants.bytes_of(query))
                 || self.open > 0 && levels.iter().any(|level| level.held);
         }
-        let Due { first, next, end, .. } = self.due;
+        let PendingSteps { first, next, end, .. } = self.pending;
         regions[..first].iter().any(|region| region.held)
             || regions[next..end].iter().any(|region| self.wants.bytes_of(region.query))
     }
 
-    /// Regions that were entered and not yet left. A node that a query selects in several ways is
-    /// one region.
+    /// Returns the number of regions that were entered and not yet left. A node that a query
+    /// selects several times is one region.
     pub fn open_regions(&self) -> usize {
-        let Due { first, next, end, begun, leaving, .. } = self.due;
+        let PendingSteps { first, next, end, started, leaving, .. } = self.pending;
         if matches!(self.phase, Phase::Tree(_)) {
             return self.open;
         }
-        let not_open = if leaving { next - first } else { end - next - usize::from(begun) };
+        let not_open = if leaving { next - first } else { end - next - usize::from(started) };
         self.scratch.regions.len() - not_open
     }
 
-    /// Whether nothing that is still to come can stand before the node that was just left. Where
-    /// earlier ones of its query are still held, it belongs among them all the same.
+    /// True if no later node can come before the node that was just left. If earlier nodes of its
+    /// query are still held, it has to be sorted among them.
     pub fn is_settled(&self, query: QueryId) -> bool {
         if matches!(self.phase, Phase::Tree(_)) {
             return self.scratch.search.is_settled();

@@ -1,16 +1,16 @@
-//! Matching while pulling.
+//! Matches queries on a pull parser.
 //!
-//! A matcher walks down the containers in which some query can still select something and skips
-//! everything else. Each container on the way is a `Frame`; the states of the program at its value
+//! A matcher descends into the containers in which some query can still select something, and skips
+//! all other values. Each container on the way is a `Frame`. The states of the program at its value
 //! are its `Active`s. A state whose query has no segment left is a match, and becomes a `Region`
-//! for as long as its value lasts. There is no recursion: the frames are a stack in the
-//! [`Scratch`], and the `Phase` decides what comes next.
+//! until its value ends. There is no recursion: the frames are a stack in the [`Scratch`], and the
+//! `Phase` defines the next action.
 //!
 //! # States
 //!
-//! Queries in general. Boxes are phases, arrows are what happened; `+` and `-` are the steps
-//! [`Step::Enter`] and [`Step::Leave`] that come before the phase they lead to, and every event
-//! that passes while a region wants events is a [`Step::Event`].
+//! Queries in general. Boxes are phases, and arrows are transitions. `+` and `-` are the steps
+//! [`Step::Enter`] and [`Step::Leave`], which are reported before the phase that the arrow leads
+//! to. While a region wants events, every event is reported as a [`Step::Event`].
 //!
 //! ```text
 //!                    ┌─────────────┐   regions entered (+)   ┌─────────┐
@@ -36,8 +36,7 @@
 //!                        Paused (between two elements; `resume` leads back to Walking)
 //! ```
 //!
-//! Plain paths, in `Phase::Tree`. Boxes are stages; a node of the tree takes the place of the
-//! states.
+//! Plain paths, in `Phase::Tree`. Boxes are stages. A node of the tree replaces the states.
 //!
 //! ```text
 //!     record begins                          ┌─────────────────┐  more queries
@@ -63,26 +62,26 @@
 //!                             Done  Pausing
 //! ```
 //!
-//! A search for `..name` that finds a member may also come to `SettlingQueries`, with the member's
-//! value after it (`before its value`).
+//! A search for `..name` that finds a member can also lead to `SettlingQueries`. The value of the
+//! member comes after it (`before its value`).
 //!
 //! # Modules
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `machine` | the [`Matcher`], its [`Step`]s, and what a consumer asks of it |
+//! | `machine` | the [`Matcher`], its [`Step`]s, and the options of a consumer |
 //! | `phase` | the states above |
 //! | `advance` | from record to record, and the main loop |
 //! | `region` | matches that begin and end |
 //! | `walk` | from child to child of a frame, and out of it |
 //! | `select` | the states of a child, from those of its container |
-//! | `bound` | states that can select nothing that is still wanted |
-//! | `plain` | plain paths, which need little of that |
-//! | `descent` | their end in `..name` |
-//! | `checkpoint` | beginning in the middle of an array, and pausing there |
+//! | `bound` | drops states that can select nothing within a bound |
+//! | `plain` | plain paths, which follow a tree |
+//! | `descent` | `..name` at the end of a plain path |
+//! | `checkpoint` | starts and pauses in the middle of an array |
 //! | `records` | filters on whole records |
 //! | `subquery` | queries inside filters |
-//! | `memory` | the memory of all that |
+//! | `memory` | the memory of a running matcher |
 
 mod advance;
 mod bound;

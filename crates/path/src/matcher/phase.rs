@@ -1,45 +1,45 @@
-//! The states of the matcher. The [module docs](super) have the diagram.
+//! The states of a matcher. The [module docs](super) show the diagram.
 
-/// What comes next.
+/// The next action of a matcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Plain paths follow their tree.
     Tree(Stage),
-    /// `Scratch::next` holds the states of the value that comes next.
+    /// The states of the next value are in `Scratch::next`.
     BeforeValue,
-    /// The regions of the value that comes next were entered.
+    /// The regions of the next value were entered.
     Entered,
-    /// To the next child of the innermost frame.
+    /// Move to the next child of the innermost frame.
     Walking,
-    /// Through the events of a value in which no query can select anything, down to this depth.
+    /// Forward the events of a value in which no query can select anything, up to this depth.
     Forwarding(u32),
-    /// The value that began at `start` has ended, at this offset.
+    /// The value that began at `Matcher::start` has ended at this offset.
     AfterValue(u64),
-    /// Before the next child of the innermost frame, which other matchers continue with.
+    /// Other matchers continue with the next child of the innermost frame.
     Paused,
-    /// There is no record, or it holds nothing more.
+    /// There is no record, or nothing more in it can matter.
     Done,
 }
 
-/// What comes next in the tree of plain paths.
+/// The next action in the tree of plain paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// The value that comes next is that of a node.
+    /// The next value belongs to a node.
     BeforeValue { node: u32 },
-    /// The queries of the value that comes next are entered, `query` next; then it is entered or
-    /// skipped.
+    /// Report that the queries of the next value are entered, `query` next. Then enter or skip the
+    /// value.
     EnteringQueries { node: u32, query: usize, held: bool },
-    /// The value has ended; its queries are left, `query` next.
+    /// Report that the queries of a value are left, `query` next.
     LeavingQueries { node: u32, query: usize, held: bool },
-    /// Queries whose held matches have settled are reported, `query` next. After them comes the
-    /// value of the node, if `before`.
+    /// Report the queries whose held matches have settled, `query` next. If `before`, the value of
+    /// the node comes after them.
     SettlingQueries { node: u32, query: usize, before: bool },
-    /// The number of nodes that a search has counted is reported, to `query` next.
+    /// Report the number of nodes that a search has counted, to `query` next.
     ReportingCounts { node: u32, query: usize },
-    /// The nodes that a search has passed are reported, the one of this number next.
+    /// Report the nodes that a search has moved past, the one with this number next.
     ReportingHits { node: u32, number: usize },
-    /// To the next child of the innermost level.
+    /// Move to the next child of the innermost level.
     Walking,
-    /// Other matchers continue with what comes next.
+    /// Other matchers continue with the next child.
     Pausing,
 }

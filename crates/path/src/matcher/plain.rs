@@ -1,34 +1,35 @@
-//! Plans of plain paths, which follow one tree: nothing is kept at a container but its node.
+//! Matches plans of plain paths, which follow one tree. The only state of a container is its node.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
 use trommel_reader::{Cursor, Kind, Result, Span, Validation};
 
 use super::machine::{Matcher, Step};
-use super::memory::{Level, List, Region};
+use super::memory::{Level, Region, StepList};
 use super::phase::{Phase, Stage};
 use crate::options::{Duplicates, QueryId};
 use crate::program::{PathTree, TreeNode};
 
-/// A step to report, or the next stage. With a step, the matcher's phase has the stage after it.
+/// A step to report, or the next stage. A step's next stage is in the matcher's phase.
 pub(super) type Flow = ControlFlow<Step, Stage>;
 
 impl Matcher<'_, '_> {
-    /// True if the matcher follows the plan's tree: it has one, and no events are wanted. A search
-    /// for a name skips what is around the name, so that it needs structural validation, and knows
-    /// no locations.
+    /// True if the matcher follows the tree of the plan: there is one, and no events are needed. A
+    /// search for a name skips the bytes around the name, so it needs structural validation and
+    /// knows no locations.
     pub(super) fn follows_tree(&self) -> bool {
         let can_search = || !self.wants.location && self.cursor.validation() == Validation::Structural;
         let tree = self.program.tree.as_ref();
-        tree.is_some_and(|tree| tree.sought.is_none() || can_search()) && !self.wants.events.contains(&true)
+        tree.is_some_and(|tree| tree.search_name.is_none() || can_search())
+            && !self.wants.events.contains(&true)
     }
 
-    /// Goes from stage to stage until there is a step to report. Never inlined, so that it takes no
-    /// stack where filters nest.
+    /// Moves from stage to stage until there is a step to report. Never inlined, so that it takes
+    /// no stack where filters nest.
     //
-    // The stages between the values of a document, `BeforeValue` and `Walking`, are the hot ones.
-    // They return from here: a flow that is joined with those of the other stages first takes a
-    // twentieth more instructions.
+    // `BeforeValue` and `Walking`, the stages between the values of a document, are hot. They
+    // bypass the match on `flow` below: joining their result with that of the other stages takes
+    // 5 % more instructions.
     #[inline(never)]
     pub(super) fn follow(&mut self, tree: &PathTree, mut stage: Stage) -> Result<Option<Step>> {
         loop {
@@ -78,7 +79,7 @@ impl Matcher<'_, '_> {
         }
     }
 
-    /// Reports a step; `next` comes after it.
+    /// Reports a step. `next` is the stage after it.
     #[inline]
     pub(super) fn report(&mut self, step: Step, next: Stage) -> Flow {
         self.phase = Phase::Tree(next);
@@ -117,7 +118,7 @@ impl Matcher<'_, '_> {
             return Continue(self.after_left(tree, node));
         };
         let next = Stage::LeavingQueries { node, query: query + 1, held };
-        self.judge_order(tree, node, id);
+        self.update_sort_key(tree, node, id);
         let step = self.leave_query(id, held);
         if self.wants.leave_of(id) { self.report(step, next) } else { Continue(next) }
     }
@@ -135,14 +136,14 @@ impl Matcher<'_, '_> {
         self.report(Step::Settled(id), next)
     }
 
-    /// True if there is one step to report of the value that comes next, and nothing in it.
+    /// True if the next value takes a single step, and nothing in it can be selected.
     fn is_plain_leaf(&self, tree: &PathTree, node: u32, query: QueryId) -> bool {
         let reports_once = self.wants.enter_of(query) != self.wants.leave_of(query);
         reports_once && self.container(tree, node).is_none()
     }
 
-    /// True for an object, false for an array, if the value that comes next is one in which
-    /// something can be selected.
+    /// Returns true for an object and false for an array in which something can be selected.
+    /// Returns `None` for any other value.
     fn container(&self, tree: &PathTree, node: u32) -> Option<bool> {
         let object = match self.kind {
             Some(Kind::Object) => true,
@@ -152,22 +153,22 @@ impl Matcher<'_, '_> {
         tree.node(node).leads_into(object).then_some(object)
     }
 
-    /// Skips a value, and returns its only step.
+    /// Skips a value and returns its only step.
     fn report_leaf(&mut self, tree: &PathTree, node: u32, query: QueryId) -> Result<Step> {
         if self.wants.enter_of(query) {
             self.end = self.cursor.skip_value()?.end;
             self.phase = Phase::Tree(self.after_left(tree, node));
             return Ok(Step::Enter { query, times: 1 });
         }
-        // Elsewhere bytes stay as long as they are, whether they are held or not.
+        // Only streams release bytes, so other sources do not need to hold them.
         let held = self.wants.bytes_of(query) && self.cursor.is_stream();
         if held {
             self.cursor.hold();
         }
         self.end = self.cursor.skip_value()?.end;
         self.open += 1;
-        self.judge_order(tree, node, query);
-        let is_over = !held && tree.node(node).sought.is_none();
+        self.update_sort_key(tree, node, query);
+        let is_over = !held && tree.node(node).search_node.is_none();
         let next = if is_over { Stage::Walking } else { Stage::LeavingQueries { node, query: 1, held } };
         self.phase = Phase::Tree(next);
         Ok(self.leave_query(query, held))
@@ -185,29 +186,31 @@ impl Matcher<'_, '_> {
         Ok(Stage::LeavingQueries { node, query: 0, held })
     }
 
-    /// The step of a query whose node was left.
+    /// Leaves the node of a query and returns the step.
     pub(super) fn leave_query(&mut self, query: QueryId, held: bool) -> Step {
         let (start, depth) = (self.start, self.scratch.levels.len());
-        self.left = Some(Region { query, times: 1, ways: List::NONE, start, depth, held });
+        self.left = Some(Region { query, times: 1, derivations: StepList::NONE, start, depth, held });
         self.open -= 1;
         Step::Leave { query, times: 1, span: Span::new(start, self.end) }
     }
 
-    /// Moves to the next child that leads further, or out of the level. Returns `None` if nothing
+    /// Moves to the next child that leads to a node, or out of the level. Returns `None` if nothing
     /// in the rest of the record can matter.
     fn next_child(&mut self, tree: &PathTree) -> Result<Option<Stage>> {
         let duplicates = self.program.options.duplicates;
-        let around = self.scratch.levels.len().saturating_sub(1);
+        let outer_levels = self.scratch.levels.len().saturating_sub(1);
         let Some(level) = self.scratch.levels.last_mut() else { return Ok(None) };
         let node = tree.node(level.node);
-        if let Some(sought) = node.sought {
+        if let Some(search_node) = node.search_node {
             let level = *level;
-            return self.search_on(tree, sought, level).map(Some);
+            return self.continue_search(tree, search_node, level).map(Some);
         }
         loop {
             if node.is_used_up(level.object, level.found, level.index, duplicates) {
                 let level = *level;
                 self.scratch.levels.pop();
+                // A decided record ends here only if no node is open: the end of an open node is
+                // part of the answer.
                 if self.open == 0 && self.levels_are_used_up(tree) {
                     return Ok(None);
                 }
@@ -219,23 +222,27 @@ impl Matcher<'_, '_> {
             } else {
                 element(self.cursor, node, &mut level.index)?
             };
-            if next == Next::End {
+            if next == NextChild::End {
                 let level = *level;
                 self.scratch.levels.pop();
                 return Ok(Some(self.end_level(node, &level)));
             }
-            if let Next::Child(child) = next {
+            if let NextChild::Child(child) = next {
                 let (object, index) = (level.object, level.index);
-                self.note_location(object, around, index);
+                self.record_location(object, outer_levels, index);
                 return Ok(Some(Stage::BeforeValue { node: child }));
             }
         }
     }
 
-    /// The stage after a level. There is nothing to report of a node that no query selects.
+    /// Returns the stage after a level. Nodes without queries have nothing to report.
     fn end_level(&mut self, node: &TreeNode, level: &Level) -> Stage {
         let next = self.close_level(level);
-        if node.queries.is_empty() && !level.held && node.sought.is_none() { Stage::Walking } else { next }
+        if node.queries.is_empty() && !level.held && node.search_node.is_none() {
+            Stage::Walking
+        } else {
+            next
+        }
     }
 
     pub(super) fn close_level(&mut self, level: &Level) -> Stage {
@@ -247,7 +254,7 @@ impl Matcher<'_, '_> {
         Stage::LeavingQueries { node: level.node, query: 0, held: level.held }
     }
 
-    /// True if nothing in the rest of the levels around the innermost can be selected.
+    /// True if nothing more can be selected in the levels around the innermost one.
     fn levels_are_used_up(&self, tree: &PathTree) -> bool {
         self.scratch.levels.iter().all(|level| {
             let duplicates = self.program.options.duplicates;
@@ -256,42 +263,48 @@ impl Matcher<'_, '_> {
     }
 }
 
-/// The child that comes next in a container.
+/// The next child in a container.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Next {
-    /// A child that leads further, to a node.
+enum NextChild {
+    /// A child that leads to a node.
     Child(u32),
-    /// Another child.
+    /// A child that leads to no node.
     Other,
     End,
 }
 
-impl Next {
+impl NextChild {
     fn of(node: Option<u32>) -> Self {
         node.map_or(Self::Other, Self::Child)
     }
 }
 
-/// Moves to the next member that leads further, or at least to the next one.
+/// Moves to the next member that leads to a node, or at least to the next member.
 #[inline]
-fn member(cursor: &mut Cursor<'_>, node: &TreeNode, found: &mut u64, duplicates: Duplicates) -> Result<Next> {
+fn member(
+    cursor: &mut Cursor<'_>,
+    node: &TreeNode,
+    found: &mut u64,
+    duplicates: Duplicates,
+) -> Result<NextChild> {
     if node.members.is_some() {
-        return Ok(if cursor.next_member()? { Next::of(node.members) } else { Next::End });
+        return Ok(if cursor.next_member()? { NextChild::of(node.members) } else { NextChild::End });
     }
-    let Some(number) = cursor.next_named(&node.named)? else { return Ok(Next::End) };
+    let Some(number) = cursor.next_named(&node.name_set)? else { return Ok(NextChild::End) };
+    // A name that repeats is skipped under `First`. The bit of its first member is already set.
     let again = *found >> number & 1 == 1 && duplicates == Duplicates::First;
     *found |= 1 << number;
-    Ok(if again { Next::Other } else { Next::Child(node.names[number].1) })
+    Ok(if again { NextChild::Other } else { NextChild::Child(node.names[number].1) })
 }
 
 /// Moves to the next element.
 #[inline]
-fn element(cursor: &mut Cursor<'_>, node: &TreeNode, next: &mut u64) -> Result<Next> {
+fn element(cursor: &mut Cursor<'_>, node: &TreeNode, next: &mut u64) -> Result<NextChild> {
     if !cursor.next_element()? {
-        return Ok(Next::End);
+        return Ok(NextChild::End);
     }
     let index = *next;
     *next += 1;
     let known = || node.indices.binary_search_by_key(&index, |(index, _)| *index).ok();
-    Ok(Next::of(node.elements.or_else(|| node.indices.get(known()?).map(|(_, child)| *child))))
+    Ok(NextChild::of(node.elements.or_else(|| node.indices.get(known()?).map(|(_, child)| *child))))
 }

@@ -1,5 +1,5 @@
-//! Filters on whole records: evaluated before a record is matched, so that a dropped one yields no
-//! step.
+//! Filters on whole records. They run before a record is matched, so a dropped record yields no
+//! steps.
 
 use trommel_query::Logical;
 use trommel_reader::Result;
@@ -7,11 +7,11 @@ use trommel_reader::Result;
 use super::machine::Matcher;
 use super::memory::Scratch;
 use crate::compile::Filters;
-use crate::eval::{Context, answer_absolutes};
+use crate::eval::{Context, answer_root_queries};
 use crate::options::Duplicates;
-use crate::program::{Absolute, Test};
+use crate::program::{RootQuery, Test};
 
-/// Filters on whole records, compiled. A record passes if all of them hold, with `@` and `$` both
+/// Compiled filters on whole records. A record passes if all of them hold, with both `@` and `$` as
 /// the record.
 ///
 /// Immutable and shared between threads, as a [`Plan`](crate::Plan) is.
@@ -44,34 +44,35 @@ use crate::program::{Absolute, Test};
 #[derive(Debug)]
 pub struct RecordFilter {
     test: Test,
-    /// Queries from `$`, those within others first.
-    absolutes: Vec<Absolute>,
+    /// Queries from `$`. A query comes after those that its own filters contain.
+    root_queries: Vec<RootQuery>,
 }
 
 impl RecordFilter {
-    /// Compiles filters. Time and memory are linear in their text.
+    /// Compiles filters. Takes time and memory linear in their text.
     pub fn new(filters: &[Logical], duplicates: Duplicates) -> Self {
-        let mut absolutes = Vec::new();
-        let mut compiler = Filters { duplicates, absolutes: &mut absolutes };
+        let mut root_queries = Vec::new();
+        let mut compiler = Filters { duplicates, root_queries: &mut root_queries };
         let test = match filters {
             [filter] => compiler.test(filter),
             filters => Test::And(filters.iter().map(|filter| compiler.test(filter)).collect()),
         };
-        Self { test, absolutes }
+        Self { test, root_queries }
     }
 }
 
 impl Matcher<'_, '_> {
-    /// Returns true if the record passes the filter. Called before the record's first step; the
-    /// cursor stays before its value.
+    /// True if the record passes the filter. Call it before the first step of the record; the
+    /// cursor stays before the value.
     ///
-    /// Costs what the filter inspects: each of its queries walks to its nodes and stops there. On a
-    /// stream that part of the record is held meanwhile.
+    /// The cost is that of the bytes that the filter reads: each of its queries walks to its nodes
+    /// and stops there. A stream holds that part of the record meanwhile.
     pub fn keeps_record(&mut self, filter: &RecordFilter) -> Result<bool> {
+        // The filter reads the record ahead, and the matcher reads it again from its start.
         let candidate = self.cursor.hold();
         let Scratch { filters, record_answers, .. } = &mut *self.scratch;
         filters.forget();
-        let answered = answer_absolutes(&filter.absolutes, self.cursor, filters, record_answers);
+        let answered = answer_root_queries(&filter.root_queries, self.cursor, filters, record_answers);
         let passes = answered.and_then(|()| {
             let cursor = &mut *self.cursor;
             filter.test.holds(&mut Context {
@@ -81,7 +82,7 @@ impl Matcher<'_, '_> {
                 subqueries: filters,
             })
         });
-        let passes = self.noted(passes)?;
+        let passes = self.record_failure(passes)?;
         self.cursor.rewind(&candidate);
         self.cursor.release();
         Ok(passes)

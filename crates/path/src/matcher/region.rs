@@ -3,55 +3,57 @@
 use trommel_reader::{Event, Kind, Result, Span};
 
 use super::machine::{Matcher, Step};
-use super::memory::{Active, Due, Region};
+use super::memory::{Active, PendingSteps, Region};
 use super::phase::Phase;
 use crate::options::Order;
 
 impl Matcher<'_, '_> {
-    /// The next of the steps that are due. When there is none, what was left last is let go of.
-    pub(super) fn next_due(&mut self) -> Option<Step> {
-        while self.due.next < self.due.end {
-            let query = self.scratch.regions[self.due.next].query;
-            let told = if self.due.leaving { self.wants.leave_of(query) } else { self.wants.enter_of(query) };
-            if told {
+    /// Returns the next pending step. Once all are reported, releases the node that was left last.
+    pub(super) fn next_pending(&mut self) -> Option<Step> {
+        while self.pending.next < self.pending.end {
+            let query = self.scratch.regions[self.pending.next].query;
+            let wanted =
+                if self.pending.leaving { self.wants.leave_of(query) } else { self.wants.enter_of(query) };
+            if wanted {
                 return Some(self.next_derivation());
             }
-            // With all its derivations, however many there are.
-            self.due.next += 1;
+            // Skips the region with all its derivations.
+            self.pending.next += 1;
         }
+        // Settled queries come after the `Leave` of the node that was the last obstacle.
         if let Some(query) = self.scratch.settled.pop() {
             return Some(Step::Settled(query));
         }
         self.left = None;
-        if self.due.leaving {
-            self.scratch.regions.truncate(self.due.first);
-            if self.due.held {
+        if self.pending.leaving {
+            self.scratch.regions.truncate(self.pending.first);
+            if self.pending.held {
                 self.cursor.release();
             }
         }
-        self.due = Due::default();
+        self.pending = PendingSteps::default();
         None
     }
 
     fn next_derivation(&mut self) -> Step {
-        let region = self.scratch.regions[self.due.next];
+        let region = self.scratch.regions[self.pending.next];
         let Region { query, times, start, .. } = region;
-        if !self.due.begun {
-            self.scratch.ways.begin(region.ways);
+        if !self.pending.started {
+            self.scratch.derivations.begin(region.derivations);
         }
-        let step = if self.due.leaving {
-            self.scratch.ways.make_key(self.program);
+        let step = if self.pending.leaving {
+            self.scratch.derivations.build_key(self.program);
             self.left = Some(region);
             Step::Leave { query, times, span: Span::new(start, self.end) }
         } else {
             Step::Enter { query, times }
         };
-        self.due.begun = self.scratch.ways.advance();
-        self.due.next += usize::from(!self.due.begun);
+        self.pending.started = self.scratch.derivations.advance();
+        self.pending.next += usize::from(!self.pending.started);
         step
     }
 
-    /// Enters the regions of the value that comes next, and keeps the states that are no matches.
+    /// Enters the regions of the next value. The states that are not matches stay in `next`.
     pub(super) fn enter_regions(&mut self) -> Result<()> {
         self.kind = self.cursor.peek()?;
         self.start = self.cursor.offset();
@@ -65,6 +67,7 @@ impl Matcher<'_, '_> {
                 next[kept] = active;
                 kept += 1;
             } else if self.meets_condition(active)? {
+                // One hold per value is enough, and it is released once.
                 let holds = !held && self.wants.bytes_of(self.program.query_of(active.state));
                 held |= holds;
                 self.enter(active, holds);
@@ -73,7 +76,7 @@ impl Matcher<'_, '_> {
         next.truncate(kept);
         self.scratch.next = next;
         let end = self.scratch.regions.len();
-        self.due = Due { first, next: first, end, ..Due::default() };
+        self.pending = PendingSteps { first, next: first, end, ..PendingSteps::default() };
         if held {
             self.cursor.hold();
         }
@@ -81,7 +84,7 @@ impl Matcher<'_, '_> {
         Ok(())
     }
 
-    /// Whether a match passes the condition of its query, if there is one.
+    /// True if a match passes the condition of its query. Without a condition, every match does.
     fn meets_condition(&mut self, active: Active) -> Result<bool> {
         match self.program.condition_of(self.program.query_of(active.state)) {
             Some(condition) => self.passes(condition),
@@ -91,15 +94,16 @@ impl Matcher<'_, '_> {
 
     fn enter(&mut self, active: Active, held: bool) {
         let (query, depth) = (self.program.query_of(active.state), self.scratch.frames.len());
-        let (times, ways, start) = (active.times, active.ways, self.start);
-        self.scratch.regions.push(Region { query, times, ways, start, depth, held });
+        let (times, derivations, start) = (active.times, active.derivations, self.start);
+        self.scratch.regions.push(Region { query, times, derivations, start, depth, held });
         self.listening += u32::from(self.wants.events_of(query));
+        // In document order, nodes inside of this one wait until it is left.
         if self.program.order_of(query) == Order::Document {
             self.scratch.block(query);
         }
     }
 
-    /// Enters, forwards or skips the value whose regions were entered.
+    /// Enters, forwards, or skips the value whose regions were entered.
     pub(super) fn enter_value(&mut self) -> Result<Option<Event>> {
         let object = match self.kind {
             Some(Kind::Object) => Some(true),
@@ -130,16 +134,16 @@ impl Matcher<'_, '_> {
         Ok(None)
     }
 
-    /// Whether a state at the value can select something below it.
+    /// True if a state of the value can select something below it.
     fn can_select_in(&self, object: bool) -> bool {
         let segments = self.scratch.next.iter().filter_map(|active| self.program.segment_of(active.state));
         segments.into_iter().any(|segment| segment.descendant || segment.selects_in(object))
     }
 
     #[inline]
-    #[expect(clippy::expect_used, reason = "a container ends with an event, and its record not before it")]
+    #[expect(clippy::expect_used, reason = "a container ends with an event, before its record does")]
     pub(super) fn forward_one(&mut self, floor: u32) -> Result<Event> {
-        let event = self.cursor.advance()?.expect("inside of a container there is a next event, or an error");
+        let event = self.cursor.advance()?.expect("an open container has a next event, or an error");
         if self.cursor.depth() == floor {
             self.phase = Phase::AfterValue(self.cursor.offset());
         }
@@ -153,14 +157,16 @@ impl Matcher<'_, '_> {
         if self.wants.location {
             self.scratch.location.truncate(depth);
         }
+        // Regions are ordered by depth, so those of this value are the last ones.
         let outer = self.scratch.regions.iter().rposition(|region| region.depth < depth);
         let first = outer.map_or(0, |outer| outer + 1);
         let last = self.scratch.regions.len();
-        self.due = Due { first, next: first, end: last, begun: false, leaving: true, held: false };
+        self.pending =
+            PendingSteps { first, next: first, end: last, started: false, leaving: true, held: false };
         self.end = end;
         for at in first..last {
             let Region { query, held, .. } = self.scratch.regions[at];
-            self.due.held |= held;
+            self.pending.held |= held;
             self.listening -= u32::from(self.wants.events_of(query));
             if self.program.order_of(query) == Order::Document {
                 self.scratch.unblock(query);

@@ -1,15 +1,15 @@
-//! Which states a child gets from those of its container.
+//! Determines the states of a child from those of its container.
 
 use trommel_reader::{Kind, Result};
 
 use super::machine::Matcher;
-use super::memory::{Active, Frame, List, Way};
+use super::memory::{Active, DerivationStep, Frame, StepList};
 use crate::eval::Context;
 use crate::options::Duplicates;
 use crate::program::{SegmentPlan, Select};
 
 impl Matcher<'_, '_> {
-    /// The states of the member whose name the cursor stands behind.
+    /// Determines the states of the member whose name the cursor has just read.
     pub(super) fn select_member(&mut self, frame: &mut Frame) -> Result<()> {
         let duplicates = self.program.options.duplicates;
         let unique = duplicates == Duplicates::First;
@@ -24,6 +24,8 @@ impl Matcher<'_, '_> {
                     Select::Filter(_) => filters = true,
                     Select::Name(name) => {
                         let slot = frame.found + active.found as usize + number;
+                        // The slot distinguishes equal names of different selectors: each selects
+                        // its own first member.
                         let open = match duplicates {
                             Duplicates::First => !self.scratch.found[slot],
                             Duplicates::Last => self.scratch.last.get(slot) == Some(&frame.index),
@@ -48,7 +50,7 @@ impl Matcher<'_, '_> {
         if filters { self.select_by_filters(frame) } else { Ok(()) }
     }
 
-    /// The states of the element that comes next.
+    /// Determines the states of the next element.
     pub(super) fn select_element(&mut self, frame: &mut Frame) -> Result<()> {
         self.inherit(frame);
         let mut filters = false;
@@ -66,6 +68,8 @@ impl Matcher<'_, '_> {
         if filters { self.select_by_filters(frame) } else { Ok(()) }
     }
 
+    // Filters run after all other selectors, so their derivations are the last of the child.
+    // `SegmentPlan::keys_ascend` excludes such segments from bounds.
     fn select_by_filters(&mut self, frame: &mut Frame) -> Result<()> {
         self.scratch.tested.clear();
         for at in self.scratch.states_of(frame) {
@@ -82,16 +86,18 @@ impl Matcher<'_, '_> {
         Ok(())
     }
 
-    /// Whether the value that comes next passes a filter; asked once a value.
+    /// True if the next value passes a filter. Evaluates the filter at most once per value.
     pub(super) fn passes(&mut self, filter: u32) -> Result<bool> {
         if let Some((_, passes)) = self.scratch.tested.iter().find(|(tested, _)| *tested == filter) {
             return Ok(*passes);
         }
         let test = &self.program.filters[filter as usize];
-        let remembers = self.answers.is_some() && self.program.tests_again;
+        // Only filters inside filters can test a value again, and only containers cost enough to
+        // cache.
+        let remembers = self.answers.is_some() && self.program.retests_candidates;
         let remembers = remembers && self.cursor.peek()?.is_some_and(Kind::is_container);
-        let place = self.cursor.offset();
-        if remembers && let Some(passes) = self.scratch.filters.memo.recall(test, place) {
+        let offset = self.cursor.offset();
+        if remembers && let Some(passes) = self.scratch.filters.memo.get(test, offset) {
             return Ok(passes);
         }
         let candidate = self.cursor.hold();
@@ -106,13 +112,13 @@ impl Matcher<'_, '_> {
         self.cursor.release();
         self.scratch.tested.push((filter, passes));
         if remembers {
-            self.scratch.filters.memo.note(test, place, passes);
+            self.scratch.filters.memo.insert(test, offset, passes);
         }
         Ok(passes)
     }
 
-    /// The states that the value that comes next has from its container: those that select in all
-    /// descendants.
+    /// Adds the states that the next value inherits from its container: those of descendant
+    /// segments.
     fn inherit(&mut self, frame: &Frame) {
         self.scratch.clear_next();
         for at in self.scratch.states_of(frame) {
@@ -123,21 +129,22 @@ impl Matcher<'_, '_> {
         }
     }
 
-    /// The value that comes next is selected by a selector of a state: it gets the state after it.
+    /// Adds the state after `from` to the next value, which one of its selectors selects.
     fn reach(&mut self, frame: &Frame, from: Active, segment: &SegmentPlan, number: usize) -> Result<()> {
-        let mut way = None;
+        let mut step = None;
         if segment.keyed {
+            // Reading ahead to the value sets the cursor's offset to its start.
             self.cursor.peek()?;
-            way = Some(Way {
+            step = Some(DerivationStep {
                 state: from.state,
                 number: number as u32,
-                before: from.ways,
-                others: List::NONE,
+                before: from.derivations,
+                others: StepList::NONE,
                 container: frame.start,
                 child: self.cursor.offset(),
             });
         }
-        self.scratch.reach(from, way);
+        self.scratch.reach(from, step);
         Ok(())
     }
 }

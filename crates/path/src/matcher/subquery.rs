@@ -1,4 +1,4 @@
-//! Queries that run within a value: those inside filters, and those of a consumer.
+//! Queries that run inside a value: those of filters, and those of a consumer.
 
 use trommel_query::RegexCache;
 use trommel_reader::{Cursor, Result, Span};
@@ -7,11 +7,11 @@ use super::machine::{Matcher, Step, Wants};
 use super::memory::{FilterMemory, Scratch};
 use crate::eval::{Operand, Subqueries};
 use crate::plan::Plan;
-use crate::program::{Program, Wanted};
+use crate::program::{NodesUse, Program};
 
-/// A match of a query that wants no events.
+/// The begin or the end of a match.
 #[derive(Clone, Copy, Debug)]
-enum Matched {
+enum MatchStep {
     Enter { times: u64 },
     Leave { span: Span },
 }
@@ -20,12 +20,12 @@ impl Subqueries for FilterMemory {
     fn run(
         &mut self,
         program: &Program,
-        wanted: Wanted,
+        usage: NodesUse,
         cursor: &mut Cursor<'_>,
         answers: &[Operand<'static>],
     ) -> Result<Operand<'static>> {
         let mut scratch = self.inner.take().unwrap_or_else(new_scratch);
-        let answer = Matcher::within(program, &mut scratch, cursor, answers).answer(wanted);
+        let answer = Matcher::within(program, &mut scratch, cursor, answers).answer(usage);
         self.inner = Some(scratch);
         answer
     }
@@ -35,7 +35,7 @@ impl Subqueries for FilterMemory {
     }
 }
 
-/// Never inlined, so that what is moved into the box takes no stack while queries run.
+/// Never inlined, so that the value moved into the box takes no stack while queries run.
 #[cold]
 #[inline(never)]
 fn new_scratch() -> Box<Scratch> {
@@ -43,7 +43,7 @@ fn new_scratch() -> Box<Scratch> {
 }
 
 impl<'m, 'c> Matcher<'m, 'c> {
-    /// A matcher over the value that comes next.
+    /// Creates a matcher over the next value.
     fn within(
         program: &'m Program,
         scratch: &'m mut Scratch,
@@ -56,37 +56,37 @@ impl<'m, 'c> Matcher<'m, 'c> {
         matcher
     }
 
-    /// Matches for as long as nodes matter to `wanted`.
-    fn answer(mut self, wanted: Wanted) -> Result<Operand<'static>> {
+    /// Matches as long as further nodes affect the answer.
+    fn answer(mut self, usage: NodesUse) -> Result<Operand<'static>> {
         let (mut count, mut only) = (0_u64, None);
         while let Some(matched) = self.next_match()? {
             match matched {
-                Matched::Enter { times } => count = times.saturating_add(count),
-                Matched::Leave { span } => only = only.or(Some(span)),
+                MatchStep::Enter { times } => count = times.saturating_add(count),
+                MatchStep::Leave { span } => only = only.or(Some(span)),
             }
-            let enough = match wanted {
-                Wanted::Existence => true,
-                Wanted::First => only.is_some(),
-                Wanted::Only => count > 1,
-                Wanted::Count => false,
+            let enough = match usage {
+                NodesUse::Existence => true,
+                NodesUse::First => only.is_some(),
+                NodesUse::Only => count > 1,
+                NodesUse::Count => false,
             };
             if enough {
                 break;
             }
         }
-        Ok(match wanted {
-            Wanted::Existence | Wanted::Count => Operand::Count(count),
-            Wanted::Only if count != 1 => Operand::Nothing,
-            Wanted::First | Wanted::Only => only.map_or(Operand::Nothing, Operand::Node),
+        Ok(match usage {
+            NodesUse::Existence | NodesUse::Count => Operand::Count(count),
+            NodesUse::Only if count != 1 => Operand::Nothing,
+            NodesUse::First | NodesUse::Only => only.map_or(Operand::Nothing, Operand::Node),
         })
     }
 
-    /// The next match that begins or ends.
-    fn next_match(&mut self) -> Result<Option<Matched>> {
+    /// Returns the next begin or end of a match.
+    fn next_match(&mut self) -> Result<Option<MatchStep>> {
         while let Some(step) = self.advance()? {
             match step {
-                Step::Enter { times, .. } => return Ok(Some(Matched::Enter { times })),
-                Step::Leave { span, .. } => return Ok(Some(Matched::Leave { span })),
+                Step::Enter { times, .. } => return Ok(Some(MatchStep::Enter { times })),
+                Step::Leave { span, .. } => return Ok(Some(MatchStep::Leave { span })),
                 Step::Event(_) | Step::Settled(_) => {}
             }
         }
@@ -95,14 +95,14 @@ impl<'m, 'c> Matcher<'m, 'c> {
 }
 
 impl Matcher<'_, '_> {
-    /// The first node that a query selects when it starts at the value that was just entered; the
-    /// cursor stays. The node's bytes can be read until the next step. Queries from `$` inside of
-    /// its filters find nothing.
-    pub fn look(&mut self, query: &Plan, scratch: &mut Scratch) -> Result<Option<Span>> {
+    /// Returns the first node that a query selects, starting at the value that was just entered.
+    /// The cursor does not move. The bytes of the node are readable until the next step. Queries
+    /// from `$` inside the query's filters find nothing.
+    pub fn find_first(&mut self, query: &Plan, scratch: &mut Scratch) -> Result<Option<Span>> {
         let mark = self.cursor.hold();
         scratch.filters.forget();
         let first = Matcher::within(&query.program, scratch, self.cursor, &[]).first_node();
-        let first = self.noted(first)?;
+        let first = self.record_failure(first)?;
         self.cursor.rewind(&mark);
         self.cursor.release();
         Ok(first)
@@ -110,7 +110,7 @@ impl Matcher<'_, '_> {
 
     fn first_node(mut self) -> Result<Option<Span>> {
         while let Some(matched) = self.next_match()? {
-            if let Matched::Leave { span } = matched {
+            if let MatchStep::Leave { span } = matched {
                 return Ok(Some(span));
             }
         }

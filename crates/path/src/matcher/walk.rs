@@ -1,4 +1,4 @@
-//! From child to child of a container, and out of it.
+//! Moves from child to child of a container, and out of it.
 
 use trommel_reader::{Event, Kind, Result};
 
@@ -9,22 +9,22 @@ use crate::eval::count_elements;
 use crate::options::Duplicates;
 use crate::program::Select;
 
-/// What came of looking for the next child that matters.
-pub(super) enum Walked {
-    /// The value that comes next matters.
+/// The outcome of moving to the next child that matters.
+pub(super) enum WalkOutcome {
+    /// The next value matters.
     Child(Option<Event>),
-    /// Something has settled, and is to be told of before more is read.
+    /// A query has settled, which is reported before more is read.
     Settled,
-    /// The frame's container was left.
+    /// The container of the frame was left.
     Out,
-    /// Others match what comes next.
+    /// Other matchers continue with the next child.
     Paused,
-    /// Nothing that follows in the record can matter.
+    /// Nothing in the rest of the record can matter.
     Decided,
 }
 
 impl Matcher<'_, '_> {
-    /// A frame for the container that was just begun.
+    /// Pushes a frame for the container that was just entered.
     pub(super) fn push_frame(&mut self, object: bool) -> Result<()> {
         let needs_length =
             |active| self.program.segment_of(active).is_some_and(|segment| segment.needs_length);
@@ -37,7 +37,7 @@ impl Matcher<'_, '_> {
             length,
             active: self.scratch.active.len(),
             found: self.scratch.found.len(),
-            ways: self.scratch.ways.len(),
+            derivations: self.scratch.derivations.len(),
             live: 0,
             check_at: u64::MAX,
             dirty: self.scratch.bounded,
@@ -50,8 +50,8 @@ impl Matcher<'_, '_> {
         Ok(())
     }
 
-    /// Goes through the object that was just entered, and back, and notes which members are the
-    /// last of the names that are selected in it.
+    /// Reads the object that was just entered to its end and rewinds. Records which members are the
+    /// last with the names that are selected.
     fn find_last_members(&mut self, frame: &Frame) -> Result<()> {
         let Self { scratch, cursor, program, .. } = self;
         scratch.last.truncate(frame.found);
@@ -83,17 +83,17 @@ impl Matcher<'_, '_> {
         Ok(())
     }
 
-    /// The length of the array that was just entered, and the element before which the cursor is:
-    /// none before it matters to the states that it is to have.
+    /// Returns the length of the array that was just entered, and the index of the element before
+    /// which the cursor is. No earlier element matters to a state.
     fn count_elements(&mut self) -> Result<(u64, u64)> {
         let first_of = |active: &Active, length| {
             let segment = self.program.segment_of(active.state)?;
             let first = segment.selectors.iter().map(|select| select.start(length)).min();
             if segment.descendant { Some(0) } else { first }
         };
-        let (states, heard) = (&self.scratch.next, self.listening > 0);
+        let (states, is_listening) = (&self.scratch.next, self.listening > 0);
         let first = |length| {
-            if heard {
+            if is_listening {
                 return 0;
             }
             states.iter().filter_map(|active| first_of(active, length)).min().unwrap_or(0)
@@ -101,67 +101,74 @@ impl Matcher<'_, '_> {
         count_elements(self.cursor, first)
     }
 
-    /// To the next child of the innermost frame that matters, or out of the frame.
+    /// Moves to the next child of the innermost frame that matters, or out of the frame.
     pub(super) fn walk(&mut self) -> Result<Option<Event>> {
+        // The frame is popped while it moves, so that it can be changed together with the rest of
+        // the scratch. Only `Out` and `Decided` do not push it again.
         let Some(mut frame) = self.scratch.frames.pop() else {
             self.phase = Phase::Done;
             return Ok(None);
         };
         match self.walk_in(&mut frame)? {
-            Walked::Child(event) => {
+            WalkOutcome::Child(event) => {
                 self.scratch.frames.push(frame);
                 self.phase = Phase::BeforeValue;
                 Ok(event)
             }
-            Walked::Settled => {
+            WalkOutcome::Settled => {
                 self.scratch.frames.push(frame);
                 Ok(None)
             }
-            Walked::Paused => {
+            WalkOutcome::Paused => {
                 self.scratch.frames.push(frame);
                 self.phase = Phase::Paused;
                 Ok(None)
             }
-            Walked::Out if self.ends_array() => {
+            WalkOutcome::Out if self.ends_array() => {
                 self.phase = Phase::Paused;
                 Ok(None)
             }
-            Walked::Out => {
+            WalkOutcome::Out => {
                 self.start = frame.start;
                 self.drop_frame(&frame);
                 self.phase = Phase::AfterValue(self.cursor.offset());
                 let end = Event::End(if frame.object { Kind::Object } else { Kind::Array });
                 Ok((self.listening > 0).then_some(end))
             }
-            Walked::Decided => {
+            WalkOutcome::Decided => {
                 self.phase = Phase::Done;
                 Ok(None)
             }
         }
     }
 
-    fn walk_in(&mut self, frame: &mut Frame) -> Result<Walked> {
+    fn walk_in(&mut self, frame: &mut Frame) -> Result<WalkOutcome> {
         loop {
-            self.scratch.ways.truncate(frame.ways);
+            // The steps to the previous child end with it. Its regions were left, so no derivation
+            // uses them.
+            self.scratch.derivations.truncate(frame.derivations);
+            // States are checked only after something has changed: a name was found, or an index
+            // was reached.
             if frame.dirty || frame.index >= frame.check_at {
                 self.refresh(frame);
                 if !self.scratch.settled.is_empty() {
-                    return Ok(Walked::Settled);
+                    return Ok(WalkOutcome::Settled);
                 }
             }
+            // No state can select anything more, and no open region needs the remaining events.
             if frame.live == 0 && self.listening == 0 {
                 if self.is_decided(frame) {
-                    return Ok(Walked::Decided);
+                    return Ok(WalkOutcome::Decided);
                 }
                 self.cursor.leave()?;
-                return Ok(Walked::Out);
+                return Ok(WalkOutcome::Out);
             }
             if self.pauses_before_child(frame) {
-                return Ok(Walked::Paused);
+                return Ok(WalkOutcome::Paused);
             }
             let more = if frame.object { self.cursor.next_member()? } else { self.cursor.next_element()? };
             if !more {
-                return Ok(Walked::Out);
+                return Ok(WalkOutcome::Out);
             }
             if frame.object {
                 self.select_member(frame)?;
@@ -170,26 +177,26 @@ impl Matcher<'_, '_> {
                 frame.index += 1;
             }
             if !self.scratch.next.is_empty() || self.listening > 0 {
-                self.note_location(frame.object, self.scratch.frames.len(), frame.index);
-                return Ok(Walked::Child((frame.object && self.listening > 0).then_some(Event::Name)));
+                self.record_location(frame.object, self.scratch.frames.len(), frame.index);
+                return Ok(WalkOutcome::Child((frame.object && self.listening > 0).then_some(Event::Name)));
             }
             if !frame.object {
-                // So that a pause is behind it.
+                // Skips the element, so that a pause comes after it.
                 self.cursor.skip_value()?;
             }
         }
     }
 
-    /// Whether nothing in the rest of the record can matter, when nothing in the rest of the
-    /// innermost frame can.
+    /// True if nothing in the rest of the record can matter, given that this holds for the
+    /// innermost frame.
     fn is_decided(&self, innermost: &Frame) -> bool {
         let (mut below, mut low) = (innermost.active, Vec::new());
         self.scratch.regions.is_empty()
             && self.scratch.frames.iter().rev().all(|frame| {
                 let states = &self.scratch.active[frame.active..below];
                 below = frame.active;
-                // Of the frames around, some are inside of what was their last child to matter:
-                // they were not refreshed.
+                // Some outer frames were not refreshed since their last child that mattered, which
+                // is still open. So their counts are checked again.
                 !states.iter().any(|active| {
                     let can_select = !active.exhausted && !active.is_used_up(frame);
                     let descends =
@@ -199,7 +206,7 @@ impl Matcher<'_, '_> {
             })
     }
 
-    /// Looks again at which states can still select something.
+    /// Updates which states can still select something.
     fn refresh(&mut self, frame: &mut Frame) {
         if self.scratch.bounded {
             self.drop_beyond(frame);
@@ -238,20 +245,20 @@ impl Matcher<'_, '_> {
         self.scratch.active.truncate(frame.active);
         self.scratch.found.truncate(frame.found);
         self.scratch.last.truncate(frame.found);
-        self.scratch.ways.truncate(frame.ways);
+        self.scratch.derivations.truncate(frame.derivations);
     }
 
-    /// Notes where the child stands that was gone to in a container that so many are around; of an
-    /// array it is the one before element `next`.
+    /// Records the location of a child. `outer_levels` containers are around its container. In an
+    /// array, the child is the element before `next`.
     #[inline]
-    pub(super) fn note_location(&mut self, object: bool, around: usize, next: u64) {
+    pub(super) fn record_location(&mut self, object: bool, outer_levels: usize, next: u64) {
         if self.wants.location {
-            self.add_location(object, around, next);
+            self.push_location(object, outer_levels, next);
         }
     }
 
-    fn add_location(&mut self, object: bool, around: usize, next: u64) {
-        self.scratch.location.truncate(around);
+    fn push_location(&mut self, object: bool, outer_levels: usize, next: u64) {
+        self.scratch.location.truncate(outer_levels);
         if object {
             if let Some(name) = self.cursor.name() {
                 self.scratch.location.push_name(&name.decode());

@@ -11,24 +11,24 @@ pub(crate) enum Test {
     And(Vec<Test>),
     Not(Box<Test>),
     Exists(Nodes),
-    /// With `last`, objects are compared by the last member of each name.
+    /// If `last` is true, objects are compared by the last member of each name.
     Compare {
         left: Value,
         op: Comparison,
         right: Value,
         last: bool,
     },
-    /// A function that yields a truth.
+    /// A function with a logical result.
     Call(Call),
 }
 
-/// Something with a value, or Nothing.
+/// An expression with a value, or Nothing.
 #[derive(Debug)]
 pub(crate) enum Value {
     Literal(Literal),
     /// The value of the first node.
     First(Nodes),
-    /// A function that yields a value.
+    /// A function with a value as its result.
     Call(Call),
 }
 
@@ -44,8 +44,8 @@ pub(crate) struct Call {
 pub(crate) enum Argument {
     Value(Value),
     Pattern(Regexp),
-    /// Nodes, and what of them the function uses.
-    Nodes(Nodes, Wanted),
+    /// A query, and the part of its node list that the function uses.
+    Nodes(Nodes, NodesUse),
 }
 
 /// A pattern.
@@ -53,7 +53,7 @@ pub(crate) enum Argument {
 pub(crate) enum Regexp {
     /// A literal, compiled; `None` if it is not an I-Regexp.
     Fixed(Option<Pattern>),
-    /// A value out of the data, compiled when it is met.
+    /// A value from the data, compiled when it is encountered.
     Computed {
         value: Value,
         /// True if the pattern must match the whole text.
@@ -64,24 +64,24 @@ pub(crate) enum Regexp {
 /// A query inside a filter.
 #[derive(Debug)]
 pub(crate) enum Nodes {
-    /// From `@`, by names and indices only.
-    Singular(Vec<Hop>),
-    /// From `@`, with a program of its own.
+    /// Starts at `@` and consists of names and indices only.
+    Singular(Vec<PathStep>),
+    /// Starts at `@` and has a program of its own.
     Relative(Box<Program>),
-    /// From `$`: the number of its answer.
-    Absolute(usize),
+    /// Starts at `$`. The number is the index of its answer.
+    FromRoot(usize),
 }
 
 /// A step of a singular query.
 #[derive(Debug)]
-pub(crate) enum Hop {
+pub(crate) enum PathStep {
     Name(Box<str>),
     Index(i64),
 }
 
-/// The part of a nodelist that is used.
+/// The part of a node list that an expression uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum NodesUse {
     Existence,
     /// The first node's value: a singular query in a comparison.
     First,
@@ -90,9 +90,9 @@ pub(crate) enum Wanted {
     Count,
 }
 
-/// A query from `$`, answered once per document.
+/// A query that starts at `$`, answered once per document.
 #[derive(Debug)]
-pub(crate) struct Absolute {
+pub(crate) struct RootQuery {
     pub(crate) nodes: Nodes,
-    pub(crate) wanted: Wanted,
+    pub(crate) usage: NodesUse,
 }

@@ -1,25 +1,25 @@
-//! One selector, and the elements it selects in an array of a known length.
+//! A compiled selector, and the elements it selects in an array of a known length.
 
 use trommel_query::Slice;
 
-/// A selector.
+/// A compiled selector.
 #[derive(Debug)]
 pub(crate) enum Select {
     Name(Box<str>),
     All,
     Index(i64),
     Slice(Slice),
-    /// The number of a filter in the program.
+    /// The index of a filter in the program.
     Filter(u32),
 }
 
 impl Select {
-    /// True if it goes through an array backwards.
+    /// True if it selects the elements of an array in descending order.
     pub(crate) fn is_reverse(&self) -> bool {
         matches!(self, Self::Slice(slice) if slice.step < 0)
     }
 
-    /// True if its elements depend on the length of the array.
+    /// True if the selected elements depend on the length of the array.
     pub(crate) fn needs_length(&self) -> bool {
         match self {
             Self::Index(index) => *index < 0,
@@ -32,8 +32,8 @@ impl Select {
         }
     }
 
-    /// True if it selects element `index` of an array of that length. The length is only used where
-    /// it is needed.
+    /// True if it selects the element `index` of an array with `length` elements. Selectors that do
+    /// not need the length ignore it.
     pub(crate) fn selects(&self, index: u64, length: u64) -> bool {
         match self {
             Self::All => true,
@@ -43,7 +43,7 @@ impl Select {
         }
     }
 
-    /// The first index it can select, `u64::MAX` if it selects no element.
+    /// Returns the first index that it can select, or `u64::MAX` if it selects no elements.
     pub(crate) fn start(&self, length: u64) -> u64 {
         match self {
             Self::Name(_) => u64::MAX,
@@ -53,8 +53,8 @@ impl Select {
         }
     }
 
-    /// One past the last index it can select: 0 if it selects no element, `u64::MAX` if there is no
-    /// last one.
+    /// Returns one past the last index that it can select: 0 if it selects no elements, and
+    /// `u64::MAX` if there is no upper bound.
     pub(crate) fn end(&self, length: u64) -> u64 {
         match self {
             Self::Name(_) => 0,
@@ -65,19 +65,20 @@ impl Select {
     }
 }
 
-/// The index that a possibly negative one stands for. Returns `None` before the array's begin.
+/// Resolves an index, which counts from the end if it is negative. Returns `None` if it is before
+/// the start of the array.
 fn at(index: i64, length: u64) -> Option<u64> {
     if index >= 0 { Some(index.unsigned_abs()) } else { length.checked_sub(index.unsigned_abs()) }
 }
 
-/// The lowest index and one past the highest that a slice can select (section 2.3.4.2.2). Returns
-/// `None` if it selects nothing.
+/// Returns the lowest index that a slice can select, and one past the highest (section 2.3.4.2.2).
+/// Returns `None` if it selects nothing.
 fn slice_bounds(slice: Slice, length: u64) -> Option<(u64, u64)> {
     let normal = |index: i64| at(index, length).unwrap_or(0);
     let (lower, upper) = if slice.step >= 0 {
         (slice.start.map_or(0, normal), slice.end.map_or(u64::MAX, normal))
     } else {
-        // From `start` down to one above `end`; a `start` below the array selects nothing.
+        // From `start` down to one above `end`. A `start` before the array selects nothing.
         let upper = match slice.start {
             Some(start) => at(start, length)?.saturating_add(1).min(length),
             None => length,

@@ -1,51 +1,51 @@
-//! Queries that are plain paths, as one tree of names and indices.
+//! Plain paths, joined into one tree of names and indices.
 //!
-//! Where all queries of a plan only name members and elements or take all of them, each child of a
-//! container goes one way at most, or is skipped. Instead of the states that the general matcher
-//! keeps at every container, one node of this tree is enough. A path may end with `..name`: below
-//! its node, members of that name are searched at any depth.
+//! In a plan whose queries only name members and elements or take all of them, each child of a
+//! container leads to at most one node of this tree, or is skipped. That node replaces the states
+//! that the general matcher keeps at every container. A path may end with `..name`: below its node,
+//! members of that name are searched at any depth.
 
 use trommel_reader::Names;
 
 use crate::options::{Duplicates, QueryId};
 
-/// The tree; its root is the first node.
+/// The tree. Its root is the first node.
 #[derive(Debug)]
 pub(crate) struct PathTree {
     pub(crate) nodes: Vec<TreeNode>,
-    /// The name that is searched at any depth, the same for all queries that do.
-    pub(crate) sought: Option<Box<str>>,
+    /// The name that is searched at any depth. All queries with such a search share it.
+    pub(crate) search_name: Option<Box<str>>,
 }
 
-/// Where the values at one place of the tree lead.
+/// A node of the tree, with the nodes of its children.
 #[derive(Debug, Default)]
 pub(crate) struct TreeNode {
-    /// The queries that select the value itself.
+    /// The queries that select the values of this node.
     pub(crate) queries: Vec<QueryId>,
-    /// The nodes of members, by name.
+    /// The child nodes of members, by name.
     pub(crate) names: Vec<(Box<str>, u32)>,
-    /// The same names, prepared for finding them in the input.
-    pub(crate) named: Names,
-    /// A bit for each of the names.
+    /// The same names, compiled for the search in the input.
+    pub(crate) name_set: Names,
+    /// A bit mask with a bit for each name.
     pub(crate) all: u64,
-    /// The nodes of elements, by index, ascending.
+    /// The child nodes of elements, by index in ascending order.
     pub(crate) indices: Vec<(u64, u32)>,
-    /// The node of every member.
+    /// The child node of every member.
     pub(crate) members: Option<u32>,
-    /// The node of every element.
+    /// The child node of every element.
     pub(crate) elements: Option<u32>,
-    /// The node of the members of the name that is searched, at any depth. From there the search
-    /// goes deeper.
-    pub(crate) sought: Option<u32>,
+    /// The node of the members with the searched name, at any depth. The search continues inside of
+    /// them.
+    pub(crate) search_node: Option<u32>,
 }
 
 impl PathTree {
-    /// A node by its number.
+    /// Returns a node by its number.
     pub(crate) fn node(&self, at: u32) -> &TreeNode {
         &self.nodes[at as usize]
     }
 
-    /// The queries that select the values of a node.
+    /// Returns the queries that select the values of a node.
     pub(crate) fn queries(&self, at: u32) -> &[QueryId] {
         &self.node(at).queries
     }
@@ -54,7 +54,7 @@ impl PathTree {
 impl TreeNode {
     /// True if something below a container of this kind can be selected.
     pub(crate) fn leads_into(&self, object: bool) -> bool {
-        if self.sought.is_some() {
+        if self.search_node.is_some() {
             true
         } else if object {
             self.members.is_some() || !self.names.is_empty()
@@ -63,10 +63,10 @@ impl TreeNode {
         }
     }
 
-    /// True if everything that can be selected in a container was selected, when these names were
-    /// found and `index` elements passed.
+    /// True if nothing more in a container can be selected, after these names were found and
+    /// `index` elements were read.
     pub(crate) fn is_used_up(&self, object: bool, found: u64, index: u64, duplicates: Duplicates) -> bool {
-        if self.sought.is_some() {
+        if self.search_node.is_some() {
             false
         } else if object {
             self.members.is_none() && found == self.all && duplicates == Duplicates::First

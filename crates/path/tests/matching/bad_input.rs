@@ -1,15 +1,16 @@
-//! Bad input: an error where it stands, as far as it was looked at.
+//! Malformed input: the errors, and the input in which they are found.
 
 use trommel_path::{Plan, Scratch};
 use trommel_reader::{Config, Cursor, Error, ErrorKind, Syntax, Validation};
 use trommel_testkit::chunks::{Chunks, FailAfter, Interrupting, SIZES};
 use trommel_testkit::effort::cases;
-use trommel_testkit::generate::{self, Random, Shape, Wishes};
+use trommel_testkit::generate::{self, QueryOptions, Random, Shape};
 use trommel_testkit::naive;
 
 use crate::support::{feedings, plan, query, record, run, stream, wants_all};
 
-/// What no query names is skipped, and only a strict cursor looks at it.
+/// Faults in values that no query names. These are skipped, and only strict validation finds the
+/// faults.
 const SKIPPED: [(&str, u64, Syntax); 3] = [
     (r#"{"b":tru,"a":1}"#, 5, Syntax::Literal),
     (r#"{"b":1 "c":1,"a":1}"#, 7, Syntax::ExpectedCommaOrEnd),
@@ -33,10 +34,10 @@ const SYNTAX: [(&str, &str, u64, Syntax); 14] = [
     ("$", "[[[", 3, Syntax::UnexpectedEnd),
 ];
 
-/// Errors in what is visited are found under either validation, at the same byte, however the input
+/// Errors in visited values are found under both validations, at the same byte, however the input
 /// is fed.
 #[test]
-fn errors_stand_where_the_fault_is() {
+fn errors_have_the_offset_of_the_fault() {
     for (text, document, offset, syntax) in SYNTAX {
         let plan = plan(&[text]);
         for validation in [Validation::Strict, Validation::Structural] {
@@ -54,7 +55,7 @@ fn errors_stand_where_the_fault_is() {
 }
 
 #[test]
-fn errors_in_what_is_skipped_are_found_strictly() {
+fn strict_validation_finds_errors_in_skipped_values() {
     let plan = plan(&["$.a"]);
     for (document, offset, syntax) in SKIPPED {
         feedings(document.as_bytes(), Validation::Strict, |how, cursor| {
@@ -71,7 +72,7 @@ fn errors_in_what_is_skipped_are_found_strictly() {
     }
 }
 
-/// The first error of a document that is read without a query.
+/// Returns the first error of a document that is read without a query.
 fn walk(document: &[u8]) -> Option<Error> {
     let mut cursor = Cursor::new(document, &Config::new());
     loop {
@@ -83,7 +84,7 @@ fn walk(document: &[u8]) -> Option<Error> {
     }
 }
 
-/// The error that a query ends with.
+/// Returns the error with which a query ends.
 fn outcome(plan: &Plan, cursor: &mut Cursor<'_>) -> Option<Error> {
     let (mut scratch, wants) = (Scratch::new(), wants_all(plan));
     let mut matcher = plan.matcher(&mut scratch, cursor, &wants);
@@ -95,15 +96,15 @@ fn outcome(plan: &Plan, cursor: &mut Cursor<'_>) -> Option<Error> {
     error.or_else(|| matcher.next_record().err())
 }
 
-/// Damaged documents under strict validation: a query finds the very error that reading everything
-/// finds, also where it is decided before it.
+/// Under strict validation, a query reports the same error as reading the whole document, even if
+/// the record is decided before the fault.
 #[test]
-fn damage_is_found_by_every_query() {
+fn every_query_finds_damage() {
     let mut found = 0;
     for seed in 0..cases(6_000, 300_000) {
         let document = generate::document(seed, &Shape::default());
         let tree = naive::parse(&document).unwrap();
-        let text = generate::query(seed, &tree, &Wishes::default());
+        let text = generate::query(seed, &tree, &QueryOptions::default());
         let plan = Plan::new(&[query(&text)], trommel_path::PlanOptions::new());
         let damaged = generate::damage(seed, &document);
         let config = Config::new();
@@ -111,7 +112,7 @@ fn damage_is_found_by_every_query() {
         let shown = String::from_utf8_lossy(&damaged);
         match (&error, &walk(&damaged)) {
             (Some(error), Some(wanted)) => {
-                let both = [error, wanted].map(|error| (error.kind(), error.offset(), error.place()));
+                let both = [error, wanted].map(|error| (error.kind(), error.offset(), error.line_column()));
                 assert_eq!(both[0], both[1], "seed {seed}: {text} on {shown}");
                 found += 1;
             }
@@ -121,16 +122,16 @@ fn damage_is_found_by_every_query() {
         let reader = Chunks::new(&damaged[..], &[SIZES[seed as usize % SIZES.len()]]);
         let mut cursor = stream(reader, trommel_reader::Framing::Single, Validation::Strict);
         let streamed = outcome(&plan, &mut cursor);
-        let both =
-            [error, streamed].map(|error| error.map(|error| (error.kind(), error.offset(), error.place())));
+        let both = [error, streamed]
+            .map(|error| error.map(|error| (error.kind(), error.offset(), error.line_column())));
         assert_eq!(both[0], both[1], "seed {seed} on a stream: {text} on {shown}");
     }
     assert!(found > 1000, "{found} found");
 }
 
-/// R2, for what is skipped by masks: strings end and brackets balance, whatever else stands there.
+/// R2, for values skipped by masks: strings are terminated and brackets balance.
 #[test]
-fn structural_skipping_finds_what_it_promises() {
+fn structural_skipping_checks_strings_and_brackets() {
     let missing = plan(&["$.zzz"]);
     for seed in 0..cases(4_000, 200_000) {
         let inner = generate::document(seed, &Shape::default());
@@ -139,32 +140,32 @@ fn structural_skipping_finds_what_it_promises() {
         let brackets: Vec<usize> = (0..document.len()).filter(|&at| is_bracket(&document, at)).collect();
         let at = brackets[random.below(brackets.len())];
         let mut damaged = document.clone();
-        let what = match random.below(4) {
+        let damage = match random.below(4) {
             0 => {
                 damaged.truncate(random.below(document.len()).max(1));
-                "cut off"
+                "truncated"
             }
             1 => {
                 damaged.remove(at);
-                "a bracket is missing"
+                "missing bracket"
             }
             2 => {
                 damaged.insert(at, document[at]);
-                "a bracket too many"
+                "surplus bracket"
             }
             _ => {
                 damaged[at] = document[at] ^ (b'{' ^ b'[');
-                "a bracket of the wrong kind"
+                "mismatched bracket"
             }
         };
         let shown = String::from_utf8_lossy(&damaged);
         let config = Config::new().validation(Validation::Structural);
         let error = outcome(&missing, &mut Cursor::new(&damaged, &config));
-        assert!(error.is_some_and(|error| error.is_syntax()), "seed {seed}, {what}: {shown}");
+        assert!(error.is_some_and(|error| error.is_syntax()), "seed {seed}, {damage}: {shown}");
     }
 }
 
-/// Whether a byte is a bracket outside of strings.
+/// True if a byte is a bracket outside of strings.
 fn is_bracket(document: &[u8], at: usize) -> bool {
     let (mut inside, mut escaped) = (false, false);
     for &byte in &document[..at] {
@@ -178,7 +179,7 @@ fn is_bracket(document: &[u8], at: usize) -> bool {
     !inside && matches!(document[at], b'{' | b'}' | b'[' | b']')
 }
 
-/// What structural skipping lets pass, strict skipping refuses.
+/// Strict skipping rejects faults that structural skipping accepts.
 #[test]
 fn structural_skipping_checks_nothing_else() {
     for inside in
@@ -198,9 +199,9 @@ fn structural_skipping_checks_nothing_else() {
     }
 }
 
-/// A reader that fails is an error with its kind, and what was found before stays found.
+/// The error of a failing reader keeps its kind, and the nodes found before are still reported.
 #[test]
-fn readers_that_fail() {
+fn reports_errors_of_the_reader() {
     let document = br#"[{"a":1},{"a":2},{"a":3}]"#;
     let plan = plan(&["$[*].a"]);
     for bytes in 0..document.len() as u64 {
@@ -233,14 +234,14 @@ fn readers_that_fail() {
 }
 
 #[test]
-fn nothing_at_all() {
+fn empty_documents() {
     for document in ["", " ", "\n\n", "\u{feff}"] {
         let error = outcome(&plan(&["$"]), &mut Cursor::new(document.as_bytes(), &Config::new()));
         assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::Syntax(Syntax::Empty)), "{document:?}");
     }
 }
 
-/// What follows the only value is found when the value was read to its end.
+/// Data after the only value is found if the value was read to its end.
 #[test]
 fn trailing_data() {
     for (query, refused) in [("$", true), ("$..a", true), ("$.b", true), ("$.a", false)] {

@@ -1,18 +1,18 @@
-//! Queries narrowed by a condition on their nodes.
+//! Queries that are narrowed by a condition on their nodes.
 
 use trommel_path::{Duplicates, Order, Plan, PlanOptions, Query};
 use trommel_reader::{Config, Cursor};
 use trommel_testkit::effort::cases;
-use trommel_testkit::generate::{self, Wishes};
+use trommel_testkit::generate::{self, QueryOptions};
 use trommel_testkit::naive;
 
 use crate::random::document;
-use crate::support::{Found, Nodes, expected, plan, query, run, texts};
+use crate::support::{Nodes, PathNode, expected, plan, query, run, texts};
 
-/// The nodes that pass the filter, by asking `$[?…]` of an array that holds the node alone.
+/// Returns the nodes that pass the filter, as `$[?…]` on an array with only the node selects them.
 fn passing(nodes: &Nodes, document: &[u8], filter: &str) -> Nodes {
     let alone = query(&format!("$[?{filter}]"));
-    let passes = |(_, (start, end)): &Found| {
+    let passes = |(_, (start, end)): &PathNode| {
         let array = [b"[", &document[*start as usize..*end as usize], b"]"].concat();
         !expected(&naive::parse(&array).unwrap(), &alone, Order::Rfc, Duplicates::First).is_empty()
     };
@@ -21,16 +21,16 @@ fn passing(nodes: &Nodes, document: &[u8], filter: &str) -> Nodes {
 
 /// R4: a condition keeps exactly the nodes for which the filter holds.
 #[test]
-fn keep_what_the_filter_keeps() {
+fn conditions_keep_the_nodes_that_pass() {
     let mut kept = 0;
     for seed in 0..cases(3_000, 100_000) {
         let (document, tree) = document(seed);
-        let wishes = Wishes { filters: 0, ..Wishes::default() };
+        let wishes = QueryOptions { filters: 0, ..QueryOptions::default() };
         let (text, filter) = (generate::query(seed, &tree, &wishes), filter(seed, &tree));
         let conditions = [Query::parse_filter(&filter).unwrap_or_else(|error| panic!("{filter}: {error}"))];
         let query = query(&text);
         let order = if seed.is_multiple_of(2) { Order::Rfc } else { Order::Document };
-        // The same query without the condition beside it, before and behind.
+        // The query with the condition, between two copies without it.
         let queries = [query.clone(), query.clone(), query.clone()];
         let plan = Plan::new(&queries, PlanOptions::new().order(order));
         let id = plan.ids().nth(1).unwrap();
@@ -44,9 +44,10 @@ fn keep_what_the_filter_keeps() {
     assert!(kept > 500, "{kept} nodes pass");
 }
 
-/// A random filter without `$`, which would mean the document that a node is taken from.
+/// Returns a random filter without `$`, which would refer to the document of the node.
 fn filter(seed: u64, tree: &naive::Document) -> String {
-    let wishes = Wishes { segments: 2, descendants: false, filters: 1, lists: false, ..Wishes::default() };
+    let wishes =
+        QueryOptions { segments: 2, descendants: false, filters: 1, lists: false, ..QueryOptions::default() };
     for salt in 0.. {
         let text = generate::query(seed << 8 | salt, tree, &wishes);
         if let Some((_, filter)) = text.split_once("[?")
@@ -94,7 +95,7 @@ fn all_of_several_conditions_must_hold() {
 }
 
 #[test]
-fn a_condition_on_no_query_of_the_plan_changes_nothing() {
+fn ignores_conditions_on_unknown_queries() {
     let stranger = plan(&["$", "$", "$.b"]).ids().nth(2).unwrap();
     let plan = plan(&["$.a"]).only_where(stranger, &Query::parse_filter("@ == 9").unwrap());
     let nodes = run(&plan, &mut Cursor::new(br#"{"a":1,"b":2}"#, &Config::new())).unwrap();
@@ -102,8 +103,8 @@ fn a_condition_on_no_query_of_the_plan_changes_nothing() {
 }
 
 #[test]
-fn what_fails_the_condition_is_walked_for_others() {
-    // The node is no match for the first query, but the way to one of the second.
+fn nodes_that_fail_are_walked_for_other_queries() {
+    // The node is not a match of the first query, but on the path to a match of the second.
     let document = br#"{"a":{"b":{"b":1}}}"#;
     let plan = plan(&["$.a", "$..b"]);
     let ids: Vec<_> = plan.ids().collect();

@@ -1,4 +1,5 @@
-//! The suites of others: what is selected, where it stands, and in which order.
+//! Conformance suites and other implementations' tests: the nodes, their locations, and their
+//! order.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +8,9 @@ use trommel_reader::{Config, Cursor, Validation};
 use trommel_testkit::conformance::{self, Answer, Input, PathCase, Selection};
 use trommel_testkit::naive;
 
-use crate::support::{Found, Nodes, feedings, paths, query, run};
+use crate::support::{Nodes, PathNode, feedings, paths, query, run};
 
-/// A query among others, in the middle.
+/// Returns the query alone, and in the middle of other queries.
 fn batches(query: &Query) -> [Vec<Query>; 2] {
     let other = crate::support::query("$..*");
     [vec![query.clone()], vec![other.clone(), query.clone(), other]]
@@ -20,9 +21,9 @@ fn nodes_of(batch: &[Query], plan: &Plan, cursor: &mut Cursor<'_>) -> Nodes {
     found.swap_remove(batch.len() / 2)
 }
 
-/// Whether the values at these places are those expected.
+/// True if the nodes have the expected values.
 fn have_values(nodes: &Nodes, document: &[u8], values: &[Vec<u8>]) -> bool {
-    let same = |((_, (start, end)), value): (&Found, &Vec<u8>)| {
+    let same = |((_, (start, end)), value): (&PathNode, &Vec<u8>)| {
         let found = naive::parse(&document[*start as usize..*end as usize]).unwrap();
         let value = naive::parse(value).unwrap();
         naive::equal((&found, found.root()), (&value, value.root()))
@@ -30,7 +31,7 @@ fn have_values(nodes: &Nodes, document: &[u8], values: &[Vec<u8>]) -> bool {
     nodes.len() == values.len() && nodes.iter().zip(values).all(same)
 }
 
-/// R3: the compliance suite, nodes and locations; alone and among other queries.
+/// R3: nodes and locations of the compliance suite. Each query runs alone and among others.
 #[test]
 fn compliance_suite() {
     let Some(root) = conformance::root() else { return };
@@ -38,8 +39,8 @@ fn compliance_suite() {
     assert_eq!(tests.len(), 703);
     for test in tests {
         let name = format!("{}: {}", test.name, test.query);
-        let Some(question) = test.question else {
-            assert!(test.query.parse::<Query>().is_err(), "{name} must be refused");
+        let Some(question) = test.expectation else {
+            assert!(test.query.parse::<Query>().is_err(), "{name} must be rejected");
             continue;
         };
         let is_answer = |nodes: &Nodes, answer: &Answer| {
@@ -56,7 +57,7 @@ fn compliance_suite() {
     }
 }
 
-/// R3: normalized paths, escapes and quotes included.
+/// R3: normalized paths, including escapes and quotes.
 #[test]
 fn normalized_paths() {
     let Some(root) = conformance::root() else { return };
@@ -72,7 +73,7 @@ fn normalized_paths() {
     }
 }
 
-/// R3: the queries of other implementations' tests, with paths, values, spans and both orders.
+/// R3: the tests of other implementations, with paths, values, spans, and both orders.
 #[test]
 fn cases_of_other_implementations() {
     let Some(root) = conformance::root() else { return };
@@ -116,7 +117,7 @@ fn check(case: &PathCase, selection: &Selection, order: Order, nodes: &Nodes, ho
     assert!(selection.spans.agrees(&spans), "{name}: {spans:?}");
 }
 
-/// R3: queries over real documents, each alone, and all of a document's in one pass.
+/// R3: queries over real documents, each alone, and all of a document in one pass.
 #[test]
 fn real_documents() {
     let Some(root) = conformance::root() else { return };

@@ -1,4 +1,4 @@
-//! What can add nothing more is left at once: its bytes are neither read nor checked.
+//! The matcher leaves a decided record at once, without reading or validating the rest.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -7,8 +7,8 @@ use trommel_reader::{Config, Cursor, Framing, Validation};
 
 use crate::support::{Fence, plan_with, run, stream, texts, wants_all};
 
-/// Documents that are decided at the bar, with what was selected until then. Behind the bar
-/// anything may stand.
+/// Documents that are decided at the bar, with the nodes selected before it. Any bytes may follow
+/// the bar.
 const DECIDED: [(&str, &str, &[&str]); 17] = [
     ("$.a", r#"{"a":1,|"#, &["1"]),
     ("$.a", r#"{"b":[2],"a":{"x":[]}|"#, &[r#"{"x":[]}"#]),
@@ -29,7 +29,7 @@ const DECIDED: [(&str, &str, &[&str]); 17] = [
     ("$[0:0]", "   [|", &[]),
 ];
 
-/// Where the rest of the document still matters, up to the bar.
+/// Documents that are not decided at the bar, with the nodes selected before it.
 const UNDECIDED: [(&str, &str, &[&str]); 8] = [
     ("$.a", r#"{"b":1}|"#, &[]),
     ("$.*", r#"{"a":1}|"#, &["1"]),
@@ -41,7 +41,7 @@ const UNDECIDED: [(&str, &str, &[&str]); 8] = [
     ("$[0]['a']", r#"[{"b":1}|"#, &[]),
 ];
 
-/// Reads up to the bar and not a byte further; what was selected.
+/// Reads up to the bar and no further. Returns the selected nodes.
 fn up_to_the_bar(query: &str, text: &str, options: PlanOptions, validation: Validation) -> Vec<String> {
     let (read, unread) = text.split_once('|').unwrap();
     let whole = [read, unread].concat();
@@ -53,12 +53,12 @@ fn up_to_the_bar(query: &str, text: &str, options: PlanOptions, validation: Vali
 }
 
 #[test]
-fn documents_are_left() {
+fn leaves_decided_documents() {
     for validation in [Validation::Strict, Validation::Structural] {
         for (query, document, selected) in DECIDED {
             for rest in [" never read", "\u{1} \u{2}", "]]]}}", "\"", ""] {
-                // Where nothing more is wanted and nothing more is there, that it ended too early
-                // stays unseen too.
+                // If the document is decided and no more bytes follow, its missing end is not
+                // noticed either.
                 let document = format!("{document}{rest}");
                 let found = up_to_the_bar(query, &document, PlanOptions::new(), validation);
                 assert_eq!(found, selected, "{query} on {document}, {validation:?}");
@@ -67,9 +67,9 @@ fn documents_are_left() {
     }
 }
 
-/// A slice is left at the same place: garbage behind it is no error.
+/// A slice is left at the same position, so invalid bytes after it are not an error.
 #[test]
-fn garbage_behind_the_decision_is_no_error() {
+fn ignores_invalid_bytes_after_the_decision() {
     for (query, document, selected) in DECIDED {
         let document = document.replace('|', " \u{1}]}:,\"");
         let plan = plan_with(&[query], PlanOptions::new());
@@ -80,13 +80,13 @@ fn garbage_behind_the_decision_is_no_error() {
 }
 
 #[test]
-fn what_may_matter_is_read() {
+fn reads_values_that_may_matter() {
     for (query, document, selected) in UNDECIDED {
         let plan = plan_with(&[query], PlanOptions::new());
         let whole = document.replace('|', "");
         let nodes = run(&plan, &mut Cursor::new(whole.as_bytes(), &Config::new()));
         assert_eq!(texts(&nodes.unwrap()[0], whole.as_bytes()), selected, "{query} on {document}");
-        // Without its last byte the document is seen to be incomplete.
+        // Without its last byte, the document is found to be incomplete.
         let cut = &whole.as_bytes()[..whole.len() - 1];
         if query != "$[0]['a']" {
             assert!(run(&plan, &mut Cursor::new(cut, &Config::new())).is_err(), "{query} on {document}");
@@ -94,9 +94,9 @@ fn what_may_matter_is_read() {
     }
 }
 
-/// Where every member of a name counts, a name that was found decides nothing.
+/// If every member of a name counts, finding one decides nothing.
 #[test]
-fn duplicates_are_looked_for_to_the_end() {
+fn searches_for_duplicates_to_the_end() {
     let all = PlanOptions::new().duplicates(Duplicates::All);
     for (query, document, selected) in [
         ("$.a", r#"{"a":1,"b":2,"a":3}"#, vec!["1", "3"]),
@@ -109,7 +109,7 @@ fn duplicates_are_looked_for_to_the_end() {
         let cut = &document.as_bytes()[..document.len() - 1];
         assert!(run(&plan, &mut Cursor::new(cut, &Config::new())).is_err(), "{query}");
     }
-    // An index is decided whatever the names.
+    // An index does not depend on names.
     assert_eq!(up_to_the_bar("$[0]", "[\"x\"|,", all, Validation::Strict), ["\"x\""]);
 }
 
@@ -125,7 +125,7 @@ fn a_plan_is_decided_by_its_last_query() {
     assert_eq!(found, [vec!["1"], vec!["3"], vec!["2"]]);
 }
 
-/// A region that is still open is read to its end, since where it ends is part of the answer.
+/// An open region is read to its end, which is part of the answer.
 #[test]
 fn an_open_region_is_read_to_its_end() {
     for order in [Order::Rfc, Order::Document, Order::Any] {
@@ -138,10 +138,10 @@ fn an_open_region_is_read_to_its_end() {
     }
 }
 
-/// A line that is decided is left: under structural validation its rest is not checked, and under
-/// strict validation it is. The next line is read in either case.
+/// A decided line is left: structural validation does not check the rest, and strict validation
+/// does. Both read the next line.
 #[test]
-fn lines_are_left() {
+fn leaves_decided_lines() {
     let lines = "{\"a\":1,garbage}\n{\"a\":[2],]]]\n\n{\"b\":0}\n{\"a\":\"3\"\"\n{\"a\":4";
     let plan = plan_with(&["$.a"], PlanOptions::new());
     for (validation, bad) in [(Validation::Strict, &[0, 1, 3, 4][..]), (Validation::Structural, &[])] {
@@ -164,7 +164,7 @@ fn lines_are_left() {
                     found.push((matcher.cursor().record(), String::from_utf8(bytes.to_vec()).unwrap()));
                 }
             }
-            assert_eq!(matcher.advance().unwrap(), None, "what is decided stays decided");
+            assert_eq!(matcher.advance().unwrap(), None, "a decided record stays decided");
         }
         let expected = [(0, "1"), (1, "[2]"), (3, "\"3\""), (4, "4")];
         assert_eq!(found, expected.map(|(record, text)| (record, text.to_owned())), "{validation:?}");

@@ -1,4 +1,5 @@
-//! `..name` at the end of plain paths, asked for without locations: from member to member by masks.
+//! `..name` at the end of plain paths without locations, which moves from member to member by
+//! masks.
 
 use trommel_path::{Duplicates, Order, Plan, PlanOptions, Query, Scratch, Step, Wants};
 use trommel_reader::{Config, Cursor, Framing, Result, Validation};
@@ -7,20 +8,20 @@ use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{Random, Shape, document};
 use trommel_testkit::naive;
 
-use super::support::{Nodes, bare, expected, query};
+use super::support::{Nodes, expected, query, run_without_locations};
 
-/// Where each query's nodes stand.
-type Places = Vec<Vec<(u64, u64)>>;
+/// The spans of each query's nodes.
+type NodeSpans = Vec<Vec<(u64, u64)>>;
 
-fn places(nodes: Vec<Nodes>) -> Places {
-    nodes.into_iter().map(|nodes| nodes.into_iter().map(|(_, place)| place).collect()).collect()
+fn spans_of(nodes: Vec<Nodes>) -> NodeSpans {
+    nodes.into_iter().map(|nodes| nodes.into_iter().map(|(_, span)| span).collect()).collect()
 }
 
-fn found(plan: &Plan, mut cursor: Cursor<'_>) -> Result<Places> {
-    bare(plan, &mut cursor).map(places)
+fn found(plan: &Plan, mut cursor: Cursor<'_>) -> Result<NodeSpans> {
+    run_without_locations(plan, &mut cursor).map(spans_of)
 }
 
-/// How often each query selects a node, when nothing else is wanted.
+/// Counts the nodes of each query, as a consumer that needs nothing else.
 fn counted(plan: &Plan, mut cursor: Cursor<'_>) -> Result<Vec<u64>> {
     let mut counts = vec![0; plan.ids().count()];
     let (none, all) = (vec![false; counts.len()], vec![true; counts.len()]);
@@ -37,10 +38,10 @@ fn counted(plan: &Plan, mut cursor: Cursor<'_>) -> Result<Vec<u64>> {
     Ok(counts)
 }
 
-/// Compares with the evaluator, on a slice and on a stream; how many nodes there are.
+/// Compares with the evaluator, on a slice and on a stream. Returns the number of nodes.
 fn compare(bytes: &[u8], queries: &[Query], options: PlanOptions, size: usize) -> usize {
     let tree = naive::parse(bytes).unwrap();
-    let expected = places(
+    let expected = spans_of(
         queries.iter().map(|query| expected(&tree, query, options.order, options.duplicates)).collect(),
     );
     let plan = Plan::new(queries, options);
@@ -64,9 +65,9 @@ fn options() -> impl Iterator<Item = PlanOptions> {
     })
 }
 
-/// R4: on random documents, with repeated names, alone and beside other queries.
+/// R4: random documents with repeated names; alone and with other queries.
 #[test]
-fn of_random_documents() {
+fn agrees_on_random_documents() {
     let mut nodes = 0;
     for seed in 0..cases(10_000, 200_000) {
         let mut random = Random::new(seed);
@@ -92,7 +93,7 @@ fn of_random_documents() {
     assert!(nodes > 10_000, "{nodes}");
 }
 
-/// Members within members, before and behind them, repeated, and in arrays.
+/// Members inside members, before and after them, repeated, and in arrays.
 #[test]
 fn orders_of_all_kinds() {
     for text in [
@@ -124,7 +125,7 @@ fn orders_of_all_kinds() {
     }
 }
 
-/// One plan, whose queries are wanted in orders of their own.
+/// The queries of one plan can have different orders.
 #[test]
 fn orders_of_their_own() {
     let bytes = br#"{"x":{"a":{"a":1}},"a":{"y":{"a":2},"a":3},"z":[{"a":4}]}"#;
@@ -134,5 +135,5 @@ fn orders_of_their_own() {
     let plan = Plan::with_orders(&orders.map(|order| (a.clone(), order)), PlanOptions::new());
     let config = Config::new().validation(Validation::Structural);
     let expected = orders.map(|order| expected(&tree, &a, order, Duplicates::First));
-    assert_eq!(found(&plan, Cursor::new(bytes, &config)).unwrap(), places(expected.to_vec()));
+    assert_eq!(found(&plan, Cursor::new(bytes, &config)).unwrap(), spans_of(expected.to_vec()));
 }

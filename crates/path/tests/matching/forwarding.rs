@@ -1,19 +1,19 @@
-//! The events that a matcher forwards are those of the regions, whole and in order, whatever else
-//! is going on.
+//! The events that a matcher forwards are those of the regions, complete and in order, even if
+//! other queries and filters run between them.
 
 use trommel_path::{Order, Plan, PlanOptions, QueryId, Scratch, Step, Wants};
 use trommel_reader::{Config, Cursor, Event, Framing, Payload, Scalar, Validation};
 use trommel_testkit::chunks::{Chunks, SIZES};
 use trommel_testkit::effort::cases;
-use trommel_testkit::generate::{self, Random, Wishes};
+use trommel_testkit::generate::{self, QueryOptions, Random};
 
 use crate::random::{document, options};
 use crate::support::{plan, query};
 
-/// An event with what it carries.
-type Seen = (Event, String);
+/// An event with its payload.
+type EventText = (Event, String);
 
-fn seen(event: Event, cursor: &Cursor<'_>) -> Seen {
+fn with_payload(event: Event, cursor: &Cursor<'_>) -> EventText {
     let text = match cursor.payload() {
         Payload::None => String::new(),
         Payload::Name(name) => name.decode().into_owned(),
@@ -25,25 +25,25 @@ fn seen(event: Event, cursor: &Cursor<'_>) -> Seen {
     (event, text)
 }
 
-/// The events of a value that stands alone.
-fn events(value: &[u8]) -> Vec<Seen> {
+/// Returns the events of a value that is a document of its own.
+fn events(value: &[u8]) -> Vec<EventText> {
     let mut cursor = Cursor::new(value, &Config::new());
     let mut events = Vec::new();
     while let Some(event) = cursor.advance().unwrap() {
-        events.push(seen(event, &cursor));
+        events.push(with_payload(event, &cursor));
     }
     events
 }
 
-/// A region that is open.
+/// An open region.
 struct Open {
     query: QueryId,
     start: u64,
-    events: Vec<Seen>,
+    events: Vec<EventText>,
 }
 
-/// Runs a plan and compares what is forwarded inside of each region that wants it with the events
-/// of its bytes. Returns the number of regions compared and that of events forwarded.
+/// Runs a plan, and compares the events forwarded inside each region with those of its bytes.
+/// Returns the number of compared regions and of forwarded events.
 fn compare(plan: &Plan, wants: &Wants, cursor: &mut Cursor<'_>, document: &[u8]) -> (usize, usize) {
     let mut scratch = Scratch::new();
     let mut matcher = plan.matcher(&mut scratch, cursor, wants);
@@ -57,7 +57,7 @@ fn compare(plan: &Plan, wants: &Wants, cursor: &mut Cursor<'_>, document: &[u8])
             Step::Event(event) => {
                 forwarded += 1;
                 let wanted = open.iter_mut().filter(|region| wants.events[region.query.index()]);
-                let event = seen(event, matcher.cursor());
+                let event = with_payload(event, matcher.cursor());
                 assert_eq!(
                     wanted.map(|region| region.events.push(event.clone())).count().min(1),
                     1,
@@ -84,8 +84,8 @@ fn compare(plan: &Plan, wants: &Wants, cursor: &mut Cursor<'_>, document: &[u8])
     (compared, forwarded)
 }
 
-/// Random documents and queries, several at once, nested and selected several times, with filters
-/// in between.
+/// Random documents with several queries at once, whose nodes are nested or selected several times,
+/// with filters in between.
 #[test]
 fn regions_get_their_events() {
     let mut total = 0;
@@ -93,7 +93,7 @@ fn regions_get_their_events() {
         let (document, tree) = document(seed);
         let mut random = Random::new(seed);
         let texts: Vec<String> = (0..random.between(1, 3))
-            .map(|salt| generate::query(seed * 3 + salt as u64, &tree, &Wishes::default()))
+            .map(|salt| generate::query(seed * 3 + salt as u64, &tree, &QueryOptions::default()))
             .collect();
         let queries: Vec<_> = texts.iter().map(|text| query(text)).collect();
         let (options, validation) = options(seed);
@@ -113,9 +113,9 @@ fn regions_get_their_events() {
     assert!(total > 4_000, "{total} regions with events");
 }
 
-/// Only what lies in a region that wants events is forwarded.
+/// Only events inside a region that wants them are forwarded.
 #[test]
-fn what_nobody_wants_is_not_forwarded() {
+fn forwards_only_requested_events() {
     let document = br#"{"a":{"b":[1,2]},"c":[3,{"d":null}],"e":"f"}"#;
     let forwarded = |queries: &[&str], events: &[bool]| {
         let plan = plan(queries);
@@ -131,7 +131,7 @@ fn what_nobody_wants_is_not_forwarded() {
     assert_eq!(forwarded(&["$", "$..*"], &[true, false]), 20);
 }
 
-/// The name of a member can be read although a filter has looked at its value in between.
+/// The name of a member is readable even after a filter has read its value.
 #[test]
 fn names_survive_filters() {
     let long = "x".repeat(300);
@@ -149,7 +149,7 @@ fn names_survive_filters() {
     let (mut names, mut entered) = (Vec::new(), Vec::new());
     while let Some(step) = matcher.advance().unwrap() {
         match step {
-            Step::Event(Event::Name) => names.push(seen(Event::Name, matcher.cursor()).1),
+            Step::Event(Event::Name) => names.push(with_payload(Event::Name, matcher.cursor()).1),
             Step::Enter { .. } => entered.push(matcher.location().to_string()),
             _ => {}
         }
@@ -160,7 +160,7 @@ fn names_survive_filters() {
 
 /// Kind and start are those of the value that was entered.
 #[test]
-fn what_was_entered() {
+fn reports_kind_and_start_of_entered_values() {
     let document = br#" [ {"a" : [1]}, "x", -1, true, null ]"#;
     let plan = plan_any(&["$[*]", "$"]);
     let (mut scratch, wants) = (Scratch::new(), Wants::default());

@@ -1,4 +1,4 @@
-//! Documents and queries that are made to hurt.
+//! Documents and queries built to exhaust stack, memory, or time.
 
 use trommel_path::{Order, Plan, PlanOptions, Scratch, Step, Wants};
 use trommel_reader::{Config, Cursor, ErrorKind, Framing, Limit, Limits, Validation};
@@ -8,7 +8,7 @@ use trommel_testkit::repeat::Repeat;
 use crate::random::counts;
 use crate::support::{plan, plan_with, run, select, select_with, texts};
 
-/// Runs on a thread whose stack would not hold one frame a level.
+/// Runs the test on a thread whose stack is too small for one call frame per level.
 fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(small_stack()).spawn(work).unwrap().join().unwrap();
 }
@@ -17,7 +17,7 @@ fn any(queries: &[&str]) -> Plan {
     plan_with(queries, PlanOptions::new().order(Order::Any))
 }
 
-/// A million levels, within a raised limit.
+/// A million levels, which need a raised limit.
 const DEEP: usize = 1_000_000;
 
 fn deep_config(validation: Validation) -> Config {
@@ -26,7 +26,7 @@ fn deep_config(validation: Validation) -> Config {
     Config::new().limits(limits).validation(validation)
 }
 
-/// R8: a million levels, walked, skipped, filtered and forwarded on a stack of 256 KiB.
+/// R8: a million levels are walked, skipped, filtered, and forwarded on a stack of 256 KiB.
 #[test]
 fn depth_takes_no_stack() {
     let arrays = ["[".repeat(DEEP), "]".repeat(DEEP)].concat();
@@ -53,7 +53,7 @@ fn depth_takes_no_stack() {
             let mut cursor = Cursor::new(document.as_bytes(), &deep_config(validation));
             assert_eq!(counts(&any(&[query]), &mut cursor)[0].0, count, "{query}, {validation:?}");
         }
-        // Both orders, with the events of everything.
+        // Both orders, with all events.
         for order in [Order::Rfc, Order::Document] {
             let plan = plan_with(&["$..a"], PlanOptions::new().order(order));
             let mut wants = Wants::default();
@@ -72,7 +72,7 @@ fn depth_takes_no_stack() {
     });
 }
 
-/// R8: what is deeper than the limit is refused where the limit is passed, however much there is.
+/// R8: deeper input is rejected at the limit, regardless of its length.
 #[test]
 fn depth_is_bounded() {
     on_a_small_stack(|| {
@@ -89,7 +89,7 @@ fn depth_is_bounded() {
     });
 }
 
-/// R8: filters nest as deep as a query may, and are evaluated on a small stack.
+/// R8: filters at the maximum nesting are evaluated on a small stack.
 #[test]
 fn nested_filters_take_little_stack() {
     on_a_small_stack(|| {
@@ -125,14 +125,14 @@ fn deep_values_are_compared() {
     });
 }
 
-/// The number of ways to choose `of` out of `from`.
+/// Returns the binomial coefficient: the number of subsets of size `of` out of `from` elements.
 fn choose(from: u64, of: u64) -> u64 {
     (1..=of).fold(1, |ways, step| ways * (from - step + 1) / step)
 }
 
 /// Descendants of descendants of descendants are counted without being listed.
 #[test]
-fn explosions_are_counted() {
+fn counts_exponentially_many_derivations() {
     let levels = 1000;
     let document = ["[".repeat(levels), "]".repeat(levels)].concat();
     for (query, count) in [
@@ -145,14 +145,14 @@ fn explosions_are_counted() {
         let counted = counts(&any(&[query]), &mut Cursor::new(document.as_bytes(), &Config::new()));
         assert_eq!(counted[0].0, count, "{query}");
     }
-    // In a filter too.
+    // The same in a filter.
     let filter = format!("$[?count(@..*..*..*) == {}]", choose(998, 3));
     assert_eq!(counts(&any(&[&filter]), &mut Cursor::new(document.as_bytes(), &Config::new()))[0].0, 1);
 }
 
-/// What is beyond any number is said to be as many as can be said.
+/// Counts saturate at the largest number.
 #[test]
-fn counts_end_at_the_largest() {
+fn counts_saturate() {
     let levels = 300;
     let document = ["[".repeat(levels), "]".repeat(levels)].concat();
     let (most, steps) = (u64::MAX.to_string(), "..*".repeat(100));
@@ -171,22 +171,22 @@ fn counts_end_at_the_largest() {
     assert_eq!((first, largest), (1, u64::MAX));
 }
 
-/// In the order of the RFC each derivation has a place of its own, but only those of nodes that are
-/// selected in the end are told apart.
+/// In RFC order, each derivation has a position of its own, but only derivations of selected nodes
+/// are enumerated.
 #[test]
-fn explosions_that_select_nothing_cost_nothing() {
+fn derivations_without_nodes_cost_nothing() {
     let levels = 2000;
     let document = ["[".repeat(levels), "]".repeat(levels)].concat();
     for query in ["$..*..*..*..*..x", "$..[0,0,0]..[0,0,0]..[0,0,0]..x", "$..*..*..*..*..*..*..*[?@ == 1]"] {
         assert!(select(&document, query).is_empty(), "{query}");
     }
-    // Two to the power of twelve ways to one node.
+    // One node has two to the power of twelve derivations.
     let twice = "[*,*]".repeat(12);
     let document = ["[".repeat(13), "]".repeat(13)].concat();
     assert_eq!(select(&document, &format!("${twice}")), vec!["[]"; 1 << 12]);
 }
 
-/// Repeated derivations in the order of the RFC are sorted by each selector on the way.
+/// In RFC order, repeated derivations are sorted by each selector on the way.
 #[test]
 fn derivations_are_sorted() {
     let document = "[[1,2],[3,4]]";
@@ -196,7 +196,7 @@ fn derivations_are_sorted() {
     assert_eq!(all, ["1", "1", "1", "1", "2", "2", "3", "3", "4"]);
 }
 
-/// As many selectors as a query may have, and as many queries as one cares for.
+/// The maximum number of selectors in a query, and a large number of queries.
 #[test]
 fn wide_queries() {
     let document = format!("[{}]", (0..5000).map(|n| n.to_string()).collect::<Vec<_>>().join(","));
@@ -213,19 +213,19 @@ fn wide_queries() {
     }
 }
 
-/// As many segments as a query may have.
+/// The maximum number of segments in a query.
 #[test]
 fn long_queries() {
     let levels = 2000;
     let document = [r#"{"a":"#.repeat(levels), "1".to_owned(), "}".repeat(levels)].concat();
     assert_eq!(select(&document, &format!("${}", ".a".repeat(levels))), ["1"]);
-    // Each level may be any of the segments: no more than levels times segments are alive.
+    // Each level may have any of the states: at most levels times segments are live.
     let query = format!("${}", "..a".repeat(200));
     let counted = counts(&any(&[&query]), &mut Cursor::new(document.as_bytes(), &Config::new()));
     assert!(counted[0].0 > 1 << 60);
 }
 
-/// Filters inside of filters are asked of a node once, however many nodes around it ask.
+/// A filter inside filters is evaluated once per node, however many ancestors need the outcome.
 #[test]
 fn nested_descendant_filters_do_not_explode() {
     let levels = 200;
@@ -242,7 +242,7 @@ fn nested_descendant_filters_do_not_explode() {
         assert_eq!(found(".x"), 0);
         assert_eq!(found("[0]"), (levels - nesting + 1) as u64);
     }
-    // Another record may have another answer at the same place.
+    // At the same offset, another record can have another outcome.
     let lines = "[[[[1]]]]\n[[[[2]]]]\n";
     let plan = any(&["$..[?@..[?@ == 1]]"]);
     for framing in [Framing::Lines, Framing::Concatenated] {

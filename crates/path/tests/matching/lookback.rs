@@ -1,5 +1,6 @@
-//! Looking ahead and back on a stream: filters, lengths, `$` in filters. What must stay readable is
-//! held, in memory and beyond a limit in a temporary file; nothing of it shows in the answer.
+//! Looking ahead and back on a stream: filters, lengths, and `$` in filters. Bytes that must stay
+//! readable are held in memory, and beyond a limit in a temporary file, which does not affect the
+//! answer.
 
 use std::fmt::Write as _;
 
@@ -10,8 +11,8 @@ use trommel_testkit::naive;
 
 use crate::support::{expected, plan, plan_with, query, run, stream, texts};
 
-/// A document much larger than the window: records of very different sizes, and what filters
-/// compare with at the end.
+/// Returns a document much larger than the window: records of different sizes, and at the end the
+/// values that filters compare with.
 fn records(count: usize) -> String {
     let mut text = String::from("{\"records\":[");
     for number in 0..count {
@@ -47,9 +48,9 @@ const QUERIES: [&str; 16] = [
     "$.records[?search(@.pad, '^x{1000,}$')]['kind','id']",
 ];
 
-/// All of them on streams, with little and with hardly any memory for what is held.
+/// All queries on streams, with little and with minimal memory for held bytes.
 #[test]
-fn what_is_held_does_not_show() {
+fn holding_does_not_change_the_answer() {
     let document = records(120);
     let tree = naive::parse(document.as_bytes()).unwrap();
     for text in QUERIES {
@@ -76,9 +77,9 @@ fn what_is_held_does_not_show() {
     }
 }
 
-/// The same, all queries in one pass.
+/// The same with all queries in one pass.
 #[test]
-fn what_is_held_for_one_query_does_not_disturb_another() {
+fn holding_for_one_query_does_not_affect_another() {
     let document = records(60);
     let tree = naive::parse(document.as_bytes()).unwrap();
     let plan = plan(&QUERIES);
@@ -93,8 +94,7 @@ fn what_is_held_for_one_query_does_not_disturb_another() {
     }
 }
 
-/// What is held beyond the limit of the temporary file is an error that names the limit, never a
-/// wrong answer.
+/// Exceeding the limit of the temporary file is an error that names the limit.
 #[test]
 fn the_spool_has_a_limit() {
     let document = records(400);
@@ -121,9 +121,9 @@ fn the_spool_has_a_limit() {
     }
 }
 
-/// `$` inside of filters is answered once a record, from that record.
+/// `$` inside a filter is evaluated once per record, on that record.
 #[test]
-fn the_root_is_that_of_each_record() {
+fn roots_are_those_of_each_record() {
     let records = concat!(
         r#"{"list":[{"id":1},{"id":2}],"wanted":2}"#,
         "\n",
@@ -143,12 +143,12 @@ fn the_root_is_that_of_each_record() {
             let nodes = crate::support::record(&plan, &mut matcher).unwrap();
             found.push(texts(&nodes[0], records.as_bytes()));
         }
-        // Where both are missing they are equal, as the standard has it.
+        // Two missing values are equal, as the RFC requires.
         assert_eq!(found, [vec![r#"{"id":2}"#], vec![r#"{"id":1}"#], vec![], vec!["{}"]], "{framing:?}");
     }
 }
 
-/// Queries from `$` inside of queries from `$`.
+/// Queries from `$` inside queries from `$`.
 #[test]
 fn roots_within_roots() {
     let document = r#"{"a":[{"k":1,"n":"x"},{"k":2,"n":"y"}],"m":{"k":2},"o":["y"]}"#;
@@ -169,7 +169,7 @@ fn roots_within_roots() {
     }
 }
 
-/// Every index and slice against the length of the array, on streams.
+/// All indices and slices relative to the length of the array, on streams.
 #[test]
 fn indices_and_slices_from_the_end() {
     let document = "[0,[1],22,\"3\",{\"four\":4}]";
@@ -190,10 +190,9 @@ fn indices_and_slices_from_the_end() {
     }
 }
 
-/// Of long arrays the last elements are gone to, near the end and far from it, whatever else is
-/// asked.
+/// In long arrays, the matcher goes directly to the last elements, alone and with other queries.
 #[test]
-fn the_end_of_long_arrays() {
+fn last_elements_of_long_arrays() {
     for length in [0, 1, 14, 15, 16, 17, 18, 40, 100] {
         let elements: Vec<String> = (0..length).map(|number| format!("{{\"a\":[{number},[]]}}")).collect();
         let document = format!("[[{}],7]", elements.join(" , "));

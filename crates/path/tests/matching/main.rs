@@ -1,8 +1,7 @@
-//! The matcher against suites, oracles and everything an input can do, however it is fed.
+//! Tests the matcher against suites, oracles, and all kinds of input, fed in all ways.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test fails if it cannot continue")]
 
-mod apart;
 mod bad_input;
 mod conditions;
 mod conformance;
@@ -15,5 +14,6 @@ mod orders;
 mod random;
 mod records;
 mod regress;
+mod shared_arrays;
+mod step_selection;
 mod support;
-mod told;

@@ -1,32 +1,33 @@
-//! When matches are handed out: as soon as nothing that is still to come can stand before them, and
-//! no later.
+//! Matches are reported as soon as no later match can come before them, and no later.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use trommel_path::{Duplicates, Order, Pass, PlanOptions, Scratch, Step};
 use trommel_reader::{Config, Cursor, Framing, Validation};
 
-use crate::support::{Fence, Outbox, plan, plan_with, run, select, select_with, stream, texts, wants_all};
+use crate::support::{
+    Fence, NodeCollector, plan, plan_with, run, select, select_with, stream, texts, wants_all,
+};
 
-/// Feeds a stream piece by piece, and asserts that after each piece exactly these matches were
-/// handed out, before any byte of the next piece was asked for.
-fn handed_out(query: &str, options: PlanOptions, framing: Framing, pieces: &[(&str, &[&str])]) {
+/// Feeds a stream piece by piece. Asserts that after each piece exactly these matches were
+/// reported, before any byte of the next piece was read.
+fn assert_reported(query: &str, options: PlanOptions, framing: Framing, pieces: &[(&str, &[&str])]) {
     let whole: String = pieces.iter().map(|(text, _)| *text).collect();
     let allowed = AtomicUsize::new(0);
     let plan = plan_with(&[query], options);
     let (mut scratch, wants) = (Scratch::new(), wants_all(&plan));
-    // The texts of single documents end where they are decided.
+    // Single documents may end where they are decided.
     let single = framing == Framing::Single;
     let validation = if single { Validation::Structural } else { Validation::Strict };
     let mut cursor = stream(Fence::new(whole.as_bytes(), &allowed), framing, validation);
     let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
-    let (mut outbox, mut piece, mut given) = (Outbox::default(), 0, 0);
-    // Opens the way to the next piece whenever all matches of this one are there.
-    let mut open = |outbox: &Outbox| {
+    let (mut collector, mut piece, mut given) = (NodeCollector::default(), 0, 0);
+    // Allows the next piece once all matches of this one are reported.
+    let mut open = |collector: &NodeCollector| {
         while let Some((text, expected)) = pieces.get(piece) {
-            if allowed.load(Ordering::Relaxed) == 0 || outbox.nodes.len() == given + expected.len() {
+            if allowed.load(Ordering::Relaxed) == 0 || collector.nodes.len() == given + expected.len() {
                 if allowed.load(Ordering::Relaxed) > 0 {
-                    assert_eq!(texts(&outbox.nodes, whole.as_bytes())[given..], **expected, "{query}");
+                    assert_eq!(texts(&collector.nodes, whole.as_bytes())[given..], **expected, "{query}");
                     given += expected.len();
                     piece += 1;
                 }
@@ -39,40 +40,40 @@ fn handed_out(query: &str, options: PlanOptions, framing: Framing, pieces: &[(&s
                     return;
                 }
             } else {
-                assert!(outbox.nodes.len() < given + expected.len(), "{query}: too many after {text}");
+                assert!(collector.nodes.len() < given + expected.len(), "{query}: too many after {text}");
                 return;
             }
         }
     };
-    open(&outbox);
+    open(&collector);
     while matcher.next_record().unwrap() {
         while let Some(step) = matcher.advance().unwrap_or_else(|error| panic!("{query}: {error}")) {
             match step {
                 Step::Leave { query, times, span } => {
                     let node = (matcher.location().to_string(), (span.start, span.end));
-                    outbox.take(&node, times, query, &matcher);
+                    collector.push(&node, times, query, &matcher);
                 }
-                Step::Settled(_) => outbox.settle(),
+                Step::Settled(_) => collector.flush(),
                 Step::Enter { .. } | Step::Event(_) => {}
             }
-            open(&outbox);
+            open(&collector);
         }
-        outbox.settle();
-        open(&outbox);
+        collector.flush();
+        open(&collector);
     }
     let all: usize = pieces.iter().map(|(_, expected)| expected.len()).sum();
-    assert_eq!(outbox.nodes.len(), all, "{query}: {:?}", texts(&outbox.nodes, whole.as_bytes()));
+    assert_eq!(collector.nodes.len(), all, "{query}: {:?}", texts(&collector.nodes, whole.as_bytes()));
 }
 
 fn in_rfc_order(query: &str, pieces: &[(&str, &[&str])]) {
-    handed_out(query, PlanOptions::new(), Framing::Single, pieces);
+    assert_reported(query, PlanOptions::new(), Framing::Single, pieces);
 }
 
 fn in_document_order(query: &str, pieces: &[(&str, &[&str])]) {
-    handed_out(query, PlanOptions::new().order(Order::Document), Framing::Single, pieces);
+    assert_reported(query, PlanOptions::new().order(Order::Document), Framing::Single, pieces);
 }
 
-/// A query whose order is the input's hands each node out as it ends.
+/// A query whose order is that of the input reports each node as it ends.
 #[test]
 fn single_pass_queries_hold_nothing() {
     in_rfc_order("$[*]", &[("[1,", &["1"]), ("[2]", &["[2]"]), (",{}", &["{}"]), ("]", &[])]);
@@ -83,7 +84,7 @@ fn single_pass_queries_hold_nothing() {
     in_rfc_order("$[?@>1]", &[("[1,2,", &["2"]), ("3,", &["3"]), ("0]", &[])]);
 }
 
-/// Selectors that go forward through an array hold nothing either.
+/// Selectors that go forward through an array do not hold nodes either.
 #[test]
 fn ascending_lists_hold_nothing() {
     in_rfc_order(
@@ -107,9 +108,9 @@ fn ascending_lists_hold_nothing() {
     }
 }
 
-/// What a plan needs of its source.
+/// The way in which plans read their source.
 #[test]
-fn passes() {
+fn plans_report_their_pass() {
     for (query, rfc, document) in [
         ("$.a[1].*", Pass::Single, Pass::Single),
         ("$.a[?@.b == 1]", Pass::Lookahead, Pass::Lookahead),
@@ -126,7 +127,7 @@ fn passes() {
     }
 }
 
-/// A descendant segment settles with each element that it is applied to.
+/// A descendant segment settles with each element to which it is applied.
 #[test]
 fn descendants_settle_with_each_element() {
     in_rfc_order(
@@ -140,8 +141,7 @@ fn descendants_settle_with_each_element() {
     );
 }
 
-/// In an array no name can be selected, so that what is found below settles with the element it is
-/// in.
+/// An array has no names to select, so matches below it settle with the element they are in.
 #[test]
 fn descendants_in_a_root_array_settle_with_each_element() {
     in_rfc_order(
@@ -156,10 +156,11 @@ fn descendants_in_a_root_array_settle_with_each_element() {
     );
 }
 
-/// A name that was found is not looked for again, so that what is below and behind it settles at
+/// A name that was found is not searched again, so matches inside and after its value settle at
+/// once.
 /// once.
 #[test]
-fn a_name_found_settles_what_is_below() {
+fn a_found_name_settles_matches_below() {
     let pieces: &[(&str, &[&str])] =
         &[(r#"{"a":{"b":1,"#, &[]), (r#""a":{"b":2}},"#, &["1", "2"]), (r#""b":3}"#, &[])];
     in_rfc_order("$..a.b", pieces);
@@ -176,7 +177,7 @@ fn lists_settle_when_all_were_found() {
     in_rfc_order("$[*][?@.a,?@.b]", &[(r#"[[{"b":1},{"a":2}]"#, &[r#"{"a":2}"#, r#"{"b":1}"#]), ("]", &[])]);
 }
 
-/// In the order of the document a node waits only for those around it.
+/// In document order, a node waits only for the nodes around it.
 #[test]
 fn document_order_waits_for_the_outermost_node() {
     in_document_order(
@@ -191,7 +192,7 @@ fn document_order_waits_for_the_outermost_node() {
     in_document_order("$..*", &[("[[1,2]", &["[1,2]", "1", "2"]), (",3]", &["3"])]);
 }
 
-/// A stream of records settles with each record, whatever the query.
+/// A stream of records settles with each record, for any query.
 #[test]
 fn records_settle() {
     for query in ["$..a", "$..*", "$['x','a'].b"] {
@@ -213,14 +214,14 @@ fn records_settle() {
     }
     let records: &[(&str, &[&str])] =
         &[("{\"b\":{\"a\":1},\"a\":2}\n", &["2", "1"]), ("[{\"a\":3}]\n", &["3"]), ("4\n", &[])];
-    handed_out("$..a", PlanOptions::new(), Framing::Lines, records);
-    handed_out("$..a", PlanOptions::new(), Framing::Concatenated, records);
-    handed_out("$..a", PlanOptions::new(), Framing::Auto, records);
+    assert_reported("$..a", PlanOptions::new(), Framing::Lines, records);
+    assert_reported("$..a", PlanOptions::new(), Framing::Concatenated, records);
+    assert_reported("$..a", PlanOptions::new(), Framing::Auto, records);
 }
 
-/// The order of the RFC where it is not the input's.
+/// RFC order that differs from that of the input.
 #[test]
-fn rfc_order() {
+fn rfc_order_differs_from_input_order() {
     for (document, query, selected) in [
         (r#"{"a":[1],"b":2}"#, "$..*", vec!["[1]", "2", "1"]),
         ("[[1,2],[3,[4]]]", "$..[0]", vec!["[1,2]", "1", "3", "4"]),
@@ -234,7 +235,7 @@ fn rfc_order() {
     }
 }
 
-/// A node that is selected in several ways stands in the list once for each, with a key of its own.
+/// A node with several derivations occurs in the list once for each, with a key of its own.
 #[test]
 fn derivations_are_entered_one_by_one() {
     let document = b"[[[[1]]]]";
@@ -257,7 +258,7 @@ fn derivations_are_entered_one_by_one() {
             Step::Event(_) | Step::Settled(_) => {}
         }
     }
-    // The node at depth n is reached by way of each pair of the ones above it.
+    // The node at depth n has a derivation for each pair of its ancestors.
     entered.sort_unstable();
     assert_eq!(entered, [2, 3, 3, 4, 4, 4]);
     let mut distinct = keys.clone();
@@ -267,7 +268,7 @@ fn derivations_are_entered_one_by_one() {
 }
 
 #[test]
-fn the_key_is_that_of_the_node_left_last() {
+fn key_belongs_to_the_node_left_last() {
     let plan = plan(&["$..a", "$.a"]);
     let (mut scratch, wants) = (Scratch::new(), wants_all(&plan));
     let mut cursor = Cursor::new(br#"{"a":1}"#, &Config::new());
@@ -284,9 +285,9 @@ fn the_key_is_that_of_the_node_left_last() {
     assert_eq!(keys, [(0, vec![0, 5]), (1, vec![])]);
 }
 
-/// The step that says so comes only where something had to be held.
+/// `Settled` is reported only after matches that had to be held.
 #[test]
-fn settled_is_said_only_where_something_was_held() {
+fn reports_settled_only_after_held_matches() {
     let settled = |query: &str, order: Order, document: &str| {
         let plan = plan_with(&[query], PlanOptions::new().order(order));
         let (mut scratch, wants) = (Scratch::new(), wants_all(&plan));
@@ -307,7 +308,7 @@ fn settled_is_said_only_where_something_was_held() {
 }
 
 #[test]
-fn the_two_policies_for_repeated_names() {
+fn policies_for_repeated_names() {
     let document = r#"{"a":1,"b":{"a":2,"a":3},"a":4}"#;
     for (query, first, all) in [
         ("$.a", vec!["1"], vec!["1", "4"]),
@@ -325,9 +326,9 @@ fn the_two_policies_for_repeated_names() {
     }
 }
 
-/// Queries without a node, and no queries at all.
+/// Queries without nodes, and plans without queries.
 #[test]
-fn nothing_is_selected() {
+fn plans_without_nodes_or_queries() {
     let none = run(&plan(&[]), &mut Cursor::new(b"[1]", &Config::new())).unwrap();
     assert!(none.is_empty());
     for query in ["$.a", "$[7]", "$[?@.a]", "$..b", "$[::0]", "$[-9]", "$[5:1]"] {

@@ -1,4 +1,5 @@
-//! Random documents and queries, against the evaluator of the test kit and against another library.
+//! Compares with the evaluator of the test kit and with another library, on random documents and
+//! queries.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -8,12 +9,12 @@ use trommel_reader::{Config, Cursor, Framing, Validation};
 use trommel_testkit::chunks::{Chunks, SIZES};
 use trommel_testkit::effort::cases;
 use trommel_testkit::evaluate::{Duplicates as Policy, evaluate};
-use trommel_testkit::generate::{self, Names, Numbers, Shape, Wishes};
+use trommel_testkit::generate::{self, Names, Numbers, QueryOptions, Shape};
 use trommel_testkit::naive;
 
-use crate::support::{Found, bare, expected, paths, query, run};
+use crate::support::{PathNode, expected, paths, query, run, run_without_locations};
 
-/// A random document with its tree.
+/// Returns a random document with its tree.
 pub(crate) fn document(seed: u64) -> (Vec<u8>, naive::Document) {
     let shape = match seed % 16 {
         14 => Shape::deep(60),
@@ -25,7 +26,7 @@ pub(crate) fn document(seed: u64) -> (Vec<u8>, naive::Document) {
     (document, tree)
 }
 
-/// Every combination of options in turn.
+/// Returns all combinations of options in turn.
 pub(crate) fn options(seed: u64) -> (PlanOptions, Validation) {
     let order = if seed.is_multiple_of(2) { Order::Rfc } else { Order::Document };
     let duplicates = match seed % 10 {
@@ -37,8 +38,8 @@ pub(crate) fn options(seed: u64) -> (PlanOptions, Validation) {
     (PlanOptions::new().order(order).duplicates(duplicates), validation)
 }
 
-/// R4: random documents and queries against the evaluator: nodes, places and order, on slices and
-/// streams, under every policy and validation.
+/// R4: random documents and queries, compared with the evaluator: nodes, locations, and order, on
+/// slices and streams, under every policy and validation.
 #[test]
 fn pairs() {
     let (pairs, hits) = (cases(10_000, 1_000_000), AtomicU64::new(0));
@@ -57,13 +58,13 @@ fn pairs() {
     assert!(hits * 3 > pairs, "{hits} of {pairs} queries select something");
 }
 
-/// One of them; whether the query selects something.
+/// Compares one pair. Returns true if the query selects a node.
 fn pair(seed: u64) -> bool {
     let (document, tree) = document(seed);
-    let text = generate::query(seed, &tree, &Wishes::default());
+    let text = generate::query(seed, &tree, &QueryOptions::default());
     let (options, validation) = options(seed);
     let query = query(&text);
-    // The evaluator lists every way to every node.
+    // The evaluator lists every derivation of every node.
     let descendants = query.segments().iter().filter(|segment| segment.descendant).count();
     if descendants > 3 || descendants > 2 && tree.ids().len() > 200 {
         return false;
@@ -74,9 +75,9 @@ fn pair(seed: u64) -> bool {
     let note = || format!("seed {seed}: {text} on {}", String::from_utf8_lossy(&document));
     let slice = run(&plan, &mut Cursor::new(&document, &config)).unwrap();
     assert_eq!(slice[0], wanted, "{}", note());
-    let bare = bare(&plan, &mut Cursor::new(&document, &config)).unwrap();
-    let place = |(_, place): &Found| *place;
-    assert!(bare[0].iter().map(place).eq(wanted.iter().map(place)), "{}", note());
+    let run_without_locations = run_without_locations(&plan, &mut Cursor::new(&document, &config)).unwrap();
+    let place = |(_, place): &PathNode| *place;
+    assert!(run_without_locations[0].iter().map(place).eq(wanted.iter().map(place)), "{}", note());
     let size = SIZES[seed as usize % SIZES.len()];
     let reader = Chunks::new(&document[..], &[size]);
     let stream = run(&plan, &mut Cursor::from_reader(reader, Framing::Single, &config.window(64)));
@@ -84,13 +85,13 @@ fn pair(seed: u64) -> bool {
     !wanted.is_empty()
 }
 
-/// R4: several queries in one pass find what each finds alone.
+/// R4: several queries in one pass find the same nodes as each alone.
 #[test]
 fn batches() {
     for seed in 0..cases(2_000, 100_000) {
         let (document, tree) = document(seed);
         let (options, validation) = options(seed);
-        let text = |number: u64| generate::query(seed * 7 + number, &tree, &Wishes::default());
+        let text = |number: u64| generate::query(seed * 7 + number, &tree, &QueryOptions::default());
         let texts: Vec<String> = (0..=seed % 6).map(text).collect();
         let queries: Vec<Query> = texts.iter().map(|text| query(text)).collect();
         let plan = Plan::new(&queries, options);
@@ -104,12 +105,12 @@ fn batches() {
     }
 }
 
-/// Queries of one plan can each have an order of their own.
+/// The queries of one plan can have different orders.
 #[test]
 fn orders_of_their_own() {
     for seed in 0..cases(1_000, 50_000) {
         let (document, tree) = document(seed);
-        let query = query(&generate::query(seed, &tree, &Wishes::default()));
+        let query = query(&generate::query(seed, &tree, &QueryOptions::default()));
         let both = [(query.clone(), Order::Document), (query.clone(), Order::Rfc)];
         let plan = Plan::with_orders(&both, PlanOptions::new());
         let found = run(&plan, &mut Cursor::new(&document, &Config::new())).unwrap();
@@ -119,7 +120,8 @@ fn orders_of_their_own() {
     }
 }
 
-/// How many nodes each query of a plan has, and how many of them were entered.
+/// Returns for each query of a plan the number of its nodes, and the number of nodes that were
+/// entered.
 pub(crate) fn counts(plan: &Plan, cursor: &mut Cursor<'_>) -> Vec<(u64, usize)> {
     let (mut scratch, wants) = (Scratch::new(), Wants::default());
     let mut matcher = plan.matcher(&mut scratch, cursor, &wants);
@@ -135,12 +137,12 @@ pub(crate) fn counts(plan: &Plan, cursor: &mut Cursor<'_>) -> Vec<(u64, usize)> 
     counts
 }
 
-/// R4: in any order a node is entered once, with the number of times it stands in the node list.
+/// R4: in any order, a node is entered once, with its number of occurrences.
 #[test]
 fn any_order_counts() {
     for seed in 0..cases(5_000, 200_000) {
         let (document, tree) = document(seed);
-        let texts = [1, 2].map(|salt| generate::query(seed * 2 + salt, &tree, &Wishes::default()));
+        let texts = [1, 2].map(|salt| generate::query(seed * 2 + salt, &tree, &QueryOptions::default()));
         let queries = [query(&texts[0]), query(&texts[1])];
         let plan = Plan::new(&queries, PlanOptions::new().order(Order::Any));
         let wanted = queries.each_ref().map(|query| {
@@ -155,13 +157,13 @@ fn any_order_counts() {
     }
 }
 
-/// R4: nodes and locations as `serde_json_path` finds them. Documents are written by `serde_json`
-/// first, which sorts members, so that both see the same order; that library gets each query in a
-/// spelling that avoids its bugs.
+/// R4: compares nodes and locations with `serde_json_path`. `serde_json` writes the documents
+/// first, which sorts members, so that both see the same order. That library gets each query in a
+/// form that avoids its bugs.
 #[test]
 fn agrees_with_another_library() {
     let shape = Shape { names: Names::Odd, numbers: Numbers::Plain, ..Shape::default() };
-    let wishes = Wishes { patterns: false, ..Wishes::default() };
+    let wishes = QueryOptions { patterns: false, ..QueryOptions::default() };
     for seed in 0..cases(3_000, 300_000) {
         let shape = if seed.is_multiple_of(3) { shape } else { Shape::plain() };
         let json: serde_json::Value = serde_json::from_slice(&generate::document(seed, &shape)).unwrap();
@@ -170,12 +172,12 @@ fn agrees_with_another_library() {
         let text = generate::query(seed, &tree, &wishes);
         let plan = crate::support::plan(&[&text]);
         let found = run(&plan, &mut Cursor::new(&document, &Config::new())).unwrap();
-        let detour = generate::query(seed, &tree, &Wishes { detour: true, ..wishes });
+        let detour = generate::query(seed, &tree, &QueryOptions { detour: true, ..wishes });
         assert_eq!(paths(&found[0]), theirs(&json, &detour), "seed {seed}: {text} over {json}");
     }
 }
 
-/// The node list by `serde_json_path`, as normalized paths in our spelling: its own leaves quotes
+/// Returns the node list of `serde_json_path` as normalized paths. Its own paths leave quotes
 /// unescaped.
 fn theirs(json: &serde_json::Value, query: &str) -> Vec<String> {
     use serde_json_path::PathElement;

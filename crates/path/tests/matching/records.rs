@@ -1,17 +1,18 @@
-//! Streams of records: from one to the next, past bad ones, with one scratch for all.
+//! Streams of records: moving from one record to the next and past malformed ones, with one
+//! scratch.
 
 use trommel_path::{Order, Plan, PlanOptions, Scratch};
 use trommel_reader::{Config, Cursor, ErrorKind, Framing, Syntax, Validation};
 use trommel_testkit::chunks::{Chunks, SIZES};
 use trommel_testkit::effort::cases;
-use trommel_testkit::generate::{self, Layout, Shape, Wishes};
+use trommel_testkit::generate::{self, Layout, QueryOptions, Shape};
 use trommel_testkit::naive;
 
 use crate::support::{
     expected, paths, plan, plan_with, query, record, run, select, stream, texts, wants_all,
 };
 
-/// R1: records of every framing find what each finds as a document, whatever the reads.
+/// R1: records in every framing find the same nodes as separate documents, in reads of any size.
 #[test]
 fn records_are_documents() {
     let framings = [
@@ -26,7 +27,7 @@ fn records_are_documents() {
         let records: Vec<_> =
             naive::records(&text, theirs).into_iter().map(|record| record.outcome.unwrap()).collect();
         let Some(first) = records.first() else { continue };
-        let query = query(&generate::query(seed, first, &Wishes::default()));
+        let query = query(&generate::query(seed, first, &QueryOptions::default()));
         let order = if seed.is_multiple_of(2) { Order::Rfc } else { Order::Document };
         let plan = Plan::new(std::slice::from_ref(&query), PlanOptions::new().order(order));
         let (mut scratch, wants) = (Scratch::new(), wants_all(&plan));
@@ -46,10 +47,10 @@ fn records_are_documents() {
     }
 }
 
-/// A bad line is an error again and again until the next record is asked for; the others are not
-/// touched by it.
+/// A malformed line is an error until the next record is requested, and does not affect other
+/// records.
 #[test]
-fn a_bad_line_is_passed() {
+fn skips_malformed_lines() {
     let lines = "{\"a\":1}\n{\"a\":tru}\n{\"b\":}\n[\n{\"a\":{\"a\":2}}\n";
     let plan = plan(&["$..a"]);
     let (mut scratch, wants) = (Scratch::new(), wants_all(&plan));
@@ -80,7 +81,7 @@ fn a_bad_line_is_passed() {
     );
 }
 
-/// Where there is nothing to go on behind, the error stays.
+/// If no record can follow, the error is final.
 #[test]
 fn an_error_in_a_single_document_is_final() {
     let plan = plan(&["$..a"]);
@@ -97,9 +98,9 @@ fn an_error_in_a_single_document_is_final() {
     }
 }
 
-/// An error that only a comparison sees, in what was skipped, is as final as any other.
+/// An error that only a comparison finds, in a skipped value, is as final as any other.
 #[test]
-fn an_error_in_what_is_compared_is_final() {
+fn an_error_in_a_compared_value_is_final() {
     let plan = plan(&["$[?@.a == $[0].a]"]);
     let document = "[{\"a\":[1,\n  2 x]},\n{\"a\":[1]}]";
     let (mut scratch, wants) = (Scratch::new(), wants_all(&plan));
@@ -109,11 +110,11 @@ fn an_error_in_what_is_compared_is_final() {
     for _ in 0..3 {
         let error = matcher.advance().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Syntax(Syntax::ExpectedCommaOrEnd));
-        let place = error.place().unwrap();
+        let place = error.line_column().unwrap();
         assert_eq!((error.offset(), place.line, place.column), (14, 2, 5));
     }
     assert!(matcher.next_record().is_err());
-    // In a stream of lines the next one is good.
+    // In a stream of lines, the next record is matched.
     let lines = "[{\"a\":[tru]}]\n[{\"a\":[1]}]";
     let mut cursor = stream(lines.as_bytes(), Framing::Lines, Validation::Structural);
     let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
@@ -124,10 +125,10 @@ fn an_error_in_what_is_compared_is_final() {
     assert!(!matcher.next_record().unwrap());
 }
 
-/// A scratch serves any plans and inputs, one after the other, also after errors and records that
+/// A scratch can be reused with other plans and inputs, even after errors and after records that
 /// were left.
 #[test]
-fn a_scratch_serves_all() {
+fn a_scratch_is_reusable() {
     let mut scratch = Scratch::new();
     let plans = [
         plan(&["$..*..*", "$.a", "$['b','a']"]),
@@ -145,7 +146,7 @@ fn a_scratch_serves_all() {
         let alone = run_with(plan, &text, &mut Scratch::new());
         assert_eq!(run_with(plan, &text, &mut scratch), alone, "seed {seed}");
         if seed.is_multiple_of(5) {
-            // Left in the middle.
+            // Leaves the record in the middle.
             let wants = wants_all(plan);
             let mut cursor = Cursor::new(&text, &Config::new());
             let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
@@ -168,22 +169,21 @@ fn run_with(plan: &Plan, text: &[u8], scratch: &mut Scratch) -> Result<Vec<crate
     }
 }
 
-/// A matcher can begin with a record that the cursor was brought to, and look at the value it has
-/// entered.
+/// A matcher can start with the record at which the cursor is, and search the value it has entered.
 #[test]
-fn this_record_and_looking() {
+fn begins_at_a_record_and_searches_values() {
     let text = b"[{\"k\":{\"b\":1},\"v\":[1,2]},{\"v\":[3]}]\n";
     let (plan, key) = (plan(&["$[*]"]), plan_with(&["$.k.b"], PlanOptions::new().order(Order::Any)));
     let (mut scratch, mut aside, wants) = (Scratch::new(), Scratch::new(), wants_all(&plan));
     let mut cursor = stream(&text[..], Framing::Lines, Validation::Strict);
     assert!(cursor.next_record().unwrap());
     let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
-    matcher.this_record().unwrap();
+    matcher.begin_record().unwrap();
     let (mut seen, mut left) = (Vec::new(), Vec::new());
     while let Some(step) = matcher.advance().unwrap() {
         match step {
             trommel_path::Step::Enter { .. } => {
-                let found = matcher.look(&key, &mut aside).unwrap();
+                let found = matcher.find_first(&key, &mut aside).unwrap();
                 seen.push(found.map(|span| matcher.cursor().bytes(span).unwrap().to_vec()));
             }
             trommel_path::Step::Leave { span, .. } => left.push((span.start, span.end)),
@@ -194,16 +194,16 @@ fn this_record_and_looking() {
     assert_eq!(left, [(1, 24), (25, 34)]);
 }
 
-/// A query from `$` has no document to look at there, and finds nothing.
+/// A query from `$` has no document there and finds nothing.
 #[test]
-fn looking_has_no_root() {
+fn searches_inside_a_value_have_no_root() {
     let (plan, key) = (plan(&["$"]), plan_with(&["$[?$.a]", "$[?@.b]"], PlanOptions::new()));
     let (mut scratch, mut aside, wants) = (Scratch::new(), Scratch::new(), wants_all(&plan));
     let mut cursor = Cursor::new(br#"{"a":[],"c":{"b":1}}"#, &Config::new());
     let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
     assert!(matcher.next_record().unwrap());
     matcher.advance().unwrap();
-    let span = matcher.look(&key, &mut aside).unwrap().unwrap();
+    let span = matcher.find_first(&key, &mut aside).unwrap().unwrap();
     assert_eq!((span.start, span.end), (12, 19));
 }
 
@@ -216,12 +216,12 @@ fn byte_order_marks_and_white_space() {
     assert_eq!(texts(&nodes[0], "\u{feff}[1]".as_bytes()), ["1"]);
 }
 
-/// Plans are shared between threads; scratches move.
+/// Plans can be shared between threads, and a scratch can be sent to another thread.
 #[test]
-fn what_may_cross_threads() {
+fn plans_are_sync_and_scratches_are_send() {
     fn shared<T: Send + Sync>() {}
     fn moved<T: Send>() {}
     shared::<Plan>();
     moved::<Scratch>();
-    moved::<trommel_path::Held>();
+    moved::<trommel_path::HeldRows>();
 }

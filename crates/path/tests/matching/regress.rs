@@ -1,4 +1,4 @@
-//! Bugs of other engines, each with the thread it is known from: none of them is ours.
+//! Bugs of other engines, each named after its report, that this engine does not have.
 
 use trommel_path::{Duplicates, Order, PlanOptions, Query};
 use trommel_reader::{Backend, Config, Cursor, Validation};
@@ -6,8 +6,8 @@ use trommel_reader::{Backend, Config, Cursor, Validation};
 use crate::support::{expected, feedings, paths, plan, query, run, select, select_with, texts};
 use trommel_testkit::naive;
 
-/// rsonquery/rsonpath#971: matches across certain alignments of blocks were missed. A name at every
-/// offset against the blocks of 64 bytes, hits one after the other in neighbouring blocks.
+/// rsonquery/rsonpath#971: matches at certain block alignments were missed. Tests a name at every
+/// offset within a block of 64 bytes, and matches one after the other in adjacent blocks.
 #[test]
 fn rsonpath_971_block_edges() {
     let plans = ["$..key", "$[*].key", "$[*]..key", "$[?@.key].key"].map(|query| plan(&[query]));
@@ -31,7 +31,7 @@ fn rsonpath_971_block_edges() {
     }
 }
 
-/// rsonpath#249: labels longer than a block. The colon may stand far away too.
+/// rsonpath#249: labels longer than a block. The colon may also be far away.
 #[test]
 fn rsonpath_249_long_labels() {
     for length in 1..=300 {
@@ -49,7 +49,7 @@ fn rsonpath_249_long_labels() {
     }
 }
 
-/// rsonpath#281: names that are one structural character, at the very start.
+/// rsonpath#281: names that are a single structural character, at the start of the document.
 #[test]
 fn rsonpath_281_structural_names() {
     for name in ["{", "[", "}", "]", ":", ",", "\\\\", "\\\"", "", "{}", "[]", "\\\"}", "{\\\""] {
@@ -68,9 +68,9 @@ fn rsonpath_281_structural_names() {
     }
 }
 
-/// rsonpath PR 788: the document ends right behind a container that was skipped.
+/// rsonpath PR 788: the document ends directly after a container that was skipped.
 #[test]
-fn rsonpath_788_end_behind_what_was_skipped() {
+fn rsonpath_788_end_after_a_skipped_value() {
     for pad in 0..130 {
         for skipped in ["{}", "[]", r#"{"x":[1]}"#, r#"[{"x":"]}"}]"#] {
             let document = format!(r#"{{"p":"{}","a":1,"s":{skipped}}}"#, "x".repeat(pad));
@@ -87,7 +87,8 @@ fn rsonpath_788_end_behind_what_was_skipped() {
     }
 }
 
-/// rsonpath's own notes: names with escapes in the document were compared byte by byte and missed.
+/// rsonpath's documentation: names that are escaped in the document were compared byte by byte and
+/// missed.
 #[test]
 fn rsonpath_escaped_names_are_found() {
     let document = r#"{"\u0061":1,"b\/c":{"\ud83d\ude00":2,"\"":3}}"#;
@@ -97,10 +98,10 @@ fn rsonpath_escaped_names_are_found() {
     assert_eq!(select(r#"{"a":["\u0061b","ab"]}"#, "$.a[?@ == 'ab']"), [r#""\u0061b""#, "\"ab\""]);
 }
 
-/// simdjson#1974, #1976, #1977, #2355: what is missing or left over behind the place of the answer
-/// went unseen. Here it is seen, unless the answer was decided before.
+/// simdjson#1974, #1976, #1977, #2355: missing or surplus bytes after the answer went unnoticed.
+/// Here they are errors, unless the answer was decided before.
 #[test]
-fn simdjson_1974_the_end_is_looked_at() {
+fn simdjson_1974_the_end_is_checked() {
     for document in
         ["[1,2", "[[1,2]", r#"{"a":[1,2]"#, r#"{"a":[1}"#, "[1,2]]", "[1,2]}", "[1,2] 3", "[1,2],"]
     {
@@ -113,7 +114,7 @@ fn simdjson_1974_the_end_is_looked_at() {
     }
 }
 
-/// freestrings/jsonpath#89: `$` inside of a filter panicked.
+/// freestrings/jsonpath#89: `$` inside a filter panicked.
 #[test]
 fn jsonpath_lib_89_root_in_a_filter() {
     let document = r#"{"limit":2,"list":[1,2,3]}"#;
@@ -139,13 +140,13 @@ fn serde_json_path_123_quotes_in_normalized_paths() {
         "$['']",
     ];
     assert_eq!(paths(&nodes[0]), expected);
-    // Each is a query that selects the node alone.
+    // Each path is a query that selects only its node.
     for (number, path) in expected.iter().enumerate() {
         assert_eq!(select(document, path), [(number + 1).to_string()], "{path}");
     }
 }
 
-/// `serde_json_path` #49: what is missing is equal to what is missing, and to nothing else.
+/// `serde_json_path` #49: Nothing is equal to Nothing and to no value.
 #[test]
 fn serde_json_path_49_missing_is_not_null() {
     let document = r#"[{"v":null},{"v":false},{"v":0},{"v":""},{"v":[]},{"v":{}},{}]"#;
@@ -174,7 +175,7 @@ fn serde_json_path_49_missing_is_not_null() {
     assert_eq!(holds("value(@..x) == value(@..y)"), all);
 }
 
-/// RedisJSON#968: a node that is selected twice stands in the list twice.
+/// RedisJSON#968: a node that is selected twice occurs in the list twice.
 #[test]
 fn redisjson_968_duplicates_are_kept() {
     let document = r#"{"a":{"b":{"a":{"b":1}}}}"#;
@@ -196,8 +197,7 @@ fn numbers_beyond_a_double() {
     assert_eq!(select(document, "$[?@ > 0 && @ < 0.1]"), ["1e-400"]);
 }
 
-/// simd-lite/simd-json#455 and the like: a number that lies across the edge of a block is the
-/// number that stands there.
+/// simd-lite/simd-json#455 and similar reports: numbers across block boundaries keep their value.
 #[test]
 fn simd_json_455_numbers_across_blocks() {
     for pad in 0..130 {
@@ -208,7 +208,7 @@ fn simd_json_455_numbers_across_blocks() {
     }
 }
 
-/// Half of a character stands at the end of a read, and of a window.
+/// A multi-byte character is split at the end of a read and of a window.
 #[test]
 fn characters_across_reads() {
     let document = format!(r#"{{"{}é":["😀{}é","ü"],"z":"日本"}}"#, "x".repeat(58), "y".repeat(59));
@@ -222,7 +222,7 @@ fn characters_across_reads() {
     }
 }
 
-/// A member of a name that another holds as well is not the other: names are compared whole.
+/// Names are compared as a whole: a name that contains another is a different name.
 #[test]
 fn names_are_compared_whole() {
     let document = r#"{"a":1,"ab":2,"b":3,"":4,"A":5,"a ":6,"á":7,"a\u0301":8}"#;
@@ -235,8 +235,8 @@ fn names_are_compared_whole() {
     assert_eq!(select(document, "$['a\u{301}']"), ["8"]);
 }
 
-/// The class of ponylang/ponyc#5606 and json-path/JsonPath#892: nesting in a query is refused in
-/// good order.
+/// Reports like ponylang/ponyc#5606 and json-path/JsonPath#892: deep nesting in a query is rejected
+/// without a crash.
 #[test]
 fn nested_parentheses_are_refused() {
     let deep = format!("$[?{}@{}]", "(".repeat(20_000), ")".repeat(20_000));

@@ -1,29 +1,30 @@
-//! Runs plans over documents that are fed in every way, and knows what must come out.
+//! Runs plans over documents that are fed in all ways, and computes the expected nodes.
 
 use std::io::{self, Read};
 
 use trommel_path::{
-    Duplicates, Held, Matcher, Order, Plan, PlanOptions, Query, QueryId, QueryLimits, Scratch, Step, Wants,
+    Duplicates, HeldRows, Matcher, Order, Plan, PlanOptions, Query, QueryId, QueryLimits, Scratch, Step,
+    Wants,
 };
 use trommel_reader::{Backend, Config, Cursor, Framing, Result, Validation};
 use trommel_testkit::chunks::{Chunks, SIZES};
 use trommel_testkit::evaluate::{self, Node, evaluate, in_document_order};
 use trommel_testkit::{effort, naive};
 
-/// A normalized path, and where the value stands.
-pub(crate) type Found = (String, (u64, u64));
+/// A normalized path, and the span of the value.
+pub(crate) type PathNode = (String, (u64, u64));
 
-/// What a query selects.
-pub(crate) type Nodes = Vec<Found>;
+/// The nodes of a query.
+pub(crate) type Nodes = Vec<PathNode>;
 
-/// A query, with room for long ones.
+/// Parses a query with a raised length limit.
 pub(crate) fn query(text: &str) -> Query {
     let mut limits = QueryLimits::default();
     limits.text = 1 << 20;
     Query::parse_with(text, &limits).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// A plan of these queries, in the order of the RFC.
+/// Compiles a plan of these queries in RFC order.
 pub(crate) fn plan(queries: &[&str]) -> Plan {
     plan_with(queries, PlanOptions::new())
 }
@@ -33,7 +34,7 @@ pub(crate) fn plan_with(queries: &[&str], options: PlanOptions) -> Plan {
     Plan::new(&queries, options)
 }
 
-/// That the bytes of all nodes, and where they stand, are wanted.
+/// Returns the wants of a consumer that needs bytes and locations of all nodes.
 pub(crate) fn wants_all(plan: &Plan) -> Wants {
     let mut wants = Wants::default();
     wants.bytes = vec![true; plan.ids().len()];
@@ -41,7 +42,7 @@ pub(crate) fn wants_all(plan: &Plan) -> Wants {
     wants
 }
 
-/// The nodes of each query of the only document.
+/// Returns the nodes of each query in a single document.
 pub(crate) fn run(plan: &Plan, cursor: &mut Cursor<'_>) -> Result<Vec<Nodes>> {
     let (mut scratch, wants) = (Scratch::new(), wants_all(plan));
     let mut matcher = plan.matcher(&mut scratch, cursor, &wants);
@@ -49,8 +50,8 @@ pub(crate) fn run(plan: &Plan, cursor: &mut Cursor<'_>) -> Result<Vec<Nodes>> {
     record(plan, &mut matcher)
 }
 
-/// The same without asking for locations, and so without paths.
-pub(crate) fn bare(plan: &Plan, cursor: &mut Cursor<'_>) -> Result<Vec<Nodes>> {
+/// Like [`run`], but without locations, so that all paths are empty.
+pub(crate) fn run_without_locations(plan: &Plan, cursor: &mut Cursor<'_>) -> Result<Vec<Nodes>> {
     let (mut scratch, mut wants) = (Scratch::new(), wants_all(plan));
     wants.location = false;
     let mut matcher = plan.matcher(&mut scratch, cursor, &wants);
@@ -58,46 +59,46 @@ pub(crate) fn bare(plan: &Plan, cursor: &mut Cursor<'_>) -> Result<Vec<Nodes>> {
     record(plan, &mut matcher)
 }
 
-/// The nodes of each query of the current record, put in order as they settle.
+/// Returns the nodes of each query in the current record, sorted as they settle.
 pub(crate) fn record(plan: &Plan, matcher: &mut Matcher<'_, '_>) -> Result<Vec<Nodes>> {
-    let mut outboxes: Vec<Outbox> = plan.ids().map(|_| Outbox::default()).collect();
+    let mut collectors: Vec<NodeCollector> = plan.ids().map(|_| NodeCollector::default()).collect();
     while let Some(step) = matcher.advance()? {
         match step {
             Step::Leave { query, times, span } => {
                 assert!(matcher.cursor().bytes(span).is_some(), "the bytes of {span} are held");
                 let node = (matcher.location().to_string(), (span.start, span.end));
-                outboxes[query.index()].take(&node, times, query, matcher);
+                collectors[query.index()].push(&node, times, query, matcher);
             }
-            Step::Settled(query) => outboxes[query.index()].settle(),
+            Step::Settled(query) => collectors[query.index()].flush(),
             Step::Enter { .. } | Step::Event(_) => {}
         }
     }
     assert_eq!(matcher.open_regions(), 0);
-    Ok(outboxes
+    Ok(collectors
         .into_iter()
-        .map(|mut outbox| {
-            outbox.settle();
-            outbox.nodes
+        .map(|mut collector| {
+            collector.flush();
+            collector.nodes
         })
         .collect())
 }
 
-/// The nodes of one query on their way out.
-pub(crate) struct Outbox {
-    held: Held,
+/// The nodes of one query, which may be held until they settle.
+pub(crate) struct NodeCollector {
+    held: HeldRows,
     waiting: Nodes,
     pub(crate) nodes: Nodes,
 }
 
-impl Default for Outbox {
+impl Default for NodeCollector {
     fn default() -> Self {
-        Self { held: Held::new(1 << 20), waiting: Nodes::new(), nodes: Nodes::new() }
+        Self { held: HeldRows::new(1 << 20), waiting: Nodes::new(), nodes: Nodes::new() }
     }
 }
 
-impl Outbox {
-    /// Takes the node that was just left, `times` over.
-    pub(crate) fn take(&mut self, node: &Found, times: u64, query: QueryId, matcher: &Matcher<'_, '_>) {
+impl NodeCollector {
+    /// Adds the node that was just left, `times` times.
+    pub(crate) fn push(&mut self, node: &PathNode, times: u64, query: QueryId, matcher: &Matcher<'_, '_>) {
         let at_once = matcher.is_settled(query) && self.held.is_empty();
         for _ in 0..times {
             if at_once {
@@ -110,7 +111,7 @@ impl Outbox {
         }
     }
 
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn flush(&mut self) {
         let Self { held, waiting, nodes } = self;
         held.drain(|row| {
             nodes.push(waiting[row.tag as usize].clone());
@@ -121,8 +122,9 @@ impl Outbox {
     }
 }
 
-/// Every way of feeding a document, described: as a slice and in reads of every size, by every
-/// backend. A large one is read as a stream only in one way, unless there is time.
+/// Returns a cursor for every way to feed a document, with a description: as a slice and in reads
+/// of every size, on every backend. Large documents are fed as a stream in only one way, except in
+/// deep runs.
 pub(crate) fn feedings(
     document: &[u8],
     validation: Validation,
@@ -142,7 +144,7 @@ pub(crate) fn feedings(
     }
 }
 
-/// A cursor over a stream in a small window.
+/// Returns a cursor over a stream with a small window.
 pub(crate) fn stream<'a>(
     reader: impl Read + Send + 'a,
     framing: Framing,
@@ -151,7 +153,7 @@ pub(crate) fn stream<'a>(
     Cursor::from_reader(reader, framing, &Config::new().validation(validation).window(64))
 }
 
-/// The nodes that the evaluator of the test kit finds.
+/// Returns the nodes that the evaluator of the test kit finds.
 pub(crate) fn expected(
     document: &naive::Document,
     query: &Query,
@@ -171,22 +173,22 @@ pub(crate) fn policy(duplicates: Duplicates) -> evaluate::Duplicates {
     }
 }
 
-pub(crate) fn node(node: Node) -> Found {
+pub(crate) fn node(node: Node) -> PathNode {
     (node.path, (node.span.start, node.span.end))
 }
 
-/// The normalized paths of nodes.
+/// Returns the normalized paths of nodes.
 pub(crate) fn paths(nodes: &Nodes) -> Vec<&str> {
     nodes.iter().map(|(path, _)| path.as_str()).collect()
 }
 
-/// The bytes of nodes.
+/// Returns the bytes of nodes as text.
 pub(crate) fn texts<'d>(nodes: &Nodes, document: &'d [u8]) -> Vec<&'d str> {
-    let text = |&(_, (start, end)): &Found| &document[start as usize..end as usize];
+    let text = |&(_, (start, end)): &PathNode| &document[start as usize..end as usize];
     nodes.iter().map(|node| std::str::from_utf8(text(node)).unwrap()).collect()
 }
 
-/// What one query selects, as text, in the order of the RFC.
+/// Returns the nodes of one query as text, in RFC order.
 pub(crate) fn select<'d>(document: &'d str, query: &str) -> Vec<&'d str> {
     select_with(document, query, PlanOptions::new())
 }
@@ -197,7 +199,7 @@ pub(crate) fn select_with<'d>(document: &'d str, query: &str, options: PlanOptio
     texts(&nodes.unwrap_or_else(|error| panic!("{query} on {document}: {error}"))[0], document.as_bytes())
 }
 
-/// A reader that may be read only so far: beyond, the test has failed.
+/// A reader that must not be read beyond a limit. If it is, the test fails.
 pub(crate) struct Fence<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -219,10 +221,10 @@ impl Read for Fence<'_> {
         let allowed = self.allowed.load(std::sync::atomic::Ordering::Relaxed);
         assert!(
             self.at < allowed,
-            "read behind byte {allowed}: {}",
+            "read beyond byte {allowed}: {}",
             String::from_utf8_lossy(&rest[..rest.len().min(40)])
         );
-        // As a pipe does: what was written in one piece comes in one piece, and never more.
+        // Like a pipe, a read returns at most one written piece.
         let count = buffer.len().min(allowed - self.at).min(rest.len());
         buffer[..count].copy_from_slice(&rest[..count]);
         self.at += count;

@@ -1,19 +1,19 @@
-//! Filters: logical expressions, comparisons and tests (RFC 9535, section 2.3.5).
+//! Parses filters: logical expressions, comparisons, and tests (RFC 9535, section 2.3.5).
 
 use super::parser::{Operand, Parsed, Parser, Value, is_blank};
 use crate::error::ParseErrorKind;
 use crate::function::FunctionResult;
 use crate::tree::{Comparable, Comparison, FilterQuery, Literal, Logical, Segments};
 
-/// What may follow an operand that stands alone, and what may follow any other part of an
-/// expression.
+/// The tokens that may follow an operand without a comparison, and those that may follow any other
+/// part of an expression.
 const AFTER_TEST: &str = "a comparison, `&&`, `||` or the end of the filter";
 const AFTER_EXPRESSION: &str = "`&&`, `||` or the end of the filter";
 const SINGULAR: &str =
-    "a query that selects one node at most: only names and indices, no `*`, `..`, slice, filter or list";
+    "a query that selects at most one node: only names and indices, no `*`, `..`, slice, filter or list";
 
 impl Parser<'_> {
-    /// `filter-selector`, behind the question mark.
+    /// `filter-selector`, after the question mark.
     pub(super) fn filter(&mut self) -> Parsed<()> {
         self.enter()?;
         self.blanks();
@@ -24,11 +24,15 @@ impl Parser<'_> {
 
     /// `logical-expr`
     fn logical(&mut self) -> Parsed<()> {
+        // The expressions from `any` are operands of `||`, and those from `all` operands of the
+        // `&&` that is still open. `&&` binds tighter, so `||` and the end close it first.
         let any = self.expressions.len();
         let mut all = any;
         loop {
             self.basic()?;
             let before = self.at;
+            // White space after an expression belongs to the caller's production, so it is restored
+            // below.
             self.blanks();
             if self.eat_text("&&") {
                 self.blanks();
@@ -56,7 +60,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `!` before parentheses or a test; a comparison needs parentheses.
+    /// `!` before parentheses or a test. A comparison can be negated only in parentheses.
     fn negation(&mut self) -> Parsed<()> {
         let start = self.at;
         self.enter()?;
@@ -89,8 +93,10 @@ impl Parser<'_> {
         self.close("an operator or `)`")
     }
 
-    /// `comparison-expr` or `test-expr`, which differ behind the first operand only.
+    /// `comparison-expr` or `test-expr`, which differ only after the first operand.
     fn comparison_or_test(&mut self) -> Parsed<()> {
+        // Each side may have white space in its brackets of which only a comparison complains, so
+        // it is recorded per side.
         self.padding = None;
         self.operand(false)?;
         let Some(op) = self.comparison() else { return self.test() };
@@ -102,7 +108,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A comparison operator with the white space around it, if one stands here.
+    /// Reads a comparison operator with the white space around it, if there is one here.
     #[inline(never)]
     pub(super) fn comparison(&mut self) -> Option<Comparison> {
         const OPERATORS: [(&str, Comparison); 6] = [
@@ -123,14 +129,17 @@ impl Parser<'_> {
         found.map(|(_, comparison)| comparison)
     }
 
-    /// A literal, query or function call; `right` of an operator or not.
+    /// Reads a literal, a query, or a function call. `right` is true for the right side of a
+    /// comparison.
     pub(super) fn operand(&mut self, right: bool) -> Parsed<()> {
         let start = self.at;
         match self.peek() {
             Some(b'@' | b'$') => self.filter_query()?,
-            Some(b'(') => return Err(self.no_operand(right)),
+            Some(b'(') => return Err(self.missing_operand(right)),
             _ => {
                 let word = self.eat_while(|c| c.is_ascii_alphanumeric() || c == '_').len();
+                // RFC 9535 allows no white space between the name of a function and its
+                // parenthesis.
                 if word > 0 && self.peek() == Some(b'(') {
                     self.call(start)?;
                 } else {
@@ -172,7 +181,7 @@ impl Parser<'_> {
                 "null" => Literal::Null,
                 _ => {
                     self.at = start;
-                    return Err(self.no_operand(right));
+                    return Err(self.missing_operand(right));
                 }
             },
         };
@@ -184,7 +193,7 @@ impl Parser<'_> {
         self.operands.push(Operand { value, span: start..self.at });
     }
 
-    /// An operand that is not compared: a query, or a function that yields a truth.
+    /// Turns the last operand into a test: a query, or a function with a logical result.
     #[inline(never)]
     fn test(&mut self) -> Parsed<()> {
         if !self.operand_may_end() {
@@ -196,7 +205,7 @@ impl Parser<'_> {
             Value::Call(call) if call.function.signature().result == FunctionResult::Logical => {
                 Logical::Test(call)
             }
-            Value::Call(call) => return Err(self.untested_value(call.function, span)),
+            Value::Call(call) => return Err(self.value_as_test(call.function, span)),
             Value::Literal(_) => {
                 let expected = "a comparison, as in `@.a == 1`";
                 return Err(self.error(ParseErrorKind::LiteralAlone, span, expected));
@@ -205,8 +214,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Whether what follows can follow an operand, so that a wrong operator is reported before a
-    /// wrong type.
+    /// True if the next token can follow an operand.
+    // Checked before types are, so that an invalid operator is reported rather than a type error.
     fn operand_may_end(&self) -> bool {
         let rest = self.rest().trim_start_matches(is_blank);
         rest.is_empty()
@@ -215,14 +224,15 @@ impl Parser<'_> {
             || rest.starts_with("||")
     }
 
-    /// Whether what stands here can follow an expression. Asked before the filter is left, so that
-    /// a wrong operator is known to stand in one.
+    /// True if the next token can follow an expression.
+    // Called before the level is left, so that `self.depth` still shows that an invalid operator is
+    // inside a filter.
     fn expression_may_end(&self) -> bool {
         matches!(self.peek(), None | Some(b')' | b']' | b','))
     }
 
-    /// Takes the last operand as a side of a comparison: a literal, a singular query spelt without
-    /// white space in its brackets, or a function that yields a value.
+    /// Turns the last operand into a side of a comparison: a literal, a singular query without
+    /// white space in its brackets, or a function with a value.
     #[inline(never)]
     fn comparable(&mut self) -> Parsed<()> {
         let Some(Operand { value, span }) = self.operands.pop() else { return Ok(()) };
@@ -232,18 +242,18 @@ impl Parser<'_> {
                 return Err(self.error(ParseErrorKind::NotSingular, span, SINGULAR));
             }
             Value::Query(query) => match &self.padding {
-                Some(padding) => return Err(self.padded(padding.clone())),
+                Some(padding) => return Err(self.padded_query(padding.clone())),
                 None => Comparable::Singular(query),
             },
             Value::Call(call) if call.function.signature().result == FunctionResult::Logical => {
-                return Err(self.compared_truth(span));
+                return Err(self.compared_logical(span));
             }
             Value::Call(call) => Comparable::Call(call),
         });
         Ok(())
     }
 
-    /// Joins the last two comparables.
+    /// Combines the last two comparables.
     #[inline(never)]
     fn compare(&mut self, op: Comparison) {
         let right = self.comparables.pop();
@@ -255,11 +265,11 @@ impl Parser<'_> {
     #[inline(never)]
     fn negate(&mut self) {
         let negated = self.expressions.pop();
-        self.expressions.extend(negated.map(|of| Logical::Not(Box::new(of))));
+        self.expressions.extend(negated.map(|operand| Logical::Not(Box::new(operand))));
     }
 
-    /// Joins the expressions from `first` by `&&`, unless it is one; those that are conjunctions
-    /// are taken apart.
+    /// Joins the expressions from `first` by `&&`, unless there is only one. Nested conjunctions
+    /// are flattened.
     #[inline(never)]
     fn conjunction(&mut self, first: usize) {
         if self.expressions.len() - first > 1 {
@@ -274,8 +284,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Joins the expressions from `first` by `||`, unless it is one; those that are disjunctions
-    /// are taken apart.
+    /// Joins the expressions from `first` by `||`, unless there is only one. Nested disjunctions
+    /// are flattened.
     #[inline(never)]
     fn disjunction(&mut self, first: usize) {
         if self.expressions.len() - first > 1 {

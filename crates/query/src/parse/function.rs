@@ -1,7 +1,8 @@
-//! Function calls and their types (RFC 9535, section 2.4), as the table in [`Function`] has them.
+//! Parses function calls and checks their types (RFC 9535, section 2.4) against the table of
+//! [`Function`].
 //!
-//! No function takes a truth, so that a logical expression as an argument, which the grammar
-//! allows, is always of the wrong type.
+//! No function has a logical parameter, so a logical expression as an argument is always a type
+//! error, although the grammar allows it.
 
 use std::ops::Range;
 
@@ -10,107 +11,112 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::function::{Function, FunctionResult, Parameter};
 use crate::tree::{Argument, Comparable, FunctionCall};
 
-/// A call being read.
-struct Callee {
+/// A call whose arguments are being parsed.
+struct PartialCall {
     function: Function,
     name: Range<usize>,
-    /// Where its arguments begin among the operands.
+    /// The index of its first argument in the parser's operands.
     first: usize,
 }
 
 impl Parameter {
-    /// What an argument must be, for messages.
+    /// Returns a phrase for error messages that describes a valid argument.
     const fn expected(self) -> &'static str {
         if self.takes_nodes() {
             "a query, such as `@.*`"
         } else {
-            "a literal, a query that selects one node at most, or a function that yields a value"
+            "a literal, a query that selects at most one node, or a function that yields a value"
         }
     }
 }
 
-impl Callee {
+impl PartialCall {
     fn arity(&self) -> usize {
         self.function.signature().parameters.len()
     }
 }
 
 impl Parser<'_> {
-    /// `function-expr`, whose name begins at `start` and ends here, before its opening parenthesis.
+    /// `function-expr`. The name begins at `start` and ends at the current position, before the
+    /// opening parenthesis.
     pub(super) fn call(&mut self, start: usize) -> Parsed<()> {
         let name = start..self.at;
         let Some(function) = self.text.get(name.clone()).and_then(Function::named) else {
             return Err(self.unknown_function(name));
         };
-        let callee = Callee { function, name, first: self.operands.len() };
+        let partial = PartialCall { function, name, first: self.operands.len() };
         self.enter()?;
-        self.arguments(&callee)?;
+        self.arguments(&partial)?;
         self.leave();
-        self.end_call(&callee)
+        self.end_call(&partial)
     }
 
-    /// The arguments in their parentheses, not more than the function takes.
-    fn arguments(&mut self, callee: &Callee) -> Parsed<()> {
+    /// Parses the arguments in their parentheses, up to the number of parameters.
+    fn arguments(&mut self, partial: &PartialCall) -> Parsed<()> {
         self.open(b'(', b')');
         self.blanks();
         let mut more = self.peek() != Some(b')');
         while more {
-            self.begin_argument(callee)?;
+            self.begin_argument(partial)?;
             self.operand(false)?;
-            more = self.end_argument(callee)?;
+            more = self.end_argument(partial)?;
         }
         self.close("`,` or `)`")
     }
 
-    /// Refuses what begins like a logical expression and is not an operand.
+    /// Rejects an argument that starts like a logical expression.
     #[inline(never)]
-    fn begin_argument(&self, callee: &Callee) -> Parsed<()> {
+    fn begin_argument(&self, partial: &PartialCall) -> Parsed<()> {
         match self.peek() {
+            // A clearer error than the one for a missing operand: the logical expression itself is
+            // the mistake.
             Some(b'!' | b'(') => {
-                let index = self.operands.len() - callee.first;
-                Err(self.mistyped(parameter_at(callee, index), self.here()))
+                let index = self.operands.len() - partial.first;
+                Err(self.mistyped(parameter_at(partial, index), self.current_span()))
             }
             _ => Ok(()),
         }
     }
 
-    /// Refuses an operand that continues as a logical expression. Returns true if another argument
+    /// Rejects an operand that continues as a logical expression. Returns true if another argument
     /// follows.
     #[inline(never)]
-    fn end_argument(&mut self, callee: &Callee) -> Parsed<bool> {
+    fn end_argument(&mut self, partial: &PartialCall) -> Parsed<bool> {
         self.blanks();
-        let read = self.operands.len() - callee.first;
+        let read = self.operands.len() - partial.first;
         if self.comparison().is_some() || self.rest().starts_with("&&") || self.rest().starts_with("||") {
-            let wrong = self.text[self.operand..self.at].trim_end_matches(is_blank).len();
-            let parameter = parameter_at(callee, read - 1);
-            return Err(self.mistyped(parameter, self.operand..self.operand + wrong));
+            let length = self.text[self.operand..self.at].trim_end_matches(is_blank).len();
+            let parameter = parameter_at(partial, read - 1);
+            return Err(self.mistyped(parameter, self.operand..self.operand + length));
         }
         let before = self.at;
         let more = self.eat(b',');
-        if more && read == callee.arity() {
-            return Err(self.miscounted(callee, before));
+        // Surplus arguments are rejected before they are parsed, so the operands of a call stay
+        // bounded.
+        if more && read == partial.arity() {
+            return Err(self.miscounted(partial, before));
         }
         self.blanks();
         Ok(more)
     }
 
-    /// Checks the number and the types of the arguments, and puts the call in their place.
+    /// Checks the number and the types of the arguments, and replaces them by the call.
     #[inline(never)]
-    fn end_call(&mut self, callee: &Callee) -> Parsed<()> {
-        let operands = self.operands.split_off(callee.first);
-        if operands.len() != callee.arity() {
-            return Err(self.miscounted(callee, self.at));
+    fn end_call(&mut self, partial: &PartialCall) -> Parsed<()> {
+        let operands = self.operands.split_off(partial.first);
+        if operands.len() != partial.arity() {
+            return Err(self.miscounted(partial, self.at));
         }
         let mut arguments = Vec::with_capacity(operands.len());
-        for (operand, (_, parameter)) in operands.into_iter().zip(callee.function.signature().parameters) {
-            arguments.push(self.argument(callee, operand, *parameter)?);
+        for (operand, (_, parameter)) in operands.into_iter().zip(partial.function.signature().parameters) {
+            arguments.push(self.argument(partial, operand, *parameter)?);
         }
-        let call = FunctionCall { function: callee.function, arguments };
-        self.push_operand(callee.name.start, Value::Call(call));
+        let call = FunctionCall { function: partial.function, arguments };
+        self.push_operand(partial.name.start, Value::Call(call));
         Ok(())
     }
 
-    fn argument(&self, callee: &Callee, operand: Operand, parameter: Parameter) -> Parsed<Argument> {
+    fn argument(&self, partial: &PartialCall, operand: Operand, parameter: Parameter) -> Parsed<Argument> {
         let Operand { value, span } = operand;
         match value {
             Value::Query(query) if parameter.takes_nodes() => Ok(Argument::Nodes(query)),
@@ -120,12 +126,12 @@ impl Parser<'_> {
                 Ok(Argument::Value(Comparable::Singular(query)))
             }
             Value::Query(_) => {
-                // Of many nodes there is no length, but a number.
-                let counted = (callee.function == Function::Length).then_some(Function::Count);
-                let counted =
-                    counted.and_then(|count| self.suggest(callee.name.clone(), count.signature().name));
+                // A node list has no length, so `count` was probably intended.
+                let use_count = (partial.function == Function::Length).then_some(Function::Count);
+                let use_count =
+                    use_count.and_then(|count| self.suggest(partial.name.clone(), count.signature().name));
                 let error = self.error(ParseErrorKind::NotSingular, span, parameter.expected());
-                Err(error.suggesting(counted))
+                Err(error.suggesting(use_count))
             }
             Value::Call(call) if call.function.signature().result == FunctionResult::Logical => {
                 Err(self.mistyped(parameter, span))
@@ -134,10 +140,10 @@ impl Parser<'_> {
         }
     }
 
-    /// An error about the number of arguments in the call up to `end`.
-    fn miscounted(&self, callee: &Callee, end: usize) -> ParseError {
-        let span = callee.name.start..end;
-        let usage = format!("`{}`", callee.function.signature().usage());
+    /// Creates an error about the number of arguments. The call ends at `end`.
+    fn miscounted(&self, partial: &PartialCall, end: usize) -> ParseError {
+        let span = partial.name.start..end;
+        let usage = format!("`{}`", partial.function.signature().usage());
         self.error(ParseErrorKind::ArgumentCount, span, usage)
     }
 
@@ -146,8 +152,9 @@ impl Parser<'_> {
     }
 }
 
-/// The parameter of the argument at `index`. An argument too many is judged by the last parameter.
-fn parameter_at(callee: &Callee, index: usize) -> Parameter {
-    let parameters = callee.function.signature().parameters;
+/// Returns the parameter for the argument at `index`. Surplus arguments are checked against the
+/// last parameter.
+fn parameter_at(partial: &PartialCall, index: usize) -> Parameter {
+    let parameters = partial.function.signature().parameters;
     parameters.get(index).or(parameters.last()).map_or(Parameter::Value, |(_, parameter)| *parameter)
 }

@@ -7,14 +7,15 @@ use crate::error::ParseErrorKind;
 const MAX_EXACT: i64 = (1 << 53) - 1;
 
 impl<'t> Parser<'t> {
-    /// `int`: an index or a part of a slice; a digit or minus stands here.
+    /// `int`: an index or a part of a slice. The next byte is a digit or a minus sign.
     pub(super) fn integer(&mut self) -> Parsed<i64> {
         let start = self.at;
         self.eat(b'-');
         let digits = self.eat_while(|c| c.is_ascii_digit());
         let span = start..self.at;
+        // The second test also rejects `-0`: its length is two.
         if digits.is_empty() || (digits.starts_with('0') && self.at - start > 1) {
-            return Err(self.bad_integer(span));
+            return Err(self.invalid_integer(span));
         }
         let lexeme = &self.text[span.clone()];
         match lexeme.parse::<i64>() {
@@ -27,8 +28,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `number`: a literal as JSON writes it, returned as it is written; a digit or minus stands
-    /// here.
+    /// `number`: a number literal in JSON syntax, returned as its lexeme. The next byte is a digit
+    /// or a minus sign.
     pub(super) fn number(&mut self) -> Parsed<&'t str> {
         let start = self.at;
         self.eat(b'-');
@@ -41,10 +42,10 @@ impl<'t> Parser<'t> {
             let _ = self.eat(b'+') || self.eat(b'-');
             valid &= self.has_digits();
         }
-        if valid { Ok(&self.text[start..self.at]) } else { Err(self.bad_number(start)) }
+        if valid { Ok(&self.text[start..self.at]) } else { Err(self.invalid_number(start)) }
     }
 
-    /// Passes over digits; whether there was one.
+    /// Skips digits. Returns true if there was at least one.
     fn has_digits(&mut self) -> bool {
         !self.eat_while(|c| c.is_ascii_digit()).is_empty()
     }

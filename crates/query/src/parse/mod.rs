@@ -1,29 +1,29 @@
-//! From text to tree: recursive descent over the grammar of RFC 9535 (appendix A), with the rules
-//! of well-typedness (section 2.4.3) checked on the way.
+//! Parses a text to a tree by recursive descent over the grammar of RFC 9535 (appendix A), and
+//! checks the rules of well-typedness (section 2.4.3) on the way.
 //!
-//! One function per production, in the grammar's order and words. White space is skipped exactly
-//! where the grammar has `S`. The parser never looks back; recursion happens only through
-//! `Parser::enter`, which bounds it.
+//! There is one function per production, with the grammar's name and in its order. White space is
+//! skipped exactly where the grammar has `S`. The parser never backtracks. All recursion goes
+//! through `Parser::enter`, which bounds it.
 //!
-//! What a production has read goes on a stack of the parser, from which the production around it
-//! takes it. Nothing large is returned, and what does not recur is kept out of line, so that the
-//! frames of the functions that call each other stay small: the deepest query fits a thread of
-//! 256 KiB twice, optimized or not.
+//! A production pushes its result on a stack of the parser, and the enclosing production pops it.
+//! Together with moving non-recursive code out of line, this keeps the stack frames of the
+//! recursive functions small: parsing the deepest query needs less than half of a 256 KiB stack,
+//! optimized or not.
 //!
-//! `near` works out the suggestion for a text that fails, on the cold path only.
+//! `diagnose` finds a suggestion for a text that fails to parse. It runs on the cold path only.
 //!
 //! | module | contents |
 //! | --- | --- |
 //! | `parser` | the parser's state, its limits, and its primitives |
-//! | `text` | whole texts: a query, or a filter alone |
+//! | `text` | entry points: a whole query, or a filter alone |
 //! | `segment`, `filter`, `function` | segments and selectors; logical expressions; calls |
 //! | `literal`, `string` | numbers and strings |
-//! | `near` | the kind of error, and what may have been meant |
+//! | `diagnose` | the kind of an error, and a suggested fix |
 
+mod diagnose;
 mod filter;
 mod function;
 mod literal;
-mod near;
 mod parser;
 mod segment;
 mod string;
@@ -33,21 +33,22 @@ use std::str::FromStr;
 
 use crate::error::ParseError;
 use crate::tree::{Logical, Query, Segments};
-use near::{Reparse, checked};
+use diagnose::{Reparse, check_suggestion};
 use text::{filter_once, query_once};
 
 pub use parser::QueryLimits;
 
 impl Query {
-    /// Parses a text within the given limits; `FromStr` uses the default ones.
+    /// Parses a text within the given limits. [`FromStr`] uses the default limits.
     ///
-    /// Time and memory are linear in the text; the stack is bounded by the nesting.
+    /// Time and memory are linear in the text. The nesting limit bounds the stack.
     pub fn parse_with(text: &str, limits: &QueryLimits) -> Result<Self, ParseError> {
         query(text, limits).map(Self::from)
     }
 
-    /// Parses the expression of a filter alone, in any of the spellings `@.a > 1`, `?@.a > 1` and
-    /// `[?(@.a > 1)]`, with white space around it; default limits.
+    /// Parses the expression of a filter alone, with the default limits.
+    ///
+    /// It may be written as `@.a > 1`, `?@.a > 1`, or `[?(@.a > 1)]`, with white space around it.
     ///
     /// ```
     /// use trommel_query::Query;
@@ -62,7 +63,7 @@ impl Query {
         Self::parse_filter_with(text, &QueryLimits::default())
     }
 
-    /// [`parse_filter`](Self::parse_filter) within the given limits.
+    /// Parses a filter within the given limits; see [`parse_filter`](Self::parse_filter).
     pub fn parse_filter_with(text: &str, limits: &QueryLimits) -> Result<Logical, ParseError> {
         filter(text, limits)
     }
@@ -76,17 +77,17 @@ impl FromStr for Query {
     }
 }
 
-/// `jsonpath-query`: the whole text.
+/// `jsonpath-query`, which must be the whole text.
 fn query(text: &str, limits: &QueryLimits) -> Result<Segments, ParseError> {
     let parse = |text: &str| query_once(text, limits).map(drop);
-    let reparse = Reparse { translate: &near::query_of_jq, parse: &parse };
-    query_once(text, limits).map_err(|error| checked(error, text, &reparse))
+    let reparse = Reparse { translate: &diagnose::query_of_jq, parse: &parse };
+    query_once(text, limits).map_err(|error| check_suggestion(error, text, &reparse))
 }
 
-/// A filter's expression alone: `logical-expr`, `?logical-expr` or `[?logical-expr]`, white space
-/// around it.
+/// The expression of a filter alone: `logical-expr`, `?logical-expr`, or `[?logical-expr]`, with
+/// optional white space around it.
 fn filter(text: &str, limits: &QueryLimits) -> Result<Logical, ParseError> {
     let parse = |text: &str| filter_once(text, limits).map(drop);
-    let reparse = Reparse { translate: &near::filter_of_jq, parse: &parse };
-    filter_once(text, limits).map_err(|error| checked(error, text, &reparse))
+    let reparse = Reparse { translate: &diagnose::filter_of_jq, parse: &parse };
+    filter_once(text, limits).map_err(|error| check_suggestion(error, text, &reparse))
 }

@@ -8,10 +8,11 @@ use crate::tree::{Comparable, FilterQuery, FunctionCall, Literal, Logical, Segme
 
 pub(super) type Parsed<T> = Result<T, ParseError>;
 
-/// The deepest nesting, whatever is asked for: the stack a query takes stays below 256 KiB.
+/// The upper bound on [`QueryLimits::nesting`]. It keeps the stack that a query takes below 256
+/// KiB.
 const MAX_NESTING: u32 = 128;
 
-/// Bounds on a query text, so that a hostile one costs neither stack nor time.
+/// Limits on the size of a query, so that a hostile text costs neither stack nor time.
 ///
 /// ```
 /// use trommel_query::{ParseErrorKind, Query, QueryLimits};
@@ -24,12 +25,12 @@ const MAX_NESTING: u32 = 128;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueryLimits {
-    /// Bytes of the text. Default: 1,048,576 (1 MiB).
+    /// The maximum length of the text in bytes. Default: 1,048,576 (1 MiB).
     pub text: usize,
-    /// Depth of filters, parentheses, negations and function calls within each other. Default: 128,
-    /// which is also the most: a larger figure is taken as 128.
+    /// The maximum depth of nested filters, parentheses, negations, and function calls. Default:
+    /// 128. Values above 128 are treated as 128.
     pub nesting: u32,
-    /// Segments and selectors together, those in filters included. Default: 4,096.
+    /// The maximum number of segments and selectors, including those in filters. Default: 4,096.
     pub selectors: u32,
 }
 
@@ -40,13 +41,14 @@ impl Default for QueryLimits {
 }
 
 impl QueryLimits {
-    /// The nesting that is in force.
+    /// Returns the effective nesting limit.
     pub(super) fn depth(&self) -> u32 {
         self.nesting.min(MAX_NESTING)
     }
 }
 
-/// A literal, query or call, and where it stands, before its place says what it is used for.
+/// A literal, a query, or a call, with its span. Its role is not known yet: a test, a side of a
+/// comparison, or an argument.
 pub(super) struct Operand {
     pub(super) value: Value,
     pub(super) span: Range<usize>,
@@ -58,23 +60,25 @@ pub(super) enum Value {
     Call(FunctionCall),
 }
 
-/// A text, how far it has been read, and what of it has not been used yet.
+/// The state of a parse: the text, the position in it, and the results that no production has used
+/// yet.
 pub(super) struct Parser<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
     pub(super) limits: QueryLimits,
     pub(super) depth: u32,
-    pub(super) counted: u32,
-    /// Where the last operand in a filter began.
+    pub(super) selector_count: u32,
+    /// The offset at which the last operand of a filter began.
     pub(super) operand: usize,
-    /// The dot and the end of the last shorthand name.
+    /// The range from the dot to the end of the last shorthand name.
     pub(super) shorthand: Range<usize>,
-    /// The first white space within brackets since the operand began.
+    /// The first white space within brackets since the last operand began.
     pub(super) padding: Option<Range<usize>>,
-    /// Whether this only looks ahead.
-    pub(super) looking: bool,
-    /// What closes the brackets and parentheses that are open.
+    /// True if this parser only looks ahead for a suggestion.
+    pub(super) is_lookahead: bool,
+    /// The closing characters of all open brackets and parentheses, the outermost first.
     pub(super) open: Vec<u8>,
+    // The stacks on which productions leave their results for the enclosing ones; see `parse`.
     pub(super) segments: Vec<Segment>,
     pub(super) selectors: Vec<Selector>,
     pub(super) expressions: Vec<Logical>,
@@ -93,11 +97,11 @@ impl<'t> Parser<'t> {
             at: 0,
             limits: *limits,
             depth: 0,
-            counted: 0,
+            selector_count: 0,
             operand: 0,
             shorthand: 0..0,
             padding: None,
-            looking: false,
+            is_lookahead: false,
             open: Vec::new(),
             segments: Vec::new(),
             selectors: Vec::new(),
@@ -107,8 +111,8 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Another place with nothing read yet.
-    pub(super) fn moved(&self, at: usize) -> Self {
+    /// Returns a parser at another position, with empty result stacks.
+    pub(super) fn at_offset(&self, at: usize) -> Self {
         Self {
             at,
             shorthand: self.shorthand.clone(),
@@ -143,7 +147,7 @@ impl<'t> Parser<'t> {
         found
     }
 
-    /// Passes over the characters for which the test holds and returns them.
+    /// Skips the characters for which `test` holds, and returns them.
     pub(super) fn eat_while(&mut self, test: impl Fn(char) -> bool) -> &'t str {
         let rest = self.rest();
         let run = &rest[..rest.find(|c| !test(c)).unwrap_or(rest.len())];
@@ -156,7 +160,7 @@ impl<'t> Parser<'t> {
         self.eat_while(is_blank);
     }
 
-    /// Opens a bracket or parenthesis if it stands here, and remembers what closes it.
+    /// Reads an opening bracket or parenthesis if it is next, and records its closing character.
     #[inline(never)]
     pub(super) fn open(&mut self, opening: u8, closing: u8) -> bool {
         let found = self.eat(opening);
@@ -166,7 +170,8 @@ impl<'t> Parser<'t> {
         found
     }
 
-    /// Closes the innermost bracket or parenthesis; fails with what was expected here.
+    /// Reads the closing character of the innermost bracket or parenthesis. Otherwise fails with
+    /// `expected`.
     #[inline(never)]
     pub(super) fn close(&mut self, expected: &'static str) -> Parsed<()> {
         let closing = self.open.last().copied();
@@ -178,13 +183,13 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// One level deeper, for as long as the level is within the limit; `leave` goes back.
+    /// Enters a level of nesting, unless that exceeds the limit. `leave` exits it.
     #[inline(never)]
     pub(super) fn enter(&mut self) -> Parsed<()> {
         self.depth += 1;
         if self.depth > self.limits.depth() {
             let expected = format!("at most {} levels of nesting", self.limits.depth());
-            return Err(self.error(ParseErrorKind::TooDeep, self.here(), expected));
+            return Err(self.error(ParseErrorKind::TooDeep, self.current_span(), expected));
         }
         Ok(())
     }
@@ -196,25 +201,26 @@ impl<'t> Parser<'t> {
     /// Counts a segment or selector that begins here.
     #[inline(never)]
     pub(super) fn count(&mut self) -> Parsed<()> {
-        self.counted = self.counted.saturating_add(1);
-        if self.counted > self.limits.selectors {
+        self.selector_count = self.selector_count.saturating_add(1);
+        if self.selector_count > self.limits.selectors {
             let expected = format!("at most {} segments and selectors", self.limits.selectors);
-            return Err(self.error(ParseErrorKind::TooMany, self.here(), expected));
+            return Err(self.error(ParseErrorKind::TooMany, self.current_span(), expected));
         }
         Ok(())
     }
 
-    /// A parser that looks ahead from another place, for a suggestion. What looks ahead does not do
-    /// so again, which would not end.
-    pub(super) fn look(&self, at: usize) -> Option<Self> {
-        (!self.looking).then(|| Self { looking: true, ..self.moved(at) })
+    /// Returns a parser at another position, for a suggestion. Returns `None` in a parser that
+    /// already looks ahead, so that lookahead does not recurse without end.
+    pub(super) fn lookahead(&self, at: usize) -> Option<Self> {
+        (!self.is_lookahead).then(|| Self { is_lookahead: true, ..self.at_offset(at) })
     }
 
-    /// The span of the character here, empty at the end.
-    pub(super) fn here(&self) -> Range<usize> {
+    /// Returns the span of the next character, which is empty at the end of the text.
+    pub(super) fn current_span(&self) -> Range<usize> {
         self.at..self.at + self.rest().chars().next().map_or(0, char::len_utf8)
     }
 
+    // Out of line and cold: building an error must not enlarge the stack frames of the parser.
     #[cold]
     #[inline(never)]
     pub(super) fn error(

@@ -1,13 +1,13 @@
-//! Segments and selectors (RFC 9535, sections 2.3 and 2.5).
+//! Parses segments and selectors (RFC 9535, sections 2.3 and 2.5).
 
 use super::parser::{Parsed, Parser, is_name_char, is_name_first};
 use crate::tree::{Segment, Selector, Slice};
 
 impl Parser<'_> {
-    /// `segments`: as many as there are, possibly none; white space behind the last is not passed
-    /// over.
+    /// `segments`: any number of them. White space after the last one is not skipped.
     pub(super) fn segments(&mut self) -> Parsed<()> {
         loop {
+            // White space after the last segment belongs to the caller, which may reject it.
             let before = self.at;
             self.blanks();
             match self.peek() {
@@ -21,7 +21,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A segment that begins with one dot or two.
+    /// A segment that begins with one dot or two dots.
     fn dotted(&mut self) -> Parsed<()> {
         let dot = self.at;
         self.at += 1;
@@ -33,7 +33,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `*` or a name behind the dots that begin at `dot`.
+    /// `*` or a name after the dots that begin at `dot`.
     #[inline(never)]
     fn shorthand(&mut self, dot: usize, descendant: bool) -> Parsed<()> {
         let selector = match self.rest().chars().next() {
@@ -46,8 +46,9 @@ impl Parser<'_> {
                 self.shorthand = dot..self.at;
                 Selector::Name(name.to_owned())
             }
-            _ => return Err(self.after_dot(dot, descendant)),
+            _ => return Err(self.missing_name(dot, descendant)),
         };
+        // Once for the segment and once for its selector, as in brackets.
         self.count()?;
         self.count()?;
         self.segments.push(Segment { descendant, selectors: vec![selector] });
@@ -71,12 +72,12 @@ impl Parser<'_> {
         }
     }
 
-    /// The end of a `bracketed-selection`, whose first and last selector are told by the stack and
-    /// the text.
+    /// Reads the end of a `bracketed-selection`. Its selectors begin at index `first` of the stack,
+    /// and the last one at offset `last` of the text.
     #[inline(never)]
     fn end_bracketed(&mut self, descendant: bool, first: usize, last: usize) -> Parsed<()> {
         if self.peek() != Some(b']') {
-            return Err(self.after_selector(last));
+            return Err(self.unclosed_selector(last));
         }
         self.close("`]`")?;
         let selectors = self.selectors.split_off(first);
@@ -84,8 +85,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// White space within brackets: a comparison allows none in its queries, so that it is
-    /// remembered.
+    /// Skips white space within brackets and records it. A comparison does not allow it in its
+    /// queries.
     #[inline(never)]
     fn padded_blanks(&mut self) {
         let before = self.at;
@@ -105,7 +106,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A selector that is no filter.
+    /// A selector other than a filter.
     #[inline(never)]
     fn plain_selector(&mut self) -> Parsed<()> {
         let selector = match self.peek() {
@@ -115,20 +116,20 @@ impl Parser<'_> {
                 Selector::Wildcard
             }
             Some(b':' | b'-' | b'0'..=b'9') => self.index_or_slice()?,
-            _ => return Err(self.no_selector()),
+            _ => return Err(self.missing_selector()),
         };
         self.selectors.push(selector);
         Ok(())
     }
 
-    /// `index-selector` or `slice-selector`, which differ behind the first integer only.
+    /// `index-selector` or `slice-selector`, which differ only after the first integer.
     fn index_or_slice(&mut self) -> Parsed<Selector> {
         let start = self.optional_integer()?;
         let before = self.at;
         self.blanks();
         if !self.eat(b':') {
             self.at = before;
-            return start.map(Selector::Index).ok_or_else(|| self.no_selector());
+            return start.map(Selector::Index).ok_or_else(|| self.missing_selector());
         }
         self.blanks();
         let end = self.optional_integer()?;

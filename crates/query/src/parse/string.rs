@@ -1,4 +1,4 @@
-//! `string-literal`: names in brackets and strings in filters (RFC 9535, section 2.3.1.1).
+//! Parses `string-literal`: names in brackets and strings in filters (RFC 9535, section 2.3.1.1).
 
 use std::ops::Range;
 
@@ -6,7 +6,8 @@ use super::parser::{Parsed, Parser};
 use crate::error::ParseErrorKind;
 
 impl Parser<'_> {
-    /// A string in the quotes that stand here, its escapes undone.
+    /// Reads a string in single or double quotes and unescapes it. The next character is the
+    /// opening quote.
     pub(super) fn string(&mut self) -> Parsed<String> {
         let start = self.at;
         let quote = if self.eat(b'"') { '"' } else { '\'' };
@@ -21,7 +22,7 @@ impl Parser<'_> {
                     self.at += 1;
                     return Ok(text);
                 }
-                Some(_) => return Err(self.raw_control()),
+                Some(_) => return Err(self.unescaped_control()),
             }
         }
     }
@@ -31,7 +32,7 @@ impl Parser<'_> {
         let start = self.at;
         self.at += 1;
         let Some(c) = self.rest().chars().next() else {
-            return Err(self.bad_escape(start..self.at, quote));
+            return Err(self.invalid_escape(start..self.at, quote));
         };
         self.at += c.len_utf8();
         match c {
@@ -43,14 +44,16 @@ impl Parser<'_> {
             '/' | '\\' => Ok(c),
             'u' => self.unicode_escape(start),
             _ if c == quote => Ok(c),
-            _ => Err(self.bad_escape(start..self.at, quote)),
+            _ => Err(self.invalid_escape(start..self.at, quote)),
         }
     }
 
-    /// `hexchar`, behind `\u`: one unit, or a pair of surrogates; `start` is the backslash.
+    /// `hexchar`, after `\u`: one code unit, or a pair of surrogates. `start` is the offset of the
+    /// backslash.
     fn unicode_escape(&mut self, start: usize) -> Parsed<char> {
         let unit = self.hex_unit(start)?;
         let high = match unit {
+            // A low surrogate on its own is not a scalar value, so `from_u32` rejects it.
             0xD800..=0xDBFF => unit,
             _ => return char::from_u32(unit).ok_or_else(|| self.lone_surrogate(start..self.at)),
         };
@@ -68,14 +71,15 @@ impl Parser<'_> {
         }
     }
 
-    /// Exactly four hexadecimal digits; `start` is the backslash of the escape.
+    /// Reads exactly four hexadecimal digits. `start` is the offset of the backslash.
     fn hex_unit(&mut self, start: usize) -> Parsed<u32> {
+        // `from_str_radix` alone would also accept a sign.
         let digits = self.rest().bytes().take(4).take_while(u8::is_ascii_hexdigit).count();
         let unit = self.text.get(self.at..self.at + 4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
         self.at += digits;
         match unit {
             Some(unit) if digits == 4 => Ok(unit),
-            _ => Err(self.bad_hex(start..self.at)),
+            _ => Err(self.invalid_hex_escape(start..self.at)),
         }
     }
 

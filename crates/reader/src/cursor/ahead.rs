@@ -1,37 +1,39 @@
-//! Many tokens at once, by masks: to pass over them strictly, and to have them at hand before they
-//! are asked for.
+//! Reads many tokens at once, by masks: to skip them strictly, or to buffer them before they are
+//! requested.
 //!
-//! Masks judge a stretch of bytes by every rule that tokens are read by. Where it is right up to
-//! some place, all up to there is passed, or its tokens are written down for [`Cursor::advance`].
-//! What lies behind that place, be it wrong, cut off by the end of the window, or too long, is read
-//! token by token, which alone knows errors.
+//! Masks check a range of bytes by the same rules as the token reader. All bytes up to some offset
+//! are then valid: they are skipped, or their tokens are buffered for [`Cursor::advance`]. The
+//! bytes after that offset may be malformed, cut off by the end of the window, or too long. They
+//! are read token by token, and only that code reports errors.
 
-use trommel_scan::{Tape, Vetted, Vetting};
+use trommel_scan::{Tape, Validated, Validator};
 
-use super::buffer::{LONGEST, SHORTEST};
+use super::buffer::{MAX_BATCH, MIN_BATCH};
 use super::{Cursor, Expect, Token};
 use crate::error::Result;
 use crate::event::{Event, Kind, Listener, Scalar};
 use crate::number::Number;
 use crate::text::Text;
 
-/// Bytes that are passed over at a time, so that they are still near when their encoding is
+/// Bytes that are skipped at a time, so that they are still in the cache when their encoding is
 /// checked.
-const STRETCH: usize = 1 << 16;
-/// Containers that are left at most in what is written down, so that its cost does not grow with
-/// the depth.
-const LEVELS: u32 = 1 << 10;
-/// Tokens that are read one by one where masks did not help, before they are tried again.
-const PATIENCE: u32 = 16;
+const MAX_SKIP: usize = 1 << 16;
+/// Maximum containers that buffered tokens may leave, so that the cost of a batch does not grow
+/// with the depth.
+const MAX_LEAVE: u32 = 1 << 10;
+/// Tokens that are read one by one after masks failed, before masks are tried again.
+const RETRY_AFTER: u32 = 16;
 
 impl Cursor<'_> {
-    /// Leaves containers, checking everything in them, until so many are open.
+    /// Leaves containers until `depth` are open, and checks everything in them.
     pub(super) fn leave_to(&mut self, depth: u32) -> Result<()> {
         while self.stack.depth() > depth {
-            if self.vet_to(depth) {
+            if self.validate_to(depth) {
                 continue;
             }
-            for _ in 0..PATIENCE {
+            // A failed attempt may cost a whole window, so some tokens are read before the next
+            // one.
+            for _ in 0..RETRY_AFTER {
                 if self.stack.depth() > depth {
                     self.advance()?;
                 }
@@ -42,35 +44,41 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Passes over what masks find right, at most until so many containers are open; whether there
-    /// was any.
-    fn vet_to(&mut self, depth: u32) -> bool {
+    /// Skips the bytes that masks find valid, at most until `depth` containers are open. Returns
+    /// false if it skipped nothing.
+    fn validate_to(&mut self, depth: u32) -> bool {
+        // The validator can only start after an opening bracket or after a value.
         if !matches!(self.expect, Expect::First | Expect::Next) {
             return false;
         }
-        let mut stretch = self.stretch(STRETCH);
+        let mut length = self.available(MAX_SKIP);
         loop {
+            // Masks change the stack, and this copy restores it if the bytes are not UTF-8. Levels
+            // up to `depth` cannot change, so only those above are copied.
             self.ahead.stack.copy_above(&self.stack, depth);
-            let bytes = &self.source.window()[self.at..self.at + stretch];
-            let mut state = Vetting {
+            let bytes = &self.source.window()[self.at..self.at + length];
+            let mut state = Validator {
                 stack: &mut self.stack,
                 floor: depth,
                 limit: self.limits.depth,
                 first: self.expect == Expect::First,
             };
-            let vetted = (self.kernels.vet)(bytes, 0, &mut state);
-            if let Some(valid) = invalid_behind(bytes, vetted) {
+            let validated = (self.kernels.validate)(bytes, 0, &mut state);
+            // Masks do not check UTF-8. If it is invalid, try again with the valid bytes before it.
+            if let Some(valid) = first_invalid(bytes, validated) {
                 self.stack.copy_above(&self.ahead.stack, depth);
-                stretch = valid;
+                length = valid;
                 continue;
             }
-            if vetted.at == 0 {
+            if validated.at == 0 {
                 return false;
             }
+            // `clear` instead of `forget`: a skip does not interrupt the sequence of requested
+            // tokens.
             self.ahead.tape.clear();
-            self.at += vetted.at;
+            self.at += validated.at;
             (self.start, self.end) = (self.at, self.at);
-            if vetted.first {
+            if validated.first {
                 self.expect = Expect::First;
             } else {
                 self.after_value();
@@ -79,30 +87,33 @@ impl Cursor<'_> {
         }
     }
 
-    /// Bytes that are visible and that no token in them can be too long for, but no more than
-    /// `most`.
-    fn stretch(&self, most: usize) -> usize {
-        let most = most.min(usize::try_from(self.limits.token_bytes).unwrap_or(most));
-        most.min(self.source.window().len() - self.at)
+    /// The number of visible bytes, at most `max`, in which no token can exceed the limit.
+    fn available(&self, max: usize) -> usize {
+        let max = max.min(usize::try_from(self.limits.token_bytes).unwrap_or(max));
+        max.min(self.source.window().len() - self.at)
     }
 
-    /// The next event, if its token was written down.
+    /// The next event, if its token is buffered.
     #[inline]
     pub(super) fn step_ahead(&mut self) -> Option<Event> {
         let (start, end, escaped) = self.ahead.tape.token(self.ahead.next)?;
         let base = self.source.base();
-        if self.ahead.due != base + self.at as u64 {
+        // After any other move, the buffered tokens are not the next ones.
+        if self.ahead.expected_at != base + self.at as u64 {
             self.ahead.forget();
             return None;
         }
-        let index = |place: u16| (self.ahead.base + u64::from(place) - base) as usize;
+        // Offsets on the tape count from the batch, but the window may have moved since.
+        let index = |offset: u16| (self.ahead.base + u64::from(offset) - base) as usize;
         (self.start, self.end) = (index(start), index(end));
         self.ahead.next += 1;
         let value = self.ahead.tape.start(self.ahead.next).map(index);
         self.at = self.end;
         let event = match self.source.window()[self.start] {
             b'"' if self.expect != Expect::Value && self.stack.in_object() => {
-                debug_assert!(value.is_some(), "a name that was written down has a value that was");
+                // A batch ends at a comma or after a bracket, so it never separates a name from its
+                // value. Masks have checked the colon between them.
+                debug_assert!(value.is_some(), "the value of a buffered name is buffered");
                 self.at = value?;
                 self.token = Token::Name { escaped };
                 self.expect = Expect::Value;
@@ -126,59 +137,63 @@ impl Cursor<'_> {
             b'n' => self.scalar_ahead(Kind::Null, Token::Null),
             _ => self.scalar_ahead(Kind::Number, Token::Number),
         };
-        self.ahead.due = base + self.at as u64;
+        self.ahead.expected_at = base + self.at as u64;
         Some(event)
     }
 
-    /// Goes on event by event until no more than `depth` containers are open, or the offset `until`
-    /// is reached, and tells of each. Where no more are open, nothing happens.
+    /// Passes every event to the listener until at most `depth` containers are open, or the offset
+    /// `until` is reached. Does nothing if at most `depth` are open already.
     ///
-    /// The events are those of [`advance`](Self::advance), those aside that the listener does [not
-    /// want](Listener::wants_scalars). Where all are wanted, this is the faster way to have them.
+    /// The events are those of [`advance`](Self::advance), without those that the listener does
+    /// [not want](Listener::wants_scalars). This is the fastest way to get all events.
     pub fn listen(&mut self, depth: u32, until: u64, listener: &mut impl Listener) -> Result<()> {
-        self.ahead.room = Some(until);
-        let heard = self.listen_on(depth, until, listener);
-        self.ahead.room = None;
-        heard
+        self.ahead.until = Some(until);
+        let result = self.listen_on(depth, until, listener);
+        self.ahead.until = None;
+        result
     }
 
     fn listen_on(&mut self, depth: u32, until: u64, listener: &mut impl Listener) -> Result<()> {
         let names_alone = !listener.wants_scalars();
         while self.stack.depth() > depth && self.offset() < until {
-            if if names_alone { self.tell_names(depth, listener) } else { self.tell_ahead(depth, listener) } {
+            if if names_alone {
+                self.forward_names(depth, listener)
+            } else {
+                self.forward_buffered(depth, listener)
+            } {
                 continue;
             }
             let Some(event) = self.advance()? else { return Ok(()) };
-            listener.hear(event, self.payload(), self.span().start);
+            listener.receive(event, self.payload(), self.span().start);
         }
         Ok(())
     }
 
-    /// Tells of all that was written down, or until no more than `depth` containers are open;
-    /// whether there was anything.
-    fn tell_ahead(&mut self, depth: u32, listener: &mut impl Listener) -> bool {
+    /// Passes the buffered tokens to the listener, until at most `depth` containers are open.
+    /// Returns false if no token is buffered.
+    fn forward_buffered(&mut self, depth: u32, listener: &mut impl Listener) -> bool {
         let ahead = &mut self.ahead;
-        if ahead.due != self.source.base() + self.at as u64 || ahead.next >= ahead.tape.len() {
+        if ahead.expected_at != self.source.base() + self.at as u64 || ahead.next >= ahead.tape.len() {
             return false;
         }
-        // After a move and a rewind the window may begin behind the first token of the tape; then
-        // the rest of the tape is for `step_ahead`.
+        // After a move and a rewind, the window may start after the first token of the tape.
+        // `step_ahead` handles the rest of the tape then.
         let Some(first) = ahead.base.checked_sub(self.source.base()) else { return false };
         let bytes = &self.source.loaded()[first as usize..];
         let mut in_object = self.stack.in_object();
-        let mut name_due = in_object && self.expect != Expect::Value;
-        let (mut told, mut last, mut begun) = (0, (0, 0), false);
+        let mut expects_name = in_object && self.expect != Expect::Value;
+        let (mut count, mut last, mut is_opening) = (0, (0, 0), false);
         for (start, end, escaped) in ahead.tape.tokens(ahead.next) {
             let at = ahead.base + start as u64;
             let byte = bytes[start];
-            told += 1;
+            count += 1;
             last = (start, end);
-            begun = false;
+            is_opening = false;
             match byte {
                 b'"' => {
                     let text = Text::new(&bytes[start + 1..end - 1], escaped);
-                    if name_due {
-                        name_due = false;
+                    if expects_name {
+                        expects_name = false;
                         listener.name(text, at);
                         continue;
                     }
@@ -187,7 +202,7 @@ impl Cursor<'_> {
                 b'{' | b'[' => {
                     in_object = byte == b'{';
                     self.stack.push(in_object);
-                    begun = true;
+                    is_opening = true;
                     listener.begin(if in_object { Kind::Object } else { Kind::Array }, at);
                 }
                 b'}' | b']' => {
@@ -205,22 +220,24 @@ impl Cursor<'_> {
                     listener.scalar(Scalar::Number(Number::of_digits(&bytes[start..end])), at);
                 }
             }
-            name_due = in_object;
+            expects_name = in_object;
         }
-        ahead.next += told;
-        // What was written down ends behind a value or an opening bracket.
-        self.passed(Passed { start: last.0, end: last.1, behind_opening: begun });
+        ahead.next += count;
+        // The buffered tokens end after a value or an opening bracket.
+        self.move_past(LastToken { start: last.0, end: last.1, is_opening });
         true
     }
 
-    /// Tells of the names and brackets that come next, until no more than `depth` containers are
-    /// open, where many tokens were read one after the other; whether there was anything.
-    fn tell_names(&mut self, depth: u32, listener: &mut impl Listener) -> bool {
-        if self.ahead.waited < PATIENCE || !matches!(self.expect, Expect::First | Expect::Next) {
+    /// Passes the next names and brackets to the listener, until at most `depth` containers are
+    /// open. Returns false if masks find no valid bytes, or if too few tokens have been read in
+    /// sequence.
+    fn forward_names(&mut self, depth: u32, listener: &mut impl Listener) -> bool {
+        if self.ahead.waited < RETRY_AFTER || !matches!(self.expect, Expect::First | Expect::Next) {
             return false;
         }
         let floor = depth.max(self.lowest_ahead());
-        let Some(vetted) = self.write_down(floor, self.kernels.names).filter(|vetted| vetted.at > 0) else {
+        let Some(validated) = self.buffer(floor, self.kernels.names).filter(|validated| validated.at > 0)
+        else {
             self.ahead.forget();
             return false;
         };
@@ -240,19 +257,19 @@ impl Cursor<'_> {
         }
         self.ahead.tape.clear();
         self.stack.copy_above(&self.ahead.stack, floor);
-        self.passed(Passed { start: vetted.at, end: vetted.at, behind_opening: vetted.first });
+        let (at, is_opening) = (validated.at, validated.first);
+        self.move_past(LastToken { start: at, end: at, is_opening });
         true
     }
 
-    /// Takes in that all was told up to a token, and where that is, counted from the base of what
-    /// was written down.
-    fn passed(&mut self, passed: Passed) {
-        let Passed { start, end, behind_opening } = passed;
+    /// Moves the cursor past the last token that was passed to a listener.
+    fn move_past(&mut self, last: LastToken) {
+        let LastToken { start, end, is_opening } = last;
         let first = (self.ahead.base - self.source.base()) as usize;
         (self.start, self.end, self.at) = (first + start, first + end, first + end);
-        self.ahead.due = self.ahead.base + end as u64;
+        self.ahead.expected_at = self.ahead.base + end as u64;
         self.token = Token::None;
-        if behind_opening {
+        if is_opening {
             self.expect = Expect::First;
         } else {
             self.after_value();
@@ -266,75 +283,77 @@ impl Cursor<'_> {
         Event::Scalar(kind)
     }
 
-    /// Writes down the tokens that come next, where many were asked for one after the other;
-    /// whether there are any.
+    /// Buffers the next tokens, if many have been requested in sequence. Returns false if it
+    /// buffered nothing.
     #[inline]
-    pub(super) fn look_ahead(&mut self) -> bool {
+    pub(super) fn read_ahead(&mut self) -> bool {
         self.ahead.waited += 1;
-        self.ahead.waited > PATIENCE && self.write_ahead()
+        self.ahead.waited > RETRY_AFTER && self.buffer_next()
     }
 
-    fn write_ahead(&mut self) -> bool {
-        let written = self.write_down(self.lowest_ahead(), self.kernels.index);
-        if written.is_none() || self.ahead.tape.is_empty() {
+    fn buffer_next(&mut self) -> bool {
+        let validated = self.buffer(self.lowest_ahead(), self.kernels.index);
+        if validated.is_none() || self.ahead.tape.is_empty() {
             self.ahead.forget();
             return false;
         }
         true
     }
 
-    /// How many containers are open at least at the end of what is written down.
+    /// The smallest depth at the end of the buffered tokens.
     fn lowest_ahead(&self) -> u32 {
-        self.stack.depth().saturating_sub(LEVELS)
+        self.stack.depth().saturating_sub(MAX_LEAVE)
     }
 
-    /// Writes down what a kernel finds, until no more than `floor` containers are open. Nothing
-    /// where nothing is visible.
-    fn write_down(&mut self, floor: u32, kernel: Index) -> Option<Vetted> {
-        let wanted = self.ahead.stretch.clamp(SHORTEST, LONGEST);
-        let room = self.ahead.room.map_or(wanted as u64, |until| until.saturating_sub(self.offset()));
-        let mut stretch = self.stretch(wanted.min(usize::try_from(room).unwrap_or(wanted)));
+    /// Runs `kernel` over the window and buffers its tokens, until at most `floor` containers are
+    /// open. Returns `None` if the window is empty.
+    fn buffer(&mut self, floor: u32, kernel: IndexKernel) -> Option<Validated> {
+        let requested = self.ahead.batch_len.clamp(MIN_BATCH, MAX_BATCH);
+        // A listener receives a batch as a whole, so a batch must not extend beyond `until`.
+        let until = self.ahead.until.map_or(requested as u64, |until| until.saturating_sub(self.offset()));
+        let mut length = self.available(requested.min(usize::try_from(until).unwrap_or(requested)));
         let ahead = &mut self.ahead;
         loop {
             ahead.stack.copy_above(&self.stack, floor);
-            ahead.tape.begin(wanted);
-            let bytes = self.source.window().get(self.at..self.at + stretch)?;
-            let mut state = Vetting {
+            ahead.tape.begin(requested);
+            let bytes = self.source.window().get(self.at..self.at + length)?;
+            let mut state = Validator {
                 stack: &mut ahead.stack,
                 floor,
                 limit: self.limits.depth,
                 first: self.expect == Expect::First,
             };
-            let vetted = kernel(bytes, 0, &mut state, &mut ahead.tape);
-            if let Some(valid) = invalid_behind(bytes, vetted) {
-                stretch = valid;
+            let validated = kernel(bytes, 0, &mut state, &mut ahead.tape);
+            if let Some(valid) = first_invalid(bytes, validated) {
+                length = valid;
                 continue;
             }
             ahead.next = 0;
             ahead.base = self.source.base() + self.at as u64;
-            ahead.due = ahead.base;
-            ahead.stretch = if stretch < wanted { wanted } else { 2 * wanted };
-            return Some(vetted);
+            ahead.expected_at = ahead.base;
+            // Batches grow while the input has enough visible bytes.
+            ahead.batch_len = if length < requested { requested } else { 2 * requested };
+            return Some(validated);
         }
     }
 }
 
-/// The last token of which a listener was told. Its place is counted from the base of the tape.
+/// The last token that was passed to a listener. Its offsets are relative to the base of the tape.
 #[derive(Clone, Copy)]
-struct Passed {
+struct LastToken {
     start: usize,
     end: usize,
-    /// True if it is an opening bracket.
-    behind_opening: bool,
+    /// True for an opening bracket.
+    is_opening: bool,
 }
 
-/// A kernel that writes down where tokens are.
-type Index = fn(&[u8], usize, &mut Vetting<'_>, &mut Tape) -> Vetted;
+/// A kernel that records the offsets of tokens.
+type IndexKernel = fn(&[u8], usize, &mut Validator<'_>, &mut Tape) -> Validated;
 
-/// Where bytes that masks have passed stop being UTF-8, if they do.
-fn invalid_behind(bytes: &[u8], vetted: Vetted) -> Option<usize> {
-    if !vetted.high {
+/// The index of the first byte that is not UTF-8, among those that masks accepted.
+fn first_invalid(bytes: &[u8], validated: Validated) -> Option<usize> {
+    if !validated.high {
         return None;
     }
-    simdutf8::compat::from_utf8(&bytes[..vetted.at]).err().map(|error| error.valid_up_to())
+    simdutf8::compat::from_utf8(&bytes[..validated.at]).err().map(|error| error.valid_up_to())
 }

@@ -1,4 +1,4 @@
-//! Reading the elements of one array at several places at once.
+//! Reads the elements of one array with several cursors.
 
 use memchr::memchr2;
 use memchr::memmem::Finder;
@@ -10,70 +10,75 @@ use crate::framing::Framing;
 use crate::input::View;
 use crate::source::Monitor;
 
-/// What is open between the elements of an array: with it a cursor can begin behind any of them.
+/// The open containers between two elements of an array. A cursor can start from it after any
+/// element.
 #[derive(Clone, Debug)]
 pub struct Between {
     stack: Stack,
     record: Option<u64>,
     record_start: u64,
-    told: u64,
+    monitored: u64,
 }
 
 impl Between {
-    /// The offset up to which the cursor's [monitor](Cursor::monitored) was told of bytes.
-    pub fn told(&self) -> u64 {
-        self.told
+    /// The offset up to which the cursor's [monitor](Cursor::monitored) has been called.
+    pub fn monitored(&self) -> u64 {
+        self.monitored
     }
 }
 
-/// Elements of an array that begin alike: what stands from the end of one to the name of the first
-/// member of the next, and the name of its second member, if the value of the first is no
-/// container.
+/// Finds elements of an array by their common start: the bytes from the end of an element to the
+/// name of the next one's first member, and the name of its second member if the first value is a
+/// scalar.
 ///
-/// Records are written by programs, so that most arrays of objects are like that. In a string the
-/// quotes would be escaped; only in another array can the same bytes be found.
+/// Most arrays of objects are written by programs, so their elements start alike. Inside a string,
+/// the quotes would be escaped, so the same bytes can only occur in another array.
 #[derive(Clone, Debug)]
-pub struct Alike<'a> {
+pub struct ElementFinder<'a> {
     view: View<'a>,
     first: Finder<'a>,
     second: Option<&'a [u8]>,
 }
 
-/// Bytes in which the beginning of an element must be recognised.
-const BEGINNING: usize = 512;
+/// Bytes in which the start of an element must be recognized.
+const MAX_START: usize = 512;
 
-impl<'a> Alike<'a> {
-    /// Elements that begin like the one behind an element that ends at this offset, if that is an
+impl<'a> ElementFinder<'a> {
+    /// Learns the start of the element after an element that ends at offset `after`, if it is an
     /// object with a member.
-    pub fn new(view: View<'a>, behind: u64) -> Option<Self> {
-        let rest = rest(view, behind);
-        let rest = rest.get(..BEGINNING).unwrap_or(rest);
-        let end = past(rest, b",{").and_then(|at| Some(at + past_string(rest.get(at..)?)?))?;
-        let second = past_scalar_member(rest, end);
+    pub fn new(view: View<'a>, after: u64) -> Option<Self> {
+        let rest = rest(view, after);
+        let rest = rest.get(..MAX_START).unwrap_or(rest);
+        let end = skip_bytes(rest, b",{").and_then(|at| Some(at + skip_string(rest.get(at..)?)?))?;
+        let second = skip_scalar_member(rest, end);
         Some(Self { view, first: Finder::new(rest.get(..end)?), second })
     }
 
-    /// The first offset from `from` on, within so many bytes, at which it looks as if an element
-    /// ended. It may be one of another array.
+    /// Returns the first offset in `within` bytes from `from` at which an element seems to end. It
+    /// may belong to another array.
     pub fn guess(&self, from: u64, within: u64) -> Option<u64> {
         let rest = rest(self.view, from);
         let mut found = self.first.find_iter(rest.get(..within as usize).unwrap_or(rest));
         let length = self.first.needle().len();
         let fits = |at: &usize| {
+            // Without this bound, a candidate with a long value could cost a search through the
+            // rest of the input.
             let window = &rest[*at..];
-            let window = window.get(..BEGINNING).unwrap_or(window);
-            self.second.is_none() || past_scalar_member(window, length) == self.second
+            let window = window.get(..MAX_START).unwrap_or(window);
+            // Objects of other arrays may start with the same name, such as `id`. The second name
+            // rules out most of them.
+            self.second.is_none() || skip_scalar_member(window, length) == self.second
         };
         found.find(fits).map(|at| from + at as u64)
     }
 }
 
-/// The index behind these bytes, between which there may be white space.
-fn past(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+/// The index after these bytes, which white space may separate.
+fn skip_bytes(bytes: &[u8], expected: &[u8]) -> Option<usize> {
     let mut at = 0;
-    for wanted in wanted {
-        at += bytes.get(at..)?.iter().position(|&byte| !is_space(byte))?;
-        if bytes.get(at) != Some(wanted) {
+    for byte in expected {
+        at += bytes.get(at..)?.iter().position(|&other| !is_space(other))?;
+        if bytes.get(at) != Some(byte) {
             return None;
         }
         at += 1;
@@ -81,29 +86,29 @@ fn past(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// The index behind a string without escapes, and white space before it.
-fn past_string(bytes: &[u8]) -> Option<usize> {
-    let start = past(bytes, b"\"")?;
+/// The index after a string without escapes, which white space may precede.
+fn skip_string(bytes: &[u8]) -> Option<usize> {
+    let start = skip_bytes(bytes, b"\"")?;
     let end = start + memchr2(b'"', b'\\', bytes.get(start..)?)?;
     (bytes.get(end) == Some(&b'"')).then_some(end + 1)
 }
 
-/// What names the next member, comma included, behind the name of a member whose value is no
-/// container.
-fn past_scalar_member(bytes: &[u8], name: usize) -> Option<&[u8]> {
-    let value = bytes.get(name..).and_then(|rest| rest.get(past(rest, b":")?..))?;
+/// The bytes from the end of a member to the end of the next member's name. `name` is the end of
+/// the first member's name; its value must be a scalar.
+fn skip_scalar_member(bytes: &[u8], name: usize) -> Option<&[u8]> {
+    let value = bytes.get(name..).and_then(|rest| rest.get(skip_bytes(rest, b":")?..))?;
     let value = value.trim_ascii_start();
     let length = match value.first()? {
-        b'"' => past_string(value)?,
+        b'"' => skip_string(value)?,
         b'{' | b'[' => return None,
         _ => value.iter().position(|byte| matches!(byte, b',' | b'}' | b' ' | b'\n' | b'\r' | b'\t'))?,
     };
     let next = value.get(length..)?;
-    let comma = past(next, b",")?;
-    next.get(..comma + past_string(next.get(comma..)?)?)
+    let comma = skip_bytes(next, b",")?;
+    next.get(..comma + skip_string(next.get(comma..)?)?)
 }
 
-/// The bytes of a view from an offset on, which is not before it. Behind its end there are none.
+/// The bytes of a view from an offset, which is not before its start; empty after its end.
 fn rest(view: View<'_>, from: u64) -> &[u8] {
     let bytes = view.bytes();
     let skipped = (from - view.base()).min(bytes.len() as u64);
@@ -111,23 +116,24 @@ fn rest(view: View<'_>, from: u64) -> &[u8] {
 }
 
 impl<'a> Cursor<'a> {
-    /// What is open at the current place, where that is behind an element of an array, nothing is
-    /// held, and the input is in memory or mapped; elsewhere nothing.
+    /// The open containers at the current position, if it is after an element of an array, nothing
+    /// is held, and the input is in memory or mapped.
     pub fn between(&self) -> Option<Between> {
-        let behind_element = self.expect == Expect::Next && !self.stack.in_object();
+        let after_element = self.expect == Expect::Next && !self.stack.in_object();
+        // The other cursors know no holds, read with the framing `Single`, and need random access.
         let alone = self.holds.is_empty() && self.framing.delimiter().is_none() && !self.is_stream();
-        (behind_element && alone).then(|| Between {
+        (after_element && alone).then(|| Between {
             stack: self.stack.clone(),
             record: self.record,
             record_start: self.record_start,
-            told: self.source.told(),
+            monitored: self.source.monitored_until(),
         })
     }
 
-    /// A cursor that stands behind an element, where `view` begins: of the array in which
-    /// [`between`](Self::between) was asked for. Whether there is one the caller must know, or find
-    /// out: a cursor that comes from an element before it stands at that place, too. Lines and
-    /// columns in its errors count from where the view begins.
+    /// Creates a cursor after an element of the array of [`between`](Self::between), at the start
+    /// of `view`. The caller must know that an element ends there, or check it: a cursor over the
+    /// elements before it must arrive at the same offset. Lines and columns in errors count from
+    /// the start of the view.
     pub fn from_between(view: View<'a>, between: &Between, config: &Config) -> Self {
         let mut cursor = Self::from_view(view, Framing::Single, config);
         cursor.stack = between.stack.clone();
@@ -137,22 +143,22 @@ impl<'a> Cursor<'a> {
         cursor
     }
 
-    /// Takes in that others have counted the characters from here to an offset:
-    /// [`chars`](Self::chars) then need not.
-    pub fn pass_chars(&mut self, offset: u64, chars: u64) {
+    /// Reports that other cursors have counted the characters up to an offset, so that
+    /// [`chars`](Self::chars) need not.
+    pub fn add_chars(&mut self, offset: u64, chars: u64) {
         let here = self.offset();
-        self.source.pass_chars(here, offset, chars);
+        self.source.add_chars(here, offset, chars);
     }
 
-    /// Goes on behind a later element of the array, at this absolute offset. What lies between is
-    /// not looked at; the monitor is for what follows.
-    pub fn go_on_behind(&mut self, offset: u64, monitor: Monitor<'a>) {
+    /// Continues after a later element of the array, at this absolute offset, without reading the
+    /// bytes before it. `monitor` replaces the monitor.
+    pub fn resume_after(&mut self, offset: u64, monitor: Monitor<'a>) {
         self.at = (offset - self.source.base()) as usize;
         (self.start, self.end) = (self.at, self.at);
         self.token = Token::None;
         self.expect = Expect::Next;
         self.ahead.forget();
-        self.source.go_on_at(self.at);
+        self.source.resume_at(self.at);
         self.source.set_monitor(monitor);
     }
 }

@@ -1,36 +1,36 @@
-//! The tokens that a cursor has read ahead.
+//! The buffer of tokens that a cursor has read ahead.
 
 use trommel_scan::{Stack, Tape};
 
-/// Bytes whose tokens are written down at a time, at least and at most.
-pub(super) const SHORTEST: usize = 1 << 10;
-pub(super) const LONGEST: usize = Tape::MOST / 2;
+/// The length of a batch in bytes.
+pub(super) const MIN_BATCH: usize = 1 << 10;
+pub(super) const MAX_BATCH: usize = Tape::MAX_BYTES / 2;
 
-/// The tokens that come next.
+/// The next tokens.
 #[derive(Debug, Default)]
 pub(super) struct TokenBuffer {
     pub(super) tape: Tape,
     /// The number of the next token.
     pub(super) next: usize,
-    /// Absolute offset from which the places on the tape are counted.
+    /// Absolute offset that the offsets on the tape are relative to.
     pub(super) base: u64,
-    /// Absolute offset of the cursor when the next token is due; anywhere else the tape is worth
-    /// nothing.
-    pub(super) due: u64,
-    /// Tokens that were read one by one since the tape was of use.
+    /// Absolute offset of the cursor before the next token. At any other offset, the tape is
+    /// useless.
+    pub(super) expected_at: u64,
+    /// Tokens that were read one by one since the tape was last used.
     pub(super) waited: u32,
-    /// Bytes that are looked at next time.
-    pub(super) stretch: usize,
-    /// Absolute offset behind which nothing is to be written down.
-    pub(super) room: Option<u64>,
-    /// The containers open at the end of the tape, or what to go back to.
+    /// Bytes of the next batch.
+    pub(super) batch_len: usize,
+    /// Absolute offset up to which tokens may be buffered.
+    pub(super) until: Option<u64>,
+    /// The open containers at the end of the tape, or those to restore.
     pub(super) stack: Stack,
 }
 
 impl TokenBuffer {
-    /// Takes everything away that was written down: it will not come next.
+    /// Drops all tokens, because they are not the next ones.
     pub(super) fn forget(&mut self) {
         self.tape.clear();
-        (self.waited, self.stretch) = (0, SHORTEST);
+        (self.waited, self.batch_len) = (0, MIN_BATCH);
     }
 }

@@ -1,11 +1,11 @@
 //! The cursor: pull events, and moves that cost masks instead of tokens.
 //!
-//! It is one small machine: what may come next ([`Expect`]), which containers are open (a bit
-//! each), and three indices into the window of its source. [`walk`] moves it by the grammar,
-//! [`quick`] does so for what most tokens are like, [`ahead`] for many tokens at once, [`skip`] and
-//! [`seek`] move it by masks, [`token`] reads what has no parts, [`records`] goes from one document
-//! to the next; here is what they stand on: the window's edge, holds, and errors. [`apart`] makes
-//! cursors that begin in the middle.
+//! The cursor is a small state machine: the token that may come next ([`Expect`]), the open
+//! containers (a bit each), and three indices into the window of its source. [`walk`] moves it by
+//! the grammar, [`quick`] reads common tokens, and [`ahead`] reads many tokens at once. [`skip`]
+//! and [`seek`] move it by masks, [`token`] reads single tokens, and [`records`] moves from one
+//! document to the next. This module has their common parts: the edge of the window, holds, and
+//! errors. [`apart`] creates cursors that start inside a document.
 
 mod ahead;
 mod apart;
@@ -25,7 +25,7 @@ use trommel_scan::{Kernels, Stack};
 use buffer::TokenBuffer;
 
 use crate::config::{Config, Limits, Validation};
-use crate::error::{Error, ErrorKind, Excerpt, Place, Result, Syntax};
+use crate::error::{Error, ErrorKind, Excerpt, LineColumn, Result, Syntax};
 use crate::event::{Kind, Payload, Scalar};
 use crate::foreign::Foreign;
 use crate::framing::Framing;
@@ -33,32 +33,33 @@ use crate::input::{Input, View};
 use crate::number::Number;
 use crate::source::{Monitor, Needs, Source};
 use crate::span::Span;
-use crate::text::{Measure, Text};
+use crate::text::{Length, Text};
 
-pub use apart::{Alike, Between};
+pub use apart::{Between, ElementFinder};
 
-/// A place in the input that reading moves forward: a slice, or a stream behind a window.
+/// A position in the input, which moves forward: over a slice, or over a stream through a window.
 ///
-/// [`advance`](Self::advance) yields one event after the other. Who knows what it wants uses the
-/// moves instead: [`next_member`](Self::next_member) and [`next_element`](Self::next_element) walk
-/// a container, [`begin_value`](Self::begin_value) enters a value, [`skip_value`](Self::skip_value)
-/// and [`leave`](Self::leave) pass over what does not matter. Both can be mixed: every move is
-/// defined by the place where the cursor stands.
+/// [`advance`](Self::advance) yields one event after the other. Callers that need less use moves:
+/// [`next_member`](Self::next_member) and [`next_element`](Self::next_element) walk a container,
+/// [`begin_value`](Self::begin_value) enters a value, [`skip_value`](Self::skip_value) and
+/// [`leave`](Self::leave) skip the rest. Both can be mixed: the effect of a move depends only on
+/// the cursor's position.
 ///
-/// | the cursor stands | `advance` | `begin_value`, `skip_value` | `next_member`, `next_element` | `leave` |
+/// | position | `advance` | `begin_value`, `skip_value` | `next_member`, `next_element` | `leave` |
 /// | --- | --- | --- | --- | --- |
-/// | before a value | enters it | enters it, passes it | pass it, then as below | ends the container around it |
+/// | before a value | enters it | enters it, skips it | skip it, then as below | ends the container around it |
 /// | in an object, between members | the next name, or its end | | the next name, or its end | ends the object |
 /// | in an array, between elements | the next element, or its end | | before the next element, or its end | ends the array |
-/// | behind the record's value | `None`, after a check of what follows | | | nothing |
+/// | after the record's value | `None`, after a check of the following bytes | | | nothing |
 ///
-/// The empty fields are moves that cannot be made there; they end the record with an error, and
-/// never do harm. A cursor that was just made stands before its first record's value;
-/// [`next_record`](Self::next_record) may be called first or left out. An error is final for the
-/// record it stands in: every further move returns it, until [`next_record`](Self::next_record)
-/// finds a later record, where the framing allows to.
+/// Empty fields are moves that are not possible there: such a move fails, and the error ends the
+/// record. A new cursor is before its first record's value, so calling
+/// [`next_record`](Self::next_record) first is optional. An error is final for its record: every
+/// further move returns it, until [`next_record`](Self::next_record) finds a later record, if the
+/// framing allows that.
 ///
-/// Moving takes constant memory beyond the window: one bit a level of nesting, and nothing a token.
+/// A cursor takes constant memory beyond the window: one bit per level of nesting, and nothing per
+/// token.
 pub struct Cursor<'a> {
     source: Source<'a>,
     kernels: &'static Kernels,
@@ -69,43 +70,42 @@ pub struct Cursor<'a> {
     expect: Expect,
     /// Index of the next byte in the window.
     at: usize,
-    /// Index where the current token starts; what stands before it may go.
+    /// Index of the current token's start; bytes before it may be dropped.
     start: usize,
-    /// Index where the current token ends.
+    /// Index of the current token's end.
     end: usize,
-    /// Index from which on the bytes of the string that is being read have not passed the check for
-    /// UTF-8.
+    /// Index of the first byte in the current string that has not been checked for UTF-8.
     unchecked: usize,
     token: Token,
     long: Long,
     ahead: TokenBuffer,
-    /// Offsets from which on bytes must stay readable, innermost last.
+    /// The start offset of each hold, innermost last. Bytes from there on must stay readable.
     holds: Vec<u64>,
     record: Option<u64>,
     record_start: u64,
     failure: Option<Error>,
 }
 
-/// What may come next.
+/// The next expected token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expect {
     /// The first record.
     Start,
     /// A value.
     Value,
-    /// A container has just begun.
+    /// The start of a container's content.
     First,
-    /// A value inside a container has just ended.
+    /// The position after a value in a container.
     Next,
-    /// The record's value has ended.
+    /// The end of the record's value.
     End,
-    /// There is no further record.
+    /// No further record.
     Done,
     /// An error was returned.
     Failed,
 }
 
-/// What the current token is.
+/// The kind of the current token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token {
     None,
@@ -117,16 +117,16 @@ enum Token {
     Null,
 }
 
-/// A string that is too long to be held: what was passed over of it.
+/// A string that is too long to be held, and its skipped part.
 #[derive(Debug, Default)]
 struct Long {
     /// Absolute offset of its opening quote.
     offset: u64,
-    whole: Measure,
-    beginning: Vec<u8>,
+    whole: Length,
+    prefix: Vec<u8>,
 }
 
-/// A place to come back to, from [`Cursor::hold`] for [`Cursor::rewind`].
+/// A position to return to: from [`Cursor::hold`], for [`Cursor::rewind`].
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     offset: u64,
@@ -150,21 +150,20 @@ impl<'a> Cursor<'a> {
         Self::from_view(View::new(bytes), Framing::Single, config)
     }
 
-    /// A cursor over borrowed bytes with a framing. Its offsets are those of the input that the
-    /// view is a part of; only at the start of the input a byte order mark is passed over.
+    /// A cursor over borrowed bytes with a framing. Its offsets are those of the input that
+    /// contains the view; a byte order mark is skipped only at the start of the input.
     pub fn from_view(view: View<'a>, framing: Framing, config: &Config) -> Self {
         Self::with_source(Source::slice(view), framing, config)
     }
 
-    /// A cursor over anything that can be read, in a window of fixed size: compressed data,
-    /// standard input, a socket. It is read only when the next move needs it, and never behind the
-    /// end that it reports first. Interrupted reads are repeated; any other failure ends the
-    /// reading.
+    /// A cursor over any reader, in a window of fixed size: compressed data, standard input, a
+    /// socket. It reads only when the next move needs bytes, and never again after the reader has
+    /// reported its end. Interrupted reads are repeated; any other failure ends the reading.
     pub fn from_reader(reader: impl Read + Send + 'a, framing: Framing, config: &Config) -> Self {
         Self::with_source(Source::stream(Box::new(reader), config), framing, config)
     }
 
-    /// A cursor over an input: a view of it where there is one, else a stream.
+    /// A cursor over an input: over a view of it if possible, else over a stream.
     pub fn from_input(input: &'a Input, framing: Framing, config: &Config) -> Self {
         match input.view() {
             Some(view) => Self::from_view(view, framing, config),
@@ -196,60 +195,60 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Calls `monitor` as bytes pass, at least once a MiB, with the offset reached; an error it
-    /// returns ends the reading. This is where cancellation and progress live.
+    /// Calls `monitor` while bytes pass, at least once per MiB, with the current offset. An error
+    /// that it returns ends the reading. Use this for cancellation and progress.
     #[must_use]
     pub fn monitored(mut self, monitor: Monitor<'a>) -> Self {
         self.source.set_monitor(monitor);
         self
     }
 
-    /// The framing; `Auto` until a text sequence was recognised.
+    /// The framing; `Auto` until a text sequence is recognized.
     pub fn framing(&self) -> Framing {
         self.framing
     }
 
-    /// How what is skipped is checked.
+    /// The checks of skipped bytes.
     pub fn validation(&self) -> Validation {
         self.validation
     }
 
-    /// Containers open around the current place; 0 outside of all, 1 inside of the outermost.
+    /// The number of containers open around the current position; 0 outside all, 1 inside the
+    /// outermost.
     pub fn depth(&self) -> u32 {
         self.stack.depth()
     }
 
-    /// The kind of the open container that is so many deep, the outermost one being 1; nothing
-    /// where none is open.
+    /// The kind of the open container at this depth, the outermost one having depth 1; `None` if
+    /// fewer are open.
     pub fn kind_at(&self, depth: u32) -> Option<Kind> {
         let object = self.stack.object_at(depth)?;
         Some(if object { Kind::Object } else { Kind::Array })
     }
 
-    /// Absolute offset of the next byte to be looked at; behind the current token, before any white
-    /// space.
+    /// Absolute offset of the next byte to read; after the current token, before any white space.
     pub fn offset(&self) -> u64 {
         self.absolute(self.at)
     }
 
-    /// Index of the current record, from 0; bad ones count.
+    /// Index of the current record, from 0, including malformed records.
     pub fn record(&self) -> u64 {
         self.record.unwrap_or(0)
     }
 
-    /// Absolute offset where the current record's value begins.
+    /// Absolute offset of the current record's value.
     pub fn record_start(&self) -> u64 {
         self.record_start
     }
 
-    /// Whether the record's value was read to its end, or there is no further record. A single
-    /// document that was left before its end is neither.
+    /// True if the record's value was read to its end, or no further record follows. False for a
+    /// single document that was left early.
     pub fn is_at_end(&self) -> bool {
         matches!(self.expect, Expect::End | Expect::Done)
     }
 
-    /// The place of the current token: a name or string with its quotes, a number, a word, or a
-    /// bracket. After a move that passes over things, an empty span behind them.
+    /// The span of the current token: a name or string with its quotes, a number, a literal, or a
+    /// bracket. After a skip, an empty span at its end.
     pub fn span(&self) -> Span {
         let start = match self.token {
             Token::LongString { .. } => self.long.offset,
@@ -258,14 +257,14 @@ impl<'a> Cursor<'a> {
         Span::new(start, self.absolute(self.end))
     }
 
-    /// What the current event carries. Costs nothing; text is decoded only when it is asked for.
+    /// The text or value of the current event. Costs nothing; text is decoded on request.
     pub fn payload(&self) -> Payload<'_> {
         match self.token {
             Token::None => Payload::None,
             Token::Name { escaped } => Payload::Name(Text::new(self.inside(), escaped)),
             Token::String { escaped } => Payload::Scalar(Scalar::String(Text::new(self.inside(), escaped))),
             Token::LongString { escaped } => {
-                let text = Text::cut(&self.long.beginning, escaped, self.long.whole);
+                let text = Text::cut(&self.long.prefix, escaped, self.long.whole);
                 Payload::Scalar(Scalar::String(text))
             }
             Token::Number => {
@@ -277,8 +276,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The current name, when the last move or event was one; it stays until the cursor moves
-    /// behind it.
+    /// The current name, if the last move or event was one. It is available until the cursor moves
+    /// past it.
     #[inline]
     pub fn name(&self) -> Option<Text<'_>> {
         match self.token {
@@ -293,48 +292,48 @@ impl<'a> Cursor<'a> {
         &self.source.loaded()[self.start + 1..self.end - 1]
     }
 
-    /// The bytes of a span, if all of them are still there: on a slice always, on a stream as far
-    /// as they are held.
+    /// The bytes of a span if all of them are readable: always on a slice, and while they are held
+    /// on a stream.
     pub fn bytes(&self, span: Span) -> Option<&[u8]> {
         self.source.readable().get(span)
     }
 
-    /// The same as a view, whose memory can be [given back](View::release) while it is gone
-    /// through.
+    /// The bytes of a span as a view, whose memory can be [released](View::release) while it is
+    /// read.
     pub fn part(&self, span: Span) -> Option<View<'_>> {
         self.source.readable().narrow(span)
     }
 
-    /// Gives back the memory of a span that was read and can be read again: of a mapped file, or of
-    /// what is held in a temporary file.
+    /// Releases the memory of a span that was read and can be read again: of a mapped file, or of
+    /// held bytes in a temporary file.
     pub fn forget(&self, span: Span) {
         self.source.forget(span);
     }
 
-    /// The whole input, when it is in memory or mapped: its bytes outlive the cursor.
+    /// The whole input, if it is in memory or mapped: its bytes outlive the cursor.
     pub fn view(&self) -> Option<View<'a>> {
         self.source.view()
     }
 
-    /// Whether bytes that pass are gone unless they are held.
+    /// True if the cursor drops bytes that it has passed, unless they are held.
     pub fn is_stream(&self) -> bool {
         self.source.is_stream()
     }
 
-    /// Keeps all bytes from the current token on readable until [`release`](Self::release), and
-    /// returns the place to [`rewind`](Self::rewind) to.
+    /// Holds the bytes from the start of the current token: they stay readable until
+    /// [`release`](Self::release). Returns the position to [`rewind`](Self::rewind) to.
     ///
-    /// Holds nest, and end with the record. On a slice they are free. On a stream what is held
-    /// stays in memory up to [`Limits::held_bytes`]; beyond it goes to an unlinked temporary file,
-    /// up to [`Limits::spool_bytes`]. While there is a hold no string is [cut](Text::is_cut).
+    /// Holds nest, and end with the record. They are free on a slice. On a stream, held bytes stay
+    /// in memory up to [`Limits::held_bytes`]; more go to an unlinked temporary file, up to
+    /// [`Limits::spool_bytes`]. During a hold no string is [cut](Text::is_cut).
     pub fn hold(&mut self) -> Mark {
         let mark = self.mark();
         self.holds.push(mark.start);
         mark
     }
 
-    /// The place where the cursor stands, to [`rewind`](Self::rewind) to while a hold lasts that
-    /// was made before. Costs nothing to speak of.
+    /// The current position, to [`rewind`](Self::rewind) to while a hold is active that started at
+    /// or before it. The cost is negligible.
     pub fn mark(&self) -> Mark {
         Mark {
             offset: self.offset(),
@@ -351,11 +350,11 @@ impl<'a> Cursor<'a> {
         self.holds.pop();
     }
 
-    /// Returns to a mark whose hold was not released: the current token and everything after it
-    /// come again.
+    /// Returns to a mark whose hold has not been released. The token at the mark is the current one
+    /// again, and the tokens after it can be read again.
     ///
-    /// A mark is good until its record is left, or until the container it was made in is left and
-    /// another is entered in its stead. An error is not undone by going back. On a stream, a mark
+    /// A mark is valid until its record is left, or until the container around it is left and
+    /// another one is entered at that depth. Going back does not undo an error. On a stream, a mark
     /// whose bytes are gone is an error, which the next move returns.
     pub fn rewind(&mut self, mark: &Mark) {
         if self.expect == Expect::Failed {
@@ -369,38 +368,41 @@ impl<'a> Cursor<'a> {
         }
         let at = (mark.offset - base) as usize;
         if self.source.rewind(self.at, at) {
-            // What was written down is not in the window.
+            // The buffered tokens are no longer in the window.
             self.ahead.forget();
         }
         self.at = at;
         self.start = (mark.start - base) as usize;
-        // The end of a token that was passed before the mark may be gone.
+        // The end of a token before the mark may be gone.
         self.end = mark.end.saturating_sub(base) as usize;
         self.token = mark.token;
         self.expect = mark.expect;
+        // The stack still has the kinds of these levels: a mark becomes invalid when another
+        // container overwrites one of them.
         self.stack.set_depth(mark.depth);
+        // The next move starts the first record again, and would count it twice.
         if mark.expect == Expect::Start {
             self.record = None;
         }
     }
 
-    /// Begins to count characters at the current place, for [`chars`](Self::chars). The bytes are
-    /// taken as UTF-8.
+    /// Starts counting characters at the current position, for [`chars`](Self::chars). Assumes that
+    /// the bytes are UTF-8.
     pub fn count_chars(&mut self) {
         let offset = self.offset();
         self.source.count_chars_from(offset, self.kernels.chars);
     }
 
-    /// Unicode scalar values between the place where counting began and `offset`, whose bytes must
-    /// be readable. Linear in the bytes passed since the last call, or gone back.
+    /// The number of Unicode scalar values between the start of counting and `offset`, whose bytes
+    /// must be readable. Linear in the bytes since the last call, or the distance back.
     pub fn chars(&mut self, offset: u64) -> u64 {
         self.source.chars_before(offset)
     }
 
     /// Line and column of an offset that is still readable. Linear in the bytes since the last
     /// call, or since the start of the window.
-    pub fn place(&mut self, offset: u64) -> Option<Place> {
-        self.source.place(offset)
+    pub fn line_column(&mut self, offset: u64) -> Option<LineColumn> {
+        self.source.line_column(offset)
     }
 
     #[inline]
@@ -408,22 +410,24 @@ impl<'a> Cursor<'a> {
         self.source.base() + index as u64
     }
 
-    /// Asks for more of the record. `false` at its end.
+    /// Reads more of the record. Returns false at its end.
     #[cold]
     fn more(&mut self) -> Result<bool> {
         let start = self.absolute(self.start.min(self.at));
+        // Marks are only valid during a hold, so no hold starts before the outermost one.
         let keep = self.holds.first().map_or(start, |&held| held.min(start));
         let needs = Needs { keep, at: self.absolute(self.at), is_held: !self.holds.is_empty() };
         let (shift, more) = self.source.grow(needs);
         self.at -= shift;
         self.start -= shift;
-        // These may be of a token that was passed.
+        // The end may belong to a token that has passed.
         self.end = self.end.saturating_sub(shift);
         self.unchecked = self.unchecked.saturating_sub(shift);
         more.map_err(|error| self.failed(error))
     }
 
-    /// Makes `count` bytes from the current place visible, if the record has them.
+    /// Makes `count` bytes from the current position visible. Returns false if the record has
+    /// fewer.
     fn want(&mut self, count: usize) -> Result<bool> {
         while self.source.window().len() < self.at + count {
             if !self.more()? {
@@ -433,33 +437,33 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
-    /// Something is wrong with the byte at an index of the window, or the record ends there.
+    /// Fails at the byte at an index of the window, or at the end of the record.
     #[cold]
     fn fail<T>(&mut self, syntax: Syntax, index: usize) -> Result<T> {
         self.refuse(ErrorKind::Syntax(syntax), index)
     }
 
-    /// An error at an index of the window.
+    /// Fails at an index of the window.
     #[cold]
     fn refuse<T>(&mut self, kind: ErrorKind, index: usize) -> Result<T> {
         let offset = self.absolute(index);
         let foreign = if offset == 0 && matches!(kind, ErrorKind::Syntax(_)) { self.foreign() } else { None };
         let excerpt = Excerpt::around(self.source.loaded(), index);
-        let place = self.source.place(offset);
-        let error = Error::new(kind, offset, place, excerpt);
+        let position = self.source.line_column(offset);
+        let error = Error::new(kind, offset, position, excerpt);
         Err(self.failed(match foreign {
             Some(foreign) => error.of_foreign(foreign),
             None => error,
         }))
     }
 
-    /// The format of an input that is malformed at its first byte. A few more bytes are read if
-    /// they can decide it.
+    /// The format of an input that is malformed at its first byte. Reads a few more bytes if they
+    /// can decide it.
     #[cold]
     fn foreign(&mut self) -> Option<Foreign> {
         let needed = Foreign::needed(self.source.loaded().first().copied()?);
         if self.source.loaded().len() < needed {
-            // Whatever stops the reading is not the first thing that is wrong.
+            // An error of the reader must not replace the syntax error, which comes first.
             let _ = self.want(needed);
         }
         Foreign::of(self.source.loaded())
@@ -467,17 +471,19 @@ impl<'a> Cursor<'a> {
 
     fn failed(&mut self, error: Error) -> Error {
         self.expect = Expect::Failed;
+        // `advance` returns buffered tokens before it checks for an error.
         self.ahead.forget();
         self.failure = Some(error.clone());
         error
     }
 
-    /// The error that ended this record; where there is none, a move was made that cannot be made
-    /// here.
+    /// Returns the error that ended this record; without one, the error of a move that is not
+    /// possible here.
     #[cold]
     fn failure<T>(&mut self) -> Result<T> {
-        let misuse =
-            || io::Error::new(io::ErrorKind::InvalidInput, "a move that cannot be made at this place");
+        let misuse = || {
+            io::Error::new(io::ErrorKind::InvalidInput, "this move is not possible at the cursor's position")
+        };
         match &self.failure {
             Some(error) => Err(error.clone()),
             None => Err(self.failed(Error::io(misuse(), self.offset()))),
@@ -485,7 +491,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The type of the value that begins with `byte`.
+/// The kind of the value that starts with `byte`.
 #[inline]
 fn kind_of(byte: u8) -> Option<Kind> {
     match byte {

@@ -1,10 +1,10 @@
-//! The short way from token to token.
+//! The fast path from token to token.
 //!
-//! Most tokens stand whole in the window, without an escape and without a byte beyond ASCII, each
-//! right behind the one before it or behind a little white space. For those, one look at the window
-//! tells all that the grammar asks. The moves here either make such a step or leave everything as
-//! it is, so that the long way, in [`super::walk`] and [`super::token`], finds out what there is
-//! instead: it alone reads on, decodes, and knows errors.
+//! Most tokens are entirely in the window, without an escape or a byte beyond ASCII, each right
+//! after the previous one or after a little white space. For those, a few comparisons check the
+//! grammar. The moves here either make such a step or change nothing. The general path in
+//! [`super::walk`] and [`super::token`] handles all other cases: only it reads more bytes, decodes,
+//! and reports errors.
 
 use trommel_scan::{Kernels, is_space};
 
@@ -13,10 +13,11 @@ use crate::event::{Event, Kind};
 use crate::framing::Framing;
 use crate::grammar::{Numeral, is_numeric};
 
-/// The index of the first byte from `at` on that is no white space.
+/// The index of the first byte from `at` that is not white space.
 #[inline]
-fn past_space(kernels: &Kernels, window: &[u8], at: usize) -> usize {
+fn skip_space(kernels: &Kernels, window: &[u8], at: usize) -> usize {
     match window.get(at) {
+        // Most gaps are empty or a single space, for which a kernel call costs more than it saves.
         Some(&byte) if is_space(byte) => match window.get(at + 1) {
             Some(&byte) if !is_space(byte) => at + 1,
             _ => (kernels.space)(window, at + 1),
@@ -25,34 +26,34 @@ fn past_space(kernels: &Kernels, window: &[u8], at: usize) -> usize {
     }
 }
 
-/// The index behind the closing quote of a plain string whose opening quote is at `at`, if it has
-/// at most `most` bytes.
+/// The index after the closing quote of a plain string that starts at `at`, if it is at most `max`
+/// bytes long.
 #[inline]
-fn plain_string(kernels: &Kernels, window: &[u8], at: usize, most: u64) -> Option<usize> {
+fn plain_string(kernels: &Kernels, window: &[u8], at: usize, max: u64) -> Option<usize> {
     let end = (kernels.ascii)(window, at + 1);
-    (window.get(end) == Some(&b'"') && (end - at) as u64 <= most).then_some(end + 1)
+    (window.get(end) == Some(&b'"') && (end - at) as u64 <= max).then_some(end + 1)
 }
 
 impl Cursor<'_> {
-    /// Past a comma where one is due, to the index of what follows it.
+    /// The index after an expected comma and white space.
     #[inline]
     fn quick_comma(&self, window: &[u8]) -> Option<usize> {
-        let at = past_space(self.kernels, window, self.at);
+        let at = skip_space(self.kernels, window, self.at);
         match self.expect {
             Expect::First => Some(at),
-            Expect::Next if window.get(at) == Some(&b',') => Some(past_space(self.kernels, window, at + 1)),
+            Expect::Next if window.get(at) == Some(&b',') => Some(skip_space(self.kernels, window, at + 1)),
             _ => None,
         }
     }
 
-    /// In an object, to the next member's name and past its colon.
+    /// In an object, moves past the next member's name and colon.
     #[inline]
     pub(super) fn quick_member(&mut self) -> bool {
         let window = self.source.window();
         let name = || {
             let start = self.quick_comma(window).filter(|&at| window.get(at) == Some(&b'"'))?;
             let end = plain_string(self.kernels, window, start, self.limits.token_bytes)?;
-            let colon = past_space(self.kernels, window, end);
+            let colon = skip_space(self.kernels, window, end);
             (window.get(colon) == Some(&b':')).then_some((start, end, colon))
         };
         let Some((start, end, colon)) = name() else { return false };
@@ -62,7 +63,7 @@ impl Cursor<'_> {
         true
     }
 
-    /// In an array, to the element that comes next.
+    /// In an array, moves to the next element.
     #[inline]
     pub(super) fn quick_element(&mut self) -> bool {
         let window = self.source.window();
@@ -74,11 +75,11 @@ impl Cursor<'_> {
         true
     }
 
-    /// Enters the value that comes next, if that is a container, or passes it.
+    /// Enters the next value if it is a container, or else passes it.
     #[inline]
     pub(super) fn quick_value(&mut self) -> Option<Event> {
         let window = self.source.window();
-        let at = past_space(self.kernels, window, self.at);
+        let at = skip_space(self.kernels, window, self.at);
         match *window.get(at)? {
             byte @ (b'{' | b'[') if self.stack.depth() < self.limits.depth => {
                 let kind = if byte == b'{' { Kind::Object } else { Kind::Array };
@@ -92,10 +93,10 @@ impl Cursor<'_> {
         }
     }
 
-    /// Passes the value that comes next, if that is no container.
+    /// Passes the next value if it is a scalar.
     #[inline]
     pub(super) fn quick_scalar(&mut self) -> Option<Kind> {
-        let at = past_space(self.kernels, self.source.window(), self.at);
+        let at = skip_space(self.kernels, self.source.window(), self.at);
         self.quick_scalar_at(at)
     }
 
@@ -119,23 +120,23 @@ impl Cursor<'_> {
         Some(kind)
     }
 
-    /// The index behind a number, if it is whole and what follows cannot belong to it.
+    /// The index after a number, if it is complete and the next byte cannot belong to it.
     #[inline]
     fn quick_number(&self, window: &[u8], at: usize) -> Option<usize> {
         let first = at + usize::from(window.get(at) == Some(&b'-'));
         let (mut numeral, mut end) = (Numeral::Whole, first);
-        // Not so behind a zero, where the next digit begins another number.
+        // A digit after a leading zero would start another number.
         let is_plain = matches!(window.get(first), Some(b'1'..=b'9'));
         while is_plain && matches!(window.get(end), Some(b'0'..=b'9')) {
             end += 1;
         }
         if !is_plain || matches!(window.get(end), Some(b'.' | b'e' | b'E')) {
             numeral = Numeral::default();
-            end = at + numeral.pass(window.get(at..)?);
+            end = at + numeral.advance(window.get(at..)?);
         }
         let next = *window.get(end)?;
-        let apart = self.framing == Framing::Concatenated && self.stack.depth() == 0;
-        let whole = numeral.is_whole() && (apart || !is_numeric(next));
+        let is_separate = self.framing == Framing::Concatenated && self.stack.depth() == 0;
+        let whole = numeral.is_whole() && (is_separate || !is_numeric(next));
         (whole && (end - at) as u64 <= self.limits.token_bytes).then_some(end)
     }
 }

@@ -1,8 +1,8 @@
-//! Records: where one document ends and the next begins.
+//! Records: the end of one document and the start of the next.
 //!
-//! Lines and text sequences have a delimiter, and the source shows nothing behind it: a record ends
-//! where the window can grow no more. Other framings have none; there a record ends where its value
-//! does, and what stands between it and the next is looked at here.
+//! Lines and text sequences have a delimiter, and the source shows nothing after it: a record ends
+//! where the window cannot grow. Other framings have none: a record ends with its value, and this
+//! module reads the bytes up to the next one.
 
 use super::{Cursor, Expect, Token, kind_of};
 use crate::config::Validation;
@@ -10,20 +10,20 @@ use crate::error::{ErrorKind, Result, Syntax};
 use crate::framing::Framing;
 use crate::grammar::is_wide;
 
-/// Begins each record of a text sequence (RFC 7464, section 2.2).
+/// The first byte of each record in a text sequence (RFC 7464, section 2.2).
 const RECORD_SEPARATOR: u8 = 0x1E;
 
 impl Cursor<'_> {
-    /// Goes to the next record, before its value, and returns `true`; at the end of the input
-    /// `false`.
+    /// Moves to the next record, before its value, and returns true; returns false at the end of
+    /// the input.
     ///
-    /// A record that was read to its end is checked for what follows it. The rest of one that was
-    /// not is validated first under strict validation. Under structural validation the cursor goes
-    /// to the delimiter where the framing has one, and skips the rest where it has none; a
+    /// The bytes after a record that was read to its end are checked. Under strict validation, the
+    /// rest of an unfinished record is validated first. Under structural validation the cursor
+    /// moves to the delimiter if the framing has one, and skips the rest otherwise; a
     /// [`Single`](Framing::Single) document is left for good. All holds end.
     ///
-    /// After an error reading goes on behind the next delimiter, if the framing has one and the
-    /// input was to blame; else the error is returned again.
+    /// After an error, reading continues after the next delimiter if the framing has one and the
+    /// input caused the error; otherwise the error is returned again.
     pub fn next_record(&mut self) -> Result<bool> {
         self.holds.clear();
         self.go_to_record()
@@ -45,6 +45,8 @@ impl Cursor<'_> {
         self.skip_rest()?;
         match self.framing {
             Framing::Auto if self.record() == 0 => {
+                // A later `next_record` checks the separator for a line break, so it must read the
+                // separator again.
                 let end = self.hold();
                 let more = self.undelimited_follows()?;
                 self.rewind(&end);
@@ -56,12 +58,12 @@ impl Cursor<'_> {
         }
     }
 
-    /// Whether [`next_record`](Self::next_record) can go on after an error of the input.
+    /// True if [`next_record`](Self::next_record) can continue after an error of the input.
     pub fn can_recover(&self) -> bool {
         self.framing.delimiter().is_some()
     }
 
-    /// Goes to the first record, for a caller that did not ask for it. Its holds stay.
+    /// Moves to the first record, for a caller that did not call `next_record`. Its holds stay.
     #[cold]
     pub(super) fn first_record(&mut self) -> Result<bool> {
         self.go_to_record()
@@ -74,6 +76,7 @@ impl Cursor<'_> {
             (_, Framing::Single) => self.next_single()?,
             (_, Framing::Auto | Framing::Concatenated) => self.next_undelimited()?,
         };
+        // `is_at_end` must not report that a document left early was read to its end.
         let is_left = self.framing == Framing::Single && self.expect != Expect::End;
         if found {
             self.begin_record();
@@ -90,10 +93,10 @@ impl Cursor<'_> {
         self.record_start = self.offset();
     }
 
-    /// At the start of the input a UTF-8 byte order mark is passed over (RFC 8259, section 8.1,
-    /// allows to ignore it); UTF-16 and UTF-32 are refused by name, with or without a mark. No more
-    /// is read than it takes to tell.
-    fn look_at_encoding(&mut self) -> Result<()> {
+    /// Skips a UTF-8 byte order mark at the start of the input, as RFC 8259, section 8.1, permits.
+    /// Fails if the input is UTF-16 or UTF-32, with or without a mark. Reads only the bytes that
+    /// decide this.
+    fn check_encoding(&mut self) -> Result<()> {
         if self.offset() > 0 || !self.want(1)? {
             return Ok(());
         }
@@ -109,14 +112,15 @@ impl Cursor<'_> {
         let window = self.source.window();
         if window.starts_with(b"\xEF\xBB\xBF") {
             self.at = 3;
-            self.source.pass_mark(3);
+            self.source.skip_mark(3);
         } else if is_wide(window) {
             return self.fail(Syntax::Encoding, 0);
         }
         Ok(())
     }
 
-    /// Checks what follows a value that was read to its end, where the input or record must end.
+    /// Checks the bytes after a value that was read to its end, if the input or record must end
+    /// there.
     pub(super) fn finish(&mut self) -> Result<()> {
         self.token = Token::None;
         match self.framing {
@@ -131,12 +135,12 @@ impl Cursor<'_> {
             self.end = self.at;
             return Ok(());
         };
-        let touch = self.framing != Framing::Single && kind_of(byte).is_some();
-        self.fail(if touch { Syntax::ValuesTouch } else { Syntax::TrailingData }, self.at)
+        let touches = self.framing != Framing::Single && kind_of(byte).is_some();
+        self.fail(if touches { Syntax::ValuesTouch } else { Syntax::TrailingData }, self.at)
     }
 
-    /// A number or word at the end of a record may have been cut off unless white space follows it
-    /// (RFC 7464, section 2.4).
+    /// A number or literal at the end of a record may have been truncated unless white space
+    /// follows it (RFC 7464, section 2.4).
     fn finish_sequence_record(&mut self) -> Result<()> {
         let last = self.at.checked_sub(1).and_then(|last| self.source.loaded().get(last).copied());
         let needs_space = last.is_some_and(|byte| byte.is_ascii_alphanumeric());
@@ -149,7 +153,7 @@ impl Cursor<'_> {
     fn next_single(&mut self) -> Result<bool> {
         match self.expect {
             Expect::Start => {
-                self.look_at_encoding()?;
+                self.check_encoding()?;
                 let found = self.next_byte()?.is_some();
                 if found { Ok(true) } else { self.fail(Syntax::Empty, self.at) }
             }
@@ -166,9 +170,12 @@ impl Cursor<'_> {
     fn next_undelimited(&mut self) -> Result<bool> {
         let is_auto = self.framing == Framing::Auto;
         if self.expect == Expect::Start {
-            self.look_at_encoding()?;
+            self.check_encoding()?;
             return match self.next_byte()? {
                 Some(RECORD_SEPARATOR) if is_auto => {
+                    // The first separator was shown without a delimiter. `next_delimited` restarts
+                    // the record there, so that the source searches the following bytes for
+                    // separators.
                     self.framing = Framing::JsonSeq;
                     self.source.set_delimiter(self.framing.delimiter());
                     self.next_delimited()
@@ -181,21 +188,21 @@ impl Cursor<'_> {
         self.undelimited_follows()
     }
 
-    /// After a value, goes to the next one. Returns `false` at the end of the input.
+    /// Moves from the end of a value to the next value. Returns `false` at the end of the input.
     fn undelimited_follows(&mut self) -> Result<bool> {
         let is_auto = self.framing == Framing::Auto;
-        let line_break = self.pass_between()?;
+        let line_break = self.skip_separator()?;
         let Some(byte) = self.next_byte()? else { return Ok(false) };
         let is_value = kind_of(byte).is_some();
         match (is_auto, is_value) {
             (true, true) if !line_break => self.fail(Syntax::ValuesTouch, self.at),
-            // What is no value after the first does not make a stream of a document.
+            // After the first value, bytes that start no value are an error of the first record.
             (true, false) if self.record == Some(0) => self.fail(Syntax::TrailingData, self.at),
             _ => Ok(true),
         }
     }
 
-    /// To the end of the current value.
+    /// Moves to the end of the current value.
     fn skip_rest(&mut self) -> Result<()> {
         loop {
             match self.expect {
@@ -207,8 +214,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// Past the white space after a value. Says whether it holds a line break.
-    fn pass_between(&mut self) -> Result<bool> {
+    /// Skips the white space after a value. Returns true if it has a line break.
+    fn skip_separator(&mut self) -> Result<bool> {
         let mut line_break = false;
         loop {
             self.start = self.at;
@@ -225,23 +232,23 @@ impl Cursor<'_> {
     fn next_delimited(&mut self) -> Result<bool> {
         if self.expect == Expect::Start {
             self.source.start_record(self.at);
-            self.look_at_encoding()?;
+            self.check_encoding()?;
             if self.framing == Framing::Lines {
                 return self.next_nonblank();
             }
             if self.next_byte()?.is_some() {
-                // What stands before the first separator counts as a record, a bad one.
+                // The bytes before the first separator count as a malformed record.
                 self.begin_record();
                 return self.fail(Syntax::ExpectedSeparator, self.at);
             }
         } else {
             self.leave_record()?;
         }
-        if self.pass_delimiter() { self.next_nonblank() } else { Ok(false) }
+        if self.skip_delimiter() { self.next_nonblank() } else { Ok(false) }
     }
 
-    /// To the end of the record: with a check of what follows when it was read to its end, else
-    /// unseen. Under strict validation every record is read to its end.
+    /// Moves to the end of the record. Checks the bytes after a value that was read to its end.
+    /// Under strict validation every record is read to its end.
     fn leave_record(&mut self) -> Result<()> {
         match self.expect {
             Expect::End => self.finish()?,
@@ -255,6 +262,8 @@ impl Cursor<'_> {
         self.failure = None;
         self.stack.set_depth(0);
         self.expect = Expect::Value;
+        // The source shows nothing after the delimiter. `start` moves along, so that a stream drops
+        // the bytes of the record.
         loop {
             self.at = self.source.window().len();
             self.start = self.at;
@@ -264,15 +273,17 @@ impl Cursor<'_> {
         }
     }
 
-    /// Whether the last error was one of the record's content.
+    /// True if the content of the record caused the last error.
     fn is_recoverable(&self) -> bool {
+        // The encoding is that of the whole input: every later record would fail too, and a line
+        // feed could be half of another character.
         self.failure
             .as_ref()
             .is_some_and(|error| error.is_syntax() && error.kind() != ErrorKind::Syntax(Syntax::Encoding))
     }
 
-    /// Over the delimiter that ended the record, if one did.
-    fn pass_delimiter(&mut self) -> bool {
+    /// Skips the delimiter that ended the record, if there is one.
+    fn skip_delimiter(&mut self) -> bool {
         if !self.source.at_delimiter() {
             return false;
         }
@@ -282,13 +293,13 @@ impl Cursor<'_> {
         true
     }
 
-    /// To the first byte of the next record that is not blank.
+    /// Moves to the first byte of the next record that is not blank.
     fn next_nonblank(&mut self) -> Result<bool> {
         loop {
             if self.next_byte()?.is_some() {
                 return Ok(true);
             }
-            if !self.pass_delimiter() {
+            if !self.skip_delimiter() {
                 return Ok(false);
             }
         }

@@ -1,25 +1,28 @@
-//! To the members of one name, at whatever depth, by masks.
+//! Finds the members with a given name at any depth, by masks.
 
-use trommel_scan::{Carry, Seeking, Sought, Taken, Trace, is_space};
+use trommel_scan::{Carry, DescendantSearch, PlainMembers, SearchStop, Trace, is_space};
 
 use super::{Cursor, Expect, Token};
 use crate::error::{ErrorKind, Limit, Result, Syntax};
 use crate::seek::{Seek, SeekStep};
 
-/// Containers that there is room for at first.
+/// The number of nesting levels for which a search initially reserves space.
 const LEVELS: usize = 64;
 
-/// Where members are taken without a look at each, tokens of so many bytes must be allowed.
-const TAKEN: u64 = 4 << 10;
+/// The smallest `Limits::token_bytes` with which a search may count or collect members without
+/// reading their tokens.
+const MIN_TOKEN_LIMIT: u64 = 4 << 10;
 
 impl Cursor<'_> {
-    /// Inside of a container: goes to the next member of the name that is looked for, in it or in
-    /// any container below; or leaves containers until only `floor` are open. A value that was not
-    /// looked at is gone through.
+    /// Finds the next member with the searched name, in the innermost open container or anywhere
+    /// below it. If the cursor is before a value, searches that value too. If there is no further
+    /// member, leaves containers until only `floor` are open. Must be called in a container, with
+    /// more than `floor` containers open.
     ///
-    /// What is passed is not checked but for the ends of strings, and its brackets: where a
-    /// container is left, as many of each kind must have been closed as were opened. A stricter
-    /// cursor must go by tokens. Costs masks.
+    /// Validates only structurally, even under strict validation: it checks that strings end, and,
+    /// when it leaves a container, that each kind of bracket was closed as often as opened. A
+    /// caller that needs stricter checks must read the tokens instead. Costs a few masks per block
+    /// of 64 bytes.
     pub fn seek_name(&mut self, seek: &mut Seek, floor: u32) -> Result<SeekStep> {
         match self.expect {
             Expect::First | Expect::Next | Expect::Value
@@ -31,13 +34,13 @@ impl Cursor<'_> {
             seek.opened.resize(LEVELS, 0);
         }
         loop {
-            let sought = self.pass_to_name(seek, floor)?;
-            if !seek.hits.kept.is_empty() {
-                return Ok(SeekStep::Kept);
+            let stop = self.pass_to_name(seek, floor)?;
+            if !seek.hits.collected.is_empty() {
+                return Ok(SeekStep::Collected);
             }
-            match sought {
-                Sought::Found { open, close, colon, escaped } => {
-                    self.is_in_object(seek, colon)?;
+            match stop {
+                SearchStop::Found { open, close, colon, escaped } => {
+                    self.check_in_object(seek, colon)?;
                     (self.start, self.at) = (open, open);
                     self.expect = Expect::Value;
                     if escaped || (close - open) as u64 > self.limits.token_bytes {
@@ -48,131 +51,140 @@ impl Cursor<'_> {
                     self.token = Token::Name { escaped: false };
                     return Ok(SeekStep::Member);
                 }
-                Sought::Left(index) if seek.surplus != 0 => {
+                SearchStop::Left(index) if seek.surplus != 0 => {
                     return self.fail(Syntax::MismatchedBracket, index);
                 }
-                Sought::Left(index) => {
+                SearchStop::Left(index) => {
                     self.pass_end(index);
                     return Ok(SeekStep::Left);
                 }
-                // Where others would begin, all before has to be right.
-                Sought::Between(index) if seek.surplus != 0 => self.pass_end(index),
-                Sought::Between(index) => {
+                // Other cursors may start at a pause, so the brackets before it must match. If they
+                // do not, the search continues and fails when it leaves the container.
+                SearchStop::Between(index) if seek.surplus != 0 => self.pass_end(index),
+                SearchStop::Between(index) => {
                     self.pass_end(index);
                     return Ok(SeekStep::Between);
                 }
-                Sought::Ebbed(index) => {
+                SearchStop::Flush(index) => {
                     self.pass_end(index);
                     if seek.hits.waiting {
-                        return Ok(SeekStep::Kept);
+                        return Ok(SeekStep::Collected);
                     }
                 }
-                Sought::Edge { open, close } => {
+                SearchStop::Edge { open, close } => {
                     if self.is_name_at_edge(open, close)? {
-                        self.is_in_object(seek, self.at)?;
+                        self.check_in_object(seek, self.at)?;
                         self.at = self.start;
                         self.expect = Expect::Value;
                         self.read_name()?;
                         return Ok(SeekStep::Member);
                     }
                 }
-                Sought::TooDeep(index) => {
-                    let most = self.limits.depth as usize;
-                    if seek.opened.len() >= most {
+                SearchStop::TooDeep(index) => {
+                    // The kernel's limit is the length of `opened`, which grows on demand.
+                    let max_depth = self.limits.depth as usize;
+                    if seek.opened.len() >= max_depth {
                         let limit = Limit::Depth(u64::from(self.limits.depth));
                         return self.refuse(ErrorKind::Limit(limit), index);
                     }
-                    seek.opened.resize(most.min(2 * seek.opened.len()), 0);
+                    seek.opened.resize(max_depth.min(2 * seek.opened.len()), 0);
                     self.at = index;
                 }
-                Sought::More => return self.ended(),
+                SearchStop::More => return self.ended(),
             }
         }
     }
 
-    /// Past the bracket that ends a value.
+    /// Moves past the closing bracket at an index.
     fn pass_end(&mut self, index: usize) {
         self.at = index + 1;
         (self.start, self.end) = (self.at, self.at);
         self.after_value();
     }
 
-    /// From a place outside of strings to where masks alone do not tell how to go on, or to where
-    /// members are to be read that were kept; from there to the same place.
-    fn pass_to_name(&mut self, seek: &mut Seek, floor: u32) -> Result<Sought> {
-        let reach = seek.needle.reach();
-        seek.hits.kept.clear();
-        let (mut sought, mut carry) = match seek.pending.take() {
+    /// Searches until the kernel stops, and refills the window on the way. The cursor must be
+    /// outside strings. Returns the reason for the stop.
+    ///
+    /// If members were collected before the stop, the caller must report them first. The reason is
+    /// then also stored in `seek.pending`, and the next call returns it again.
+    fn pass_to_name(&mut self, seek: &mut Seek, floor: u32) -> Result<SearchStop> {
+        let max_len = seek.needle.max_len();
+        seek.hits.collected.clear();
+        let (mut stop, mut carry) = match seek.pending.take() {
             Some(pending) => pending,
             None => self.run_to_name(seek, floor, Carry::default()),
         };
         loop {
-            if !seek.hits.kept.is_empty() {
-                seek.pending = Some((sought, carry));
-                return Ok(sought);
+            if !seek.hits.collected.is_empty() {
+                seek.pending = Some((stop, carry));
+                return Ok(stop);
             }
-            if sought != Sought::More {
-                return Ok(sought);
+            if stop != SearchStop::More {
+                return Ok(stop);
             }
             self.at = self.source.window().len();
-            // The string that ends next may be the name.
-            self.start = self.at.saturating_sub(reach);
+            // The window may end inside a string that is the name. The bytes at which that string
+            // can start are kept.
+            self.start = self.at.saturating_sub(max_len);
             if !self.more()? {
-                let open =
+                let syntax =
                     if carry.in_string == 0 { Syntax::UnexpectedEnd } else { Syntax::UnterminatedString };
-                return self.fail(open, self.at);
+                return self.fail(syntax, self.at);
             }
-            (sought, carry) = self.run_to_name(seek, floor, carry);
+            (stop, carry) = self.run_to_name(seek, floor, carry);
         }
     }
 
-    /// The same within the window.
-    fn run_to_name(&mut self, seek: &mut Seek, floor: u32, carry: Carry) -> (Sought, Carry) {
-        seek.look(self.offset(), &self.stack, floor);
+    /// Runs the kernel until it stops or the window ends. Returns the reason, and the state with
+    /// which to continue after the window is refilled.
+    fn run_to_name(&mut self, seek: &mut Seek, floor: u32, carry: Carry) -> (SearchStop, Carry) {
+        seek.check_long_array(self.offset(), &self.stack, floor);
         let (window, base) = (self.source.window(), self.source.base());
-        let turn = seek.turn.max(floor);
-        let most = seek.opened.len().min(self.limits.depth as usize);
-        let may_take = self.limits.token_bytes >= TAKEN.max(seek.needle.reach() as u64);
-        let taken = if may_take { seek.taken } else { Taken::Alone };
-        seek.hits.taken = taken;
-        let mut state = Seeking {
+        let pause_depth = seek.pause_depth.max(floor);
+        let max_depth = seek.opened.len().min(self.limits.depth as usize);
+        let may_handle = self.limits.token_bytes >= MIN_TOKEN_LIMIT.max(seek.needle.max_len() as u64);
+        let plain = if may_handle { seek.plain } else { PlainMembers::Stop };
+        seek.hits.plain = plain;
+        let mut state = DescendantSearch {
             needle: &seek.needle,
             trace: Trace {
                 stack: &mut self.stack,
-                opened: &mut seek.opened[..most],
+                opened: &mut seek.opened[..max_depth],
                 lowest: &mut seek.lowest,
                 surplus: &mut seek.surplus,
                 passed: &mut seek.passed,
             },
             floor,
-            turn,
-            // A bracket before it ends at it.
-            until: seek.until.saturating_sub(base + 1) as usize,
-            ebb: seek.ebb,
+            pause_depth,
+            // The kernel compares the index of a bracket, and the search pauses right after it.
+            pause_from: seek.pause_from.saturating_sub(base + 1) as usize,
+            flush_depth: seek.flush_depth,
             base,
             carry,
             hits: &mut seek.hits,
         };
-        let sought = (self.kernels.seek)(window, self.at, &mut state);
-        let (carry, ended) = (state.carry, state.turn < turn);
-        if ended {
-            // The array in which to stop has ended.
-            seek.turn = 0;
+        let stop = (self.kernels.seek)(window, self.at, &mut state);
+        let (carry, has_array_ended) = (state.carry, state.pause_depth < pause_depth);
+        if has_array_ended {
+            // The search has left the array in which it was to pause.
+            seek.pause_depth = 0;
         }
-        (sought, carry)
+        (stop, carry)
     }
 
-    /// A member, the colon behind whose name stands here, is in an object.
-    fn is_in_object(&mut self, seek: &Seek, colon: usize) -> Result<()> {
+    /// Returns an error if the innermost open container is an array. `colon` is the index of the
+    /// colon after the name that was found.
+    fn check_in_object(&mut self, seek: &Seek, colon: usize) -> Result<()> {
         if self.stack.in_object() {
             return Ok(());
         }
-        let wrong = if seek.surplus == 0 { Syntax::ExpectedCommaOrEnd } else { Syntax::MismatchedBracket };
-        self.fail(wrong, colon)
+        let syntax = if seek.surplus == 0 { Syntax::ExpectedCommaOrEnd } else { Syntax::MismatchedBracket };
+        self.fail(syntax, colon)
     }
 
-    /// Whether a string that says the name, and ends where the window did, is a member's name. If
-    /// so, the cursor stands at the colon behind it.
+    /// Decides if a string that equals the searched name is the name of a member. The window ends
+    /// before the token after the string, so this reads on. Returns true if that token is a colon,
+    /// and leaves the cursor at the colon.
     #[cold]
     fn is_name_at_edge(&mut self, open: usize, close: usize) -> Result<bool> {
         self.start = open;

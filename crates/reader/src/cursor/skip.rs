@@ -1,10 +1,10 @@
-//! Skipping: past values and out of containers, by masks where validation allows it.
+//! Skips values and leaves containers, by masks if validation allows it.
 //!
-//! Under structural validation a skip counts brackets outside of strings, all of them together to
-//! find the end, and objects apart from arrays to know at the end that both balance. It remembers
-//! nothing of what it passed, so that it finds the same on a slice and on a stream.
+//! Under structural validation a skip counts brackets outside strings: all of them together to find
+//! the end, and objects separately to check at the end that both kinds balance. It keeps no other
+//! state, so the result is the same on a slice and on a stream.
 
-use trommel_scan::{Kernels, Skip, Skipped, Tallying};
+use trommel_scan::{Kernels, Skip, Skipped, Tallier};
 
 use super::{Cursor, Expect, Token};
 use crate::config::Validation;
@@ -13,8 +13,8 @@ use crate::span::Span;
 use crate::tally::Tally;
 
 impl Cursor<'_> {
-    /// Passes over the value that comes next and returns its place. Costs a few masks a block of 64
-    /// bytes under structural validation, many under strict.
+    /// Skips the next value and returns its span. Costs a few masks per block of 64 bytes under
+    /// structural validation, many under strict.
     pub fn skip_value(&mut self) -> Result<Span> {
         self.expect_value()?;
         if self.quick_scalar().is_some() {
@@ -33,16 +33,16 @@ impl Cursor<'_> {
                 self.leave_to(outside)?;
             }
             Validation::Structural => {
-                let free = self.limits.depth - self.stack.depth();
-                self.pass(&mut Skip::new(0, 0, u64::from(free)))?;
+                let remaining = self.limits.depth - self.stack.depth();
+                self.skip_brackets(&mut Skip::new(0, 0, u64::from(remaining)))?;
                 self.after_value();
             }
         }
         Ok(Span::new(start, self.offset()))
     }
 
-    /// Leaves the innermost open container: goes past its closing bracket. Outside of all
-    /// containers, nothing happens.
+    /// Leaves the innermost open container: moves past its closing bracket. Does nothing outside
+    /// all containers.
     pub fn leave(&mut self) -> Result<()> {
         if self.expect == Expect::Failed {
             return self.failure();
@@ -51,8 +51,13 @@ impl Cursor<'_> {
         match self.validation {
             Validation::Strict => self.leave_to(outside),
             Validation::Structural => {
-                let free = self.limits.depth - outside;
-                self.pass(&mut Skip::new(1, i64::from(self.stack.in_object()), u64::from(free)))?;
+                let remaining = self.limits.depth - outside;
+                // The container's own opening bracket was passed before: it counts as open.
+                self.skip_brackets(&mut Skip::new(
+                    1,
+                    i64::from(self.stack.in_object()),
+                    u64::from(remaining),
+                ))?;
                 self.stack.set_depth(outside);
                 self.after_value();
                 Ok(())
@@ -60,9 +65,9 @@ impl Cursor<'_> {
         }
     }
 
-    /// Passes over the value that comes next and tells what it is made of. Under structural
-    /// validation this costs masks, and of what is not JSON it tells something else; under strict
-    /// it costs tokens.
+    /// Skips the next value and counts the values in it by type. Under structural validation this
+    /// costs masks, and the counts of malformed JSON are undefined; under strict validation it
+    /// costs tokens.
     pub fn tally_value(&mut self) -> Result<Tally> {
         self.expect_value()?;
         let Some(byte) = self.next_byte()? else { return self.ended() };
@@ -78,19 +83,19 @@ impl Cursor<'_> {
             }
             return Ok(tally);
         }
-        let free = self.limits.depth - self.stack.depth();
-        let mut state = Tallying::new(Skip::new(0, 0, u64::from(free)));
-        self.pass(&mut state)?;
+        let remaining = self.limits.depth - self.stack.depth();
+        let mut state = Tallier::new(Skip::new(0, 0, u64::from(remaining)));
+        self.skip_brackets(&mut state)?;
         self.after_value();
         Ok(Tally::of(&state))
     }
 
-    /// From a place outside of strings to behind the bracket that brings the depth to zero.
-    fn pass(&mut self, state: &mut impl Passing) -> Result<()> {
+    /// Moves from a position outside strings past the bracket that brings the depth to zero.
+    fn skip_brackets(&mut self, state: &mut impl BracketKernel) -> Result<()> {
         self.token = Token::None;
         loop {
             let window = self.source.window();
-            match state.pass(self.kernels, window, self.at) {
+            match state.run(self.kernels, window, self.at) {
                 Skipped::Done(end) => {
                     self.at = end;
                     break;
@@ -101,6 +106,7 @@ impl Cursor<'_> {
                 }
                 Skipped::More => {
                     self.at = window.len();
+                    // Skipped bytes are not needed again: a stream may drop all that are not held.
                     self.start = self.at;
                     if !self.more()? {
                         let open = if state.brackets().in_string() {
@@ -122,16 +128,16 @@ impl Cursor<'_> {
     }
 }
 
-/// A way to pass over what stands in brackets.
-trait Passing {
-    fn pass(&mut self, kernels: &Kernels, window: &[u8], at: usize) -> Skipped;
+/// A kernel that skips brackets, with its state.
+trait BracketKernel {
+    fn run(&mut self, kernels: &Kernels, window: &[u8], at: usize) -> Skipped;
 
-    /// What was counted of the brackets so far.
+    /// The brackets that were counted so far.
     fn brackets(&self) -> &Skip;
 }
 
-impl Passing for Skip {
-    fn pass(&mut self, kernels: &Kernels, window: &[u8], at: usize) -> Skipped {
+impl BracketKernel for Skip {
+    fn run(&mut self, kernels: &Kernels, window: &[u8], at: usize) -> Skipped {
         (kernels.skip)(window, at, self)
     }
 
@@ -140,8 +146,8 @@ impl Passing for Skip {
     }
 }
 
-impl Passing for Tallying {
-    fn pass(&mut self, kernels: &Kernels, window: &[u8], at: usize) -> Skipped {
+impl BracketKernel for Tallier {
+    fn run(&mut self, kernels: &Kernels, window: &[u8], at: usize) -> Skipped {
         (kernels.tally)(window, at, self)
     }
 

@@ -1,9 +1,9 @@
-//! Tokens: strings, numbers and words, each checked in full.
+//! Reads and checks single tokens: strings, numbers, and literals.
 //!
-//! A string is passed from one special byte to the next by the backend's masks; what lies between
-//! is looked at for UTF-8 piece by piece, at the latest where the window ends. Whatever is wrong
-//! first, from left to right, is the error: an error at a byte is reported only after everything
-//! before it was found to be right.
+//! The backend's masks move through a string from one special byte to the next; the bytes between
+//! are checked for UTF-8 piece by piece, at the latest where the window ends. The error is the
+//! first one from left to right: an error at a byte is reported only after all bytes before it were
+//! found valid.
 
 use trommel_scan::{count_chars, is_space};
 
@@ -11,22 +11,22 @@ use super::{Cursor, Expect, Token};
 use crate::error::{ErrorKind, Limit, Result, Syntax};
 use crate::framing::Framing;
 use crate::grammar::{Escape, Numeral, escape, incomplete_tail, is_numeric, whole_characters};
-use crate::text::{Measure, Text};
+use crate::text::{Length, Text};
 
 /// Bytes that are kept of a string that is too long to be held.
-const BEGINNING: usize = 1024;
+const PREFIX_LEN: usize = 1024;
 
-/// What is known of a string while it is read.
+/// The state of a string while it is read.
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenString {
     is_name: bool,
     escaped: bool,
-    /// Whether there are bytes beyond ASCII among those that were not yet checked.
+    /// True if the unchecked bytes include some beyond ASCII.
     high: bool,
 }
 
 impl Cursor<'_> {
-    /// A member's name and the colon after it; the next byte is its opening quote.
+    /// Reads a member's name and the colon after it; the next byte is its opening quote.
     #[inline]
     pub(super) fn read_name(&mut self) -> Result<()> {
         self.start = self.at;
@@ -37,7 +37,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Past white space and a colon. The name before them stays readable.
+    /// Moves past white space and a colon. The name before them stays readable.
     #[inline]
     fn colon(&mut self) -> Result<()> {
         loop {
@@ -53,17 +53,16 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// A string, whose opening quote is the next byte, to behind its closing quote. Returns whether
-    /// it has escapes.
+    /// Reads a string, whose opening quote is the next byte. Returns true if it has escapes.
     ///
-    /// When it is too long to be held, the current token is [`Token::LongString`] afterwards, else
-    /// none.
+    /// The current token is [`Token::LongString`] afterwards if the string is too long to be held,
+    /// else none.
     #[inline]
     pub(super) fn string(&mut self, is_name: bool) -> Result<bool> {
         self.token = Token::None;
         self.at += 1;
         self.unchecked = self.at;
-        let mut open = Open { is_name, escaped: false, high: false };
+        let mut open = OpenString { is_name, escaped: false, high: false };
         loop {
             let window = self.source.window();
             let plain = (self.kernels.plain)(window, self.at);
@@ -77,7 +76,7 @@ impl Cursor<'_> {
                 }
                 Some(_) => return self.fail_inside(Syntax::ControlCharacter, self.at, open),
                 None => {
-                    self.pass_edge(&mut open)?;
+                    self.leave_window(&mut open)?;
                     if !self.more()? {
                         return self.unterminated(open);
                     }
@@ -85,26 +84,26 @@ impl Cursor<'_> {
             }
         }
         self.check_length(open)?;
-        self.pass_piece(self.at, open.high)?;
+        self.check_piece(self.at, open.high)?;
         self.at += 1;
         self.end = self.at;
         Ok(open.escaped)
     }
 
-    /// One escape; the next byte is its backslash.
-    fn escape(&mut self, open: &mut Open) -> Result<()> {
+    /// Reads one escape; the next byte is its backslash.
+    fn escape(&mut self, open: &mut OpenString) -> Result<()> {
         loop {
             match escape(&self.source.window()[self.at..]) {
                 Escape::Whole(length) => {
                     if self.is_long() {
-                        // Counted as one character, not as its spelling.
+                        // An escape counts as one character, but the pieces count its bytes.
                         self.long.whole.chars = self.long.whole.chars.wrapping_sub(length as u64 - 1);
                     }
                     self.at += length;
                     return Ok(());
                 }
                 Escape::Cut => {
-                    self.pass_edge(open)?;
+                    self.leave_window(open)?;
                     if !self.more()? {
                         return self.unterminated(*open);
                     }
@@ -114,59 +113,65 @@ impl Cursor<'_> {
         }
     }
 
-    /// Something is wrong at an index within the string, unless something before it is.
+    /// Fails at an index within the string, unless there is an error before it.
     #[cold]
-    fn fail_inside<T>(&mut self, syntax: Syntax, index: usize, open: Open) -> Result<T> {
+    fn fail_inside<T>(&mut self, syntax: Syntax, index: usize, open: OpenString) -> Result<T> {
         self.at = index;
         self.check_length(open)?;
-        self.pass_piece(index, open.high)?;
+        self.check_piece(index, open.high)?;
         self.fail(syntax, index)
     }
 
-    /// The record ends inside the string. It may do so within a character.
+    /// Fails because the record ends inside the string, possibly within a character.
     #[cold]
-    fn unterminated<T>(&mut self, open: Open) -> Result<T> {
+    fn unterminated<T>(&mut self, open: OpenString) -> Result<T> {
         self.at = self.source.window().len();
         self.check_length(open)?;
-        self.pass_piece(self.at - self.tail(), open.high)?;
+        // A character that the end of the record cuts is not reported as invalid UTF-8.
+        self.check_piece(self.at - self.tail(), open.high)?;
         self.fail(Syntax::UnterminatedString, self.at)
     }
 
-    /// Bytes before the current place that are only the beginning of a character.
+    /// The number of bytes before the current position that are an incomplete character.
     fn tail(&self) -> usize {
         incomplete_tail(&self.source.window()[self.unchecked..self.at])
     }
 
-    /// Before the window moves, inside a string: what was passed is checked, and let go if it is
-    /// too long to be held.
+    /// Checks the bytes that were read, before the window moves inside a string, and drops them if
+    /// the string is too long to be held.
     #[cold]
-    fn pass_edge(&mut self, open: &mut Open) -> Result<()> {
+    fn leave_window(&mut self, open: &mut OpenString) -> Result<()> {
         self.check_length(*open)?;
+        // A character that continues after the window stays unchecked until all of it is visible.
+        // Its bytes are not ASCII.
         let tail = self.tail();
-        self.pass_piece(self.at - tail, open.high)?;
+        self.check_piece(self.at - tail, open.high)?;
         open.high = tail > 0;
         Ok(())
     }
 
-    /// Refuses a name that is too long, and makes a long string of a string that is.
+    /// Refuses a name that is too long, and starts a long string for a string that is.
     #[inline]
-    fn check_length(&mut self, open: Open) -> Result<()> {
+    fn check_length(&mut self, open: OpenString) -> Result<()> {
         if self.is_long() || (self.at - self.start - 1) as u64 <= self.limits.token_bytes {
             return Ok(());
         }
         if open.is_name {
             return self.refuse_name();
         }
+        // On a slice a long string takes no memory, and held bytes must all stay readable.
         if self.is_stream() && self.holds.is_empty() {
             self.begin_long(open.escaped);
         }
         Ok(())
     }
 
-    /// A name is too long, unless something is wrong with what stands before the limit.
+    /// Refuses a name that is too long, unless there is an error before the limit.
     #[cold]
     fn refuse_name(&mut self) -> Result<()> {
         let limit = self.limits.token_bytes;
+        // The number of visible bytes beyond the limit depends on the window, so an error among
+        // them must not be reported.
         let end = self.start + 1 + limit as usize;
         let tail = incomplete_tail(&self.source.loaded()[self.unchecked..end]);
         self.check_utf8(self.unchecked, end - tail)?;
@@ -177,29 +182,29 @@ impl Cursor<'_> {
         matches!(self.token, Token::LongString { .. })
     }
 
-    /// Makes a long string of what was read of the current one, which nobody holds.
+    /// Turns the current string into a long one. It is not held.
     #[cold]
     fn begin_long(&mut self, escaped: bool) {
         let loaded = self.source.loaded();
         let text = &loaded[self.start + 1..self.at];
         let checked = &loaded[self.start + 1..self.unchecked];
-        let beginning = text.get(..BEGINNING.min(self.limits.token_bytes as usize)).unwrap_or(text);
-        let beginning = &beginning[..whole_characters(beginning)];
-        // The pieces count an escape by its spelling: what that is too much is taken off here, for
-        // those so far.
+        let prefix = text.get(..PREFIX_LEN.min(self.limits.token_bytes as usize)).unwrap_or(text);
+        let prefix = &prefix[..whole_characters(prefix)];
+        // The pieces count every byte of an escape: `surplus` corrects this for the pieces so far.
         let surplus = if escaped { count_chars(text) - Text::new(text, true).char_len() } else { 0 };
+        // May wrap while the bytes of an escape are unchecked; the next piece adds them.
         let chars = count_chars(checked).wrapping_sub(surplus);
-        self.long.whole = Measure { bytes: checked.len() as u64, chars };
-        self.long.beginning.clear();
-        self.long.beginning.extend_from_slice(beginning);
+        self.long.whole = Length { bytes: checked.len() as u64, chars };
+        self.long.prefix.clear();
+        self.long.prefix.extend_from_slice(prefix);
         self.long.offset = self.absolute(self.start);
         self.token = Token::LongString { escaped };
         self.start = self.unchecked;
     }
 
-    /// Checks the bytes of a string up to index `to`; those of a long one are counted and let go.
+    /// Checks the bytes of a string up to index `to`; counts and drops those of a long string.
     #[inline]
-    fn pass_piece(&mut self, to: usize, high: bool) -> Result<()> {
+    fn check_piece(&mut self, to: usize, high: bool) -> Result<()> {
         if high {
             self.check_utf8(self.unchecked, to)?;
         }
@@ -215,6 +220,7 @@ impl Cursor<'_> {
 
     fn check_utf8(&mut self, from: usize, to: usize) -> Result<()> {
         let bytes = &self.source.loaded()[from..to];
+        // The fast validator reports no position, so an error is searched for again.
         if simdutf8::basic::from_utf8(bytes).is_ok() {
             return Ok(());
         }
@@ -222,15 +228,16 @@ impl Cursor<'_> {
         self.fail(Syntax::Utf8, from + valid)
     }
 
-    /// A number, from its first byte to behind its last.
+    /// Reads a number, from its first byte.
     #[inline]
     pub(super) fn number(&mut self) -> Result<()> {
         let limit = self.limits.token_bytes;
         let mut numeral = Numeral::default();
         loop {
             let rest = &self.source.window()[self.at..];
-            let (length, visible) = (numeral.pass(rest), rest.len());
+            let (length, visible) = (numeral.advance(rest), rest.len());
             self.at += length;
+            // Checked once per window, so that an endless number cannot fill the memory.
             if (self.at - self.start) as u64 > limit {
                 return self.refuse(ErrorKind::Limit(Limit::TokenBytes(limit)), self.start);
             }
@@ -239,18 +246,18 @@ impl Cursor<'_> {
             }
         }
         let next = self.source.window().get(self.at).copied();
-        let apart = self.framing == Framing::Concatenated && self.stack.depth() == 0;
+        let is_separate = self.framing == Framing::Concatenated && self.stack.depth() == 0;
         match next {
             None if !numeral.is_whole() => return self.ended(),
             Some(_) if !numeral.is_whole() => return self.fail(Syntax::Number, self.at),
-            Some(byte) if is_numeric(byte) && !apart => return self.fail(Syntax::Number, self.at),
+            Some(byte) if is_numeric(byte) && !is_separate => return self.fail(Syntax::Number, self.at),
             _ => {}
         }
         self.end = self.at;
         Ok(())
     }
 
-    /// One of the three words, whose first letter is the next byte.
+    /// Reads one of the three literals, whose first letter is the next byte.
     pub(super) fn literal(&mut self, word: &[u8]) -> Result<()> {
         self.want(word.len())?;
         let found = &self.source.window()[self.at..];

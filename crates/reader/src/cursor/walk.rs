@@ -1,4 +1,4 @@
-//! Walking: from token to token, by the grammar of RFC 8259.
+//! Walks from token to token, by the grammar of RFC 8259.
 
 use trommel_scan::is_space;
 
@@ -7,10 +7,10 @@ use crate::error::{ErrorKind, Limit, Result, Syntax};
 use crate::event::{Event, Kind};
 
 impl Cursor<'_> {
-    /// The next event, or `None` when the record's value has ended, or there is no record. At the
-    /// end of a record it is checked that nothing follows that may not: with the framings
-    /// [`Auto`](crate::Framing::Auto) and [`Concatenated`](crate::Framing::Concatenated) this is
-    /// left to [`next_record`](Self::next_record).
+    /// Returns the next event, or `None` after the end of the record's value, or if the input has
+    /// no further record. At the end of a record, checks that no invalid bytes follow; with the
+    /// framings [`Auto`](crate::Framing::Auto) and [`Concatenated`](crate::Framing::Concatenated),
+    /// [`next_record`](Self::next_record) does that.
     pub fn advance(&mut self) -> Result<Option<Event>> {
         if let Some(event) = self.step_ahead() {
             return Ok(Some(event));
@@ -18,7 +18,7 @@ impl Cursor<'_> {
         match self.expect {
             Expect::Value => self.begin_value().map(Some),
             Expect::First | Expect::Next => {
-                if self.look_ahead()
+                if self.read_ahead()
                     && let Some(event) = self.step_ahead()
                 {
                     return Ok(Some(event));
@@ -43,11 +43,11 @@ impl Cursor<'_> {
         if self.next_element()? { self.begin_value() } else { Ok(Event::End(Kind::Array)) }
     }
 
-    /// In an object, between members: goes to the next member's [name](Self::name), before its
-    /// value, and returns `true`; or past the closing bracket, and returns `false`. A value that
-    /// was not looked at is skipped.
+    /// In an object, between members: moves to the value of the next member, whose
+    /// [name](Self::name) is then available, and returns true; or moves past the closing bracket
+    /// and returns false. A value that was not read is skipped.
     pub fn next_member(&mut self) -> Result<bool> {
-        self.settle()?;
+        self.skip_unread()?;
         if !self.stack.in_object() {
             return self.failure();
         }
@@ -56,7 +56,7 @@ impl Cursor<'_> {
         }
         match self.next_byte()? {
             Some(b'"') if self.expect == Expect::First => {}
-            Some(b',') if self.expect == Expect::Next => self.pass_comma()?,
+            Some(b',') if self.expect == Expect::Next => self.read_comma()?,
             Some(b'}') => return Ok(self.close()),
             found => return self.unexpected_inside(found),
         }
@@ -64,10 +64,10 @@ impl Cursor<'_> {
         Ok(true)
     }
 
-    /// In an array, between elements: goes to the next element's value and returns `true`, or past
-    /// the closing bracket and returns `false`. A value that was not looked at is skipped.
+    /// In an array, between elements: moves to the next element and returns true, or past the
+    /// closing bracket and returns false. A value that was not read is skipped.
     pub fn next_element(&mut self) -> Result<bool> {
-        self.settle()?;
+        self.skip_unread()?;
         if self.stack.in_object() {
             return self.failure();
         }
@@ -76,7 +76,7 @@ impl Cursor<'_> {
         }
         match self.next_byte()? {
             Some(b']') => return Ok(self.close()),
-            Some(b',') if self.expect == Expect::Next => self.pass_comma()?,
+            Some(b',') if self.expect == Expect::Next => self.read_comma()?,
             Some(byte) if self.expect == Expect::First && kind_of(byte).is_some() => {}
             found => return self.unexpected_inside(found),
         }
@@ -85,8 +85,8 @@ impl Cursor<'_> {
         Ok(true)
     }
 
-    /// The type of the value that comes next, without entering it; `None` when what comes is no
-    /// value, which [`begin_value`](Self::begin_value) then reports. The current name stays.
+    /// The kind of the next value, without entering it; `None` if no value follows, which
+    /// [`begin_value`](Self::begin_value) then reports. The current name stays available.
     pub fn peek(&mut self) -> Result<Option<Kind>> {
         match self.expect {
             Expect::Value | Expect::First | Expect::Next => {}
@@ -98,6 +98,7 @@ impl Cursor<'_> {
             Expect::End | Expect::Done => return Ok(None),
             Expect::Failed => return self.failure(),
         }
+        // Unlike `next_byte`, this keeps the current token, which may be the name of the value.
         loop {
             match self.source.window().get(self.at).copied() {
                 Some(byte) if is_space(byte) => self.space(),
@@ -108,8 +109,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Enters the value that comes next: all of it when it is no container, else its opening
-    /// bracket.
+    /// Enters the next value: reads all of a scalar, or the opening bracket of a container.
     pub fn begin_value(&mut self) -> Result<Event> {
         self.expect_value()?;
         if let Some(event) = self.quick_value() {
@@ -129,14 +129,14 @@ impl Cursor<'_> {
                 self.number()?;
                 Ok(self.scalar(Kind::Number, Token::Number))
             }
-            b't' => self.word(b"true", Kind::Bool, Token::Bool(true)),
-            b'f' => self.word(b"false", Kind::Bool, Token::Bool(false)),
-            b'n' => self.word(b"null", Kind::Null, Token::Null),
-            _ => self.no_value(byte),
+            b't' => self.read_literal(b"true", Kind::Bool, Token::Bool(true)),
+            b'f' => self.read_literal(b"false", Kind::Bool, Token::Bool(false)),
+            b'n' => self.read_literal(b"null", Kind::Null, Token::Null),
+            _ => self.invalid_value(byte),
         }
     }
 
-    /// A value must be what comes next, or the first record.
+    /// Fails unless a value or the first record is expected.
     #[inline]
     pub(super) fn expect_value(&mut self) -> Result<()> {
         if self.expect == Expect::Start {
@@ -149,9 +149,9 @@ impl Cursor<'_> {
         }
     }
 
-    /// A value that was announced and not looked at is passed over.
+    /// Skips an expected value that was not read.
     #[inline]
-    fn settle(&mut self) -> Result<()> {
+    fn skip_unread(&mut self) -> Result<()> {
         match self.expect {
             Expect::First | Expect::Next => Ok(()),
             Expect::Value => self.skip_value().map(|_| ()),
@@ -159,11 +159,13 @@ impl Cursor<'_> {
         }
     }
 
-    /// The next byte that is no white space, not consumed; `None` at the end of the record.
+    /// The next byte that is not white space, without consuming it; `None` at the end of the
+    /// record.
     #[inline]
     pub(super) fn next_byte(&mut self) -> Result<Option<u8>> {
         self.token = Token::None;
         loop {
+            // The start moves along, so that a stream drops white space of any length.
             self.start = self.at;
             match self.source.window().get(self.at).copied() {
                 Some(byte) if !is_space(byte) => return Ok(Some(byte)),
@@ -174,7 +176,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Past white space, as far as it is visible.
+    /// Skips white space, as far as it is visible.
     #[inline]
     pub(super) fn space(&mut self) {
         let window = self.source.window();
@@ -198,7 +200,8 @@ impl Cursor<'_> {
         Ok(Event::Begin(kind))
     }
 
-    /// Past the bracket that closes the innermost container, in which there is no further child.
+    /// Moves past the bracket that closes the innermost container. Returns false, for the moves
+    /// that look for a child.
     #[inline]
     pub(super) fn close(&mut self) -> bool {
         self.at += 1;
@@ -220,14 +223,14 @@ impl Cursor<'_> {
         Event::Scalar(kind)
     }
 
-    fn word(&mut self, word: &[u8], kind: Kind, token: Token) -> Result<Event> {
+    fn read_literal(&mut self, word: &[u8], kind: Kind, token: Token) -> Result<Event> {
         self.literal(word)?;
         Ok(self.scalar(kind, token))
     }
 
-    /// Past a comma, to what follows it, which must begin another child.
+    /// Moves past a comma to the next token, which must start another child.
     #[inline]
-    fn pass_comma(&mut self) -> Result<()> {
+    fn read_comma(&mut self) -> Result<()> {
         self.at += 1;
         let in_object = self.stack.in_object();
         match self.next_byte()? {
@@ -236,7 +239,7 @@ impl Cursor<'_> {
             Some(byte) if byte == if in_object { b'}' } else { b']' } => {
                 self.fail(Syntax::TrailingComma, self.at)
             }
-            Some(byte) => self.no_child(byte),
+            Some(byte) => self.invalid_child(byte),
             None => self.ended(),
         }
     }
@@ -246,19 +249,23 @@ impl Cursor<'_> {
         match found {
             None => self.ended(),
             Some(b'}' | b']') => self.fail(Syntax::MismatchedBracket, self.at),
-            Some(byte) if self.expect == Expect::First => self.no_child(byte),
+            Some(byte) if self.expect == Expect::First => self.invalid_child(byte),
             Some(_) => self.fail(Syntax::ExpectedCommaOrEnd, self.at),
         }
     }
 
     #[cold]
-    fn no_child<T>(&mut self, byte: u8) -> Result<T> {
-        if self.stack.in_object() { self.fail(Syntax::ExpectedName, self.at) } else { self.no_value(byte) }
+    fn invalid_child<T>(&mut self, byte: u8) -> Result<T> {
+        if self.stack.in_object() {
+            self.fail(Syntax::ExpectedName, self.at)
+        } else {
+            self.invalid_value(byte)
+        }
     }
 
-    /// What stands where a value must begin was perhaps meant as one.
+    /// Fails at a byte where a value must start, with the kind of value that was probably intended.
     #[cold]
-    fn no_value<T>(&mut self, byte: u8) -> Result<T> {
+    fn invalid_value<T>(&mut self, byte: u8) -> Result<T> {
         let syntax = match byte {
             b'a'..=b'z' | b'N' | b'I' | b'T' | b'F' => Syntax::Literal,
             b'+' | b'.' => Syntax::Number,
@@ -267,7 +274,7 @@ impl Cursor<'_> {
         self.fail(syntax, self.at)
     }
 
-    /// The record ends too early.
+    /// Fails because the record ends too early.
     #[cold]
     pub(super) fn ended<T>(&mut self) -> Result<T> {
         self.fail(Syntax::UnexpectedEnd, self.at)

@@ -1,5 +1,5 @@
-//! Files that are there, are not, and change; maps and their memory. Here and not with the
-//! batteries, because mapping takes the word of a caller.
+//! Tests of missing, irregular, and changing files, and of the memory that maps take. They are here
+//! and not in the batteries because mapping needs a trusted policy.
 
 mod pseudo;
 
@@ -15,15 +15,15 @@ use crate::{Config, Cursor, Framing, Span, Syntax, Validation};
 const MAPPED: MapPolicy = MapPolicy::FOR_TESTS;
 const POLICIES: [MapPolicy; 2] = [MapPolicy::never(), MAPPED];
 
-/// A folder that is gone after the test, and a path in it.
-fn place(name: &str) -> (tempfile::TempDir, PathBuf) {
+/// A temporary folder, and a path in it.
+fn path_of(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     (folder, path)
 }
 
 fn file(bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
-    let (folder, path) = place("input.json");
+    let (folder, path) = path_of("input.json");
     fs::write(&path, bytes).unwrap();
     (folder, path)
 }
@@ -37,8 +37,8 @@ fn read_all(input: &Input, framing: Framing) -> Result<u64> {
 }
 
 #[test]
-fn what_is_no_regular_file_is_refused() {
-    let (folder, missing) = place("missing");
+fn irregular_files_are_refused() {
+    let (folder, missing) = path_of("missing");
     let kind = |path: &Path, policy| Input::open(path, policy).unwrap_err().kind();
     for policy in POLICIES {
         assert_eq!(kind(&missing, policy), io::ErrorKind::NotFound);
@@ -46,11 +46,11 @@ fn what_is_no_regular_file_is_refused() {
     }
 }
 
-/// A pipe is refused at once: to open it would wait for its other end.
+/// A pipe is refused at once; opening it would wait for its other end.
 #[cfg(target_os = "linux")]
 #[test]
 fn pipes_and_devices_are_refused() {
-    let (_folder, pipe) = place("pipe");
+    let (_folder, pipe) = path_of("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for policy in POLICIES {
         for path in [pipe.as_path(), Path::new("/dev/null")] {
@@ -72,9 +72,9 @@ fn an_empty_file_is_an_empty_input() {
     }
 }
 
-/// Mapped, read in windows, and from memory: the same bytes, as often as they are wanted.
+/// Mapped files, files read in windows, and bytes in memory return the same bytes, repeatedly.
 #[test]
-fn every_way_gives_the_same_bytes() {
+fn all_storages_return_the_same_bytes() {
     let text: Vec<u8> = (0..5_000).flat_map(|number| format!("[{number}, \"é\"]\n").into_bytes()).collect();
     let (_folder, path) = file(&text);
     let inputs = [
@@ -95,7 +95,7 @@ fn every_way_gives_the_same_bytes() {
         }
         input.verify(false).unwrap();
     }
-    // An open file is taken from its start, and its own position stays.
+    // An open file is read from its start, and its own position stays.
     let mut file = File::open(&path).unwrap();
     file.read_exact(&mut [0; 10]).unwrap();
     let input = Input::from_file(file.try_clone().unwrap(), POLICIES[0]).unwrap();
@@ -103,7 +103,8 @@ fn every_way_gives_the_same_bytes() {
     assert_eq!(io::Seek::stream_position(&mut file).unwrap(), 10);
 }
 
-/// R22: truncated, appended to, overwritten in place, replaced by rename, or only removed: noticed.
+/// R22: detects a file that was truncated, appended to, overwritten in place, replaced by a rename,
+/// or only removed.
 #[test]
 fn changes_are_noticed() {
     type Change = fn(&Path);
@@ -127,7 +128,7 @@ fn changes_are_noticed() {
             let (_folder, path) = file(b"[1]\n[2]");
             let input = Input::open(&path, policy).unwrap();
             input.verify(false).unwrap();
-            // The clock of a file system is coarse.
+            // A change within the resolution of the file system's clock could go unnoticed.
             sleep(Duration::from_millis(20));
             change(&path);
             let error = input.verify(false).unwrap_err();
@@ -137,10 +138,9 @@ fn changes_are_noticed() {
     }
 }
 
-/// R22: what is appended is not read; what is cut off while it is read is an error, and no short
-/// answer.
+/// R22: appended bytes are not read. Truncation during reading is an error, never a shorter result.
 #[test]
-fn readers_keep_to_the_length_at_the_start() {
+fn readers_stop_at_the_initial_length() {
     let text = format!("[{}0]", "1,".repeat(100_000));
     let (_folder, path) = file(text.as_bytes());
     let input = Input::open(&path, MapPolicy::never()).unwrap();
@@ -158,7 +158,7 @@ fn readers_keep_to_the_length_at_the_start() {
     assert_eq!(cursor.advance().unwrap_err().kind(), ErrorKind::SourceChanged);
 }
 
-/// Who measures memory does so alone.
+/// Tests that measure memory hold this lock, so that they run one at a time.
 #[cfg(target_os = "linux")]
 static MEASURING: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
@@ -173,8 +173,8 @@ fn resident_file_memory() -> u64 {
     field("RssFile:") + field("RssShmem:")
 }
 
-/// R7: pages of a map behind the cursor are given back, whatever stands there, also while it is
-/// held, and when it is read again.
+/// R7: pages of a map that the cursor has passed are released: for any content, also during a hold,
+/// and again when they are read again.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_map_takes_no_memory() {
@@ -214,7 +214,7 @@ fn a_map_takes_no_memory() {
     }
 }
 
-/// R7: lines are counted without having all of the file in memory, for an error at its end.
+/// R7: counting the lines before an error at the end of a file does not keep the file in memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_place_takes_no_memory() {
@@ -224,17 +224,16 @@ fn a_place_takes_no_memory() {
     let input = Input::open(&path, MAPPED).unwrap();
     let mut cursor = Cursor::from_input(&input, Framing::Single, &Config::new());
     let before = resident_file_memory();
-    let place = cursor.place(text.len() as u64).unwrap();
-    assert_eq!((place.line, place.column), ((8 << 20) + 1, 1));
+    let position = cursor.line_column(text.len() as u64).unwrap();
+    assert_eq!((position.line, position.column), ((8 << 20) + 1, 1));
     let now = resident_file_memory();
     assert!(now < before + 8 * 1024, "{before} KiB, then {now} KiB");
 }
 
-/// R7: parts that are given back one after the other leave nothing between them, wherever they
-/// meet.
+/// R7: releasing adjacent parts one after the other keeps no page between them.
 #[cfg(target_os = "linux")]
 #[test]
-fn no_page_stays_where_parts_meet() {
+fn adjacent_parts_release_every_page() {
     let _alone = MEASURING.lock();
     let text = vec![b' '; 16 << 20];
     let (_folder, path) = file(&text);
@@ -251,7 +250,7 @@ fn no_page_stays_where_parts_meet() {
     assert!(now < before + 256, "{before} KiB, then {now} KiB");
 }
 
-/// What a stream holds in its temporary file takes no memory either.
+/// Bytes that a stream holds in its temporary file take no memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_spool_takes_no_memory() {
@@ -273,7 +272,7 @@ fn a_spool_takes_no_memory() {
         assert_eq!(cursor.skip_value().unwrap().len(), text.len() as u64);
         cursor.rewind(&mark);
     }
-    // What was held is let go of in the end, which counts its lines.
+    // Dropping the held bytes at the end counts their lines.
     cursor.skip_value().unwrap();
     cursor.release();
     assert!(!cursor.next_record().unwrap());
@@ -281,7 +280,7 @@ fn a_spool_takes_no_memory() {
 }
 
 #[test]
-fn views_know_where_they_are() {
+fn views_keep_absolute_offsets() {
     let view = View::at(b"0123456789", 100);
     assert_eq!((view.bytes().len(), view.base()), (10, 100));
     assert_eq!(view.get(Span::new(100, 110)), Some(&b"0123456789"[..]));
@@ -293,7 +292,8 @@ fn views_know_where_they_are() {
     assert_eq!((part.bytes(), part.base()), (&b"4"[..], 104));
 }
 
-/// Parts are whole lines, large enough, and joined the whole.
+/// Every part except the last one consists of whole lines and is large enough. Together, the parts
+/// are the whole text.
 #[test]
 fn partitions_are_whole_lines() {
     let text = "12345\n\n1\n\r\n12345678\nlast";

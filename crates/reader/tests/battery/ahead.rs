@@ -1,5 +1,5 @@
-//! Tokens that masks have judged are those that are read one by one, and what is wrong is found at
-//! the same place.
+//! Checks that tokens read by masks equal those read one by one, and that errors are at the same
+//! offset.
 
 use trommel_reader::{
     Backend, Config, Cursor, ErrorKind, Event, Framing, Kind, Listener, Scalar, Text, Validation, View,
@@ -10,19 +10,18 @@ use trommel_testkit::generate::{Layout, Shape, damage, document, stream};
 use trommel_testkit::naive;
 
 use super::corpus::{own, real};
-use super::trace::{Seen, Walk, assert_same, trace};
+use super::trace::{TraceEvent, Walk, assert_same, trace};
 
-/// What is left of a walk by tokens when values are skipped: records, their spans, and what is
-/// wrong.
-fn skipped(tokens: &[Seen]) -> Vec<Seen> {
+/// The trace of a walk that skips values: records with their spans, and errors.
+fn skipped(tokens: &[TraceEvent]) -> Vec<TraceEvent> {
     let mut left = Vec::new();
     let mut value: Option<trommel_reader::Span> = None;
     for seen in tokens {
         match seen {
-            Seen::Event { span, .. } => {
+            TraceEvent::Event { span, .. } => {
                 value = Some(value.map_or(*span, |value| trommel_reader::Span::new(value.start, span.end)));
             }
-            Seen::End => left.extend([Seen::Skipped(value.take().unwrap()), Seen::End]),
+            TraceEvent::End => left.extend([TraceEvent::Skipped(value.take().unwrap()), TraceEvent::End]),
             other => {
                 value = None;
                 left.push(other.clone());
@@ -32,8 +31,8 @@ fn skipped(tokens: &[Seen]) -> Vec<Seen> {
     left
 }
 
-/// By tokens, by events, by events with moves between them, and by skips: as a slice and in pieces,
-/// on every backend.
+/// Compares walks by tokens, by events, by events with other moves between them, and by skips: as a
+/// slice and in pieces, on every backend.
 fn compare(bytes: &[u8], framing: Framing, sizes: &[usize], note: &str) {
     let config = Config::new().validation(Validation::Strict);
     let tokens = trace(Cursor::from_view(View::new(bytes), framing, &config), Walk::Tokens);
@@ -52,15 +51,15 @@ fn compare(bytes: &[u8], framing: Framing, sizes: &[usize], note: &str) {
     }
 }
 
-/// A walk without the values that were skipped before something wrong was found behind them.
-fn without_trailing(mut walk: Vec<Seen>) -> Vec<Seen> {
-    let fails: Vec<bool> = walk.iter().skip(1).map(|next| matches!(next, Seen::Error { .. })).collect();
+/// A walk without the values that were skipped before an error after them.
+fn without_trailing(mut walk: Vec<TraceEvent>) -> Vec<TraceEvent> {
+    let fails: Vec<bool> = walk.iter().skip(1).map(|next| matches!(next, TraceEvent::Error { .. })).collect();
     let mut fails = fails.into_iter();
-    walk.retain(|seen| !(fails.next().unwrap_or(false) && matches!(seen, Seen::Skipped(_))));
+    walk.retain(|seen| !(fails.next().unwrap_or(false) && matches!(seen, TraceEvent::Skipped(_))));
     walk
 }
 
-/// The text as it is, and with something wrong.
+/// Compares the valid text, and the text with an error.
 fn both(bytes: &[u8], seed: u64, framing: Framing, sizes: &[usize]) {
     compare(bytes, framing, sizes, &format!("seed {seed}"));
     for again in 0..4 {
@@ -112,10 +111,10 @@ fn in_documents() {
 /// More tokens than are read one by one before masks are tried.
 const ZEROS: &str = "[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]";
 
-/// Every token next to every other, at every place of a block: what may stand there passes, what
-/// may not is found.
+/// Every token next to every other, at every offset of a block: valid sequences pass, and invalid
+/// ones are detected.
 #[test]
-fn at_every_place_of_a_block() {
+fn token_pairs_at_every_offset_of_a_block() {
     let pieces = [
         "{",
         "}",
@@ -163,22 +162,22 @@ fn at_every_place_of_a_block() {
     }
 }
 
-/// What was read ahead is forgotten with an error, which stays the answer to every move.
+/// An error drops the buffered tokens, and is returned by every later move.
 #[test]
-fn after_an_error_nothing_comes() {
+fn errors_are_final() {
     let text = format!("[{}]", ["1"; 500].join(","));
     let mut cursor = Cursor::from_view(View::new(text.as_bytes()), Framing::Single, &Config::new());
     for _ in 0..100 {
         cursor.advance().unwrap();
     }
-    // There are no members in an array.
+    // An array has no members.
     cursor.next_member().unwrap_err();
     for _ in 0..3 {
         cursor.advance().unwrap_err();
     }
 }
 
-/// What a listener hears: the event, where it begins, and the text it came with.
+/// A received event with its offset and its text.
 #[derive(Default)]
 struct Heard {
     names_alone: bool,
@@ -209,7 +208,7 @@ impl Listener for Heard {
     }
 }
 
-/// The events of a record by listening, some bytes at a time; and what is wrong.
+/// The events that a listener receives from a record, some bytes at a time, and the error.
 fn listened(mut cursor: Cursor<'_>, step: u64, names_alone: bool) -> (Heard, Option<(ErrorKind, u64)>) {
     let mut heard = Heard { names_alone, ..Heard::default() };
     let mut listen = || {
@@ -226,9 +225,9 @@ fn listened(mut cursor: Cursor<'_>, step: u64, names_alone: bool) -> (Heard, Opt
     (heard, ended.err().map(|error| (error.kind(), error.offset())))
 }
 
-/// Whoever listens hears the events of tokens, with scalars and without, up to what is wrong.
+/// A listener receives the events of tokens, with scalars and without, up to the error.
 #[test]
-fn listeners_hear_the_same() {
+fn listeners_receive_the_same_events() {
     for seed in 0..cases(300, 3_000) {
         let layout = [Layout::Random, Layout::Compact, Layout::Pretty][seed as usize % 3];
         let shape = Shape { layout, values: 2000, width: 12, ..Shape::default() };
@@ -246,12 +245,12 @@ fn listeners_hear_the_same() {
                 for cursor in [Cursor::from_view(View::new(&bytes), Framing::Single, &config), pieces] {
                     let (heard, wrong) = listened(cursor, step, names_alone);
                     let note = format!("seed {seed}, {names_alone}, by {size}, {step} at a time");
-                    assert_eq!(heard.events, told(&tokens, names_alone), "{note}");
+                    assert_eq!(heard.events, expected_events(&tokens, names_alone), "{note}");
                     let expected = tokens.iter().find_map(|seen| match seen {
-                        Seen::Error { kind, offset, .. } => Some((*kind, *offset)),
+                        TraceEvent::Error { kind, offset, .. } => Some((*kind, *offset)),
                         _ => None,
                     });
-                    // What follows the value is not looked at.
+                    // The bytes after the value are not read.
                     assert!(wrong == expected || wrong.is_none() && whole(&tokens), "{note}: {wrong:?}");
                 }
             }
@@ -259,26 +258,26 @@ fn listeners_hear_the_same() {
     }
 }
 
-/// Whether the value is whole, whatever follows it.
-fn whole(tokens: &[Seen]) -> bool {
-    let last = tokens.iter().rev().find(|seen| matches!(seen, Seen::Event { .. }));
-    last.is_some_and(|seen| matches!(seen, Seen::Event { depth: 0, .. }))
+/// True if the value is complete, regardless of the bytes after it.
+fn whole(tokens: &[TraceEvent]) -> bool {
+    let last = tokens.iter().rev().find(|seen| matches!(seen, TraceEvent::Event { .. }));
+    last.is_some_and(|seen| matches!(seen, TraceEvent::Event { depth: 0, .. }))
 }
 
-/// What is to be heard behind the first event, which was not listened to.
-fn told(tokens: &[Seen], names_alone: bool) -> Vec<(Event, u64, Vec<u8>)> {
+/// The events after the first one, which is read before listening.
+fn expected_events(tokens: &[TraceEvent], names_alone: bool) -> Vec<(Event, u64, Vec<u8>)> {
     let events = tokens.iter().filter_map(|seen| match seen {
-        Seen::Event { event: Event::Name, span, payload, .. } => {
+        TraceEvent::Event { event: Event::Name, span, payload, .. } => {
             Some((Event::Name, span.start, payload.clone()))
         }
-        Seen::Event { event, span, .. } => Some((*event, span.start, Vec::new())),
+        TraceEvent::Event { event, span, .. } => Some((*event, span.start, Vec::new())),
         _ => None,
     });
     let wanted = |event: &Event| !names_alone || !matches!(event, Event::Scalar(_));
     events.skip(1).filter(|(event, ..)| wanted(event)).collect()
 }
 
-/// Events with other moves between them see the same.
+/// Moves between events do not change the events.
 #[test]
 fn with_moves_between() {
     let config = Config::new().validation(Validation::Strict);
@@ -295,9 +294,9 @@ fn with_moves_between() {
     }
 }
 
-/// What was written down before a hold is not in the window behind a rewind, or only in part.
+/// After a rewind, tokens that were buffered before a hold are not in the window, or only partly.
 #[test]
-fn tokens_come_again_behind_a_rewind() {
+fn tokens_come_again_after_a_rewind() {
     let expected: Vec<Event> = (0..151).map(|_| Event::Scalar(Kind::Number)).collect();
     for large in [10, 4_000, 400_000, 600_000, 3_000_000] {
         let text = format!("[{}0,[{}2]]", "1,".repeat(400), " ".repeat(large));
@@ -323,10 +322,10 @@ fn tokens_come_again_behind_a_rewind() {
     }
 }
 
-/// The window of a stream moves while something is held. The tokens that were written down before
-/// are listened to behind the rewind.
+/// The window of a stream moves during a hold. After the rewind, the buffered tokens are passed to
+/// the listener.
 #[test]
-fn listening_goes_on_after_the_window_has_moved() {
+fn listening_continues_after_the_window_has_moved() {
     let text = format!("[{}{}]", "1,".repeat(400), format_args!("[{:4000}]", 2));
     let heard = |mut cursor: Cursor<'_>| {
         for _ in 0..250 {

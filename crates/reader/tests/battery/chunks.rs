@@ -1,4 +1,4 @@
-//! Whatever the window: the same events, payloads, spans and errors.
+//! Checks that the window never changes events, payloads, spans, or errors.
 
 use trommel_reader::{Backend, Config, Cursor, Framing, Validation};
 use trommel_testkit::chunks::{Chunks, Interrupting, SIZES};
@@ -14,7 +14,7 @@ const WALKS: [(Walk, Validation); 3] = [
     (Walk::Moves(2), Validation::Structural),
 ];
 
-/// Compares streams in reads of all the sizes, with windows of the same size, with the slice.
+/// Compares the slice with streams in reads and windows of all the sizes.
 fn compare(text: &Text, sizes: &[usize], backends: &[Backend]) {
     for (walk, validation) in WALKS {
         let config = Config::new().validation(validation);
@@ -33,7 +33,7 @@ fn compare(text: &Text, sizes: &[usize], backends: &[Backend]) {
     }
 }
 
-/// R1: every document here, every window from 1 to 129 bytes, every backend.
+/// R1: all documents of the corpus, all windows from 1 to 129 bytes, all backends.
 #[test]
 fn chunk_invariance() {
     let backends: Vec<_> = Backend::available().collect();
@@ -43,7 +43,7 @@ fn chunk_invariance() {
     }
 }
 
-/// R1: documents of others, as large as time allows.
+/// R1: third-party documents, as large as time allows.
 #[test]
 fn chunk_invariance_of_real_documents() {
     let most = cases(70_000, 4_000_000) as usize;
@@ -52,7 +52,7 @@ fn chunk_invariance_of_real_documents() {
     }
 }
 
-/// R1: random documents, good and damaged, in reads of random sizes with interruptions.
+/// R1: random documents, valid and damaged, in reads of random sizes with interruptions.
 #[test]
 fn chunk_invariance_of_random_documents() {
     let framings = [Framing::Single, Framing::Auto, Framing::Lines, Framing::Concatenated, Framing::JsonSeq];

@@ -1,11 +1,11 @@
-//! What the batteries read.
+//! The documents of the batteries.
 
 use std::path::Path;
 
 use trommel_reader::{Framing, View};
 use trommel_testkit::conformance;
 
-/// A text and how to take it.
+/// A text with its framing.
 pub(crate) struct Text {
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
@@ -28,8 +28,8 @@ pub(crate) fn own() -> Vec<Text> {
     texts
 }
 
-/// The real documents of the conformance suites, of that many bytes at most; none where the suites
-/// are not at hand.
+/// The real documents of the conformance suites up to a size in bytes; none if the suites are
+/// absent.
 pub(crate) fn real(most: usize) -> Vec<Text> {
     let Some(root) = conformance::root() else { return Vec::new() };
     let mut texts: Vec<_> = folder_texts(&root.join("documents")).collect();

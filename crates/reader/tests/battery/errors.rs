@@ -1,14 +1,14 @@
-//! Errors: every one of them, at its byte, with its place, what stands there, and what to do.
+//! Checks every error: its offset, line and column, excerpt, and advice.
 
 use std::io;
 
 use trommel_reader::{
-    Config, Cursor, Error, ErrorKind, Framing, Limit, Limits, Place, Result, Syntax, Validation, View,
+    Config, Cursor, Error, ErrorKind, Framing, Limit, Limits, LineColumn, Result, Syntax, Validation, View,
 };
 use trommel_testkit::chunks::{Chunks, FailAfter};
 use trommel_testkit::repeat::Repeat;
 
-/// Reads everything, to the first error.
+/// Reads everything up to the first error.
 fn read(cursor: &mut Cursor<'_>) -> Result<()> {
     while cursor.next_record()? {
         while cursor.advance()?.is_some() {}
@@ -16,7 +16,7 @@ fn read(cursor: &mut Cursor<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The error of a text in every way to read it.
+/// The error of a text, which must be the same for every kind of cursor.
 fn refusal(text: &[u8], framing: Framing) -> Error {
     let config = Config::new();
     let whole = read(&mut Cursor::from_view(View::new(text), framing, &config)).unwrap_err();
@@ -31,8 +31,8 @@ fn refusal(text: &[u8], framing: Framing) -> Error {
     whole
 }
 
-/// One row a fault: the text, how it is framed, and the message with the place. Every variant of
-/// `Syntax` stands here.
+/// One row per fault: the text, its framing, and the message with its position. Every variant of
+/// `Syntax` has a row.
 const FAULTS: &[(Syntax, Framing, &[u8], &str)] = &[
     (Syntax::Empty, Framing::Single, b" \n ", "the input is empty at byte 3 (line 2, column 2)"),
     (
@@ -161,25 +161,25 @@ const FAULTS: &[(Syntax, Framing, &[u8], &str)] = &[
         Syntax::TrailingData,
         Framing::Single,
         b"{}\n{}",
-        "something follows the value at byte 3 (line 2, column 1)",
+        "unexpected data after the value at byte 3 (line 2, column 1)",
     ),
     (
         Syntax::TrailingData,
         Framing::Auto,
         b"\xEF\xBB\xBF{} ;",
-        "something follows the value at byte 6 (line 1, column 4)",
+        "unexpected data after the value at byte 6 (line 1, column 4)",
     ),
     (
         Syntax::ValuesTouch,
         Framing::Lines,
         b"1\r\n1 2",
-        "another value without a line break between at byte 5 (line 2, column 3)",
+        "another value follows without a line break at byte 5 (line 2, column 3)",
     ),
     (
         Syntax::TruncatedRecord,
         Framing::JsonSeq,
         b"\x1E1\n\x1E2",
-        "the record may have been cut off at byte 5 (line 2, column 3)",
+        "the record may be truncated at byte 5 (line 2, column 3)",
     ),
     (
         Syntax::ExpectedSeparator,
@@ -189,8 +189,8 @@ const FAULTS: &[(Syntax, Framing, &[u8], &str)] = &[
     ),
 ];
 
-/// R45: every fault has a code, its byte, its line and column in characters, a sentence, and a next
-/// step.
+/// R45: every fault has a code, its offset, its line and column in characters, a sentence, and
+/// advice.
 #[test]
 fn faults() {
     let mut seen = Vec::new();
@@ -207,7 +207,7 @@ fn faults() {
     }
     seen.sort_unstable();
     seen.dedup();
-    // All that there are: the enum cannot be listed from outside, its codes can.
+    // All variants: the enum cannot be listed here, but its codes can.
     let all = [
         "control_character",
         "empty",
@@ -233,7 +233,7 @@ fn faults() {
     assert_eq!(seen, all);
 }
 
-/// R45: so have limits, changes, and what the system says.
+/// R45: so do limits, changes of the input, and errors of the system.
 #[test]
 fn other_errors() {
     let shown = |kind| Error::plain(kind, 7).to_string();
@@ -243,29 +243,26 @@ fn other_errors() {
             Limit::TokenBytes(4),
             "a name or number longer than the limit of 4 bytes at byte 7; raise the token limit",
         ),
-        (
-            Limit::SpoolBytes(5),
-            "looking back takes more than the spool limit of 5 bytes at byte 7; raise the spool",
-        ),
+        (Limit::SpoolBytes(5), "held bytes exceed the spool limit of 5 bytes at byte 7; raise the spool"),
         (Limit::Ratio(6), "decompresses to more than 6 times its size at byte 7; raise the ratio limit"),
         (
             Limit::Other("strata", 8),
-            "strata is over its limit of 8 at byte 7; raise the limit, or ask for less",
+            "strata is over its limit of 8 at byte 7; raise the limit, or request less",
         ),
     ] {
         let error = Error::plain(ErrorKind::Limit(limit), 7);
         assert!(error.to_string().starts_with(text), "{error}");
-        assert!(error.is_limit() && error.place().is_none() && error.kind().code() == "limit");
+        assert!(error.is_limit() && error.line_column().is_none() && error.kind().code() == "limit");
     }
     assert!(
         shown(ErrorKind::SourceChanged)
-            .starts_with("the input changed while it was read at byte 7; read it again")
+            .starts_with("the input changed while it was read at byte 7; read it when no process")
     );
     assert_eq!(shown(ErrorKind::Cancelled), "cancelled at byte 7");
     assert_eq!(ErrorKind::SourceChanged.code(), "source_changed");
     assert_eq!(ErrorKind::Cancelled.code(), "cancelled");
     let cause = io::Error::new(io::ErrorKind::StorageFull, "no room for the temporary file");
-    let error = Error::io(cause, 9).at_place(Place::new(2, 3));
+    let error = Error::io(cause, 9).with_line_column(LineColumn::new(2, 3));
     assert_eq!(error.kind(), ErrorKind::Io(io::ErrorKind::StorageFull));
     assert_eq!(error.to_string(), "no room for the temporary file at byte 9 (line 2, column 3)");
     assert_eq!((error.kind().code(), error.help()), ("io", None));
@@ -275,8 +272,8 @@ fn other_errors() {
     assert!(size_of::<Result<Option<trommel_reader::Event>>>() <= 2 * size_of::<usize>());
 }
 
-/// R45: on a stream the line, the column and what stands before are known after the window has
-/// moved on, and what is shown is never long.
+/// R45: on a stream, the line, the column, and the bytes before an error are known after the window
+/// has moved on, and excerpts are short.
 #[test]
 fn far_into_a_stream() {
     let line = "{\"text\": \"é and 😀\", \"list\": [1, 2]}\n";
@@ -296,8 +293,8 @@ fn far_into_a_stream() {
                 let empty = tail.len() - tail.trim_start().len();
                 let column = if empty > 0 { 7 } else { 10 };
                 assert_eq!(
-                    error.place(),
-                    Some(Place::new(count + 1 + empty as u64, column)),
+                    error.line_column(),
+                    Some(LineColumn::new(count + 1 + empty as u64, column)),
                     "{count} {window}"
                 );
                 let excerpt = error.excerpt();
@@ -308,8 +305,8 @@ fn far_into_a_stream() {
     }
 }
 
-/// R1: a skip under structural validation reports the same place in any window, also when what it
-/// passed is gone.
+/// R1: a skip under structural validation reports the same position in any window, even if the
+/// skipped bytes are gone.
 #[test]
 fn structural_errors_on_streams() {
     let text = format!("{{\"a\": {}}}, \"b\": 1}}\n", "[\n{\"x\": \"]\"},".repeat(50));
@@ -324,19 +321,19 @@ fn structural_errors_on_streams() {
     assert_eq!(whole.kind(), ErrorKind::Syntax(Syntax::UnexpectedEnd));
 }
 
-/// Lines and columns of a view that begins later count from the view; the offset is that of the
+/// Lines and columns of a view that starts later count from the view; the offset is that of the
 /// input.
 #[test]
-fn places_in_views() {
+fn positions_in_views() {
     let error =
         read(&mut Cursor::from_view(View::at(b"1\n 2 3", 1000), Framing::Lines, &Config::new())).unwrap_err();
-    assert_eq!((error.offset(), error.place()), (1005, Some(Place::new(2, 4))));
+    assert_eq!((error.offset(), error.line_column()), (1005, Some(LineColumn::new(2, 4))));
     let mut cursor = Cursor::from_view(View::at(b"[1,\n2]", 50), Framing::Single, &Config::new());
-    assert_eq!(cursor.place(54), Some(Place::new(2, 1)));
-    assert_eq!(cursor.place(51), Some(Place::new(1, 2)));
+    assert_eq!(cursor.line_column(54), Some(LineColumn::new(2, 1)));
+    assert_eq!(cursor.line_column(51), Some(LineColumn::new(1, 2)));
 }
 
-/// What a reader fails with is passed on with how far it came, stays, and nothing after it is read.
+/// The error of a reader is returned with the offset so far, is final, and stops the reading.
 #[test]
 fn failing_readers() {
     for after in [0, 1, 5, 100, 70_000] {
@@ -355,9 +352,9 @@ fn failing_readers() {
     }
 }
 
-/// A limit of a record's content lets a later record be read.
+/// After a record that exceeds a limit, later records are read.
 #[test]
-fn limits_are_left_behind() {
+fn records_after_a_limit_are_read() {
     let mut limits = Limits::default();
     limits.depth = 2;
     limits.token_bytes = 4;
@@ -372,7 +369,7 @@ fn limits_are_left_behind() {
     assert_eq!(outcomes, [Ok(()), Err(depth), Err(token), Err(token), Ok(())]);
 }
 
-/// Input of another format is named by its first bytes, with the command that unpacks it.
+/// Input in another format is named by its first bytes, with the command that unpacks it.
 #[test]
 fn other_formats_are_named() {
     let mut tar = vec![0; 512];
@@ -390,7 +387,7 @@ fn other_formats_are_named() {
             let error = read(&mut Cursor::from_view(View::new(bytes), framing, &Config::new())).unwrap_err();
             assert_eq!(error.message(), format!("the input is {format} data, not JSON"), "{framing:?}");
             assert!(error.help().is_some_and(|help| help.contains(command)), "{error}");
-            // A pipe gives its first bytes one by one.
+            // A pipe returns its first bytes one by one.
             if format != "tar" {
                 let reader = Chunks::new(bytes, &[1]);
                 let piped = read(&mut Cursor::from_reader(reader, framing, &Config::new())).unwrap_err();
@@ -417,7 +414,7 @@ fn comments_are_recognized() {
         "[1, // c\n2]",
     ] {
         let error = refusal(text.as_bytes(), Framing::Auto);
-        assert!(error.to_string().ends_with("; JSON has no comments: remove them"), "{text}: {error}");
+        assert!(error.to_string().ends_with("; remove comments: JSON has none"), "{text}: {error}");
     }
     for text in ["[1 2]", "{a: 1}", "{} x", "[\"/\" 1]", "\"a\\#\""] {
         let error = refusal(text.as_bytes(), Framing::Auto);

@@ -1,9 +1,9 @@
-//! Records: every rule of every framing.
+//! Checks every rule of every framing.
 
 use trommel_reader::{Config, Cursor, ErrorKind, Framing, Syntax, Validation, View};
 use trommel_testkit::chunks::Chunks;
 
-/// What became of a record: its place, or what is wrong and where.
+/// The outcome of a record: its span, or its error and offset.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Outcome {
     At(u64, u64),
@@ -39,7 +39,7 @@ fn outcomes(mut cursor: Cursor<'_>, skip: bool) -> Vec<Outcome> {
             }
             Err(error) => {
                 let ErrorKind::Syntax(syntax) = error.kind() else { panic!("{error}") };
-                // What follows a value that was read to its end is a fault of its record.
+                // Data after a value that was read to its end is an error of its record.
                 if outcomes.len() as u64 == cursor.record() + 1 {
                     outcomes.pop();
                 }
@@ -57,7 +57,7 @@ fn outcomes(mut cursor: Cursor<'_>, skip: bool) -> Vec<Outcome> {
     }
 }
 
-/// The same in every way to read it.
+/// Checks that all cursors have the same outcome.
 fn check(framing: Framing, text: &str, expected: &[Outcome]) {
     check_bytes(framing, text.as_bytes(), expected);
 }
@@ -75,7 +75,7 @@ fn check_bytes(framing: Framing, text: &[u8], expected: &[Outcome]) {
     }
 }
 
-/// One value, white space around it, and nothing else; an empty input is an error.
+/// One value with white space around it, and nothing else; an empty input is an error.
 #[test]
 fn single() {
     check(Framing::Single, " {\"a\":1}\r\n", &[At(1, 8)]);
@@ -93,8 +93,8 @@ fn single() {
     check(Framing::Single, "01", &[Bad(Syntax::Number, 1)]);
 }
 
-/// One value a line. Blank lines are no records, CR LF ends a line as LF does, the last line needs
-/// no end, and no line is no record.
+/// One value per line. Blank lines are not records, CR LF ends a line like LF, the last line needs
+/// no end, and an input without lines has no records.
 #[test]
 fn lines() {
     check(Framing::Lines, "", &[]);
@@ -102,7 +102,7 @@ fn lines() {
     check(Framing::Lines, "\u{FEFF}", &[]);
     check(Framing::Lines, "1\n2\r\n\n \t3 \n[4,\t5]", &[At(0, 1), At(2, 3), At(8, 9), At(11, 17)]);
     check(Framing::Lines, "\u{FEFF}{}\n{}\n", &[At(3, 5), At(6, 8)]);
-    // A line feed never stands inside of a value.
+    // A line feed never occurs inside a value.
     check(Framing::Lines, "[1,\n2]", &[Bad(Syntax::UnexpectedEnd, 3), Bad(Syntax::TrailingData, 5)]);
     check(
         Framing::Lines,
@@ -111,7 +111,7 @@ fn lines() {
     );
 }
 
-/// After a bad line the next one is read, whatever was wrong.
+/// After a malformed line the next one is read, regardless of the error.
 #[test]
 fn lines_recover() {
     check(
@@ -143,8 +143,8 @@ fn lines_recover() {
     );
 }
 
-/// Values one after the other. White space between them is free; an empty stream holds none;
-/// nothing tells where to go on after a bad one.
+/// Values one after the other. White space between them is optional; an empty stream has no
+/// records; after a malformed value, reading cannot continue.
 #[test]
 fn concatenated() {
     check(Framing::Concatenated, "", &[]);
@@ -175,8 +175,8 @@ fn concatenated() {
     check(Framing::Concatenated, "\u{FEFF}1 \u{FEFF}2", &[At(3, 4), Bad(Syntax::ExpectedValue, 5)]);
 }
 
-/// RFC 7464: a separator before each record; elements that are blank are none; a number or word
-/// that ends with the record may have been cut; a cut record is bad, and the next is read.
+/// RFC 7464: a separator before each record; blank elements are skipped; a number or literal at the
+/// end of a record may be truncated; after a truncated record, the next one is read.
 #[test]
 fn text_sequences() {
     check(Framing::JsonSeq, "", &[]);
@@ -207,14 +207,14 @@ fn text_sequences() {
             At(25, 27),
         ],
     );
-    // What stands before the first separator is a bad record.
+    // Data before the first separator is a malformed record.
     check(Framing::JsonSeq, " {}\u{1E}1\n", &[Bad(Syntax::ExpectedSeparator, 1), At(4, 5)]);
     check(Framing::JsonSeq, "\u{FEFF}\n\u{1E}{}", &[At(5, 7)]);
     check(Framing::JsonSeq, "{}", &[Bad(Syntax::ExpectedSeparator, 0)]);
 }
 
-/// Found out: a sequence by its first byte; else one value, or a stream when another value begins
-/// after a line break.
+/// Detection: a text sequence by its first byte; otherwise one value, or a stream if another value
+/// follows after a line break.
 #[test]
 fn auto() {
     check(Framing::Auto, "{}", &[At(0, 2)]);
@@ -227,7 +227,7 @@ fn auto() {
     }
 }
 
-/// Found out: what touches is an error, and so is what is no value; neither makes a stream.
+/// Detection: values that touch are an error, and so is other data; neither makes a stream.
 #[test]
 fn auto_refuses() {
     for (text, offset) in
@@ -247,7 +247,7 @@ fn auto_refuses() {
     check(Framing::Auto, "1\n[2\n3", &[At(0, 1), Bad(Syntax::ExpectedCommaOrEnd, 5)]);
 }
 
-/// UTF-16 and UTF-32 are refused by name, with and without a mark, and nothing after it is read.
+/// UTF-16 and UTF-32 are refused by name, with and without a mark, and nothing after that is read.
 #[test]
 fn wide_encodings() {
     let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<_>>();
@@ -270,8 +270,8 @@ fn wide_encodings() {
     }
 }
 
-/// A record that was not read to its end is left: unseen where there are delimiters, skipped where
-/// there are none, for good where there is one document. What is unseen is not checked.
+/// An unfinished record is left: unread with delimiters, skipped without them, for good in a single
+/// document. Unread bytes are not checked.
 #[test]
 fn records_are_left_early() {
     for (framing, text, records) in [
@@ -301,10 +301,9 @@ fn records_are_left_early() {
     }
 }
 
-/// The first record needs not be asked for; the moves find it by themselves, and holds from before
-/// it stay.
+/// Calling `next_record` for the first record is optional: moves do it, and earlier holds stay.
 #[test]
-fn the_first_record_comes_by_itself() {
+fn moves_start_the_first_record() {
     let cases = [
         (Framing::Single, " {\"a\":1}"),
         (Framing::Auto, "\u{FEFF}{\"a\":1}"),
@@ -343,11 +342,12 @@ fn the_first_record_comes_by_itself() {
     }
 }
 
-/// On a pipe nothing waits for more than it needs: a record is given as soon as its end is known.
+/// On a pipe, no read waits for more than it needs: a record is returned as soon as its end is
+/// known.
 #[test]
-fn records_come_as_soon_as_they_can() {
+fn records_are_returned_as_soon_as_they_end() {
     let source = |framing, text: &'static str| {
-        // Whoever reads on behind the text fails.
+        // Reading beyond the text fails.
         let reader = trommel_testkit::chunks::FailAfter::new(
             text.as_bytes(),
             text.len() as u64,

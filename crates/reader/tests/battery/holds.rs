@@ -1,4 +1,4 @@
-//! Looking back: holds and rewinds, in memory, in the window, and in a temporary file.
+//! Tests of holds and rewinds, in memory, in the window, and in a temporary file.
 
 use trommel_reader::{
     Config, Cursor, Error, ErrorKind, Event, Framing, Kind, Limit, Limits, Mark, Result, Span, Validation,
@@ -12,7 +12,7 @@ use trommel_testkit::repeat::Repeat;
 
 use super::trace::payload;
 
-/// One step of a walk, with all that can be seen after it.
+/// One step of a walk, with everything that is visible after it.
 #[derive(Debug, PartialEq)]
 struct Step {
     what: &'static str,
@@ -23,14 +23,14 @@ struct Step {
     held: Option<Vec<u8>>,
 }
 
-/// A walk by random moves that looks back whenever it feels like it.
+/// A walk by random moves with random rewinds.
 struct Walker<'c, 'a> {
     cursor: &'c mut Cursor<'a>,
     random: Random,
     open: Vec<Kind>,
-    /// Marks with the containers that were open there.
+    /// Marks with the containers that were open at each.
     marks: Vec<(Mark, Vec<Kind>, bool)>,
-    /// Whether a value comes next.
+    /// True if a value comes next.
     before_value: bool,
     steps: Vec<Step>,
 }
@@ -50,7 +50,7 @@ impl Walker<'_, '_> {
     }
 
     fn step(&mut self) -> Result<()> {
-        // A mark is good as long as its container is open, or was not left for another.
+        // A mark is valid while its container is open and has not been replaced by another.
         let depth = self.open.len();
         match self.random.weighted(&[60, 12, 8, 8, 6]) {
             1 if self.marks.len() < 6 => {
@@ -77,12 +77,12 @@ impl Walker<'_, '_> {
                 self.before_value = false;
                 self.look("leave");
             }
-            _ => self.go_on()?,
+            _ => self.move_randomly()?,
         }
         Ok(())
     }
 
-    fn go_on(&mut self) -> Result<()> {
+    fn move_randomly(&mut self) -> Result<()> {
         if self.before_value {
             self.before_value = false;
             if self.random.chance(25) {
@@ -103,8 +103,7 @@ impl Walker<'_, '_> {
             self.before_value = true;
         } else {
             self.open.pop();
-            // What was marked inside of it must not be returned to once another container is
-            // entered.
+            // Marks inside it are invalid once another container is entered.
             let depth = self.open.len();
             while self.marks.last().is_some_and(|(_, open, _)| open.len() > depth) {
                 self.cursor.release();
@@ -140,10 +139,10 @@ fn config(change: impl FnOnce(&mut Limits)) -> Config {
     Config::new().limits(limits)
 }
 
-/// R1: random walks that look back see on a stream what they see on a slice, whether what is held
-/// fits or goes to the temporary file.
+/// R1: random walks with rewinds see the same on a stream as on a slice, whether the held bytes fit
+/// in memory or go to the temporary file.
 #[test]
-fn random_walks_look_back() {
+fn random_walks_with_rewinds() {
     let framings = [
         (naive::Framing::Lines, Framing::Lines),
         (naive::Framing::JsonSeq, Framing::JsonSeq),
@@ -172,8 +171,8 @@ fn random_walks_look_back() {
     assert!(back > 1_500, "{back}");
 }
 
-/// Everything of a large record is held, read a second and third time, and its bytes are there, far
-/// beyond what stays in memory.
+/// A large record is held, read a second and a third time, and its bytes are readable, far beyond
+/// the memory limit.
 #[test]
 fn a_large_record_is_held_in_a_file() {
     let count = 40_000;
@@ -200,9 +199,9 @@ fn a_large_record_is_held_in_a_file() {
     assert!(!cursor.next_record().unwrap());
 }
 
-/// After the hold the file is left again, for the window; offsets, lines and columns go on.
+/// After the hold, the file is dropped for the window again; offsets, lines, and columns continue.
 #[test]
-fn the_file_is_left_again() {
+fn the_file_is_dropped_after_the_hold() {
     let line = format!("[{}]\n", "1,\n".repeat(30_000).trim_end_matches(",\n"));
     let text = line.repeat(4);
     let config = config(|limits| limits.held_bytes = 1 << 16);
@@ -219,11 +218,11 @@ fn the_file_is_left_again() {
         cursor.release();
     }
     let error = cursor.next_record().and_then(|_| cursor.skip_value()).unwrap_err();
-    let place = error.place().unwrap();
+    let place = error.line_column().unwrap();
     assert_eq!((place.line, place.column), (4 * 30_000 + 1, 4));
 }
 
-/// What is held is bounded: beyond the spool limit an error names it, and nothing more is read.
+/// Held bytes are bounded: beyond the spool limit an error names it, and nothing more is read.
 #[test]
 fn the_spool_has_a_limit() {
     let config = config(|limits| {
@@ -237,12 +236,12 @@ fn the_spool_has_a_limit() {
     assert_eq!(error.kind(), ErrorKind::Limit(Limit::SpoolBytes(1 << 20)));
     assert!(error.is_limit() && !error.is_syntax());
     assert!((1 << 20..(1 << 20) + (1 << 17)).contains(&error.offset()), "{error}");
-    // It is final, also for what comes behind the next line end.
+    // The error is final, even with a line end after it.
     cursor.rewind(&mark);
     assert_eq!(cursor.next_record().unwrap_err().kind(), error.kind());
 }
 
-/// Without a hold nothing goes to the file: a string as long as the token limit stays in memory.
+/// Without a hold, no bytes go to the file: a string as long as the token limit stays in memory.
 #[test]
 fn tokens_need_no_file() {
     let config = config(|limits| {
@@ -262,7 +261,7 @@ fn tokens_need_no_file() {
         assert_eq!((text.is_cut(), text.byte_len(), text.char_len()), (cut, bytes, bytes));
         assert!(!cursor.next_element().unwrap());
     }
-    // While something is held no string is cut; here there is no room for it.
+    // During a hold strings are not cut; this one does not fit.
     let mut cursor =
         Cursor::from_reader(Repeat::new("[\"", "x", "", "\"]", 1 << 22), Framing::Single, &config);
     cursor.next_record().unwrap();
@@ -270,9 +269,8 @@ fn tokens_need_no_file() {
     assert_eq!(cursor.skip_value().unwrap_err().kind(), ErrorKind::Limit(Limit::SpoolBytes(0)));
 }
 
-/// Going back to bytes that are gone is an error, never a wrong answer; going back does not undo an
-/// error.
-/// Going back over much and forward again, to where bytes were shown before.
+/// Going far back and forward again, to bytes that were shown before. Going back to dropped bytes
+/// is an error, and does not undo an error.
 #[test]
 fn rewinds_go_back_and_forth() {
     let text = format!("[{}0]", "\"]]]]]]]]]]\",".repeat(200_000));
@@ -325,7 +323,7 @@ fn misuse_is_an_error() {
     assert!(again.iter().all(|again| (again.kind(), again.offset()) == (error.kind(), error.offset())));
 }
 
-/// A move where it cannot be made is an error, not a guess.
+/// A move that is not possible is an error.
 #[test]
 fn impossible_moves_are_errors() {
     let at = |text: &'static [u8], steps: usize| {
@@ -349,7 +347,7 @@ fn impossible_moves_are_errors() {
     assert!(at(b"[1]", 0).leave().is_ok() && at(b"[1]", 3).leave().is_ok());
 }
 
-/// R1: characters are counted on streams as on slices, across windows, holds and rewinds.
+/// R1: character counts are the same on streams and slices, across windows, holds, and rewinds.
 #[test]
 fn characters_are_counted() {
     for seed in 0..50 {

@@ -1,4 +1,4 @@
-//! Input that wants to exhaust something: depth, memory, the stack.
+//! Tests with input that tries to exhaust depth, memory, or the stack.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use trommel_testkit::chunks::Chunks;
 use trommel_testkit::effort::{cases, small_stack};
 use trommel_testkit::repeat::Repeat;
 
-/// Counts what is asked of a reader.
+/// Counts the bytes that are requested from a reader.
 struct Counted<R>(R, Arc<AtomicU64>);
 
 impl<R: Read> Read for Counted<R> {
@@ -23,7 +23,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Runs on a thread with little stack.
+/// Runs on a thread with a small stack.
 fn on_small_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(small_stack()).spawn_scoped(scope, work).unwrap();
@@ -41,8 +41,8 @@ fn both(config: Config) -> [Config; 2] {
     [config.validation(Validation::Strict), config.validation(Validation::Structural)]
 }
 
-/// R8: a billion opening brackets from a reader are refused at the first that is too many, after
-/// hardly more was read than up to there, whatever they open and however they are walked.
+/// R8: a billion opening brackets from a reader are refused at the first one that exceeds the
+/// limit, after hardly any more bytes were read, for all kinds and all moves.
 #[test]
 fn depth_bomb_from_a_reader() {
     on_small_stack(|| {
@@ -66,8 +66,8 @@ fn advance_all(cursor: &mut Cursor<'_>) -> Result<()> {
     Ok(())
 }
 
-/// R8: a million levels in memory: refused at the limit by default, and taken, without recursion,
-/// where the limit is raised.
+/// R8: a million levels in memory: refused at the default limit, and read without recursion at a
+/// higher limit.
 #[test]
 fn depth_bomb_in_memory() {
     on_small_stack(|| {
@@ -91,7 +91,7 @@ fn depth_bomb_in_memory() {
     });
 }
 
-/// R8: the limit is exact, and the same for what is entered and what is skipped at any depth.
+/// R8: the limit is exact, and the same for entered and skipped containers at any depth.
 #[test]
 fn depth_limit_is_exact() {
     for limit in [1, 2, 63, 64, 65, 129] {
@@ -118,7 +118,7 @@ fn depth_limit_is_exact() {
     }
 }
 
-/// Reads `{"text": …, "after": 1}` to its end, with what is asked of the string.
+/// Reads `{"text": …, "after": 1}` to its end, and passes the string to `look`.
 fn giant(reader: impl Read + Send, config: &Config, look: impl FnOnce(Text<'_>)) -> Result<Span> {
     let mut cursor = Cursor::from_reader(reader, Framing::Single, config);
     cursor.begin_value()?;
@@ -133,8 +133,8 @@ fn giant(reader: impl Read + Send, config: &Config, look: impl FnOnce(Text<'_>))
     Ok(span)
 }
 
-/// R10: a string far beyond what is held passes in pieces, its beginning kept, its bytes and
-/// characters counted.
+/// R10: a string far beyond the limit is read in pieces; its start is kept, and its bytes and
+/// characters are counted.
 #[test]
 fn giant_string() {
     let bytes = cases(64 << 20, 2 << 30);
@@ -156,8 +156,8 @@ fn giant_string() {
     assert_eq!(span.unwrap().len(), count * piece.len() as u64 + 2);
 }
 
-/// R1, R10: where a long string is cut, whatever the window, makes no difference: neither to its
-/// figures nor to its beginning, nor to what is wrong with it.
+/// R1, R10: the window in which a long string is cut does not change its counts, its start, or its
+/// errors.
 #[test]
 fn long_strings_in_every_window() {
     let body = r#"aé€😀\\\"\u00e9\ud83d\ude00x\/"#.repeat(60);
@@ -182,8 +182,7 @@ fn long_strings_in_every_window() {
     }
 }
 
-/// R1, R10: a fault anywhere in a long string is found at its byte in any window, as it is in
-/// memory.
+/// R1, R10: an error anywhere in a long string has the same offset in any window as in memory.
 #[test]
 fn faults_in_long_strings() {
     let body = "aé€😀\\n\\u00e9\\ud83d\\ude00".repeat(20);
@@ -204,7 +203,7 @@ fn faults_in_long_strings() {
             let text = [b"{\"text\":\"", before, fault, b"\x02", &body.as_bytes()[at..], b"\"}"].concat();
             let expected = giant(text.as_slice(), &Config::new(), |_| ()).unwrap_err();
             let whole = Cursor::new(&text, &Config::new()).skip_value().unwrap_err();
-            assert_eq!((whole.kind(), whole.offset(), whole.place()), same(&expected));
+            assert_eq!((whole.kind(), whole.offset(), whole.line_column()), same(&expected));
             let size = 1 + (at * 7 + index) % 70;
             let config = with_limits(|limits| limits.token_bytes = 8).window(size);
             let error = giant(Chunks::new(text.as_slice(), &[size]), &config, |_| ()).unwrap_err();
@@ -213,12 +212,12 @@ fn faults_in_long_strings() {
     }
 }
 
-fn same(error: &Error) -> (ErrorKind, u64, Option<trommel_reader::Place>) {
-    (error.kind(), error.offset(), error.place())
+fn same(error: &Error) -> (ErrorKind, u64, Option<trommel_reader::LineColumn>) {
+    (error.kind(), error.offset(), error.line_column())
 }
 
-/// R10: a number of a million digits is one number; one beyond the limit is refused at its first
-/// byte, as is a name, in any window.
+/// R10: a number of a million digits is one number; a longer one is refused at its first byte, like
+/// a name, in any window.
 #[test]
 fn giant_numbers_and_names() {
     let digits = "7".repeat(1_000_000);
@@ -255,11 +254,11 @@ fn giant_numbers_and_names() {
     }
 }
 
-/// R1: what is wrong first is the error, also where a name is too long.
+/// R1: the first error is reported, even if a name is too long.
 #[test]
 fn faults_in_long_names() {
-    // What may stand within 20 bytes is looked at, and half a character is known to be wrong by the
-    // byte behind it.
+    // The bytes within the limit of 20 are checked, and half a character is known to be invalid by
+    // the byte after it.
     let faults: [(&[u8], usize); 4] = [(b"\xFF", 20), (b"\x01", 21), (b"\\x", 21), (b"\xC3", 19)];
     for (fault, from) in faults {
         for at in 0..40 {
@@ -278,8 +277,7 @@ fn faults_in_long_names() {
     }
 }
 
-/// Numbers that touch, as a concatenated stream may hold them by the million, take time in
-/// proportion.
+/// Touching numbers, of which a concatenated stream may have millions, take linear time.
 #[test]
 fn touching_numbers_are_read_once_each() {
     let count = 2_000_000;
@@ -298,10 +296,10 @@ fn touching_numbers_are_read_once_each() {
     }
 }
 
-/// What a skip under structural validation promises to find, it finds behind a gigabyte as well as
-/// at once.
+/// A skip under structural validation detects the promised errors after a gigabyte as well as at
+/// once.
 #[test]
-fn what_skips_find() {
+fn skips_detect_promised_errors() {
     let config = Config::new().validation(Validation::Structural);
     let inside = "\"]}\\\"\",{},[{}],nul,\"\\ud800\",";
     for (tail, kind, back) in [

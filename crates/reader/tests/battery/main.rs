@@ -1,4 +1,4 @@
-//! The reader against oracles, suites, and everything that reading can meet, one subject a module.
+//! Compares the reader with oracles and suites, one subject per module.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 

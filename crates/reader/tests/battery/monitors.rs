@@ -1,4 +1,4 @@
-//! The monitor: progress and cancellation.
+//! Tests of the monitor: progress and cancellation.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -21,19 +21,19 @@ fn text(bytes: u64, layout: &str) -> Vec<u8> {
     if layout == "lines" { body.into_bytes() } else { format!("[{body}0]").into_bytes() }
 }
 
-/// Reads a cursor to its end and returns what its monitor was told.
-fn told(mut cursor: Cursor<'_>, told: &Mutex<Vec<u64>>) -> Vec<u64> {
+/// Reads a cursor to its end, and returns the offsets of the monitor's calls.
+fn calls(mut cursor: Cursor<'_>, calls: &Mutex<Vec<u64>>) -> Vec<u64> {
     while cursor.next_record().unwrap() {
         cursor.skip_value().unwrap();
     }
     drop(cursor);
-    std::mem::take(&mut told.lock().unwrap())
+    std::mem::take(&mut calls.lock().unwrap())
 }
 
-/// R31, R32: whatever stands there, the monitor hears of every MiB, never of less than before, and
-/// of the end.
+/// R31, R32: the monitor is called for every MiB and at the end, with offsets that never decrease,
+/// for any content.
 #[test]
-fn hears_of_every_mib() {
+fn is_called_for_every_mib() {
     for layout in ["items", "string", "number", "space", "lines"] {
         let text = text(5 * MIB, layout);
         let framing = if layout == "lines" { Framing::Lines } else { Framing::Auto };
@@ -48,9 +48,9 @@ fn hears_of_every_mib() {
                 })
             };
             let slice = Cursor::from_view(View::new(&text), framing, &config).monitored(monitor());
-            let slice = told(slice, &heard);
+            let slice = calls(slice, &heard);
             let reader = Chunks::new(text.as_slice(), &[100_000]);
-            let stream = told(Cursor::from_reader(reader, framing, &config).monitored(monitor()), &heard);
+            let stream = calls(Cursor::from_reader(reader, framing, &config).monitored(monitor()), &heard);
             for offsets in [&slice, &stream] {
                 let steps = [&[0], offsets.as_slice()].concat();
                 assert!(
@@ -64,9 +64,9 @@ fn hears_of_every_mib() {
     }
 }
 
-/// R31: work that is done again after a rewind counts.
+/// R31: bytes that are read again after a rewind count.
 #[test]
-fn hears_of_what_is_read_again() {
+fn is_called_for_bytes_that_are_read_again() {
     for bytes in [100_000, 3 * MIB] {
         let text = text(bytes, "items");
         for streamed in [false, true] {
@@ -94,7 +94,7 @@ fn hears_of_what_is_read_again() {
     }
 }
 
-/// R31: an error of the monitor ends the reading within a MiB, and stays.
+/// R31: an error of the monitor ends the reading within a MiB, and is final.
 #[test]
 fn ends_the_reading() {
     for framing in [Framing::Single, Framing::Lines, Framing::Concatenated] {
@@ -120,7 +120,7 @@ fn ends_the_reading() {
     }
 }
 
-/// R31: an endless stream can be left.
+/// R31: an endless stream can be cancelled.
 #[test]
 fn ends_an_endless_stream() {
     for (head, item) in [("[", "1,"), ("[\"", "x"), ("{\"a\":\"", "\\n"), ("", " "), ("", "1")] {

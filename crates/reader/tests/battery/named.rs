@@ -1,4 +1,4 @@
-//! Members of certain names are those that going from member to member finds.
+//! Compares the search for members by names with walking from member to member.
 
 use trommel_reader::{
     Backend, Config, Cursor, ErrorKind, Event, Framing, Kind, Limit, Limits, Names, Syntax, Validation, View,
@@ -10,18 +10,17 @@ use trommel_testkit::generate::{Layout, Shape, document};
 use super::corpus::{own, real};
 use super::seeks::spellings;
 
-/// A member: the number of its name, how many containers are open around it, and where its value
-/// begins.
+/// A member: the index of its name, the depth, and the offset of its value.
 type Member = (usize, u32, u64);
 
-type Found = trommel_reader::Result<Vec<Member>>;
+type FoundMembers = trommel_reader::Result<Vec<Member>>;
 
-/// The members of these names in a value. Of their values, and of elements, some are entered, some
-/// are left on the way, and others are passed over, by the next move or before.
+/// The members with these names in a value. Some of their values and of the elements are entered,
+/// some are left early, and some are skipped, by the next move or explicitly.
 fn members(
     cursor: &mut Cursor<'_>,
     mut next: impl FnMut(&mut Cursor<'_>) -> trommel_reader::Result<Option<usize>>,
-) -> Found {
+) -> FoundMembers {
     let (mut found, mut open) = (Vec::new(), Vec::new());
     let enter = |cursor: &mut Cursor<'_>, open: &mut Vec<Kind>| {
         if let Event::Begin(kind) = cursor.begin_value()? {
@@ -56,11 +55,11 @@ fn members(
     Ok(found)
 }
 
-fn by_names(cursor: &mut Cursor<'_>, names: &Names) -> Found {
+fn by_names(cursor: &mut Cursor<'_>, names: &Names) -> FoundMembers {
     members(cursor, |cursor| cursor.next_named(names))
 }
 
-fn by_tokens(cursor: &mut Cursor<'_>, names: &Names) -> Found {
+fn by_tokens(cursor: &mut Cursor<'_>, names: &Names) -> FoundMembers {
     members(cursor, |cursor| {
         while cursor.next_member()? {
             let name = cursor.name().unwrap();
@@ -72,8 +71,11 @@ fn by_tokens(cursor: &mut Cursor<'_>, names: &Names) -> Found {
     })
 }
 
-/// Every record's members; nothing where one is bad.
-fn all(mut cursor: Cursor<'_>, members: impl Fn(&mut Cursor<'_>) -> Found) -> Option<Vec<Vec<Member>>> {
+/// The members of every record; `None` if one is malformed.
+fn all(
+    mut cursor: Cursor<'_>,
+    members: impl Fn(&mut Cursor<'_>) -> FoundMembers,
+) -> Option<Vec<Vec<Member>>> {
     let mut found = Vec::new();
     while cursor.next_record().ok()? {
         found.push(members(&mut cursor).ok()?);
@@ -85,7 +87,7 @@ fn compare(bytes: &[u8], framing: Framing, names: &[&str], sizes: &[usize]) -> u
     let names = Names::new(names.iter().copied());
     let strict = Config::new().validation(Validation::Strict);
     let slice = |config: &Config| Cursor::from_view(View::new(bytes), framing, config);
-    // What is read is right, as far as it is read.
+    // Reading stops before errors.
     if all(slice(&strict), |cursor| cursor.skip_value().map(|_| Vec::new())).is_none() {
         return 0;
     }
@@ -138,10 +140,9 @@ fn of_random_documents() {
     assert!(found > 1_000, "{found}");
 }
 
-/// Names in every spelling, at every place around the edge of a block, among strings that look like
-/// them.
+/// Names with and without escapes, at every offset around a block edge, among similar strings.
 #[test]
-fn of_every_spelling_and_place() {
+fn of_every_form_and_offset() {
     for (name, spelling, pad) in spellings() {
         let space = " ".repeat(pad);
         let text = format!(
@@ -152,10 +153,9 @@ fn of_every_spelling_and_place() {
     }
 }
 
-/// Members that no name is looked for are skipped, and what that finds wrong is the same however
-/// the bytes come.
+/// Other members are skipped, and errors in them are the same for every source.
 #[test]
-fn what_is_skipped_is_checked_as_promised() {
+fn skipped_members_are_checked_as_promised() {
     let names = Names::new(["a", "b"]);
     let long = format!(r#"{{"x":"{}","a":1"#, "x".repeat(500));
     for (text, syntax, offset) in [
@@ -219,7 +219,8 @@ fn only_in_objects() {
     }
 }
 
-/// In malformed input, bytes between a string and a colon must not depend on where blocks begin.
+/// In malformed input, other bytes may be between a string and a colon. The result does not depend
+/// on block edges.
 #[test]
 fn a_string_that_no_colon_follows_is_not_a_name() {
     let names = Names::new(["a", ""]);

@@ -1,11 +1,11 @@
-//! Numbers: every lexeme as it is spelt, and read without a second rounding.
+//! Tests of numbers: every lexeme as written, and read with a single rounding.
 
 use trommel_reader::{Config, Cursor, Framing, Number, Payload, Scalar};
 use trommel_testkit::chunks::Chunks;
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::Random;
 
-/// A random number in one of the many ways to spell one.
+/// A random number in one of its many forms.
 fn lexeme(random: &mut Random) -> String {
     let sign = if random.chance(40) { "-" } else { "" };
     match random.below(5) {
@@ -30,8 +30,8 @@ fn digits(random: &mut Random, least: usize, most: usize) -> String {
     (0..random.between(least, most)).map(|_| char::from(b'0' + random.below(10) as u8)).collect()
 }
 
-/// R6: lexemes come out byte for byte, and as doubles equal to what the standard library and
-/// `serde_json` make of them.
+/// R6: lexemes are returned byte for byte, and as doubles equal those of the standard library and
+/// `serde_json`.
 #[test]
 fn lexemes_round_trip() {
     let mut random = Random::new(6);
@@ -66,10 +66,10 @@ fn check_value(number: Number<'_>, lexeme: &str) {
     assert_eq!(number.as_i128(), lexeme.parse().ok());
 }
 
-/// R6: nothing that is no number passes for one, and nothing that is one is refused: all texts of
-/// up to six of the bytes that numbers are made of, against a regular expression in words.
+/// R6: exactly the numbers are accepted: all texts of up to six of the bytes that numbers consist
+/// of, compared with a separate implementation.
 #[test]
-fn every_short_spelling() {
+fn every_short_text() {
     const ALPHABET: &[u8] = b"019-+.eE";
     let mut texts = vec![String::new()];
     let mut from = 0;
@@ -94,7 +94,7 @@ fn every_short_spelling() {
     assert!(numbers > 1000);
 }
 
-/// RFC 8259, section 6, by taking the text apart.
+/// RFC 8259, section 6, implemented by splitting the text.
 fn is_number(text: &str) -> bool {
     let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let text = text.strip_prefix('-').unwrap_or(text);

@@ -1,32 +1,34 @@
-//! Offsets beyond 32 bits.
+//! Tests of offsets beyond 32 bits.
 
 use trommel_reader::{Backend, Config, Cursor, ErrorKind, Framing, Span, Syntax, Validation, View};
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{Shape, damage, document};
 use trommel_testkit::repeat::Repeat;
 
-use super::trace::{Seen, Walk, assert_same, trace};
+use super::trace::{TraceEvent, Walk, assert_same, trace};
 
 const FOUR_GIB: u64 = 1 << 32;
 
-fn moved(seen: Vec<Seen>, by: u64) -> Vec<Seen> {
+fn moved(seen: Vec<TraceEvent>, by: u64) -> Vec<TraceEvent> {
     let span = |span: Span| Span::new(span.start + by, span.end + by);
     seen.into_iter()
         .map(|seen| match seen {
-            Seen::Record { number, start } => Seen::Record { number, start: start + by },
-            Seen::Event { event, span: at, depth, payload } => {
-                Seen::Event { event, span: span(at), depth, payload }
+            TraceEvent::Record { number, start } => TraceEvent::Record { number, start: start + by },
+            TraceEvent::Event { event, span: at, depth, payload } => {
+                TraceEvent::Event { event, span: span(at), depth, payload }
             }
-            Seen::Skipped(at) => Seen::Skipped(span(at)),
-            Seen::Left { offset } => Seen::Left { offset: offset + by },
-            Seen::End => Seen::End,
-            Seen::Error { kind, offset, place } => Seen::Error { kind, offset: offset + by, place },
+            TraceEvent::Skipped(at) => TraceEvent::Skipped(span(at)),
+            TraceEvent::Left { offset } => TraceEvent::Left { offset: offset + by },
+            TraceEvent::End => TraceEvent::End,
+            TraceEvent::Error { kind, offset, place } => {
+                TraceEvent::Error { kind, offset: offset + by, place }
+            }
         })
         .collect()
 }
 
-/// R42: a view that lies across the edge of 4 GiB, at every place within 64 bytes of it: every
-/// offset is that of the same text at the start, moved.
+/// R42: a view across 4 GiB, at every offset within 64 bytes: all offsets are those of the same
+/// text at the start, moved.
 #[test]
 fn views_across_four_gib() {
     for seed in 0..12 {
@@ -47,8 +49,8 @@ fn views_across_four_gib() {
     }
 }
 
-/// R42: a stream across the edge of 4 GiB: spans, skips and errors at the right bytes. The full
-/// distance is for deep runs; else the stream passes the edges of the window only.
+/// R42: a stream across 4 GiB: spans, skips, and errors have the right offsets. The full distance
+/// is for deep runs; otherwise the stream only passes window edges.
 #[test]
 fn stream_across_four_gib() {
     let goal = cases(1 << 26, FOUR_GIB);
@@ -77,14 +79,14 @@ fn stream_across_four_gib() {
             let error = cursor.next_element().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Syntax(Syntax::MismatchedBracket));
             assert_eq!(error.offset(), value + 12);
-            // Every `é` before is one column and two bytes: one an item, and the value's own.
-            assert_eq!(error.place().unwrap().column, error.offset() + 1 - count - 1);
+            // Every `é` before is one column and two bytes: one per item, and one in the value.
+            assert_eq!(error.line_column().unwrap().column, error.offset() + 1 - count - 1);
         }
     }
 }
 
-/// R42: a stream that crosses 4 GiB of white space, in full: the value behind it, its offset, line
-/// and error.
+/// R42: a stream with 4 GiB of white space in full: the value after it, its offset, line, and
+/// error.
 #[test]
 fn white_space_across_four_gib() {
     let line = format!("{}\n", " ".repeat((1 << 16) - 1));
@@ -98,7 +100,7 @@ fn white_space_across_four_gib() {
         assert!(cursor.next_record().unwrap());
         assert_eq!((cursor.record_start(), cursor.offset()), (start, start));
         let error = cursor.skip_value().unwrap_err();
-        let place = error.place().unwrap();
+        let place = error.line_column().unwrap();
         if short == 1 {
             assert_eq!((error.kind(), error.offset()), (ErrorKind::Syntax(Syntax::ExpectedValue), start + 3));
             assert_eq!((place.line, place.column), (lines + 1, (1 << 16) - 2 + 3));
@@ -109,7 +111,7 @@ fn white_space_across_four_gib() {
     }
 }
 
-/// R42: a skip counts past 4 GiB of brackets and strings in one container, on every backend.
+/// R42: a skip counts beyond 4 GiB of brackets and strings in one container, on every backend.
 #[test]
 fn skip_across_four_gib() {
     let goal = cases(1 << 26, FOUR_GIB + 100);

@@ -1,4 +1,4 @@
-//! Random and damaged documents, against a naive parser and two independent ones.
+//! Compares random and damaged documents with a naive parser and two independent ones.
 
 use struson::reader::{JsonReader, JsonStreamReader, ReaderSettings};
 use trommel_reader::{Config, Cursor, ErrorKind, Event, Framing, Kind, Limit, Span, Syntax, View};
@@ -7,11 +7,11 @@ use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{Layout, Shape, damage, document};
 use trommel_testkit::naive::{self, Data, ErrorKind as Naive};
 
-use super::trace::{Seen, Walk, assert_same, trace};
+use super::trace::{TraceEvent, Walk, assert_same, trace};
 
 /// The events of a tree.
-fn events(tree: &naive::Document) -> Vec<Seen> {
-    let mut seen = vec![Seen::Record { number: 0, start: tree[tree.root()].span.start }];
+fn events(tree: &naive::Document) -> Vec<TraceEvent> {
+    let mut seen = vec![TraceEvent::Record { number: 0, start: tree[tree.root()].span.start }];
     let mut open = Vec::new();
     enter(tree, tree.root(), &mut open, &mut seen);
     while let Some((id, next)) = open.pop() {
@@ -27,7 +27,7 @@ fn events(tree: &naive::Document) -> Vec<Seen> {
         }
         enter(tree, child, &mut open, &mut seen);
     }
-    seen.push(Seen::End);
+    seen.push(TraceEvent::End);
     seen
 }
 
@@ -35,7 +35,7 @@ fn enter(
     tree: &naive::Document,
     id: naive::ValueId,
     open: &mut Vec<(naive::ValueId, usize)>,
-    seen: &mut Vec<Seen>,
+    seen: &mut Vec<TraceEvent>,
 ) {
     let (span, kind) = (Span::new(tree[id].span.start, tree[id].span.end), kind(tree, id));
     let payload = match &tree[id].data {
@@ -51,8 +51,8 @@ fn enter(
     push(seen, Event::Scalar(kind), span, open.len(), payload.into_bytes());
 }
 
-fn push(seen: &mut Vec<Seen>, event: Event, span: Span, depth: usize, payload: Vec<u8>) {
-    seen.push(Seen::Event { event, span, depth: depth as u32, payload });
+fn push(seen: &mut Vec<TraceEvent>, event: Event, span: Span, depth: usize, payload: Vec<u8>) {
+    seen.push(TraceEvent::Event { event, span, depth: depth as u32, payload });
 }
 
 fn kind(tree: &naive::Document, id: naive::ValueId) -> Kind {
@@ -60,7 +60,7 @@ fn kind(tree: &naive::Document, id: naive::ValueId) -> Kind {
     Kind::ALL.into_iter().find(|kind| kind.name() == name).unwrap()
 }
 
-/// Random texts: every second one damaged.
+/// Random texts, every second one damaged.
 fn texts(count: u64) -> impl Iterator<Item = (u64, Vec<u8>)> {
     let layouts = [Layout::Compact, Layout::Pretty, Layout::Random, Layout::OneLine];
     (0..count).map(move |seed| {
@@ -71,18 +71,18 @@ fn texts(count: u64) -> impl Iterator<Item = (u64, Vec<u8>)> {
     })
 }
 
-fn read(text: &[u8], framing: Framing) -> Vec<Seen> {
+fn read(text: &[u8], framing: Framing) -> Vec<TraceEvent> {
     trace(Cursor::from_view(View::new(text), framing, &Config::new()), Walk::Events)
 }
 
-fn error(seen: &[Seen]) -> Option<(ErrorKind, u64)> {
+fn error(seen: &[TraceEvent]) -> Option<(ErrorKind, u64)> {
     seen.iter().find_map(|seen| {
-        if let Seen::Error { kind, offset, .. } = seen { Some((*kind, *offset)) } else { None }
+        if let TraceEvent::Error { kind, offset, .. } = seen { Some((*kind, *offset)) } else { None }
     })
 }
 
-/// R2: accepted and refused as the naive parser does, event for event, and refused at the same
-/// byte.
+/// R2: accepts and refuses the same texts as the naive parser, event for event, with the same
+/// offset.
 #[test]
 fn naive_parser() {
     let (mut good, mut bad) = (0, 0);
@@ -102,10 +102,10 @@ fn naive_parser() {
     assert!(good > 5000 && bad > 3000, "{good} {bad}");
 }
 
-/// The same refusal. The three differences are on purpose: a wrong word is shown from its
-/// beginning, an input that ends within a character of a string has an open string, not bad UTF-8,
-/// and UTF-16 is known for what it is.
-fn assert_refused_alike(text: &[u8], trace: &[Seen], expected: &naive::Error, seed: u64) {
+/// Asserts the same refusal, with three intended differences: an invalid literal is reported at its
+/// start; an input that ends within a character of a string has an open string, not invalid UTF-8;
+/// and UTF-16 is recognized.
+fn assert_refused_alike(text: &[u8], trace: &[TraceEvent], expected: &naive::Error, seed: u64) {
     let context = format!("seed {seed}: {expected}, text {:?}", String::from_utf8_lossy(text));
     let Some((kind, offset)) = error(trace) else { panic!("taken: {context}") };
     let ErrorKind::Syntax(syntax) = kind else { panic!("{kind:?}: {context}") };
@@ -128,12 +128,12 @@ fn assert_refused_alike(text: &[u8], trace: &[Seen], expected: &naive::Error, se
     }
 }
 
-/// Whether the naive parser's coarser word for a fault can stand for it.
+/// True if the naive parser's coarser kind matches a syntax error.
 fn may_be(syntax: Syntax, naive: Naive) -> bool {
     match naive {
         Naive::Empty => syntax == Syntax::Empty,
         Naive::End => matches!(syntax, Syntax::UnexpectedEnd | Syntax::UnterminatedString),
-        // A number that goes on wrongly has ended for the naive parser, and something else follows.
+        // For the naive parser, an invalid number has ended, and other data follows.
         Naive::Trailing => matches!(syntax, Syntax::TrailingData | Syntax::Number),
         Naive::Utf8 => syntax == Syntax::Utf8,
         Naive::Control => syntax == Syntax::ControlCharacter,
@@ -155,8 +155,8 @@ fn may_be(syntax: Syntax, naive: Naive) -> bool {
     }
 }
 
-/// R2: accepted and refused as `serde_json` does, where that has an opinion: it refuses numbers
-/// beyond a double, and a byte order mark.
+/// R2: accepts and refuses the same texts as `serde_json`, except for numbers beyond a double and
+/// byte order marks, which that refuses.
 #[test]
 fn serde_json() {
     for (seed, text) in texts(cases(6_000, 500_000)) {
@@ -170,8 +170,8 @@ fn serde_json() {
     }
 }
 
-/// R2: accepted and refused as struson does, which reads streams, too, and takes no byte order
-/// mark.
+/// R2: accepts and refuses the same texts as struson, which also reads streams, and refuses byte
+/// order marks.
 #[test]
 fn struson() {
     let settings = ReaderSettings {
@@ -191,7 +191,7 @@ fn struson() {
     }
 }
 
-/// R2, R8: the depth limit refuses at the bracket that is one too many, as the naive parser does.
+/// R2, R8: the depth limit refuses at the bracket that exceeds it, like the naive parser.
 #[test]
 fn depth_limit() {
     for seed in 0..200 {
@@ -211,7 +211,8 @@ fn depth_limit() {
     }
 }
 
-/// R1, R2: lines and text sequences record by record, good and bad, as the naive parser reads them.
+/// R1, R2: reads lines and text sequences record by record, valid and malformed, like the naive
+/// parser.
 #[test]
 fn naive_records() {
     use trommel_testkit::generate::stream;
@@ -227,15 +228,16 @@ fn naive_records() {
         let mut rest = seen.as_slice();
         let expected = naive::records(&text, same);
         for (number, record) in expected.iter().enumerate() {
-            let next = rest.iter().skip(1).position(|seen| matches!(seen, Seen::Record { .. }));
-            // What stands before the first separator has no value to begin.
-            let begun = usize::from(matches!(rest.first(), Some(Seen::Record { .. })));
+            let next = rest.iter().skip(1).position(|seen| matches!(seen, TraceEvent::Record { .. }));
+            // Data before the first separator does not start a value.
+            let begun = usize::from(matches!(rest.first(), Some(TraceEvent::Record { .. })));
             let (these, after) = rest.split_at(next.map_or(rest.len(), |next| next + 1));
             rest = after;
             match &record.outcome {
                 Ok(tree) => {
                     let mut events = events(tree);
-                    events[0] = Seen::Record { number: number as u64, start: tree[tree.root()].span.start };
+                    events[0] =
+                        TraceEvent::Record { number: number as u64, start: tree[tree.root()].span.start };
                     assert_same(these, &events, &format_args!("seed {seed} record {number}"));
                 }
                 Err(refused) => {
@@ -255,7 +257,7 @@ fn naive_records() {
     assert!(bad > 500);
 }
 
-fn assert_record_refused(text: &[u8], seen: &[Seen], record: &naive::Record, context: &str) {
+fn assert_record_refused(text: &[u8], seen: &[TraceEvent], record: &naive::Record, context: &str) {
     let expected = record.outcome.as_ref().unwrap_err();
     let Some((ErrorKind::Syntax(syntax), offset)) = error(seen) else { panic!("taken: {context}") };
     match expected.kind {

@@ -1,7 +1,7 @@
-//! Searching for a name finds what going from token to token finds.
+//! Compares the search for a name with walking from token to token.
 
 use trommel_reader::{
-    Backend, Config, Cursor, ErrorKind, Event, Framing, Limits, Seek, SeekStep, Span, Syntax, Taken,
+    Backend, Config, Cursor, ErrorKind, Event, Framing, Limits, PlainMembers, Seek, SeekStep, Span, Syntax,
     Validation, View,
 };
 use trommel_testkit::chunks::{Chunks, SIZES};
@@ -10,8 +10,7 @@ use trommel_testkit::generate::{Layout, Shape, document};
 
 use super::corpus::{own, real};
 
-/// A member: how many containers are open around it, where the innermost of them begins, and where
-/// its value begins.
+/// A member: its depth, the offset of the innermost container, and the offset of its value.
 type Member = (u32, u64, u64);
 
 fn config() -> Config {
@@ -35,24 +34,24 @@ fn walked(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<Vec<Mem
     Ok(members)
 }
 
-/// The same by searching, values included.
-fn sought(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<Vec<Member>> {
+/// The same members found by the search, values included.
+fn searched(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<Vec<Member>> {
     let (mut members, mut seek) = (Vec::new(), Seek::new(name));
     if !matches!(cursor.begin_value()?, Event::Begin(_)) {
         return Ok(members);
     }
-    seek.entered(1, cursor.span().start);
-    // Stops on the way change nothing.
+    seek.enter(1, cursor.span().start);
+    // Pauses on the way change nothing.
     let turn = (cursor.span().start % 3) as u32 + name.len() as u32 % 3;
-    seek.stop_between(turn, 0);
+    seek.pause_between(turn, 0);
     loop {
         match cursor.seek_name(&mut seek, 0)? {
             SeekStep::Member => {}
             SeekStep::Left => break,
-            SeekStep::Kept => panic!("nothing was to be kept"),
+            SeekStep::Collected => panic!("nothing was to be kept"),
             SeekStep::Between => {
                 assert_eq!(cursor.depth(), turn);
-                seek.stop_between(turn, cursor.offset() + u64::from(turn));
+                seek.pause_between(turn, cursor.offset() + u64::from(turn));
                 continue;
             }
         }
@@ -66,8 +65,7 @@ fn sought(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<Vec<Mem
     Ok(members)
 }
 
-/// How many members there are, and in how many objects: those that were counted on the way, and
-/// those that were told of.
+/// The number of members, and of objects with one: those counted on the way, and those returned.
 fn counted(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[u64; 2]> {
     let start = cursor.hold();
     let mut counts = [0; 2];
@@ -78,12 +76,12 @@ fn counted(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[u64; 
             break;
         }
         seek.begin(1, cursor.span().start);
-        seek.take(Taken::Counted, unique);
-        seek.stop_between((name.len() as u64 + cursor.span().start) as u32 % 3, 0);
+        seek.handle_plain(PlainMembers::Count, unique);
+        seek.pause_between((name.len() as u64 + cursor.span().start) as u32 % 3, 0);
         loop {
             match cursor.seek_name(&mut seek, 0)? {
-                SeekStep::Member if seek.note(cursor.depth()) || !unique => *count += 1,
-                SeekStep::Member | SeekStep::Between | SeekStep::Kept => {}
+                SeekStep::Member if seek.record(cursor.depth()) || !unique => *count += 1,
+                SeekStep::Member | SeekStep::Between | SeekStep::Collected => {}
                 SeekStep::Left => break,
             }
         }
@@ -93,12 +91,12 @@ fn counted(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[u64; 
     Ok(counts)
 }
 
-/// Members: where the object begins that each is in, and its value.
-type Kept = Vec<(u64, u64)>;
+/// Members: the offset of the object of each, and its value.
+type KeptSpans = Vec<(u64, u64)>;
 
-/// All members, and the first of each object: those that were kept on the way, and those that were
-/// told of, in the order in which they came. What is kept is a scalar.
-fn kept(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[Kept; 2]> {
+/// All members, and the first of each object, in order: those collected on the way, and those
+/// returned. Collected values are scalars.
+fn collected(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[KeptSpans; 2]> {
     let start = cursor.hold();
     let mut found = [Vec::new(), Vec::new()];
     for (unique, found) in [false, true].into_iter().zip(&mut found) {
@@ -108,20 +106,20 @@ fn kept(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[Kept; 2]
             break;
         }
         seek.begin(1, cursor.span().start);
-        seek.take(Taken::Kept, unique);
-        seek.stop_between((name.len() as u64 + cursor.span().start) as u32 % 3, 0);
-        seek.stop_at_ebb(name.len() as u32 % 4, unique);
+        seek.handle_plain(PlainMembers::Collect, unique);
+        seek.pause_between((name.len() as u64 + cursor.span().start) as u32 % 3, 0);
+        seek.flush_at(name.len() as u32 % 4, unique);
         loop {
             match cursor.seek_name(&mut seek, 0)? {
                 SeekStep::Member => {
-                    let (depth, is_first) = (cursor.depth(), seek.note(cursor.depth()));
+                    let (depth, is_first) = (cursor.depth(), seek.record(cursor.depth()));
                     cursor.peek()?;
                     if is_first || !unique {
                         found.push((seek.start_of(depth), cursor.offset()));
                     }
                 }
-                SeekStep::Kept => {
-                    for kept in (0..).map_while(|number| seek.kept(number)) {
+                SeekStep::Collected => {
+                    for kept in (0..).map_while(|number| seek.collected(number)) {
                         let value = cursor.part(Span::new(kept.start, kept.end)).unwrap();
                         let value = serde_json::from_slice::<serde_json::Value>(value.bytes()).unwrap();
                         assert!(!value.is_object() && !value.is_array());
@@ -137,15 +135,15 @@ fn kept(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[Kept; 2]
     Ok(found)
 }
 
-/// What [`kept`] is to find.
-fn kept_of(members: &[Member]) -> [Kept; 2] {
-    let all: Kept = members.iter().map(|&(_, object, value)| (object, value)).collect();
+/// The expected result of [`collected`].
+fn collected_of(members: &[Member]) -> [KeptSpans; 2] {
+    let all: KeptSpans = members.iter().map(|&(_, object, value)| (object, value)).collect();
     let mut objects = std::collections::BTreeSet::new();
     let first = all.iter().copied().filter(|&(object, _)| objects.insert(object)).collect();
     [all, first]
 }
 
-/// Every record's members; nothing where one is bad.
+/// The members of every record; `None` if one is malformed.
 fn all<T>(
     mut cursor: Cursor<'_>,
     members: impl Fn(&mut Cursor<'_>) -> trommel_reader::Result<T>,
@@ -157,7 +155,7 @@ fn all<T>(
     Some(found)
 }
 
-/// How many members there are, and in how many objects.
+/// The number of members, and of objects with one.
 fn numbers_of(members: &[Member]) -> [u64; 2] {
     let mut objects: Vec<_> = members.iter().map(|(depth, start, _)| (depth, start)).collect();
     objects.sort_unstable();
@@ -170,20 +168,20 @@ fn compare(bytes: &[u8], framing: Framing, name: &str, sizes: &[usize]) -> usize
     let slice = |config: &Config| Cursor::from_view(View::new(bytes), framing, config);
     let Some(expected) = all(slice(&strict), |cursor| walked(cursor, name)) else { return 0 };
     let numbers: Vec<[u64; 2]> = expected.iter().map(|members| numbers_of(members)).collect();
-    let firsts: Vec<[Kept; 2]> = expected.iter().map(|members| kept_of(members)).collect();
+    let firsts: Vec<[KeptSpans; 2]> = expected.iter().map(|members| collected_of(members)).collect();
     let note = |how: &str| format!("{name:?} {how} in {}", bytes[..bytes.len().min(2000)].escape_ascii());
     for backend in Backend::available() {
         let config = config().backend(backend);
-        let found = all(slice(&config), |cursor| sought(cursor, name));
+        let found = all(slice(&config), |cursor| searched(cursor, name));
         assert_eq!(found.as_ref(), Some(&expected), "{}", note(&format!("{backend:?}")));
         let counts = all(slice(&config), |cursor| counted(cursor, name));
         assert_eq!(counts.as_ref(), Some(&numbers), "{}", note(&format!("counted, {backend:?}")));
-        let found = all(slice(&config), |cursor| kept(cursor, name));
+        let found = all(slice(&config), |cursor| collected(cursor, name));
         assert_eq!(found.as_ref(), Some(&firsts), "{}", note(&format!("kept, {backend:?}")));
         for &size in sizes {
             let reader = Chunks::new(bytes, &[size]);
             let cursor = Cursor::from_reader(reader, framing, &config.window(size));
-            let found = all(cursor, |cursor| sought(cursor, name));
+            let found = all(cursor, |cursor| searched(cursor, name));
             assert_eq!(found.as_ref(), Some(&expected), "{}", note(&format!("{backend:?} by {size}")));
             let reader = Chunks::new(bytes, &[size]);
             let cursor = Cursor::from_reader(reader, framing, &config.window(size));
@@ -196,7 +194,7 @@ fn compare(bytes: &[u8], framing: Framing, name: &str, sizes: &[usize]) -> usize
             );
             let reader = Chunks::new(bytes, &[size]);
             let cursor = Cursor::from_reader(reader, framing, &config.window(size));
-            let found = all(cursor, |cursor| kept(cursor, name));
+            let found = all(cursor, |cursor| collected(cursor, name));
             assert_eq!(found.as_ref(), Some(&firsts), "{}", note(&format!("kept, {backend:?} by {size}")));
         }
     }
@@ -232,7 +230,7 @@ fn of_random_documents() {
     assert!(found > 1_000, "{found}");
 }
 
-/// Names, each in several spellings, and a number of spaces each.
+/// Names, each with several forms, and with spaces.
 pub(super) fn spellings() -> impl Iterator<Item = (&'static str, &'static str, usize)> {
     let names = [
         ("login", &["login", r"log\u0069n", r"\u006c\u006f\u0067\u0069\u006e"][..]),
@@ -246,10 +244,9 @@ pub(super) fn spellings() -> impl Iterator<Item = (&'static str, &'static str, u
     spelt.flat_map(|(name, spelling)| (0..70).map(move |pad| (name, spelling, pad)))
 }
 
-/// Names in every spelling, at every place around the edge of a block, among strings that look like
-/// them.
+/// Names with and without escapes, at every offset around a block edge, among similar strings.
 #[test]
-fn of_every_spelling_and_place() {
+fn of_every_form_and_offset() {
     for (name, spelling, pad) in spellings() {
         let space = " ".repeat(pad);
         let text = format!(
@@ -259,9 +256,9 @@ fn of_every_spelling_and_place() {
     }
 }
 
-/// A quote behind many backslashes is part of a string, however many of them are near.
+/// A quote after an odd number of backslashes is part of the string.
 #[test]
-fn backslashes_in_front_of_a_name() {
+fn backslashes_before_a_name() {
     for backslashes in (1..80).step_by(2) {
         let text = format!(r#"{{"x{}"a":1,"y":{{"b":2}}}}"#, "\\".repeat(backslashes));
         assert_eq!(compare(text.as_bytes(), Framing::Single, "a", &[1, 7]), 0, "{text}");
@@ -269,14 +266,14 @@ fn backslashes_in_front_of_a_name() {
     }
 }
 
-/// What is found wrong, and where; the same however the bytes come.
+/// The error and its offset, which are the same for every source.
 fn refusal(bytes: &[u8], config: &Config, size: Option<usize>) -> (ErrorKind, u64) {
     let error = match size {
-        None => sought(&mut Cursor::new(bytes, config), "a").unwrap_err(),
+        None => searched(&mut Cursor::new(bytes, config), "a").unwrap_err(),
         Some(size) => {
             let reader = Chunks::new(bytes, &[size]);
             let mut cursor = Cursor::from_reader(reader, Framing::Single, &config.window(64));
-            sought(&mut cursor, "a").unwrap_err()
+            searched(&mut cursor, "a").unwrap_err()
         }
     };
     (error.kind(), error.offset())
@@ -318,7 +315,7 @@ fn depth_is_limited() {
         let mut limits = Limits::default();
         limits.depth = depth;
         let config = config().limits(limits);
-        let found = sought(&mut Cursor::new(text.as_bytes(), &config), "a");
+        let found = searched(&mut Cursor::new(text.as_bytes(), &config), "a");
         assert_eq!(found.is_ok(), fits, "{depth}: {found:?}");
         if let Err(error) = found {
             assert_eq!(error.offset(), 5 + u64::from(depth) - 1, "{error}");
@@ -326,8 +323,8 @@ fn depth_is_limited() {
     }
 }
 
-/// A search may begin anywhere within a container and go on after any other move, and stops where
-/// its container ends.
+/// A search may start anywhere in a container, continue after other moves, and stops at the end of
+/// its container.
 #[test]
 fn moves_can_be_mixed() {
     let text = br#"[{"a":[1,{"a":2}]},{"b":{"a":{"a":3}},"c":4},5]"#;
@@ -336,14 +333,14 @@ fn moves_can_be_mixed() {
     cursor.begin_value().unwrap();
     assert!(cursor.next_element().unwrap());
     cursor.begin_value().unwrap();
-    seek.entered(2, cursor.span().start);
+    seek.enter(2, cursor.span().start);
     assert_eq!(cursor.seek_name(&mut seek, 1).unwrap(), SeekStep::Member);
     cursor.skip_value().unwrap();
     assert_eq!(cursor.seek_name(&mut seek, 1).unwrap(), SeekStep::Left);
     assert!(cursor.next_element().unwrap());
     cursor.begin_value().unwrap();
     assert!(cursor.next_member().unwrap());
-    // The value of `b` was not looked at.
+    // The value of `b` was not read.
     seek.mark(2);
     assert!(cursor.seek_name(&mut seek, 1).unwrap() == SeekStep::Member && cursor.depth() == 3);
     assert!(
@@ -359,9 +356,9 @@ fn moves_can_be_mixed() {
     assert!(cursor.seek_name(&mut seek, 0).is_err(), "no container is open");
 }
 
-/// The array that goes on and on is found, wherever it is, and where it can be stopped in.
+/// A long array is found at any position, with the offsets at which the search can pause.
 #[test]
-fn long_arrays_are_stopped_in() {
+fn searches_pause_in_long_arrays() {
     let long = vec!["{\"a\":[[1],{}]}"; 20_000].join(",");
     for (text, depth) in [
         (format!("[{long}]"), 1),
@@ -373,32 +370,32 @@ fn long_arrays_are_stopped_in() {
             let mut cursor = Cursor::from_view(View::new(text.as_bytes()), Framing::Single, &config);
             let (mut seek, mut found) = (Seek::new(name), 0);
             cursor.begin_value().unwrap();
-            seek.entered(1, 0);
+            seek.enter(1, 0);
             seek.watch(1, 0);
             let mut stops = Vec::new();
             loop {
                 match cursor.seek_name(&mut seek, 0).unwrap() {
                     SeekStep::Member => found += 1,
                     SeekStep::Left => break,
-                    SeekStep::Kept => panic!("nothing was to be kept"),
+                    SeekStep::Collected => panic!("nothing was to be kept"),
                     SeekStep::Between => {
                         stops.push(cursor.depth());
                         assert!(cursor.between().is_some());
-                        seek.go_on(cursor.depth(), cursor.offset());
+                        seek.resume(cursor.depth(), cursor.offset());
                     }
                 }
             }
             let expected = if depth == 0 || name == "no" { 0 } else { 20_000 };
             assert_eq!(found, expected);
-            // Where nothing is found, it is only looked at the end of what is shown of a document.
+            // If nothing is found, the check only runs at the end of the shown part of a document.
             let all = if depth == 0 || name == "no" { vec![] } else { vec![depth] };
             assert_eq!(stops, all, "{name} {}", &text[..20]);
         }
     }
 }
 
-/// How many members there are, wherever one is seen, and where the error is that ends the search.
-fn taken(text: &str, backend: Backend, taken: Taken) -> Result<u64, (ErrorKind, u64, u64)> {
+/// The number of members, however they are handled, and the error that ends the search.
+fn taken(text: &str, backend: Backend, taken: PlainMembers) -> Result<u64, (ErrorKind, u64, u64)> {
     use trommel_reader::Kind::{Array, Object};
 
     let mut met = 0;
@@ -409,12 +406,12 @@ fn taken(text: &str, backend: Backend, taken: Taken) -> Result<u64, (ErrorKind, 
         cursor.next_record()?;
         cursor.begin_value()?;
         seek.begin(1, cursor.span().start);
-        seek.take(taken, false);
+        seek.handle_plain(taken, false);
         loop {
             let step = cursor.seek_name(&mut seek, 0);
             met += seek.take_counted();
             match step? {
-                SeekStep::Kept => met += (0..).map_while(|number| seek.kept(number)).count() as u64,
+                SeekStep::Collected => met += (0..).map_while(|number| seek.collected(number)).count() as u64,
                 SeekStep::Member => {
                     if !matches!(cursor.peek()?, Some(Array | Object)) {
                         cursor.skip_value()?;
@@ -429,10 +426,10 @@ fn taken(text: &str, backend: Backend, taken: Taken) -> Result<u64, (ErrorKind, 
     taken.map(|()| met).map_err(|error: trommel_reader::Error| (error.kind(), error.offset(), met))
 }
 
-/// What is counted or kept without stopping at it is as right as what is told of: the same is
-/// refused, at the same byte, and after as many members.
+/// Members that are counted or collected are checked like returned ones: the same errors at the
+/// same offsets, after the same number of members.
 #[test]
-fn what_is_taken_is_looked_at() {
+fn plain_members_are_checked() {
     let values = [
         r#""text""#,
         r#""""#,
@@ -472,8 +469,8 @@ fn what_is_taken_is_looked_at() {
         for (before, behind) in [("{", "}"), ("[", "]"), ("{\"a\":[{", "}]}"), ("{\"login\":0,", "}")] {
             let text = format!("{before}{}\"login\": {value}{behind} ", " ".repeat(pad));
             for backend in Backend::available() {
-                let alone = taken(&text, backend, Taken::Alone);
-                for taking in [Taken::Counted, Taken::Kept] {
+                let alone = taken(&text, backend, PlainMembers::Stop);
+                for taking in [PlainMembers::Count, PlainMembers::Collect] {
                     assert_eq!(taken(&text, backend, taking), alone, "{backend:?}, {taking:?}: {text}");
                 }
             }

@@ -1,14 +1,14 @@
-//! The third-party suites, where they are at hand.
+//! The third-party suites, if they are present.
 
 use trommel_reader::{Backend, Config, Cursor, ErrorKind, Framing, Limits, Syntax};
 use trommel_testkit::chunks::{Chunks, SIZES};
 use trommel_testkit::conformance::{JsonText, Verdict, checker, parsing, root};
 use trommel_testkit::naive;
 
-use super::trace::{Seen, Walk, assert_same, trace};
+use super::trace::{TraceEvent, Walk, assert_same, trace};
 
-/// What RFC 8259 leaves open and is taken here: any number, since none is rounded; any depth up to
-/// the limit; and a byte order mark (section 8.1 allows to ignore it).
+/// Texts that RFC 8259 leaves open and the reader accepts: any number, because none is rounded; any
+/// depth up to the limit; and a byte order mark (section 8.1 allows ignoring it).
 const TAKEN: [&str; 12] = [
     "i_number_double_huge_neg_exp.json",
     "i_number_huge_exp.json",
@@ -24,8 +24,8 @@ const TAKEN: [&str; 12] = [
     "i_structure_UTF-8_BOM_empty_object.json",
 ];
 
-/// What it leaves open and is refused here: text that could not be decoded without loss (sections
-/// 8.1 and 8.2).
+/// Texts that it leaves open and the reader refuses: those that could not be decoded without loss
+/// (sections 8.1 and 8.2).
 const REFUSED: [(&str, Syntax); 23] = [
     ("i_object_key_lone_2nd_surrogate.json", Syntax::LoneSurrogate),
     ("i_string_1st_surrogate_but_2nd_missing.json", Syntax::LoneSurrogate),
@@ -52,8 +52,7 @@ const REFUSED: [(&str, Syntax); 23] = [
     ("i_string_utf16LE_no_BOM.json", Syntax::Encoding),
 ];
 
-/// Reads a text in every way, all of which must see the same, and returns the error, if there was
-/// one.
+/// Reads a text with every kind of cursor, asserts equal results, and returns the error.
 fn read(text: &JsonText, framing: Framing) -> Option<ErrorKind> {
     let mut limits = Limits::default();
     limits.depth = 200_000;
@@ -72,11 +71,11 @@ fn read(text: &JsonText, framing: Framing) -> Option<ErrorKind> {
             );
         }
     }
-    whole.iter().find_map(|seen| if let Seen::Error { kind, .. } = seen { Some(*kind) } else { None })
+    whole.iter().find_map(|seen| if let TraceEvent::Error { kind, .. } = seen { Some(*kind) } else { None })
 }
 
-/// R2: `JSONTestSuite`, as one value and with the framing found out, as a slice and as streams,
-/// with every backend.
+/// R2: `JSONTestSuite`, as one value and with detected framing, as a slice and as streams, with
+/// every backend.
 #[test]
 fn json_test_suite() {
     let Some(root) = root() else { return };
@@ -105,7 +104,7 @@ fn json_test_suite() {
     assert_eq!(listed, open);
 }
 
-/// R2: what simdjson added to the JSON checker for the sake of vector code, judged by RFC 8259.
+/// R2: simdjson's additions to the JSON checker for vector code, judged by RFC 8259.
 #[test]
 fn simdjson_checker() {
     let Some(root) = root() else { return };

@@ -1,4 +1,4 @@
-//! What masks count is what tokens count.
+//! Compares the tallies of masks with those of tokens.
 
 use trommel_reader::{Backend, Config, Cursor, Framing, Tally, Validation, View};
 use trommel_testkit::chunks::{Chunks, SIZES};
@@ -7,7 +7,7 @@ use trommel_testkit::generate::{Layout, Shape, document};
 
 use super::corpus::{own, real};
 
-/// The tallies of all records; nothing where one is bad.
+/// The tallies of all records; `None` if one is malformed.
 fn tallies(mut cursor: Cursor<'_>) -> Option<Vec<Tally>> {
     let mut tallies = Vec::new();
     while cursor.next_record().ok()? {
@@ -50,7 +50,7 @@ fn of_random_documents() {
     }
 }
 
-/// Empty containers, and others, around every edge of a block, at the greatest depth and above it.
+/// Empty and other containers around every block edge, at the greatest depth and above it.
 #[test]
 fn depth_is_that_of_the_deepest_value() {
     for before in 0..70 {

@@ -1,11 +1,11 @@
-//! Everything a walk over an input sees, to compare one walk with another.
+//! Traces of walks over an input, for comparing one walk with another.
 
-use trommel_reader::{Cursor, ErrorKind, Event, Kind, Payload, Place, Result, Scalar, Span};
+use trommel_reader::{Cursor, ErrorKind, Event, Kind, LineColumn, Payload, Result, Scalar, Span};
 use trommel_testkit::generate::Random;
 
-/// One thing seen.
+/// One observation.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Seen {
+pub(crate) enum TraceEvent {
     Record {
         number: u64,
         start: u64,
@@ -20,39 +20,39 @@ pub(crate) enum Seen {
     Left {
         offset: u64,
     },
-    /// The record has ended as it should.
+    /// The record has ended.
     End,
     Error {
         kind: ErrorKind,
         offset: u64,
-        place: Option<Place>,
+        place: Option<LineColumn>,
     },
 }
 
-/// How to walk.
+/// The kind of walk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Walk {
     /// Event by event.
     Events,
-    /// The same by moves, so that nothing is read ahead.
+    /// The same by moves, so that no token is buffered.
     Tokens,
-    /// Events, with moves between them now and then, and back again; the same for the same seed.
+    /// Events with occasional moves between them and rewinds, determined by the seed.
     Mixed(u64),
-    /// Every record's value is skipped.
+    /// Skips the value of every record.
     Skips,
-    /// By random moves, the same for the same seed: entering, skipping, leaving, looking ahead.
+    /// Random moves, determined by the seed: entering, skipping, leaving, and peeking.
     Moves(u64),
 }
 
-/// Walks all records, going on after bad ones where that is possible.
-pub(crate) fn trace(mut cursor: Cursor<'_>, walk: Walk) -> Vec<Seen> {
+/// Walks all records, and continues after malformed ones if possible.
+pub(crate) fn trace(mut cursor: Cursor<'_>, walk: Walk) -> Vec<TraceEvent> {
     let mut seen = Vec::new();
     let mut random = Random::new(if let Walk::Moves(seed) | Walk::Mixed(seed) = walk { seed } else { 0 });
     loop {
         let outcome = match cursor.next_record() {
             Ok(false) => return seen,
             Ok(true) => {
-                seen.push(Seen::Record { number: cursor.record(), start: cursor.record_start() });
+                seen.push(TraceEvent::Record { number: cursor.record(), start: cursor.record_start() });
                 match walk {
                     Walk::Events => events(&mut cursor, &mut seen),
                     Walk::Tokens => tokens(&mut cursor, &mut seen),
@@ -65,8 +65,8 @@ pub(crate) fn trace(mut cursor: Cursor<'_>, walk: Walk) -> Vec<Seen> {
         };
         if let Err(error) = outcome {
             let (kind, offset) = (error.kind(), error.offset());
-            let again = seen.last() == Some(&Seen::Error { kind, offset, place: error.place() });
-            seen.push(Seen::Error { kind, offset, place: error.place() });
+            let again = seen.last() == Some(&TraceEvent::Error { kind, offset, place: error.line_column() });
+            seen.push(TraceEvent::Error { kind, offset, place: error.line_column() });
             if again || !cursor.can_recover() {
                 return seen;
             }
@@ -74,17 +74,17 @@ pub(crate) fn trace(mut cursor: Cursor<'_>, walk: Walk) -> Vec<Seen> {
     }
 }
 
-fn events(cursor: &mut Cursor<'_>, seen: &mut Vec<Seen>) -> Result<()> {
+fn events(cursor: &mut Cursor<'_>, seen: &mut Vec<TraceEvent>) -> Result<()> {
     while let Some(event) = cursor.advance()? {
         see(cursor, event, seen);
     }
-    seen.push(Seen::End);
+    seen.push(TraceEvent::End);
     Ok(())
 }
 
-fn tokens(cursor: &mut Cursor<'_>, seen: &mut Vec<Seen>) -> Result<()> {
+fn tokens(cursor: &mut Cursor<'_>, seen: &mut Vec<TraceEvent>) -> Result<()> {
     let mut open = Vec::new();
-    let begin = |cursor: &mut Cursor<'_>, seen: &mut Vec<Seen>, open: &mut Vec<Kind>| {
+    let begin = |cursor: &mut Cursor<'_>, seen: &mut Vec<TraceEvent>, open: &mut Vec<Kind>| {
         let event = cursor.begin_value()?;
         see(cursor, event, seen);
         if let Event::Begin(kind) = event {
@@ -106,13 +106,13 @@ fn tokens(cursor: &mut Cursor<'_>, seen: &mut Vec<Seen>) -> Result<()> {
         begin(cursor, seen, &mut open)?;
     }
     assert_eq!(cursor.advance()?, None);
-    seen.push(Seen::End);
+    seen.push(TraceEvent::End);
     Ok(())
 }
 
-/// Events. Where a value is due, it is now and then looked at, begun by a move, or skipped and come
-/// back to.
-fn mixed(cursor: &mut Cursor<'_>, random: &mut Random, seen: &mut Vec<Seen>) -> Result<()> {
+/// Events. An expected value is occasionally peeked at, started by a move, or skipped and returned
+/// to.
+fn mixed(cursor: &mut Cursor<'_>, random: &mut Random, seen: &mut Vec<TraceEvent>) -> Result<()> {
     while let Some(event) = cursor.advance()? {
         see(cursor, event, seen);
         if event != Event::Name || random.chance(70) {
@@ -127,8 +127,7 @@ fn mixed(cursor: &mut Cursor<'_>, random: &mut Random, seen: &mut Vec<Seen>) -> 
             2 => {
                 let mark = cursor.hold();
                 let (steps, depth) = (random.below(50), cursor.depth());
-                // A mark is good for as long as its container is open. What is wrong is wrong the
-                // second time, too.
+                // A mark is valid while its container is open. Errors are the same the second time.
                 let ended = (0..steps).try_for_each(|_| {
                     if cursor.depth() < depth { Ok(()) } else { cursor.advance().map(drop) }
                 });
@@ -145,23 +144,28 @@ fn mixed(cursor: &mut Cursor<'_>, random: &mut Random, seen: &mut Vec<Seen>) -> 
             }
         }
     }
-    seen.push(Seen::End);
+    seen.push(TraceEvent::End);
     Ok(())
 }
 
-fn skip(cursor: &mut Cursor<'_>, seen: &mut Vec<Seen>) -> Result<()> {
+fn skip(cursor: &mut Cursor<'_>, seen: &mut Vec<TraceEvent>) -> Result<()> {
     let span = cursor.skip_value()?;
-    seen.push(Seen::Skipped(span));
+    seen.push(TraceEvent::Skipped(span));
     assert_eq!(cursor.advance()?, None);
-    seen.push(Seen::End);
+    seen.push(TraceEvent::End);
     Ok(())
 }
 
-fn see(cursor: &Cursor<'_>, event: Event, seen: &mut Vec<Seen>) {
-    seen.push(Seen::Event { event, span: cursor.span(), depth: cursor.depth(), payload: payload(cursor) });
+fn see(cursor: &Cursor<'_>, event: Event, seen: &mut Vec<TraceEvent>) {
+    seen.push(TraceEvent::Event {
+        event,
+        span: cursor.span(),
+        depth: cursor.depth(),
+        payload: payload(cursor),
+    });
 }
 
-/// What the payload holds, in bytes.
+/// The bytes of the payload.
 pub(crate) fn payload(cursor: &Cursor<'_>) -> Vec<u8> {
     match cursor.payload() {
         Payload::None => Vec::new(),
@@ -176,14 +180,14 @@ pub(crate) fn payload(cursor: &Cursor<'_>) -> Vec<u8> {
     }
 }
 
-fn moves(cursor: &mut Cursor<'_>, random: &mut Random, seen: &mut Vec<Seen>) -> Result<()> {
+fn moves(cursor: &mut Cursor<'_>, random: &mut Random, seen: &mut Vec<TraceEvent>) -> Result<()> {
     let mut open = Vec::new();
     value(cursor, random, &mut open, seen)?;
     while let Some(&kind) = open.last() {
         if random.chance(10) {
             cursor.leave()?;
             open.pop();
-            seen.push(Seen::Left { offset: cursor.offset() });
+            seen.push(TraceEvent::Left { offset: cursor.offset() });
             continue;
         }
         let more = if kind == Kind::Object { cursor.next_member()? } else { cursor.next_element()? };
@@ -202,27 +206,27 @@ fn moves(cursor: &mut Cursor<'_>, random: &mut Random, seen: &mut Vec<Seen>) -> 
     if random.chance(80) {
         assert_eq!(cursor.advance()?, None);
     }
-    seen.push(Seen::End);
+    seen.push(TraceEvent::End);
     Ok(())
 }
 
-/// Enters, skips or ignores the value that comes next.
+/// Enters, skips, or ignores the next value.
 fn value(
     cursor: &mut Cursor<'_>,
     random: &mut Random,
     open: &mut Vec<Kind>,
-    seen: &mut Vec<Seen>,
+    seen: &mut Vec<TraceEvent>,
 ) -> Result<()> {
     if random.chance(30) {
         let kind = cursor.peek()?;
         assert_eq!(kind, cursor.peek()?);
     }
     match random.weighted(&[if open.is_empty() { 0 } else { 10 }, 20, 70]) {
-        // The next move passes over it.
+        // The next move skips it.
         0 => Ok(()),
         1 => {
             let span = cursor.skip_value()?;
-            seen.push(Seen::Skipped(span));
+            seen.push(TraceEvent::Skipped(span));
             Ok(())
         }
         _ => {
@@ -236,8 +240,8 @@ fn value(
     }
 }
 
-/// Shows the first place where two walks differ.
-pub(crate) fn assert_same(got: &[Seen], expected: &[Seen], context: &dyn std::fmt::Display) {
+/// Reports the first difference between two walks.
+pub(crate) fn assert_same(got: &[TraceEvent], expected: &[TraceEvent], context: &dyn std::fmt::Display) {
     if got == expected {
         return;
     }

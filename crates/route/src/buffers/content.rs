@@ -1,11 +1,12 @@
-//! What a buffer holds, as it was at some moment.
+//! The content of a buffer at a point in time.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-/// What a buffer holds, as it was at some moment; read from anywhere, and never held.
+/// A snapshot of a buffer's content. It can be read from any offset and is never completely in
+/// memory unless the buffer is.
 #[derive(Clone, Debug)]
 pub struct Content {
     body: Body,
@@ -13,7 +14,7 @@ pub struct Content {
 }
 
 #[derive(Clone, Debug)]
-#[expect(clippy::rc_buffer, reason = "what nobody reads any more is written to in place")]
+#[expect(clippy::rc_buffer, reason = "bytes without readers are modified in place")]
 enum Body {
     Memory(Arc<Vec<u8>>),
     File(Arc<File>),
@@ -29,18 +30,17 @@ impl Content {
         Self { body: Body::File(file), length }
     }
 
-    /// Its length in bytes.
+    /// The length in bytes.
     pub fn len(&self) -> u64 {
         self.length
     }
 
-    /// Whether there is nothing in it.
+    /// True if the content is empty.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// Reads from a byte on, as much as there is and as there is room for, but less only at its
-    /// end.
+    /// Reads from a byte offset. Fills `bytes` completely, except at the end of the content.
     pub fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.length.saturating_sub(offset)).unwrap_or(usize::MAX);
         let wanted = bytes.len().min(left);
@@ -49,20 +49,20 @@ impl Content {
         }
         let room = &mut bytes[..wanted];
         match &self.body {
-            // With bytes left, the offset is within the buffer.
+            // Some bytes are left, so the offset is within the buffer.
             Body::Memory(held) => room.copy_from_slice(&held[offset as usize..][..wanted]),
             Body::File(file) => file.read_exact_at(room, offset)?,
         }
         Ok(wanted)
     }
 
-    /// Reads it from a byte on.
+    /// Returns a reader that starts at a byte offset.
     pub fn reader(&self, offset: u64) -> Reader {
         Reader { content: self.clone(), offset }
     }
 }
 
-/// Reads a content from some byte on.
+/// A reader of a content.
 #[derive(Clone, Debug)]
 pub struct Reader {
     content: Content,

@@ -1,4 +1,4 @@
-//! What is known of a buffer, and what is written to one.
+//! Metadata of buffers, and writes to them.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -6,40 +6,40 @@ use serde::{Deserialize, Serialize};
 use crate::mode::{Scope, WriteMode};
 use crate::spool::Size;
 
-/// What is known of a buffer.
+/// The metadata of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BufferInfo {
-    /// Its name.
+    /// The name of the buffer.
     pub name: String,
-    /// How long it lives.
+    /// The lifetime of the buffer.
     pub scope: Scope,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub bytes: u64,
-    /// Its length in characters: the bytes that begin one in UTF-8.
+    /// The length in characters: the number of bytes that start one in UTF-8.
     pub chars: u64,
-    /// How many lines it has; a last one that is not ended counts.
+    /// The number of lines. An unterminated last line counts.
     pub lines: u64,
-    /// The source of what was written to it last: a tool's name, `model`, or `input:` with the kind
-    /// of input, as `input:file`.
+    /// The source of the last write: the name of a tool, `model`, or `input:` with the kind of
+    /// input, as in `input:file`.
     pub source: String,
-    /// When it was made.
+    /// The creation time.
     pub created_at: Timestamp,
-    /// When it was written to last.
+    /// The time of the last write.
     pub updated_at: Timestamp,
 }
 
-/// The buffers there are.
+/// A list of buffers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Listed {
-    /// Those that can be read: those of the run before those of the session, each by name.
+pub struct BufferList {
+    /// The readable buffers: those of the run first, then those of the session, sorted by name.
     pub buffers: Vec<BufferInfo>,
-    /// Why others cannot, a sentence each with what to do.
+    /// One message for each buffer that cannot be read, with advice.
     pub unreadable: Vec<String>,
 }
 
-/// What is written to a buffer.
+/// A write to a buffer.
 pub(crate) struct Write<'a> {
     pub(crate) name: &'a str,
     pub(crate) scope: Option<Scope>,
@@ -47,17 +47,17 @@ pub(crate) struct Write<'a> {
     pub(crate) source: &'a str,
 }
 
-/// A name with a number behind it: `found_000`.
+/// Appends a number to a name: `found_000`.
 pub(super) fn numbered(name: &str, number: u32) -> String {
     format!("{name}_{number:03}")
 }
 
-/// The source of the buffers that `{pending}` remembers files in, and the prefix of their names.
-/// Lists leave these out.
+/// The source, and the prefix of the names, of the internal buffers in which `{pending}` remembers
+/// files. Lists omit them.
 pub const PENDING: &str = "pending";
 
 impl BufferInfo {
-    /// True for the bookkeeping of `{pending}`, which is not a variable of the user's.
+    /// True for an internal buffer of `{pending}`, which is not a variable of the user.
     pub(super) fn remembers_files(&self) -> bool {
         let rest = self.name.strip_prefix(PENDING).and_then(|rest| rest.strip_prefix('-'));
         self.source == PENDING
@@ -78,7 +78,7 @@ impl BufferInfo {
         }
     }
 
-    /// The same with something written to it.
+    /// Updates the metadata after a write.
     pub(super) fn written(mut self, size: Size, source: &str) -> Self {
         (self.bytes, self.chars, self.lines) = (size.bytes, size.chars, size.lines());
         source.clone_into(&mut self.source);

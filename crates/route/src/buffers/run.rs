@@ -1,4 +1,4 @@
-//! Buffers that live as long as the process.
+//! Buffers that exist as long as the process.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,59 +12,60 @@ use trommel_base::files::{self, Op};
 use super::content::Content;
 use super::info::{BufferInfo, Write, numbered};
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{BLOCK, free_number};
+use crate::files::{COPY_BLOCK, free_number};
 use crate::mode::{Scope, WriteMode};
-use crate::spool::{HELD, Size, Spool};
+use crate::spool::{MAX_MEMORY_BYTES, Size, Spool};
 
 /// The buffers of a run, by name.
 #[derive(Debug, Default)]
-pub(super) struct Run(Mutex<BTreeMap<String, Held>>);
+pub(super) struct RunBuffers(Mutex<BTreeMap<String, RunBuffer>>);
 
 #[derive(Debug)]
-struct Held {
+struct RunBuffer {
     info: BufferInfo,
     size: Size,
     body: Body,
 }
 
 #[derive(Debug)]
-#[expect(clippy::rc_buffer, reason = "what nobody reads any more is written to in place")]
+#[expect(clippy::rc_buffer, reason = "bytes without readers are modified in place")]
 enum Body {
     Memory(Arc<Vec<u8>>),
-    /// Bytes that a writer failed to add may stand behind its end.
+    /// The file may contain bytes of a failed write after the end of the content.
     File(Arc<File>),
 }
 
-impl Run {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Held>> {
-        // Nothing that is half done is left by whoever panicked.
+impl RunBuffers {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, RunBuffer>> {
+        // A panic cannot leave a buffer half written: a write updates the map only after it
+        // succeeds.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn list(&self) -> Vec<BufferInfo> {
-        self.lock().values().map(|held| held.info.clone()).collect()
+        self.lock().values().map(|buffer| buffer.info.clone()).collect()
     }
 
     pub(super) fn find(&self, name: &str) -> Option<(BufferInfo, Content)> {
         let all = self.lock();
-        let held = all.get(name)?;
-        let content = match &held.body {
+        let buffer = all.get(name)?;
+        let content = match &buffer.body {
             Body::Memory(bytes) => Content::memory(Arc::clone(bytes)),
-            Body::File(file) => Content::file(Arc::clone(file), held.size.bytes),
+            Body::File(file) => Content::file(Arc::clone(file), buffer.size.bytes),
         };
-        Some((held.info.clone(), content))
+        Some((buffer.info.clone(), content))
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
         self.lock().contains_key(name)
     }
 
-    /// Removes a buffer; true if it was there.
+    /// Removes a buffer. Returns true if it existed.
     pub(super) fn remove(&self, name: &str) -> bool {
         self.lock().remove(name).is_some()
     }
 
-    /// Removes all of them; how many there were.
+    /// Removes all buffers. Returns their number.
     pub(super) fn clear(&self) -> usize {
         let mut all = self.lock();
         let count = all.len();
@@ -72,8 +73,8 @@ impl Run {
         count
     }
 
-    /// Writes to a buffer; its name. What is long lies in this folder, or in that for temporary
-    /// files.
+    /// Writes to a buffer and returns its name. A long content is stored in an unnamed file in
+    /// `folder`, or in the system's temporary folder.
     pub(super) fn write(
         &self,
         write: &Write<'_>,
@@ -92,25 +93,28 @@ impl Run {
         let failed = |cause| Error::file(Op::Write, &name, cause);
         let added = content.size();
         let content = content.content().map_err(failed)?;
-        if let Some(held) = all.get_mut(&name) {
+        if let Some(buffer) = all.get_mut(&name) {
             if write.mode == WriteMode::Append {
-                held.append(added, content, folder)?;
+                buffer.append(added, content, folder)?;
             } else {
-                (held.body, held.size) = (body(added, content, &name, folder)?, added);
+                (buffer.body, buffer.size) = (new_body(added, content, &name, folder)?, added);
             }
-            held.info = held.info.clone().written(held.size, write.source);
+            buffer.info = buffer.info.clone().written(buffer.size, write.source);
         } else {
             let info = BufferInfo::new(&name, Scope::Run, write.source).written(added, write.source);
-            all.insert(name.clone(), Held { info, size: added, body: body(added, content, &name, folder)? });
+            all.insert(
+                name.clone(),
+                RunBuffer { info, size: added, body: new_body(added, content, &name, folder)? },
+            );
         }
         Ok(name)
     }
 }
 
-/// What is short in memory, what is long in a file without a name.
-fn body(size: Size, content: &mut dyn Read, name: &str, folder: Option<&Path>) -> Result<Body> {
+/// Stores a short content in memory and a long one in an unnamed file.
+fn new_body(size: Size, content: &mut dyn Read, name: &str, folder: Option<&Path>) -> Result<Body> {
     let failed = |cause| Error::file(Op::Write, name, cause);
-    if size.bytes > HELD as u64 {
+    if size.bytes > MAX_MEMORY_BYTES as u64 {
         let made = folder.map_or_else(tempfile::tempfile, tempfile::tempfile_in);
         let mut file = made.map_err(failed)?;
         copy(content, &mut file, name)?;
@@ -121,23 +125,26 @@ fn body(size: Size, content: &mut dyn Read, name: &str, folder: Option<&Path>) -
     Ok(Body::Memory(Arc::new(bytes)))
 }
 
-impl Held {
+impl RunBuffer {
     fn append(&mut self, added: Size, content: &mut dyn Read, folder: Option<&Path>) -> Result<()> {
         let name = &self.info.name;
         let size = self.size.plus(added);
         match &mut self.body {
-            Body::Memory(bytes) if size.bytes > HELD as u64 => {
-                let held = Arc::clone(bytes);
-                self.body = body(size, &mut Read::chain(held.as_slice(), content), name, folder)?;
+            Body::Memory(bytes) if size.bytes > MAX_MEMORY_BYTES as u64 => {
+                let buffer = Arc::clone(bytes);
+                self.body = new_body(size, &mut Read::chain(buffer.as_slice(), content), name, folder)?;
             }
             Body::Memory(bytes) => {
                 let mut more = Vec::new();
                 let failed = |cause| Error::file(Op::Write, name, cause);
                 content.read_to_end(&mut more).map_err(failed)?;
+                // Copies the bytes only if a reader still holds a snapshot of them.
                 Arc::make_mut(bytes).append(&mut more);
             }
             Body::File(file) => {
-                copy(content, &mut At { file, offset: self.size.bytes }, name)?;
+                // Readers of snapshots stop at the length they started with, so writing after it is
+                // safe.
+                copy(content, &mut OffsetWriter { file, offset: self.size.bytes }, name)?;
             }
         }
         self.size = size;
@@ -145,19 +152,19 @@ impl Held {
     }
 }
 
-/// Copies a content.
+/// Copies a content in blocks.
 fn copy(content: &mut dyn Read, to: &mut dyn std::io::Write, name: &str) -> Result<()> {
     let path = Path::new(name);
-    files::each_block(content, path, BLOCK, |part| Ok(files::write(to, path, part)?))
+    files::each_block(content, path, COPY_BLOCK, |part| Ok(files::write(to, path, part)?))
 }
 
-/// Writes to a file from some byte on.
-struct At<'a> {
+/// A writer that starts at a byte offset of a file.
+struct OffsetWriter<'a> {
     file: &'a File,
     offset: u64,
 }
 
-impl std::io::Write for At<'_> {
+impl std::io::Write for OffsetWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let count = self.file.write_at(bytes, self.offset)?;
         self.offset += count as u64;

@@ -1,14 +1,14 @@
-//! Buffers that live as long as the session, in a folder that processes share.
+//! Buffers that exist as long as the session, in a folder shared between processes.
 //!
 //! ```text
-//! <session>/<name's hash>.json         its description: which file, how many bytes of it count
-//! <session>/<name's hash>-<n>.data     its content; another number for each that replaced one
-//! <session>/<name's hash>.lock         held by whoever writes to it
+//! <session>/<hash of the name>.json        the description: the data file and its valid length
+//! <session>/<hash of the name>-<n>.data    the content; each replacement gets a new number
+//! <session>/<hash of the name>.lock        locked while the buffer is written
 //! ```
 //!
-//! What counts is what the description says. A writer that is ended leaves bytes behind the end,
-//! which the next one cuts off, or a file that no description names, which the next one removes: a
-//! buffer is there whole, as it was before or as it is after.
+//! The description determines the content. A crashed writer may leave bytes after the valid length,
+//! which the next append truncates. It may also leave a data file that no description refers to,
+//! which the next replacement removes. Either way a reader sees the complete old or new content.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -23,36 +23,37 @@ use serde::{Deserialize, Serialize};
 use trommel_base::files::{self, Op};
 
 use super::content::Content;
-use super::info::{BufferInfo, Listed, Write, numbered};
+use super::info::{BufferInfo, BufferList, Write, numbered};
 use crate::disk;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{BLOCK, free_number};
+use crate::files::{COPY_BLOCK, free_number};
 use crate::mode::{Scope, WriteMode};
 use crate::spool::{Size, Spool};
 
-/// The version of descriptions that are written.
+/// The version of the descriptions that are written.
 const VERSION: u32 = 1;
 
-/// Characters of the hash that the files of a buffer are named after.
-const HASH: usize = 32;
+/// Number of characters of the hash in file names.
+const HASH_CHARS: usize = 32;
 
-/// Bytes of a description at most.
-const LONGEST: u64 = 64 << 10;
+/// Maximum size of a description in bytes.
+const MAX_META_BYTES: u64 = 64 << 10;
 
-/// A session's folder.
+/// The buffers of a session, in a folder.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct SessionBuffers {
     folder: PathBuf,
 }
 
-/// A description, as it lies on the disk.
+/// The description of a buffer, as stored on disk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Meta {
     version: u32,
-    /// The number of the file with the content.
+    /// The number of the data file.
     data: u64,
     newlines: u64,
-    is_ended: bool,
+    #[serde(rename = "is_ended")]
+    is_terminated: bool,
     #[serde(flatten)]
     info: BufferInfo,
 }
@@ -60,16 +61,16 @@ struct Meta {
 impl Meta {
     fn size(&self) -> Size {
         let BufferInfo { bytes, chars, .. } = self.info;
-        Size { bytes, chars, newlines: self.newlines, is_ended: self.is_ended }
+        Size { bytes, chars, newlines: self.newlines, is_terminated: self.is_terminated }
     }
 }
 
-/// The files of one buffer.
-struct Names(String);
+/// The names of the files of one buffer.
+struct BufferFiles(String);
 
-impl Names {
-    fn of(name: &str) -> Self {
-        Self(blake3::hash(name.as_bytes()).to_hex()[..HASH].to_owned())
+impl BufferFiles {
+    fn new(name: &str) -> Self {
+        Self(blake3::hash(name.as_bytes()).to_hex()[..HASH_CHARS].to_owned())
     }
 
     fn meta(&self) -> String {
@@ -85,7 +86,7 @@ impl Names {
     }
 }
 
-impl Session {
+impl SessionBuffers {
     pub(super) fn new(folder: &Path, id: &str) -> Result<Self> {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         if id.is_empty() || id.len() > 64 || !id.bytes().all(is_part) {
@@ -94,7 +95,7 @@ impl Session {
         Ok(Self { folder: folder.join(id) })
     }
 
-    /// The folder, if it is there.
+    /// Opens the folder. Returns `None` if it does not exist.
     fn dir(&self) -> Result<Option<Dir>> {
         match Dir::open_ambient_dir(&self.folder, ambient_authority()) {
             Ok(dir) => Ok(Some(dir)),
@@ -103,8 +104,8 @@ impl Session {
         }
     }
 
-    /// The folder, made if it is not there.
-    fn made(&self) -> Result<Dir> {
+    /// Opens the folder, creating it if needed.
+    fn open_or_create(&self) -> Result<Dir> {
         if let Some(dir) = self.dir()? {
             return Ok(dir);
         }
@@ -114,14 +115,14 @@ impl Session {
         self.dir()?.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
     }
 
-    /// The buffers there are, by name, and why others cannot be read.
-    pub(super) fn list(&self) -> Result<Listed> {
-        let Some(dir) = self.dir()? else { return Ok(Listed::default()) };
+    /// Lists the buffers by name, with messages about unreadable ones.
+    pub(super) fn list(&self) -> Result<BufferList> {
+        let Some(dir) = self.dir()? else { return Ok(BufferList::default()) };
         let failed = |cause| Error::from(files::Error::new(Op::List, &self.folder, cause));
-        let mut found = Listed::default();
+        let mut found = BufferList::default();
         for entry in dir.entries().map_err(failed)? {
             let Ok(name) = entry.map_err(failed)?.file_name().into_string() else { continue };
-            if name.strip_suffix(".json").is_none_or(|hash| hash.len() != HASH) {
+            if name.strip_suffix(".json").is_none_or(|hash| hash.len() != HASH_CHARS) {
                 continue;
             }
             match read(&dir, &name) {
@@ -136,7 +137,7 @@ impl Session {
 
     pub(super) fn find(&self, name: &str) -> Result<Option<(BufferInfo, Content)>> {
         let Some(dir) = self.dir()? else { return Ok(None) };
-        let names = Names::of(name);
+        let names = BufferFiles::new(name);
         loop {
             let Some(meta) = read(&dir, &names.meta())? else { return Ok(None) };
             match disk::open(&dir, &names.data(meta.data)) {
@@ -145,20 +146,21 @@ impl Session {
                     let content = Content::file(Arc::new(file), meta.info.bytes);
                     return Ok(Some((meta.info, content)));
                 }
-                // It was replaced after its description was read.
-                Err(error) if error.kind() == io::ErrorKind::NotFound && replaced(&dir, &names, &meta)? => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(lost(name)),
+                // The buffer was replaced after its description was read: read the new description.
+                Err(error)
+                    if error.kind() == io::ErrorKind::NotFound && is_replaced(&dir, &names, &meta)? => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(missing_content(name)),
                 Err(cause) => return Err(Error::file(Op::Open, name, cause)),
             }
         }
     }
 
-    /// Writes to a buffer; its name.
+    /// Writes to a buffer. Returns its name.
     pub(super) fn write(&self, write: &Write<'_>, content: &mut Spool) -> Result<String> {
-        let dir = self.made()?;
+        let dir = self.open_or_create()?;
         if write.mode != WriteMode::New {
             let _locked = lock(&dir, write.name)?;
-            put(&dir, write.name, write, content)?;
+            write_locked(&dir, write.name, write, content)?;
             return Ok(write.name.to_owned());
         }
         let mut from = 0;
@@ -166,9 +168,9 @@ impl Session {
         while let Some(number) = free_number(from, is_taken) {
             let name = numbered(write.name, number);
             let _locked = lock(&dir, &name)?;
-            // Another process may have been faster.
+            // Another process may have taken the number before the lock was acquired.
             if !has(&dir, &name) {
-                put(&dir, &name, write, content)?;
+                write_locked(&dir, &name, write, content)?;
                 return Ok(name);
             }
             from = number + 1;
@@ -176,45 +178,46 @@ impl Session {
         Err(ErrorKind::NoNumber(write.name.to_owned()).into())
     }
 
-    /// True if there is a buffer of this name.
+    /// True if exists is a buffer of this name.
     pub(super) fn has(&self, name: &str) -> Result<bool> {
         Ok(self.dir()?.is_some_and(|dir| has(&dir, name)))
     }
 
-    /// Removes a buffer; true if it was there.
+    /// Removes a buffer. Returns true if it existed.
     pub(super) fn remove(&self, name: &str) -> Result<bool> {
         let Some(dir) = self.dir()? else { return Ok(false) };
-        let there = has(&dir, name);
-        self.erase(&dir, &Names::of(name))?;
-        Ok(there)
+        let exists = has(&dir, name);
+        self.erase(&dir, &BufferFiles::new(name))?;
+        Ok(exists)
     }
 
-    /// Removes all buffers, damaged ones as well; how many there were.
+    /// Removes all buffers, including damaged ones. Returns their number.
     pub(super) fn clear(&self) -> Result<usize> {
         let Some(dir) = self.dir()? else { return Ok(0) };
         let mut hashes = BTreeSet::new();
         let mut count = 0;
         for name in self.file_names(&dir)? {
-            if let Some((hash, kind)) = name.split_at_checked(HASH).filter(|(hash, _)| is_hash(hash)) {
+            if let Some((hash, kind)) = name.split_at_checked(HASH_CHARS).filter(|(hash, _)| is_hash(hash)) {
                 count += usize::from(kind == ".json");
                 hashes.insert(hash.to_owned());
             }
         }
-        hashes.into_iter().try_for_each(|hash| self.erase(&dir, &Names(hash)))?;
+        hashes.into_iter().try_for_each(|hash| self.erase(&dir, &BufferFiles(hash)))?;
         Ok(count)
     }
 
-    /// Removes the files of a buffer, its description first: whenever the process ends, the buffer
-    /// is there whole or not at all. What an ended removal left behind goes, too.
-    fn erase(&self, dir: &Dir, names: &Names) -> Result<()> {
-        let locked = lock_names(dir, names, &names.0)?;
+    /// Removes the files of a buffer, including leftovers of an interrupted removal. The
+    /// description goes first: even after a crash, the buffer exists completely or not at all.
+    fn erase(&self, dir: &Dir, names: &BufferFiles) -> Result<()> {
+        let locked = lock_files(dir, names, &names.0)?;
         disk::remove(dir, &names.meta())?;
         disk::sync_folder(dir, &names.meta())?;
         let data = format!("{}-", names.0);
         for name in self.file_names(dir)?.into_iter().filter(|name| name.starts_with(&data)) {
             disk::remove(dir, &name)?;
         }
-        // Processes that wait for this lock notice that it is gone, and lock a new one.
+        // Removing the lock file is safe: a process that waits for it notices, and locks the new
+        // file.
         disk::remove(dir, &names.lock())?;
         drop(locked);
         Ok(())
@@ -229,27 +232,27 @@ impl Session {
 }
 
 fn is_hash(text: &str) -> bool {
-    text.len() == HASH && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    text.len() == HASH_CHARS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn has(dir: &Dir, name: &str) -> bool {
-    dir.symlink_metadata(Names::of(name).meta()).is_ok()
+    dir.symlink_metadata(BufferFiles::new(name).meta()).is_ok()
 }
 
 fn lock(dir: &Dir, name: &str) -> Result<File> {
-    lock_names(dir, &Names::of(name), name)
+    lock_files(dir, &BufferFiles::new(name), name)
 }
 
-/// Locks a buffer. A lock that was removed while this process waited for it guards nothing: the one
-/// in its place is taken then.
-fn lock_names(dir: &Dir, names: &Names, name: &str) -> Result<File> {
+/// Locks a buffer. If the lock file was removed while this process waited for it, the lock protects
+/// nothing, and the new file is locked instead.
+fn lock_files(dir: &Dir, names: &BufferFiles, name: &str) -> Result<File> {
     let failed = |cause| Error::file(Op::Lock, name, cause);
     loop {
         let (file, _) = disk::open_or_create(dir, &names.lock()).map_err(failed)?;
         disk::lock(&file, name)?;
         let held = file.metadata().map_err(failed)?;
         match dir.symlink_metadata(names.lock()) {
-            Ok(there) if (there.dev(), there.ino()) == (held.dev(), held.ino()) => return Ok(file),
+            Ok(exists) if (exists.dev(), exists.ino()) == (held.dev(), held.ino()) => return Ok(file),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(cause) => return Err(failed(cause)),
@@ -257,9 +260,9 @@ fn lock_names(dir: &Dir, names: &Names, name: &str) -> Result<File> {
     }
 }
 
-/// Writes to a buffer that is locked.
-fn put(dir: &Dir, name: &str, write: &Write<'_>, content: &mut Spool) -> Result<()> {
-    let names = Names::of(name);
+/// Writes to a locked buffer.
+fn write_locked(dir: &Dir, name: &str, write: &Write<'_>, content: &mut Spool) -> Result<()> {
+    let names = BufferFiles::new(name);
     let before = read(dir, &names.meta())?;
     let added = content.size();
     let failed = |cause| Error::file(Op::Write, name, cause);
@@ -271,19 +274,21 @@ fn put(dir: &Dir, name: &str, write: &Write<'_>, content: &mut Spool) -> Result<
         Some(meta) if write.mode == WriteMode::Append => {
             let size = meta.size().plus(added);
             append(dir, &names, &meta, content)?;
-            describe(dir, &names, &described(meta.data, size, info.written(size, write.source)))
+            write_meta(dir, &names, &new_meta(meta.data, size, info.written(size, write.source)))
         }
         before => {
             let data = before.as_ref().map_or(0, |meta| meta.data + 1);
             let file = names.data(data);
-            // What a writer has left that was ended has this name.
+            // A crashed writer may have left a file with this name.
             disk::remove(dir, &file)?;
-            let mut made = disk::create(dir, &file).map_err(failed)?;
-            let done = copy(content, &mut made, name).and_then(|()| {
-                describe(dir, &names, &described(data, added, info.written(added, write.source)))
+            let mut data_file = disk::create(dir, &file).map_err(failed)?;
+            // Commit protocol: the new data file is written and synced first. Publishing the
+            // description is the commit point, because it selects the data file.
+            let done = copy(content, &mut data_file, name).and_then(|()| {
+                write_meta(dir, &names, &new_meta(data, added, info.written(added, write.source)))
             });
-            // The description may be the new one although not all went well: the file that it does
-            // not name goes. What stays behind is removed by the next who replaces it.
+            // Even after an error the new description may be in place. Read it to find out which
+            // data file is unused. If that cannot be removed now, the next replacement removes it.
             if let Ok(now) = read(dir, &names.meta()) {
                 let is_new = now.is_some_and(|now| now.data == data);
                 let old = if is_new { before.map(|meta| names.data(meta.data)) } else { Some(file) };
@@ -294,39 +299,40 @@ fn put(dir: &Dir, name: &str, write: &Write<'_>, content: &mut Spool) -> Result<
     }
 }
 
-fn described(data: u64, size: Size, info: BufferInfo) -> Meta {
-    Meta { version: VERSION, data, newlines: size.newlines, is_ended: size.is_ended, info }
+fn new_meta(data: u64, size: Size, info: BufferInfo) -> Meta {
+    Meta { version: VERSION, data, newlines: size.newlines, is_terminated: size.is_terminated, info }
 }
 
-/// Adds to a buffer's file what is not counted yet.
-fn append(dir: &Dir, names: &Names, meta: &Meta, content: &mut dyn Read) -> Result<()> {
+/// Appends to the data file, after the valid length. The new bytes become valid with the
+/// description.
+fn append(dir: &Dir, names: &BufferFiles, meta: &Meta, content: &mut dyn Read) -> Result<()> {
     let name = &meta.info.name;
     let failed = |cause| Error::file(Op::Write, name, cause);
     let (mut file, is_new) = disk::open_or_create(dir, &names.data(meta.data)).map_err(failed)?;
     if is_new {
-        return Err(lost(name));
+        return Err(missing_content(name));
     }
     check_length(&file, meta)?;
-    // What a writer has left that was ended.
+    // A crashed writer may have left bytes after the valid length.
     files::truncate(&file, Path::new(name), meta.info.bytes)?;
     file.seek(SeekFrom::Start(meta.info.bytes)).map_err(failed)?;
     let done = copy(content, &mut file, name);
     if done.is_err() {
-        // What cannot be cut off does not count.
+        // Bytes that cannot be truncated are after the valid length and are ignored.
         let _ = files::truncate(&file, Path::new(name), meta.info.bytes);
     }
     done
 }
 
-/// Copies a content to a file, and brings it to the disk.
+/// Copies a content to a file and syncs it.
 fn copy(content: &mut dyn Read, file: &mut File, name: &str) -> Result<()> {
     let path = Path::new(name);
-    files::each_block(content, path, BLOCK, |part| files::write(file, path, part))?;
+    files::each_block(content, path, COPY_BLOCK, |part| files::write(file, path, part))?;
     Ok(files::sync(file, path)?)
 }
 
-/// Puts a description in the old one's place.
-fn describe(dir: &Dir, names: &Names, meta: &Meta) -> Result<()> {
+/// Atomically replaces the description.
+fn write_meta(dir: &Dir, names: &BufferFiles, meta: &Meta) -> Result<()> {
     let json = serde_json::to_vec(meta)
         .map_err(|cause| Error::file(Op::Write, &meta.info.name, io::Error::other(cause)))?;
     disk::publish(dir, &names.meta(), 0o600, &mut |file| {
@@ -334,20 +340,20 @@ fn describe(dir: &Dir, names: &Names, meta: &Meta) -> Result<()> {
     })
 }
 
-/// What every description has, whatever its version.
+/// The member that all versions of descriptions have.
 #[derive(Deserialize)]
 struct Version {
     version: u32,
 }
 
-/// A description; nothing where there is none.
+/// Reads a description. Returns `None` if it does not exist.
 fn read(dir: &Dir, name: &str) -> Result<Option<Meta>> {
     let file = match disk::open(dir, name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(|cause| Error::file(Op::Read, name, cause))?,
     };
     let mut json = Vec::new();
-    let read = file.take(LONGEST).read_to_end(&mut json);
+    let read = file.take(MAX_META_BYTES).read_to_end(&mut json);
     read.map_err(|cause| Error::file(Op::Read, name, cause))?;
     if let Ok(Version { version }) = serde_json::from_slice(&json)
         && version > VERSION
@@ -356,20 +362,20 @@ fn read(dir: &Dir, name: &str) -> Result<Option<Meta>> {
         return Err(ErrorKind::Version { name, found: version, known: VERSION }.into());
     }
     let meta = serde_json::from_slice(&json)
-        .map_err(|cause| ErrorKind::BadDescription { name: name.to_owned(), cause })?;
+        .map_err(|cause| ErrorKind::MalformedDescription { name: name.to_owned(), cause })?;
     Ok(Some(meta))
 }
 
-/// Whether another content has come in the place of this one.
-fn replaced(dir: &Dir, names: &Names, meta: &Meta) -> Result<bool> {
+/// True if the buffer has been replaced since `meta` was read.
+fn is_replaced(dir: &Dir, names: &BufferFiles, meta: &Meta) -> Result<bool> {
     Ok(read(dir, &names.meta())?.is_none_or(|now| now.data != meta.data))
 }
 
-fn lost(name: &str) -> Error {
-    ErrorKind::Lost(name.to_owned()).into()
+fn missing_content(name: &str) -> Error {
+    ErrorKind::MissingContent(name.to_owned()).into()
 }
 
 fn check_length(file: &File, meta: &Meta) -> Result<()> {
     let length = file.metadata().map_err(|cause| Error::file(Op::Inspect, &meta.info.name, cause))?.len();
-    if length >= meta.info.bytes { Ok(()) } else { Err(lost(&meta.info.name)) }
+    if length >= meta.info.bytes { Ok(()) } else { Err(missing_content(&meta.info.name)) }
 }

@@ -1,16 +1,16 @@
-//! Days and how they are written.
+//! Relative days and their formats.
 
 use jiff::civil::Weekday as FirstDay;
 use jiff::{ToSpan, Zoned};
-use trommel_base::text::shown_name;
+use trommel_base::text::display_name;
 
 use crate::error::{Error, ErrorKind, PatternFault, Result};
 
-/// The days from Monday on, as a week may be said to begin with.
+/// The names of the days of the week, starting with Monday.
 pub(super) const DAYS: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// A day by its place before or after today.
+/// A day relative to today.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Day {
     Today,
@@ -39,12 +39,12 @@ impl Day {
         ("month-name", Self::Month),
     ];
 
-    pub(super) fn of_name(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, day)| *day)
     }
 
-    /// The format where none is given.
-    pub(super) fn usual(self) -> Format {
+    /// The default format.
+    pub(super) fn default_format(self) -> Format {
         let directives = match self {
             Self::ThisMonth | Self::LastMonth => "%Y-%m",
             Self::Weekday => "%A",
@@ -54,9 +54,9 @@ impl Day {
         Format(directives.to_owned())
     }
 
-    /// The day; the first of the week or month where it is about one. At the ends of the calendar
-    /// it is today.
-    pub(super) fn of(self, now: &Zoned, week_starts: FirstDay) -> Zoned {
+    /// The date of the day, or the first day of the week or month. Dates outside the calendar
+    /// become today.
+    pub(super) fn resolve(self, now: &Zoned, week_starts: FirstDay) -> Zoned {
         let since = i64::from(now.weekday().since(week_starts));
         let span = match self {
             Self::Today | Self::Weekday | Self::Month | Self::ThisMonth => return now.clone(),
@@ -65,18 +65,19 @@ impl Day {
             Self::ThisWeek => (-since).days(),
             Self::LastWeek => (-since - 7).days(),
             Self::NextWeek => (7 - since).days(),
-            // Of any length, it ends the day before the first of this one.
+            // Months differ in length, but the previous one always ends the day before the first of
+            // this month.
             Self::LastMonth => (-i64::from(now.day())).days(),
         };
         now.checked_add(span).unwrap_or_else(|_| now.clone())
     }
 }
 
-/// How a day is written: words that stand for a part of it, and what stands between them.
+/// The format of a day: words for its parts, and literal text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Format(String);
 
-/// The words, those before others that they begin with, and what they are for the formatter.
+/// The words and their directives for `strftime`. A word comes before its prefixes.
 const WORDS: [(&str, &str); 13] = [
     ("YYYY", "%Y"),
     ("YY", "%y"),
@@ -94,17 +95,18 @@ const WORDS: [(&str, &str); 13] = [
 ];
 
 impl Format {
-    /// Reads a format. Letters that are no word of it must be in brackets, `[week]`: `yyyy-mm`
-    /// would otherwise be the minutes of a year. The `T` between a date and a time needs none.
+    /// Parses a format. Letters that are not part of a word must be in brackets, as in `[week]`.
+    /// Otherwise `yyyy-mm` would silently become the minutes of a year. The `T` between a date and
+    /// a time needs no brackets.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut directives = String::new();
         let mut rest = text;
         let mut before = "";
         while let Some(c) = rest.chars().next() {
             let literal = rest.strip_prefix('[').and_then(|inside| inside.split_once(']'));
-            if let Some((inside, behind)) = literal {
+            if let Some((inside, after)) = literal {
                 directives.push_str(&inside.replace('%', "%%"));
-                (rest, before) = (behind, "");
+                (rest, before) = (after, "");
                 continue;
             }
             let word = WORDS.iter().find(|(word, _)| rest.starts_with(word));
@@ -113,11 +115,11 @@ impl Format {
             }
             let (length, directive) =
                 word.map_or((c.len_utf8(), ""), |(word, directive)| (word.len(), *directive));
-            let behind = &rest[length..];
-            let is_time = c == 'T' && before.ends_with('D') && behind.starts_with("HH");
+            let after = &rest[length..];
+            let is_time = c == 'T' && before.ends_with('D') && after.starts_with("HH");
             if directive.is_empty() && c.is_ascii_alphabetic() && !is_time {
                 let run = rest.len() - rest.trim_start_matches(c).len();
-                let run = shown_name(&rest[..run]);
+                let run = display_name(&rest[..run]);
                 return Err(refused(text, format!("`{run}` is not a word of date formats")));
             }
             directives.push_str(directive);
@@ -125,7 +127,7 @@ impl Format {
                 directives.push_str(if c == '%' { "%%" } else { &rest[..length] });
             }
             before = &rest[..length];
-            rest = behind;
+            rest = after;
         }
         Ok(Self(directives))
     }
@@ -135,26 +137,26 @@ impl Format {
     }
 }
 
-/// True if a format is about days and has no hours, so that minutes in it make no sense.
+/// True if a format has days but no hours, so that minutes make no sense.
 fn is_for_months(text: &str) -> bool {
     !text.contains("HH") && text.contains(['Y', 'y', 'D', 'M'])
 }
 
 fn refused(text: &str, why: impl Into<String>) -> Error {
-    let near = respelled(text).filter(|spelled| spelled != text && Format::parse(spelled).is_ok());
+    let near = corrected(text).filter(|corrected| corrected != text && Format::parse(corrected).is_ok());
     let words = WORDS.iter().map(|(word, _)| *word).collect();
     let format = text.to_owned();
     ErrorKind::Pattern(PatternFault::Date { format, why: why.into(), near, words }).into()
 }
 
-/// A format in the letters of other programs, such as `yyyy-mm-dd`, in ours.
-fn respelled(text: &str) -> Option<String> {
-    let mut spelled = String::new();
+/// Translates the letters of other programs, as in `yyyy-mm-dd`.
+fn corrected(text: &str) -> Option<String> {
+    let mut corrected = String::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let length = rest.len() - rest.trim_start_matches(c).len();
         let run = rest.get(..length)?;
-        spelled.push_str(&match (c, length) {
+        corrected.push_str(&match (c, length) {
             ('Y' | 'y', 1 | 3) => "YYYY".to_owned(),
             ('y' | 'h', _) | ('d', 1 | 2) => run.to_ascii_uppercase(),
             ('H', 1) => "HH".to_owned(),
@@ -164,5 +166,5 @@ fn respelled(text: &str) -> Option<String> {
         });
         rest = rest.get(length..)?;
     }
-    Some(spelled)
+    Some(corrected)
 }

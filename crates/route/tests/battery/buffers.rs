@@ -1,4 +1,4 @@
-//! Buffers: scopes, modes, what is read while it is written, what is found damaged.
+//! Buffers: scopes, write modes, snapshots, and damage.
 
 use std::fs;
 use std::io::Read;
@@ -6,37 +6,37 @@ use std::os::unix::fs::PermissionsExt;
 
 use trommel_route::{Buffers, ErrorClass, Scope, WriteMode};
 
-use crate::support::{Bench, places, put, route, variable};
+use crate::support::{Bench, destinations, put, route, variable};
 
 #[test]
 fn buffers_know_their_size_source_and_times() {
     let bench = Bench::new();
     bench.put("variable:v", WriteMode::Append, "äö\nü");
-    let (first, _) = bench.places.buffers().find("v", None).unwrap();
+    let (first, _) = bench.destinations.buffers().find("v", None).unwrap();
     assert_eq!((first.bytes, first.chars, first.lines), (7, 4, 2));
     assert_eq!((first.source.as_str(), first.scope), ("test", Scope::Run));
     bench.put("variable:v", WriteMode::Append, "\n");
-    let (second, _) = bench.places.buffers().find("v", None).unwrap();
+    let (second, _) = bench.destinations.buffers().find("v", None).unwrap();
     assert_eq!((second.bytes, second.lines, second.created_at), (8, 2, first.created_at));
     assert!(second.updated_at >= first.updated_at);
     bench.put("variable:empty", WriteMode::New, "");
     let names: Vec<_> =
-        bench.places.buffers().list(None).unwrap().buffers.into_iter().map(|info| info.name).collect();
+        bench.destinations.buffers().list(None).unwrap().buffers.into_iter().map(|info| info.name).collect();
     assert_eq!(names, ["empty_000", "v"]);
 }
 
 #[test]
-fn what_is_read_is_what_was_there() {
+fn readers_see_a_snapshot() {
     let bench = Bench::new();
     let long = "long ".repeat(100_000);
     for scope in Scope::ALL {
         for text in ["short", &long] {
             let to = |mode| route("variable:v").write_mode(mode).scope(scope);
-            put(&bench.places, &to(WriteMode::Replace), text).unwrap();
-            let (_, before) = bench.places.buffers().find("v", Some(scope)).unwrap();
-            put(&bench.places, &to(WriteMode::Append), &long).unwrap();
-            let (_, appended) = bench.places.buffers().find("v", Some(scope)).unwrap();
-            put(&bench.places, &to(WriteMode::Replace), "new").unwrap();
+            put(&bench.destinations, &to(WriteMode::Replace), text).unwrap();
+            let (_, before) = bench.destinations.buffers().find("v", Some(scope)).unwrap();
+            put(&bench.destinations, &to(WriteMode::Append), &long).unwrap();
+            let (_, appended) = bench.destinations.buffers().find("v", Some(scope)).unwrap();
+            put(&bench.destinations, &to(WriteMode::Replace), "new").unwrap();
             let read = |content: &trommel_route::Content| {
                 let mut text = String::new();
                 content.reader(0).read_to_string(&mut text).unwrap();
@@ -44,33 +44,33 @@ fn what_is_read_is_what_was_there() {
             };
             assert_eq!(read(&before), text);
             assert_eq!(read(&appended), format!("{text}{long}"));
-            assert_eq!(variable(&bench.places, "v", Some(scope)).as_deref(), Some("new"));
+            assert_eq!(variable(&bench.destinations, "v", Some(scope)).as_deref(), Some("new"));
         }
     }
-    // Nothing that was replaced is left.
+    // Replaced contents leave no files.
     let files = fs::read_dir(bench.folder.path().join("sessions/test")).unwrap();
     assert_eq!(files.count(), 3);
 }
 
 #[test]
-fn a_session_outlives_the_process_and_a_run_does_not() {
+fn session_buffers_survive_the_process() {
     let bench = Bench::new();
     bench.put("variable:run", WriteMode::Append, "r");
-    put(&bench.places, &route("variable:kept").scope(Scope::Session), "s").unwrap();
-    let again = places(bench.folder.path());
+    put(&bench.destinations, &route("variable:kept").scope(Scope::Session), "s").unwrap();
+    let again = destinations(bench.folder.path());
     assert_eq!(variable(&again, "kept", None).as_deref(), Some("s"));
     assert_eq!(variable(&again, "run", None), None);
     put(&again, &route("variable:kept").scope(Scope::Session), "t").unwrap();
-    assert_eq!(variable(&bench.places, "kept", None).as_deref(), Some("st"));
-    // A variable of the run stands before one of the session.
+    assert_eq!(variable(&bench.destinations, "kept", None).as_deref(), Some("st"));
+    // A variable of the run shadows one of the session.
     bench.put("variable:kept", WriteMode::Append, "mine");
     assert_eq!(bench.variable("kept").as_deref(), Some("mine"));
 }
 
 #[test]
-fn modes_are_for_the_owner_alone() {
+fn files_are_private() {
     let bench = Bench::new();
-    put(&bench.places, &route("variable:kept").scope(Scope::Session), "s").unwrap();
+    put(&bench.destinations, &route("variable:kept").scope(Scope::Session), "s").unwrap();
     let folder = bench.folder.path().join("sessions");
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&folder), mode(&folder.join("test"))), (0o700, 0o700));
@@ -79,33 +79,32 @@ fn modes_are_for_the_owner_alone() {
     }
 }
 
-/// R45: what is not there is told with what is.
+/// R45: the error for a missing name suggests existing ones.
 #[test]
-fn r45_names_that_are_not_there() {
+fn r45_missing_names_suggest_existing_ones() {
     let bench = Bench::new();
-    let said = |name: &str, scope| bench.places.buffers().find(name, scope).unwrap_err().to_string();
-    assert_eq!(said("x", None), "there is no buffer `x`; there are none yet");
+    let error = |name: &str, scope| bench.destinations.buffers().find(name, scope).unwrap_err().to_string();
+    assert_eq!(error("x", None), "no buffer `x`; there are no buffers yet");
     bench.put("variable:search_results", WriteMode::Append, "x");
-    assert!(said("search_result", None).ends_with("did you mean `search_results`?"));
-    assert!(said("other", None).ends_with("`list` shows the 1 there are"));
-    assert!(said("search_results", Some(Scope::Session)).contains("in the scope session"));
+    assert!(error("search_result", None).ends_with("did you mean `search_results`?"));
+    assert!(error("other", None).ends_with("`list` shows the 1 existing ones"));
+    assert!(error("search_results", Some(Scope::Session)).contains("in the scope session"));
     let alone = Buffers::new();
-    let places = trommel_route::Destinations::new(alone.into());
-    let error = put(&places, &route("variable:v").scope(Scope::Session), "x").unwrap_err();
+    let destinations = trommel_route::Destinations::new(alone.into());
+    let error = put(&destinations, &route("variable:v").scope(Scope::Session), "x").unwrap_err();
     assert_eq!(error.class(), ErrorClass::Unsupported);
-    assert_eq!(put(&places, &route("file:x"), "x").unwrap_err().class(), ErrorClass::Unsupported);
+    assert_eq!(put(&destinations, &route("file:x"), "x").unwrap_err().class(), ErrorClass::Unsupported);
     for id in ["", "a/b", "..", &"x".repeat(65)] {
         assert_eq!(Buffers::new().session("x", id).unwrap_err().class(), ErrorClass::Name, "{id}");
     }
 }
 
-/// R47: descriptions carry a version; one of a later release is refused by name, and hides no
-/// other.
+/// R47: descriptions have a version. One with a newer version is refused and hides no other.
 #[test]
-fn r47_descriptions_carry_a_version() {
+fn r47_descriptions_have_a_version() {
     let bench = Bench::new();
     for name in ["a", "b", "c"] {
-        put(&bench.places, &route(&format!("variable:{name}")).scope(Scope::Session), name).unwrap();
+        put(&bench.destinations, &route(&format!("variable:{name}")).scope(Scope::Session), name).unwrap();
     }
     let folder = bench.folder.path().join("sessions/test");
     let meta = |name: &str| folder.join(format!("{}.json", &blake3::hash(name.as_bytes()).to_hex()[..32]));
@@ -115,38 +114,39 @@ fn r47_descriptions_carry_a_version() {
     ));
     fs::write(meta("a"), text.replace("\"version\":1", "\"version\":2,\"more\":[]")).unwrap();
     fs::write(meta("b"), "{").unwrap();
-    let kind = |name: &str| bench.places.buffers().find(name, None).unwrap_err().class();
+    let kind = |name: &str| bench.destinations.buffers().find(name, None).unwrap_err().class();
     assert_eq!((kind("a"), kind("b")), (ErrorClass::Version, ErrorClass::Corrupt));
-    let listed = bench.places.buffers().list(None).unwrap();
+    let listed = bench.destinations.buffers().list(None).unwrap();
     let names: Vec<_> = listed.buffers.into_iter().map(|info| info.name).collect();
     assert_eq!((names, listed.unreadable.len()), (vec!["c".to_owned()], 2));
-    for (name, why) in [("a", "written by a later release"), ("b", "is damaged")] {
+    for (name, why) in [("a", "written by a newer version"), ("b", "is damaged")] {
         let file = meta(name).file_name().unwrap().to_str().unwrap().to_owned();
-        let told = listed.unreadable.iter().any(|told| told.contains(&file) && told.contains(why));
-        assert!(told, "{:?}", listed.unreadable);
+        let is_reported =
+            listed.unreadable.iter().any(|message| message.contains(&file) && message.contains(why));
+        assert!(is_reported, "{:?}", listed.unreadable);
     }
-    let error = put(&bench.places, &route("variable:a").scope(Scope::Session), "x").unwrap_err();
+    let error = put(&bench.destinations, &route("variable:a").scope(Scope::Session), "x").unwrap_err();
     assert_eq!(error.class(), ErrorClass::Version);
-    // What a later one adds is passed over.
+    // Members added by a newer version are ignored.
     fs::write(meta("a"), text.replace("\"version\":1", "\"version\":1,\"more\":[]")).unwrap();
     assert_eq!(bench.variable("a").as_deref(), Some("a"));
 }
 
 #[test]
-fn what_a_writer_left_that_was_ended_does_not_count() {
+fn leftovers_of_crashed_writers_are_ignored() {
     let bench = Bench::new();
     let kept = route("variable:kept").scope(Scope::Session);
-    put(&bench.places, &kept, "one ").unwrap();
+    put(&bench.destinations, &kept, "one ").unwrap();
     let folder = bench.folder.path().join("sessions/test");
     let data = folder.join(format!("{}-0.data", &blake3::hash(b"kept").to_hex()[..32]));
-    fs::write(&data, "one and what was not finished").unwrap();
+    fs::write(&data, "one and an unfinished write").unwrap();
     assert_eq!(bench.variable("kept").as_deref(), Some("one "));
-    put(&bench.places, &kept, "two").unwrap();
+    put(&bench.destinations, &kept, "two").unwrap();
     assert_eq!(bench.variable("kept").as_deref(), Some("one two"));
     fs::write(&data, "on").unwrap();
-    assert_eq!(bench.places.buffers().find("kept", None).unwrap_err().class(), ErrorClass::Corrupt);
+    assert_eq!(bench.destinations.buffers().find("kept", None).unwrap_err().class(), ErrorClass::Corrupt);
     fs::remove_file(&data).unwrap();
-    assert_eq!(bench.places.buffers().find("kept", None).unwrap_err().class(), ErrorClass::Corrupt);
-    put(&bench.places, &kept.clone().write_mode(WriteMode::Replace), "new").unwrap();
+    assert_eq!(bench.destinations.buffers().find("kept", None).unwrap_err().class(), ErrorClass::Corrupt);
+    put(&bench.destinations, &kept.clone().write_mode(WriteMode::Replace), "new").unwrap();
     assert_eq!(bench.variable("kept").as_deref(), Some("new"));
 }

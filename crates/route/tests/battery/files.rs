@@ -1,4 +1,4 @@
-//! Files: modes, names, permissions, what stands for several.
+//! Files: write modes, names, permissions, and wildcards.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,7 @@ use trommel_route::{ErrorClass, Origin, WriteMode};
 use crate::support::{Bench, put, route};
 
 #[test]
-fn what_is_appended_stands_on_lines_of_its_own() {
+fn appends_on_separate_lines() {
     let bench = Bench::new();
     bench.put("file:new/a", WriteMode::Append, "one");
     assert_eq!(bench.file("new/a.md").as_deref(), Some("one\n"));
@@ -21,7 +21,7 @@ fn what_is_appended_stands_on_lines_of_its_own() {
 }
 
 #[test]
-fn what_replaces_is_there_as_it_is() {
+fn replacement_is_verbatim() {
     let bench = Bench::new();
     bench.write("a.md", "old and long");
     fs::set_permissions(bench.root().join("a.md"), fs::Permissions::from_mode(0o640)).unwrap();
@@ -35,7 +35,7 @@ fn what_replaces_is_there_as_it_is() {
 }
 
 #[test]
-fn new_files_have_the_first_number_that_is_free() {
+fn new_files_get_the_first_free_number() {
     let bench = Bench::new();
     bench.write("a_001.md", "there");
     let written: Vec<_> =
@@ -46,16 +46,16 @@ fn new_files_have_the_first_number_that_is_free() {
 }
 
 #[test]
-fn dates_and_headers_stand_where_they_should() {
+fn writes_dates_and_headers() {
     let bench = Bench::new();
     bench.put("file:results/{today}", WriteMode::Append, "x");
     assert_eq!(bench.file("results/2026-03-04.md").as_deref(), Some("x\n"));
     let mut origin = Origin::of("model");
     origin.header = Some("Report".into());
     for (target, text) in [("file:r", "# Report\n\nx\n"), ("variable:r", "x\n")] {
-        let mut parcel = bench.places.open(&route(target), origin.clone()).unwrap();
-        std::io::Write::write_all(&mut parcel, b"x\n").unwrap();
-        parcel.finish().unwrap();
+        let mut write = bench.destinations.open(&route(target), origin.clone()).unwrap();
+        std::io::Write::write_all(&mut write, b"x\n").unwrap();
+        write.finish().unwrap();
         assert_eq!(
             bench.file("r.md").or_else(|| bench.variable("r")).as_deref(),
             Some(text).filter(|_| target == "file:r").or(Some("# Report\n\nx\n"))
@@ -65,12 +65,12 @@ fn dates_and_headers_stand_where_they_should() {
 }
 
 #[test]
-fn names_stand_for_the_files_that_fit() {
+fn wildcards_match_files() {
     let bench = Bench::new();
     for path in ["n/b.md", "n/a.md", "n/.hidden.md", "n/c.txt", "n/deep/d.md", "n/[x].md", "e.md"] {
         bench.write(path, path);
     }
-    let files = bench.places.root().unwrap();
+    let files = bench.destinations.root().unwrap();
     let find = |path: &str| files.find(path).unwrap();
     assert_eq!(find("n/*.md"), ["n/[x].md", "n/a.md", "n/b.md"]);
     assert_eq!(find("n/?.*"), ["n/a.md", "n/b.md", "n/c.txt"]);
@@ -85,13 +85,13 @@ fn names_stand_for_the_files_that_fit() {
     assert_eq!(files.find("../*").unwrap_err().class(), ErrorClass::Outside);
 }
 
-/// R45: where something cannot be written, the path, the cause and a way out are told.
+/// R45: the error for an unwritable path has the path, the cause, and advice.
 #[test]
-fn r45_places_that_cannot_be_written_to() {
+fn r45_unwritable_paths_are_explained() {
     let bench = Bench::new();
     bench.write("file", "x");
     fs::create_dir(bench.root().join("folder.md")).unwrap();
-    let error = |target: &str| put(&bench.places, &route(target), "x").unwrap_err();
+    let error = |target: &str| put(&bench.destinations, &route(target), "x").unwrap_err();
     assert_eq!(error("file:folder").class(), ErrorClass::Outside);
     assert!(error("file:folder").to_string().contains("it is not a regular file"));
     let below = error("file:file/x");

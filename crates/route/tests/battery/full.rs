@@ -1,4 +1,4 @@
-//! Disks that are full.
+//! Full disks.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use trommel_route::{Buffers, Destinations, Error, ErrorClass, Files, Origin, Result, Scope, WriteMode};
 
-use crate::support::{places, put, route, variable};
+use crate::support::{destinations, put, route, variable};
 
 const DISK: &str = "TROMMEL_ROUTE_FULL_DISK";
 
-/// Bytes of the disk.
+/// Size of the disk in bytes.
 const SIZE: u64 = 8 << 20;
 
-/// Every way to write: where, how, and what it is called then.
-const WAYS: [(&str, WriteMode); 6] = [
+/// Every kind of write: target, write mode, and resulting name.
+const WRITES: [(&str, WriteMode); 6] = [
     ("file:deep/there", WriteMode::Append),
     ("file:deep/there", WriteMode::Replace),
     ("file:deep/there", WriteMode::New),
@@ -24,13 +24,14 @@ const WAYS: [(&str, WriteMode); 6] = [
     ("variable:there", WriteMode::New),
 ];
 
-/// Places on the disk, whose spool is elsewhere, so that only the last step finds no room.
+/// Destinations on the disk, with the spool elsewhere, so that only the last step finds the disk
+/// full.
 fn on_disk(disk: &Path, spool: &Path) -> Destinations {
     let buffers = Buffers::new().session(disk.join("sessions"), "test").unwrap().spool_to(spool);
     Destinations::new(Arc::new(buffers)).files(Arc::new(Files::open(disk.join("root")).unwrap()))
 }
 
-/// Every file below a folder, with its length; locks aside, which stay.
+/// Every file below a folder with its length, except locks, which are never removed.
 fn files(folder: &Path) -> Vec<(PathBuf, u64)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -46,66 +47,76 @@ fn files(folder: &Path) -> Vec<(PathBuf, u64)> {
     found
 }
 
-/// What nobody can hold in less, so many bytes of it.
+/// Incompressible bytes.
 fn noise(bytes: u64) -> impl Read {
     std::io::repeat(b'x').take(bytes)
 }
 
-/// Routes something long; the error of whichever step it is.
-fn long(places: &Destinations, to: &str, mode: WriteMode, bytes: u64) -> Result<()> {
-    let mut parcel = places.open(&route(to).write_mode(mode).scope(Scope::Session), Origin::of("test"))?;
-    let copied = std::io::copy(&mut noise(bytes), &mut parcel);
+/// Routes a long content. Returns the error of the step that failed.
+fn long(destinations: &Destinations, to: &str, mode: WriteMode, bytes: u64) -> Result<()> {
+    let mut write =
+        destinations.open(&route(to).write_mode(mode).scope(Scope::Session), Origin::of("test"))?;
+    let copied = std::io::copy(&mut noise(bytes), &mut write);
     copied.map_err(|error| error.downcast::<Error>().unwrap())?;
-    parcel.finish().map(drop)
+    write.finish().map(drop)
 }
 
 fn check(error: &Error, bytes: u64, context: &str) {
     assert_eq!(error.class(), ErrorClass::Full, "{context}: {error:?}");
     let needed = error.bytes_needed().unwrap();
     assert!(needed > SIZE / 2 && needed <= bytes, "{context}: {error}");
-    let told = error.to_string();
-    assert!(told.contains("free some space") && told.contains("bytes were needed"), "{context}: {told}");
-    assert!(told.contains("there") || told.contains("spool"), "{context}: {told}");
+    let message = error.to_string();
+    assert!(
+        message.contains("free some space") && message.contains("bytes were needed"),
+        "{context}: {message}"
+    );
+    assert!(message.contains("there") || message.contains("spool"), "{context}: {message}");
 }
 
-/// Fills a disk of 8 MiB in all ways, and gets along.
+/// Fills a disk of 8 MiB in every way and recovers.
 #[test]
 fn childs_work() {
     let Some(disk) = std::env::var_os(DISK) else { return };
     let disk = Path::new(&disk);
     let elsewhere = tempfile::tempdir().unwrap();
     std::fs::create_dir(disk.join("root")).unwrap();
-    let here = disk.join("spool");
-    std::fs::create_dir(&here).unwrap();
-    let kept = places(disk);
+    let spool = disk.join("spool");
+    std::fs::create_dir(&spool).unwrap();
+    let kept = destinations(disk);
     for to in ["file:deep/there", "variable:there"] {
         put(&kept, &route(to).scope(Scope::Session), "old").unwrap();
     }
-    for (spool, bytes) in [(elsewhere.path(), SIZE + 1), (here.as_path(), 2 * SIZE)] {
-        let (places, before) = (on_disk(disk, spool), files(disk));
-        for (to, mode) in WAYS {
+    for (spool, bytes) in [(elsewhere.path(), SIZE + 1), (spool.as_path(), 2 * SIZE)] {
+        let (destinations, before) = (on_disk(disk, spool), files(disk));
+        for (to, mode) in WRITES {
             let context = format!("{to} {mode}, spooled to {}", spool.display());
-            let error = long(&places, to, mode, bytes).unwrap_err();
+            let error = long(&destinations, to, mode, bytes).unwrap_err();
             check(&error, bytes, &context);
-            assert_eq!(files(disk), before, "{context}: space is free again");
-            assert_eq!(variable(&places, "there", Some(Scope::Session)).as_deref(), Some("old"), "{context}");
+            assert_eq!(files(disk), before, "{context}: the space was not freed");
+            assert_eq!(
+                variable(&destinations, "there", Some(Scope::Session)).as_deref(),
+                Some("old"),
+                "{context}"
+            );
         }
-        // What fits is still taken, with a copy on its way and the old one beside it.
+        // A content that fits still succeeds, although its spooled copy and the old content take
+        // space, too.
         for _ in 0..3 {
-            long(&places, "file:deep/there", WriteMode::Replace, SIZE / 8).unwrap();
-            long(&places, "variable:there", WriteMode::Replace, SIZE / 8).unwrap();
+            long(&destinations, "file:deep/there", WriteMode::Replace, SIZE / 8).unwrap();
+            long(&destinations, "variable:there", WriteMode::Replace, SIZE / 8).unwrap();
         }
         for to in ["file:deep/there", "variable:there"] {
-            put(&places, &route(to).write_mode(WriteMode::Replace).scope(Scope::Session), "old").unwrap();
+            put(&destinations, &route(to).write_mode(WriteMode::Replace).scope(Scope::Session), "old")
+                .unwrap();
         }
     }
-    println!("the disk was filled in {} ways", 2 * WAYS.len());
+    println!("the disk was filled in {} ways", 2 * WRITES.len());
 }
 
-/// R17: on a disk that is full the old state is there, space is freed, and the error says what was
+/// R17: on a full disk the old state remains, space is freed, and the error has the number of bytes
 /// needed.
 #[test]
-fn r17_a_full_disk_takes_nothing_away() {
+fn r17_full_disk_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let script =
         format!("mount -t tmpfs -o size={SIZE},mode=700 tmpfs \"$DISK\" || exit 77; exec \"$0\" \"$@\"");
@@ -120,13 +131,13 @@ fn r17_a_full_disk_takes_nothing_away() {
     });
     if could_not {
         println!(
-            "not run: no file system of 8 MiB can be mounted here; see the tests of operations that find the disk full"
+            "not run: no file system of 8 MiB can be mounted spool; see the tests of operations that find the disk full"
         );
         return;
     }
     let output = output.unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert!(said.contains("the disk was filled in 12 ways"), "{said}");
-    println!("{}", said.lines().find(|line| line.contains("the disk was filled")).unwrap());
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{stdout}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(stdout.contains("the disk was filled in 12 ways"), "{stdout}");
+    println!("{}", stdout.lines().find(|line| line.contains("the disk was filled")).unwrap());
 }

@@ -1,4 +1,4 @@
-//! Many files: numbered ones, and the newest and oldest of them.
+//! Numbered files and buffers, in large numbers.
 
 use std::fs::{self, File};
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use trommel_route::{Scope, WriteMode};
 
 use crate::support::{Bench, put, route};
 
-/// The time that each of some writes takes after `taken` numbers are taken.
+/// The average time of a write after `taken` numbers are taken.
 fn each(bench: &Bench, target: &str, taken: u32) -> Duration {
     let since = Instant::now();
     for number in taken..taken + 20 {
@@ -17,7 +17,7 @@ fn each(bench: &Bench, target: &str, taken: u32) -> Duration {
     since.elapsed() / 20
 }
 
-/// With ten thousand numbers taken, a write takes no longer than with none, give or take.
+/// With ten thousand numbers taken, a write takes about as long as with none.
 #[test]
 fn numbers_are_found_in_constant_time() {
     let bench = Bench::new();
@@ -36,11 +36,11 @@ fn numbers_are_found_in_constant_time() {
 }
 
 #[test]
-fn freed_numbers_and_other_writers_do_no_harm() {
+fn handles_freed_numbers_and_concurrent_writers() {
     let bench = Bench::new();
     for target in ["file:x", "variable:x"] {
         let session = route(target).write_mode(WriteMode::New).scope(Scope::Session);
-        let names: Vec<_> = (0..9).map(|_| put(&bench.places, &session, "x").unwrap().id).collect();
+        let names: Vec<_> = (0..9).map(|_| put(&bench.destinations, &session, "x").unwrap().id).collect();
         assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), 9);
     }
     fs::remove_file(bench.root().join("x_000.md")).unwrap();

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Shared helpers.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -10,19 +10,19 @@ use tempfile::TempDir;
 use trommel_route::{Buffers, Destinations, Files, Manifest, Now, Origin, Route, Scope, Target, WriteMode};
 use trommel_tool::{Call, Failure, Function, Metadata, Output};
 
-/// A root for files, a folder for sessions, and the places over them; the day is 2026-03-04, a
-/// Wednesday.
+/// A root for files, a folder for sessions, and the destinations over them. The date is 2026-03-04,
+/// a Wednesday.
 pub(crate) struct Bench {
     pub(crate) folder: TempDir,
-    pub(crate) places: Destinations,
+    pub(crate) destinations: Destinations,
 }
 
 impl Bench {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("root")).unwrap();
-        let places = places(folder.path());
-        Self { folder, places }
+        let destinations = destinations(folder.path());
+        Self { folder, destinations }
     }
 
     pub(crate) fn root(&self) -> PathBuf {
@@ -39,7 +39,7 @@ impl Bench {
         fs::read(self.root().join(path)).ok().map(|bytes| String::from_utf8(bytes).unwrap())
     }
 
-    /// All files below the root, sorted.
+    /// All files below the root, as sorted paths.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut folders = vec![self.root()];
@@ -58,18 +58,18 @@ impl Bench {
     }
 
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
-        variable(&self.places, name, None)
+        variable(&self.destinations, name, None)
     }
 
     pub(crate) fn put(&self, target: &str, mode: WriteMode, text: &str) -> Manifest {
-        put(&self.places, &route(target).write_mode(mode), text).unwrap()
+        put(&self.destinations, &route(target).write_mode(mode), text).unwrap()
     }
 }
 
-/// The places below a folder, as any process has them.
-pub(crate) fn places(folder: &Path) -> Destinations {
+/// The destinations below a folder, as any process would open them.
+pub(crate) fn destinations(folder: &Path) -> Destinations {
     let buffers = Buffers::new().session(folder.join("sessions"), "test").unwrap();
-    let files = Files::open(folder.join("root")).unwrap().closed_to(folder.join("root/own"));
+    let files = Files::open(folder.join("root")).unwrap().exclude(folder.join("root/own"));
     let now = Now::at("2026-03-04T05:06:07[UTC]".parse().unwrap());
     Destinations::new(Arc::new(buffers)).files(Arc::new(files)).at(now)
 }
@@ -78,20 +78,20 @@ pub(crate) fn route(target: &str) -> Route {
     Route::to(Target::parse(target).unwrap())
 }
 
-pub(crate) fn put(places: &Destinations, route: &Route, text: &str) -> trommel_route::Result<Manifest> {
-    let mut parcel = places.open(route, Origin::of("test"))?;
-    parcel.write_all(text.as_bytes()).unwrap();
-    parcel.finish()
+pub(crate) fn put(destinations: &Destinations, route: &Route, text: &str) -> trommel_route::Result<Manifest> {
+    let mut write = destinations.open(route, Origin::of("test"))?;
+    write.write_all(text.as_bytes()).unwrap();
+    write.finish()
 }
 
-pub(crate) fn variable(places: &Destinations, name: &str, scope: Option<Scope>) -> Option<String> {
-    let (_, content) = places.buffers().find(name, scope).ok()?;
+pub(crate) fn variable(destinations: &Destinations, name: &str, scope: Option<Scope>) -> Option<String> {
+    let (_, content) = destinations.buffers().find(name, scope).ok()?;
     let mut text = String::new();
     content.reader(0).read_to_string(&mut text).unwrap();
     Some(text)
 }
 
-/// A tool that says what it is told to, returned or streamed.
+/// A tool that returns or streams the text in its arguments.
 pub(crate) fn says(name: &str) -> impl trommel_tool::Tool + use<> {
     let schema = json!({
         "type": "object",

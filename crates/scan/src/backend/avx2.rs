@@ -1,7 +1,7 @@
 //! The backend of x86-64 CPUs with AVX2 and carry-less multiplication (since 2013).
 //!
-//! The methods are inlined into entry points compiled with the features; no closure stands between
-//! them and the intrinsics, because closures do not inherit features.
+//! The methods are inlined into entry points that are compiled with the features. No closure may
+//! come between them and the intrinsics, because closures do not inherit features.
 #![expect(
     clippy::multiple_unsafe_ops_per_block,
     reason = "every intrinsic here has the same argument: a value of `Avx2` proves that the CPU has it"
@@ -20,16 +20,16 @@ use std::arch::x86_64::{
 use super::lanes::{BLOCK, Lanes};
 use super::table::instantiate;
 
-/// Two registers of 32 bytes. A value exists only where [`Detected`] does.
+/// Two registers of 32 bytes. A value exists only if [`Detected`] does.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx2(__m256i, __m256i);
 
-/// Proof that the CPU has AVX2, PCLMULQDQ, BMI1, BMI2, LZCNT and POPCNT.
+/// Proof that the CPU has AVX2, PCLMULQDQ, BMI1, BMI2, LZCNT, and POPCNT.
 #[derive(Clone, Copy)]
 pub(crate) struct Detected(());
 
 impl Detected {
-    /// The proof, where the CPU has everything that the entry points are compiled with.
+    /// Returns the proof if the CPU has all features that the entry points are compiled with.
     pub(crate) fn new() -> Option<Self> {
         let all = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("pclmulqdq")
@@ -72,7 +72,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn below(self, bound: u8) -> u64 {
-        // `x <= bound - 1`, which is `min(x, bound - 1) == x`: there is no unsigned comparison.
+        // `x <= bound - 1`, as `min(x, bound - 1) == x`: AVX2 orders only signed bytes.
         // SAFETY: `self` proves that the CPU has AVX2.
         unsafe {
             let highest = _mm256_set1_epi8((bound - 1).cast_signed());
@@ -84,7 +84,8 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn special(self) -> u64 {
-        // Signed, what is not ASCII is negative, and below a space as control characters are.
+        // As signed bytes, non-ASCII bytes are negative, and so less than a space, like control
+        // characters.
         // SAFETY: `self` proves that the CPU has AVX2.
         unsafe {
             let (quote, backslash) =
@@ -134,8 +135,9 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn spaces(self) -> u64 {
-        // By its low four bits each byte is told the only white space it can be, and compared with
-        // that. Bytes that are not ASCII are told 0 (Langdale and Lemire 2019, section 3.1.2).
+        // The low four bits of each byte select the only white space character that it can be,
+        // which is compared with the byte. Non-ASCII bytes select 0 (Langdale and Lemire 2019,
+        // section 3.1.2).
         // SAFETY: `self` proves that the CPU has AVX2.
         unsafe {
             let candidates = _mm256_broadcastsi128_si256(_mm_setr_epi8(

@@ -1,51 +1,56 @@
-//! The one trait a backend implements: 64 bytes at a time, compared into bit masks.
-#![expect(clippy::inline_always, reason = "what backends share must become part of their entry points")]
+//! The trait that backends implement. Its methods compare 64 bytes at once and return bit masks.
+#![expect(clippy::inline_always, reason = "shared methods must be inlined into each backend's entry points")]
 
-/// Bytes in a block; one bit of a mask each, the first byte in bit 0.
+/// The number of bytes in a block. A mask has one bit for each of them; bit 0 is the first byte.
 pub(crate) const BLOCK: usize = 64;
 
-/// 64 bytes held in registers. A value of an implementing type can exist only where the CPU has its
-/// instructions, so that the algorithms on top are safe code.
+/// A block of 64 bytes that a backend has loaded, usually into vector registers.
+///
+/// Creating a value takes a proof that the CPU has the backend's instructions, so the methods and
+/// the algorithms that use them are safe to call.
 pub(crate) trait Lanes: Copy {
-    /// What loading needs: the proof that the CPU has the instructions.
+    /// A type whose values exist only if the CPU has the backend's instructions.
     type Proof: Copy;
 
     /// Loads a block.
     fn load(proof: Self::Proof, block: &[u8; BLOCK]) -> Self;
 
-    /// Bytes equal to `byte`.
+    /// Returns the mask of the bytes that equal `byte`.
     fn eq(self, byte: u8) -> u64;
 
-    /// Bytes below `bound`, unsigned; `bound` is at least 1.
+    /// Returns the mask of the bytes below `bound`, compared as unsigned numbers. `bound` must be
+    /// at least 1.
     fn below(self, bound: u8) -> u64;
 
-    /// Bytes that end the plain part of a string: quotes, backslashes, control characters, and what
-    /// is not ASCII.
+    /// Returns the mask of the bytes that end the plain part of a string: quotes, backslashes,
+    /// control characters, and non-ASCII bytes.
     fn special(self) -> u64;
 
-    /// Bytes that continue no UTF-8 sequence, and so are a character each.
+    /// Returns the mask of the bytes that start a character, that is, of all bytes except UTF-8
+    /// continuation bytes.
     fn leads(self) -> u64;
 
-    /// Bytes with the high bit set: everything that is not ASCII.
+    /// Returns the mask of the non-ASCII bytes, whose high bit is set.
     fn high(self) -> u64;
 
-    /// Bytes with bit 5 set, which tells `{}` from `[]`.
+    /// Returns the mask of the bytes with bit 5 set: `{` and `}` have this bit, `[` and `]` do not.
     fn bit5(self) -> u64;
 
-    /// The same bytes with bit 5 set, which makes `[` a `{` and `]` a `}`.
+    /// Sets bit 5 of every byte. This turns `[` into `{` and `]` into `}`.
     fn with_bit5(self) -> Self;
 
-    /// White space of RFC 8259.
+    /// Returns the mask of the white space of RFC 8259.
     #[inline(always)]
     fn spaces(self) -> u64 {
         self.eq(b' ') | self.eq(b'\n') | self.eq(b'\r') | self.eq(b'\t')
     }
 
-    /// In each bit, the parity of the bits up to and including it.
+    /// Returns a mask in which each bit is the parity of `bits` up to and including that position.
+    /// For a mask of quotes, it marks each string from its opening quote to its last character.
     fn prefix_xor(self, bits: u64) -> u64;
 }
 
-/// Prefix parity by shifts, for CPUs without carry-less multiplication.
+/// Computes [`Lanes::prefix_xor`] with shifts, for CPUs without carry-less multiplication.
 pub(crate) const fn prefix_xor_by_shifts(mut bits: u64) -> u64 {
     bits ^= bits << 1;
     bits ^= bits << 2;

@@ -1,4 +1,4 @@
-//! Three backends that answer alike, chosen at run time.
+//! Three backends with equal results, chosen at run time.
 
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "vector loads, and intrinsics behind a run-time check")]
@@ -15,25 +15,25 @@ use std::sync::OnceLock;
 pub(crate) use lanes::{BLOCK, Lanes};
 pub use table::Kernels;
 
-/// A way to classify bytes. All give the same answers; they differ in speed only.
+/// A backend that classifies bytes. Backends differ only in speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Backend {
-    /// Plain code for any CPU.
+    /// Portable code.
     Scalar,
-    /// x86-64 with SSE2, which all have.
+    /// x86-64 with SSE2, which every such CPU has.
     Sse2,
-    /// x86-64 with AVX2, PCLMULQDQ and the bit-manipulation instructions that came with them.
+    /// x86-64 with AVX2, PCLMULQDQ, and the bit-manipulation instructions of the same generation.
     Avx2,
 }
 
 impl Backend {
-    /// The fastest backend this CPU can run, or the one named by the environment variable
-    /// `TROMMEL_BACKEND` (`scalar`, `sse2` or `avx2`), which is there for tests and measurements.
-    /// An unknown or unavailable name is ignored.
+    /// Returns the fastest backend that this CPU can run, or the one that the environment variable
+    /// `TROMMEL_BACKEND` names (`scalar`, `sse2`, or `avx2`), for tests and measurements. An
+    /// unknown or unavailable name is ignored.
     pub fn detect() -> Self {
-        static CHOSEN: OnceLock<Backend> = OnceLock::new();
-        *CHOSEN.get_or_init(|| {
+        static SELECTED: OnceLock<Backend> = OnceLock::new();
+        *SELECTED.get_or_init(|| {
             #[expect(clippy::disallowed_methods, reason = "a switch for tests, documented above")]
             let forced = std::env::var("TROMMEL_BACKEND").ok();
             let best = Self::available().last().unwrap_or(Self::Scalar);
@@ -41,14 +41,14 @@ impl Backend {
         })
     }
 
-    /// The backends this CPU can run, slowest first.
+    /// The backends that this CPU can run, slowest first.
     pub fn available() -> impl Iterator<Item = Self> {
         [Self::Scalar, Self::Sse2, Self::Avx2]
             .into_iter()
             .filter(|backend| backend.kernels_if_available().is_some())
     }
 
-    /// The name, in lower case.
+    /// The name in lower case.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Scalar => "scalar",
@@ -57,7 +57,7 @@ impl Backend {
         }
     }
 
-    /// The entry points; those of the scalar backend where this one cannot run.
+    /// The entry points; those of the scalar backend if this one is unavailable.
     pub fn kernels(self) -> &'static Kernels {
         self.kernels_if_available().unwrap_or(&scalar::KERNELS)
     }

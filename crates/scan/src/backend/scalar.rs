@@ -1,4 +1,4 @@
-//! The backend every CPU runs: plain loops, which the compiler turns into what the target has.
+//! The backend for every CPU: plain loops, which the compiler may vectorize.
 #![expect(
     clippy::inline_always,
     reason = "the methods must become part of the entry points, as those of the other backends"

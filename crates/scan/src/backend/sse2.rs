@@ -23,7 +23,7 @@ pub(crate) struct Sse2([__m128i; 4]);
 impl Sse2 {
     #[inline(always)]
     fn mask(lanes: [__m128i; 4]) -> u64 {
-        // SAFETY: SSE2 is part of x86-64; so it is for every block below.
+        // SAFETY: SSE2 is part of x86-64. The same holds for every block below.
         let bits = lanes.map(|lane| u64::from(unsafe { _mm_movemask_epi8(lane) } as u16));
         bits[0] | bits[1] << 16 | bits[2] << 32 | bits[3] << 48
     }
@@ -56,7 +56,7 @@ impl Lanes for Sse2 {
 
     #[inline(always)]
     fn below(self, bound: u8) -> u64 {
-        // `x <= bound - 1`, which is `min(x, bound - 1) == x`: there is no unsigned comparison.
+        // `x <= bound - 1`, as `min(x, bound - 1) == x`: SSE2 orders only signed bytes.
         // SAFETY: SSE2, as above.
         unsafe {
             let highest = _mm_set1_epi8((bound - 1).cast_signed());
@@ -66,7 +66,8 @@ impl Lanes for Sse2 {
 
     #[inline(always)]
     fn special(self) -> u64 {
-        // Signed, what is not ASCII is negative, and below a space as control characters are.
+        // As signed bytes, non-ASCII bytes are negative, and so less than a space, like control
+        // characters.
         // SAFETY: SSE2, as above.
         unsafe {
             let (quote, backslash) = (_mm_set1_epi8(b'"'.cast_signed()), _mm_set1_epi8(b'\\'.cast_signed()));

@@ -1,51 +1,53 @@
 //! The entry points of a backend, each compiled with the backend's instructions.
 //!
-//! [`each_kernel`] is the only list of them. A backend instantiates all with [`instantiate`].
+//! [`each_kernel`] is the only list of kernels. A backend instantiates all of them with
+//! [`instantiate`].
 
-/// Passes the list of kernels to the macro `$make`: for each its name, its parameters, its result,
-/// and the function that it instantiates for a backend, which takes the backend's proof first.
+/// Passes the list of kernels to the macro `$make`: for each its name, parameters, and result, and
+/// the function that it instantiates for a backend. That function takes the backend's proof as its
+/// first parameter.
 macro_rules! each_kernel {
     ($make:ident ($($input:tt)*)) => {
         $crate::backend::table::$make! { ($($input)*)
-            /// Past the bracket that brings [`Skip::depth`](crate::Skip::depth) to zero.
+            /// Skips to the bracket that brings [`Skip::depth`](crate::Skip::depth) to zero.
             skip(bytes: &[u8], from: usize, state: &mut $crate::Skip) -> $crate::Skipped = skip::skip;
-            /// The same, counting what is passed.
-            tally(bytes: &[u8], from: usize, state: &mut $crate::Tallying) -> $crate::Skipped
+            /// Skips like `skip`, and counts values by type.
+            tally(bytes: &[u8], from: usize, state: &mut $crate::Tallier) -> $crate::Skipped
                 = tally::tally;
-            /// To the next member of an object with one of a few names, or to its end.
-            members(bytes: &[u8], from: usize, state: &mut $crate::Naming<'_>) -> $crate::Named
+            /// Finds the next member of an object with one of a few names, or the object's end.
+            members(bytes: &[u8], from: usize, state: &mut $crate::MemberSearch<'_>) -> $crate::MemberStop
                 = members::members;
-            /// To the next member of a name, or past a bracket.
-            seek(bytes: &[u8], from: usize, state: &mut $crate::Seeking<'_>) -> $crate::Sought
+            /// Finds the next member with a name, or stops at a bracket.
+            seek(bytes: &[u8], from: usize, state: &mut $crate::DescendantSearch<'_>) -> $crate::SearchStop
                 = seek::seek;
-            /// As far as all is right, or past a bracket.
-            vet(bytes: &[u8], from: usize, state: &mut $crate::Vetting<'_>) -> $crate::Vetted
-                = vet::vet;
-            /// The same, writing down where tokens are; of at most
-            /// [`Tape::MOST`](crate::Tape::MOST) bytes, for which the tape has
-            /// [begun](crate::Tape::begin).
+            /// Validates up to a bracket or an error.
+            validate(bytes: &[u8], from: usize, state: &mut $crate::Validator<'_>) -> $crate::Validated
+                = validate::validate;
+            /// Validates, and records the offsets of tokens, for at most
+            /// [`Tape::MAX_BYTES`](crate::Tape::MAX_BYTES) bytes.
+            /// [`Tape::begin`](crate::Tape::begin) must be called first.
             index(
                 bytes: &[u8],
                 from: usize,
-                state: &mut $crate::Vetting<'_>,
+                state: &mut $crate::Validator<'_>,
                 tape: &mut $crate::Tape
-            ) -> $crate::Vetted = vet::index;
-            /// The same for names and brackets alone.
+            ) -> $crate::Validated = validate::index;
+            /// Validates, and records only names and brackets.
             names(
                 bytes: &[u8],
                 from: usize,
-                state: &mut $crate::Vetting<'_>,
+                state: &mut $crate::Validator<'_>,
                 tape: &mut $crate::Tape
-            ) -> $crate::Vetted = vet::names;
-            /// To the end of the plain part of a string.
+            ) -> $crate::Validated = validate::names;
+            /// Finds the end of the plain part of a string.
             plain(bytes: &[u8], from: usize) -> $crate::Plain = runs::plain;
-            /// To the first byte that is special in a string, or is not ASCII.
+            /// Finds the first byte that is special in a string or not ASCII.
             ascii(bytes: &[u8], from: usize) -> usize = runs::ascii;
-            /// How many bytes begin a character.
+            /// Counts the bytes that start a character.
             chars(bytes: &[u8]) -> u64 = runs::chars;
-            /// To the first byte that is no white space.
+            /// Finds the first byte that is not white space.
             space(bytes: &[u8], from: usize) -> usize = runs::space;
-            /// Appends all but insignificant white space.
+            /// Appends all bytes except insignificant white space.
             compact(bytes: &[u8], out: &mut Vec<u8>) -> () = compact::without_space;
         }
     };
@@ -58,8 +60,7 @@ macro_rules! declare {
         $(#[$doc:meta])*
         $name:ident($($argument:ident: $type:ty),*) -> $result:ty = $module:ident::$kernel:ident;
     )*) => {
-        /// The entry points of a backend, chosen once. An index `from` is at most the number of
-        /// bytes.
+        /// The entry points of a backend. An index `from` is at most the number of bytes.
         #[derive(Debug)]
         pub struct Kernels {
             $(
@@ -73,8 +74,8 @@ use declare;
 
 each_kernel!(declare());
 
-/// Fills the table for a backend, of which these are the `Lanes`; with the constructor of their
-/// proof and their features, if not every CPU of the target has them.
+/// Fills the table of a backend with the given `Lanes`. If not every CPU of the target has its
+/// features, also takes the constructor of their proof, and their names.
 macro_rules! fill {
     (($lanes:ident) $(
         $(#[$doc:meta])*
@@ -97,7 +98,7 @@ macro_rules! fill {
             )*
             $crate::backend::Kernels {
                 $(
-                    // SAFETY: the table is handed out only after the features were detected.
+                    // SAFETY: the table is returned only after the features were detected.
                     $name: |$($argument),*| unsafe { $name($($argument),*) },
                 )*
             }
@@ -106,7 +107,7 @@ macro_rules! fill {
 }
 pub(super) use fill;
 
-/// Makes `KERNELS`, the table of a backend: of its `Lanes`, and where these need a proof, of the
+/// Defines `KERNELS`, the table of a backend, for its `Lanes`. If they need a proof, also takes the
 /// proof's constructor and the features that it proves.
 macro_rules! instantiate {
     ($($backend:tt)*) => {

@@ -1,4 +1,5 @@
-//! Sum, mean, smallest and largest of any number that events carry, by any other field.
+//! Aggregates of a numeric event field, optionally grouped by another field: sum, mean, minimum,
+//! and maximum.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
@@ -9,119 +10,122 @@ use trommel::statistics::{Accumulator, Numeric, NumericSummary};
 
 use super::common::each_event;
 use crate::error::Result;
-use crate::layout::{Known, Layout, Parts};
-use crate::names::Types;
-use crate::project::{FieldPath, Found};
+use crate::event_types::EventTypes;
+use crate::fields::{FieldPath, FieldValues};
+use crate::layout::{EventMembers, Layout, ResponseParts};
 use crate::records::{Damage, Flow};
 use crate::session::Session;
 use crate::text::label;
 use crate::value::Value;
 use crate::watch::Watch;
 
-/// Groups that are told apart.
-const GROUPS: usize = 1_000;
+/// The maximum number of groups. Further groups are merged into one.
+const MAX_GROUPS: usize = 1_000;
 
-/// Characters of a number, or of what groups it.
-const VALUE: usize = 300;
+/// The maximum number of characters read of a number or a group name.
+const MAX_VALUE_CHARS: usize = 300;
 
-/// Which numbers, and by what.
+/// The number to aggregate, and how to group it.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct AggregateQuery {
-    /// The field with the number, `data.duration_ms`; a name alone is also looked for in what the
-    /// event carries.
+    /// The numeric field, such as `data.duration_ms`. A bare name is also looked up in the event's
+    /// payload.
     pub field: String,
-    /// The field that groups them, `data.model`. Without one they are one group.
+    /// The field to group by, such as `data.model`. Without it, all numbers form one group.
     pub by: Option<String>,
-    /// Of events of these types only.
+    /// Aggregates only events of these types. Empty means all.
     pub event_types: Vec<String>,
 }
 
-/// Figures by group.
+/// Aggregated figures by group.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Aggregate {
     /// The field.
     pub field: String,
-    /// What groups it.
+    /// The field that the numbers are grouped by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// The groups, by name.
     pub groups: Vec<Group>,
-    /// Events of the asked types.
+    /// The number of events of the requested types.
     pub events: u64,
-    /// Those without the field.
+    /// The number of these events without the field.
     pub missing: u64,
-    /// Those where it is not a number.
+    /// The number of these events whose field is not a number.
     pub not_numbers: u64,
-    /// Records that were not counted on their own: Claude Code writes a response in parts, and
-    /// repeats its usage in each. The usage of a response is counted once, by its largest figure.
+    /// Records that were merged with another one. Claude Code splits a response into several
+    /// records and repeats its usage in each. The largest figure of a response counts once.
     #[serde(skip_serializing_if = "crate::text::is_zero")]
     pub repeated: u64,
-    /// True if there were too many responses to distinguish, so that some are counted repeatedly.
+    /// True if there were too many responses to track, so that some are counted more than once.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub approximate: bool,
-    /// What could not be read.
+    /// The records that could not be read.
     #[serde(skip_serializing_if = "Damage::is_none")]
     pub damage: Damage,
 }
 
-/// Figures of a group. Sums are exact.
+/// The figures of one group. Sums are exact.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Group {
-    /// What the numbers have in common; none where nothing groups them, or an event does not say.
+    /// The group's value. None without grouping, or if an event lacks the field.
     pub group: Option<String>,
     /// The figures.
     #[serde(flatten)]
     pub figures: NumericSummary,
 }
 
-/// Where a field may be: as it was asked for, and in what the event carries.
-fn places(text: &str, layout: &Layout) -> Result<[FieldPath; 2]> {
+/// Returns the paths of a field: as requested, and inside the event's payload.
+fn candidate_paths(text: &str, layout: &Layout) -> Result<[FieldPath; 2]> {
     let path = FieldPath::parse(text)?;
     let inside = path.below(layout.inside);
     Ok([path, inside])
 }
 
 impl Session {
-    /// Figures of a number that its events carry.
+    /// Aggregates a number over the session's events.
     pub fn aggregate(&self, query: &AggregateQuery, watch: &Watch<'_>) -> Result<Aggregate> {
-        let (types, layout) = (Types::new(&query.event_types)?, self.layout());
-        let mut asked = places(&query.field, layout)?.to_vec();
+        let (types, layout) = (EventTypes::new(&query.event_types)?, self.layout());
+        let mut requested = candidate_paths(&query.field, layout)?.to_vec();
         if let Some(by) = &query.by {
-            asked.extend(places(by, layout)?);
+            requested.extend(candidate_paths(by, layout)?);
         }
-        let is_usage = |parts: &&Parts| asked.iter().take(2).any(|path| is_below(path, parts.usage));
+        // A response written in parts repeats its usage in every part, so usage is deduplicated by
+        // response ID. Other numbers are not.
+        let is_usage =
+            |parts: &&ResponseParts| requested.iter().take(2).any(|path| is_below(path, parts.usage));
         let response = layout.parts.as_ref().filter(is_usage);
-        let response = response.map(|parts| FieldPath::of(parts.response.iter().copied()));
-        let looked = Looked::at(&asked, response.as_ref(), layout);
+        let response = response.map(|parts| FieldPath::from_names(parts.response.iter().copied()));
+        let fields = FieldSlots::new(&requested, response.as_ref(), layout);
         let (mut groups, mut responses) = (Groups::default(), Responses::default());
         let (mut events, mut missing, mut not_numbers) = (0, 0, 0);
         let log = self.events(watch)?;
         let job = watch.job(log.len())?;
-        let damage = each_event(&log, layout, &looked.fresh, watch, |found, _| {
-            if !types.take(&Known::event(found)) {
-                return Ok(Flow::On);
+        let damage = each_event(&log, layout, &fields.added, watch, |found, _| {
+            if !types.matches(&EventMembers::event(found)) {
+                return Ok(Flow::Continue);
             }
             events += 1;
-            let Some(value) = looked.value(found, 0) else {
+            let Some(value) = fields.value(found, 0) else {
                 missing += 1;
-                return Ok(Flow::On);
+                return Ok(Flow::Continue);
             };
             let is_number = value.kind() == Some(Kind::Number);
             let number = if is_number { value.json().and_then(Number::parse) } else { None };
             let Some(number) = number else {
                 not_numbers += 1;
-                return Ok(Flow::On);
+                return Ok(Flow::Continue);
             };
-            let group = if query.by.is_some() { looked.value(found, 2).map(name) } else { None };
+            let group = if query.by.is_some() { fields.value(found, 2).map(name) } else { None };
             let group = groups.group(group);
-            let id = looked.response.and_then(|place| found.text(place));
-            if !responses.take(id.as_deref(), group, number) {
+            let id = fields.response.and_then(|slot| found.text(slot));
+            if !responses.record(id.as_deref(), group, number) {
                 groups.observe(group, number);
             }
-            Ok(Flow::On)
+            Ok(Flow::Continue)
         })?;
         job.done();
         let (repeated, approximate) = (responses.repeated, responses.approximate);
@@ -132,12 +136,12 @@ impl Session {
     }
 }
 
-/// True if a path begins with these names.
+/// True if a path starts with these names.
 fn is_below(path: &FieldPath, names: &[&str]) -> bool {
     path.names().get(..names.len()).is_some_and(|first| first == names)
 }
 
-/// Numbers by group.
+/// Accumulators by group.
 #[derive(Default)]
 struct Groups {
     numbers: BTreeMap<Option<String>, usize>,
@@ -145,9 +149,9 @@ struct Groups {
 }
 
 impl Groups {
-    /// The number of a group.
+    /// Returns the index of a group, adding it if it is new.
     fn group(&mut self, name: Option<String>) -> usize {
-        let full = self.numbers.len() >= GROUPS && !self.numbers.contains_key(&name);
+        let full = self.numbers.len() >= MAX_GROUPS && !self.numbers.contains_key(&name);
         let name = if full { Some("(others)".to_owned()) } else { name };
         *self.numbers.entry(name).or_insert_with(|| {
             self.figures.push(Numeric::default());
@@ -167,9 +171,9 @@ impl Groups {
 }
 
 /// The maximum number of responses that are distinguished.
-const RESPONSES: usize = 500_000;
+const MAX_RESPONSES: usize = 500_000;
 
-/// The largest figure of each response, with its group.
+/// The largest figure of each response, with the index of its group.
 #[derive(Default)]
 struct Responses {
     keys: RandomState,
@@ -179,16 +183,18 @@ struct Responses {
 }
 
 impl Responses {
-    /// Keeps the figure of a response. Returns `false` where it has to be observed now: it belongs
-    /// to no response, is not a count, or there are too many.
-    fn take(&mut self, id: Option<&str>, group: usize, number: Number<'_>) -> bool {
+    /// Records the figure of a response until the end. Returns `false` if the caller has to observe
+    /// it now: it has no response ID, is not a count, or there are too many responses.
+    fn record(&mut self, id: Option<&str>, group: usize, number: Number<'_>) -> bool {
         let Some(id) = id else { return false };
         let Some(count) = number.as_i64().and_then(|count| u64::try_from(count).ok()) else { return false };
+        // A hash keeps the table small. A collision would merge two of 500,000 responses, which is
+        // improbable with 64 bits.
         let key = self.keys.hash_one(id);
-        if let Some((_, most)) = self.figures.get_mut(&key) {
-            *most = count.max(*most);
+        if let Some((_, largest)) = self.figures.get_mut(&key) {
+            *largest = count.max(*largest);
             self.repeated += 1;
-        } else if self.figures.len() < RESPONSES {
+        } else if self.figures.len() < MAX_RESPONSES {
             self.figures.insert(key, (group, count));
         } else {
             self.approximate = true;
@@ -206,39 +212,39 @@ impl Responses {
     }
 }
 
-/// What is looked for besides the known members, and the place of each that was asked for: some are
-/// known, some asked for twice.
-struct Looked {
-    fresh: Vec<(FieldPath, usize)>,
-    places: Vec<usize>,
-    /// The place of the response's ID, where figures of responses are counted once.
+/// The slots of the requested fields. A field that is a known member, or is requested twice, reuses
+/// a slot; `added` has the remaining fields.
+struct FieldSlots {
+    added: Vec<(FieldPath, usize)>,
+    slots: Vec<usize>,
+    /// The slot of the response ID, if usage is counted once per response.
     response: Option<usize>,
 }
 
-impl Looked {
-    fn at(asked: &[FieldPath], response: Option<&FieldPath>, layout: &Layout) -> Self {
-        let mut all = Known::paths(layout);
-        let (mut fresh, mut places) = (Vec::new(), Vec::new());
-        for path in asked.iter().chain(response) {
-            let place = all.iter().position(|other| other == path).unwrap_or_else(|| {
+impl FieldSlots {
+    fn new(requested: &[FieldPath], response: Option<&FieldPath>, layout: &Layout) -> Self {
+        let mut all = EventMembers::paths(layout);
+        let (mut added, mut slots) = (Vec::new(), Vec::new());
+        for path in requested.iter().chain(response) {
+            let slot = all.iter().position(|other| other == path).unwrap_or_else(|| {
                 all.push(path.clone());
-                fresh.push((path.clone(), VALUE));
+                added.push((path.clone(), MAX_VALUE_CHARS));
                 all.len() - 1
             });
-            places.push(place);
+            slots.push(slot);
         }
-        let response = response.and_then(|_| places.pop());
-        Self { fresh, places, response }
+        let response = response.and_then(|_| slots.pop());
+        Self { added, slots, response }
     }
 
-    /// What was asked for, there or in what the event carries.
-    fn value<'f>(&self, found: &'f Found, asked: usize) -> Option<&'f Value> {
-        let place = |asked: usize| self.places.get(asked).and_then(|place| found.get(*place));
-        place(asked).or_else(|| place(asked + 1))
+    /// Returns a requested field's value, at its own path or inside the payload.
+    fn value<'f>(&self, found: &'f FieldValues, requested: usize) -> Option<&'f Value> {
+        let slot = |requested: usize| self.slots.get(requested).and_then(|slot| found.get(*slot));
+        slot(requested).or_else(|| slot(requested + 1))
     }
 }
 
-/// A group's name.
+/// Returns the display name of a group.
 fn name(value: &Value) -> String {
     let text = value.text().map(std::borrow::Cow::into_owned).or_else(|| value.json().map(str::to_owned));
     label(&text.unwrap_or_else(|| "(too long)".to_owned()), 200)

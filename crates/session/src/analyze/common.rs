@@ -1,23 +1,23 @@
-//! What the figures have in common: pages, counts of names, and the way through the events.
+//! Shared parts of the analyses: pages, counts by name, and iteration over events.
 
 use std::collections::BTreeMap;
 
-use crate::divided::each_found;
+use crate::budget::check_limit;
 use crate::error::Result;
-use crate::layout::{Known, Layout};
-use crate::project::{FieldPath, Found};
+use crate::fields::{FieldPath, FieldValues};
+use crate::layout::{EventMembers, Layout};
+use crate::parallel::scan;
 use crate::records::{Damage, Flow, Log, Record};
-use crate::room::check_limit;
 use crate::text::label;
 use crate::watch::Watch;
 
-/// Which part of what was found to return.
+/// A bounded part of an answer.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Page {
-    /// How many to pass over.
+    /// The number of rows to skip.
     pub offset: u64,
-    /// How many at most.
+    /// The maximum number of rows.
     pub limit: usize,
 }
 
@@ -28,7 +28,7 @@ impl Default for Page {
 }
 
 impl Page {
-    /// A page.
+    /// Creates a page.
     pub fn new(offset: u64, limit: usize) -> Self {
         Self { offset, limit }
     }
@@ -37,8 +37,7 @@ impl Page {
         check_limit(self.limit).map(|()| self)
     }
 
-    /// Whether the next of something belongs to it, of which so many were before and so many are
-    /// kept.
+    /// True if the next row belongs to the page, after `before` rows of which `kept` were returned.
     pub(super) fn takes(self, before: u64, kept: usize) -> bool {
         before >= self.offset && kept < self.limit
     }
@@ -48,13 +47,13 @@ impl Page {
     }
 }
 
-/// Names that are counted one by one; more of them together.
-const NAMES: usize = 200;
+/// The maximum number of names that are counted separately. Further names are counted together.
+const MAX_NAMES: usize = 200;
 
-/// Characters of such a name.
-const NAME: usize = 100;
+/// The maximum number of characters of a name.
+const MAX_NAME_CHARS: usize = 100;
 
-/// How often each of some names was met.
+/// Occurrences by name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     pub(super) names: BTreeMap<String, u64>,
@@ -67,8 +66,8 @@ impl Counts {
             *count += 1;
             return;
         }
-        let name = label(name, NAME);
-        if self.names.len() < NAMES || self.names.contains_key(&name) {
+        let name = label(name, MAX_NAME_CHARS);
+        if self.names.len() < MAX_NAMES || self.names.contains_key(&name) {
             *self.names.entry(name).or_default() += 1;
         } else {
             self.other += 1;
@@ -76,19 +75,19 @@ impl Counts {
     }
 }
 
-/// Goes through events, of each looking at the known members and some more.
+/// Reads the known members and `more` fields of every event, and passes them to a callback.
 pub(super) fn each_event(
     log: &Log,
     layout: &Layout,
     more: &[(FieldPath, usize)],
     watch: &Watch<'_>,
-    take: impl FnMut(&Found, Record) -> Result<Flow>,
+    visit: impl FnMut(&FieldValues, Record) -> Result<Flow>,
 ) -> Result<Damage> {
-    let known = Known::and(layout, more);
-    each_found(log, known.fields(), &|_| true, watch, take)
+    let known = EventMembers::with_extra(layout, more);
+    scan(log, known.fields(), &|_| true, watch, visit)
 }
 
-/// Paths with dots, which are right, of each at most so many characters.
+/// Parses dotted paths, which are known to be valid, each with its maximum number of characters.
 pub(super) fn paths(paths: &[(&str, usize)]) -> Vec<(FieldPath, usize)> {
-    paths.iter().map(|(path, cap)| (FieldPath::of(path.split('.')), *cap)).collect()
+    paths.iter().map(|(path, cap)| (FieldPath::from_names(path.split('.')), *cap)).collect()
 }

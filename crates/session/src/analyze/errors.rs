@@ -1,4 +1,4 @@
-//! Events of errors, and their messages.
+//! Events that report errors, with their messages.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,17 @@ use serde_json::Value as Json;
 
 use super::common::{Page, each_event, paths};
 use crate::error::Result;
-use crate::layout::Known;
-use crate::project::Found;
+use crate::fields::FieldValues;
+use crate::layout::EventMembers;
 use crate::records::{Damage, Flow};
 use crate::session::Session;
 use crate::text::{clipped, label};
-use crate::time::spelt;
+use crate::time::to_rfc3339;
 use crate::value::Value;
 use crate::watch::Watch;
 
-/// Characters of what is said of an error.
-const MESSAGE: usize = 500;
+/// The maximum number of characters of an error's message.
+const MAX_MESSAGE_CHARS: usize = 500;
 
 /// A page of errors.
 #[derive(Clone, Debug, Serialize)]
@@ -25,70 +25,77 @@ const MESSAGE: usize = 500;
 pub struct Errors {
     /// The errors.
     pub errors: Vec<ErrorRow>,
-    /// How many there are.
+    /// The total number of errors.
     pub total_count: u64,
-    /// Whether there are more behind these.
+    /// True if more errors follow this page.
     pub has_more: bool,
-    /// What could not be read.
+    /// The records that could not be read.
     #[serde(skip_serializing_if = "Damage::is_none")]
     pub damage: Damage,
 }
 
-/// An event of an error.
+/// An event that reports an error.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ErrorRow {
-    /// Its record, from 0.
+    /// The record's index, from 0.
     pub record: u64,
     /// Its time.
     pub ts: Option<String>,
     /// Its type.
     pub event: String,
-    /// The tool, where one failed.
+    /// The name of the tool that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
-    /// Its message, of bounded length.
+    /// The message, truncated.
     pub message: String,
 }
 
-/// Places of the fields of [`Layout::says`](crate::layout::Layout::says), after those of the known
+/// Slots of the fields of
+/// [`Layout::message_fields`](crate::layout::Layout::message_fields), after those of the known
 /// members.
-const TOOL: usize = Known::MORE;
-const SAYS: [usize; 3] = [Known::MORE + 1, Known::MORE + 2, Known::MORE + 3];
+const TOOL: usize = EventMembers::FIRST_EXTRA;
+const MESSAGE_SLOTS: [usize; 3] =
+    [EventMembers::FIRST_EXTRA + 1, EventMembers::FIRST_EXTRA + 2, EventMembers::FIRST_EXTRA + 3];
 
-/// The message of an error: the result of a failed tool, the `error` that is set, or the text
-/// beside it.
-fn says(found: &Found) -> String {
-    let failed = found.blocks().and_then(|blocks| blocks.failed.as_ref()).map(|(_, says)| says.clone());
+/// Returns the message of an error: the result of a failed tool, the `error` member, or the
+/// accompanying text.
+fn message(found: &FieldValues) -> String {
+    let failed = found.blocks().and_then(|blocks| blocks.failed.as_ref()).map(|(_, text)| text.clone());
     let text = found.blocks().map(|blocks| blocks.text.clone());
-    let places = || SAYS.iter().filter_map(|place| found.get(*place)).map(said).find(|said| !said.is_empty());
-    // Claude Code writes the name of an error as `error`, and its message as the text.
-    let set = |said: String| match &text {
-        Some(text) if !text.is_empty() => format!("{said}: {text}"),
-        _ => said,
+    let other_fields = || {
+        MESSAGE_SLOTS.iter().filter_map(|slot| found.get(*slot)).map(error_text).find(|text| !text.is_empty())
     };
-    let said = failed
-        .filter(|said| !said.is_empty())
-        .or_else(|| Known::error(found).map(said).filter(|said| !said.is_empty()).map(set))
-        .or_else(places)
-        .or_else(|| text.clone().filter(|said| !said.is_empty()));
-    clipped(&said.unwrap_or_else(|| "no message".to_owned()), MESSAGE).into_owned()
+    // Claude Code writes an error's name as `error`, and its message as the text.
+    let with_message = |name: String| match &text {
+        Some(text) if !text.is_empty() => format!("{name}: {text}"),
+        _ => name,
+    };
+    let message = failed
+        .filter(|message| !message.is_empty())
+        .or_else(|| {
+            EventMembers::error(found).map(error_text).filter(|name| !name.is_empty()).map(with_message)
+        })
+        .or_else(other_fields)
+        .or_else(|| text.clone().filter(|text| !text.is_empty()));
+    clipped(&message.unwrap_or_else(|| "no message".to_owned()), MAX_MESSAGE_CHARS).into_owned()
 }
 
-/// The tools of calls, by ID: Claude Code names the tool in the call alone.
+/// Tool names by call ID. Claude Code writes the tool's name only in the call, not in its result.
 #[derive(Default)]
 struct Tools(HashMap<String, String>);
 
-/// Calls whose tools are remembered at once.
-const CALLS: usize = 10_000;
+/// The maximum number of calls remembered at once.
+const MAX_CALLS: usize = 10_000;
 
 impl Tools {
-    /// Remembers the calls of a record, and returns the tool that failed in it.
-    fn take(&mut self, found: &Found) -> Option<String> {
+    /// Remembers the calls of a record, and returns the name of the tool that failed in it.
+    fn add_calls(&mut self, found: &FieldValues) -> Option<String> {
         let blocks = found.blocks()?;
         for (id, tool) in &blocks.calls {
-            // Results follow soon: those of calls before the last thousands have come.
-            if self.0.len() >= CALLS {
+            // Results follow their calls closely, so nearly all remembered calls have their
+            // results.
+            if self.0.len() >= MAX_CALLS {
                 self.0.clear();
             }
             self.0.insert(id.clone(), tool.clone());
@@ -98,13 +105,13 @@ impl Tools {
     }
 }
 
-/// A text, or of an object its kind and text.
-fn said(value: &Value) -> String {
+/// Returns a value as text. For an object, its kind and message.
+fn error_text(value: &Value) -> String {
     if let Some(text) = value.text() {
         return text.into_owned();
     }
     let Some(json) = value.json() else {
-        return "too long to be shown: get its fields with get_events".to_owned();
+        return "too long to show; read its fields with get_events".to_owned();
     };
     let Ok(Json::Object(members)) = serde_json::from_str::<Json>(json) else { return json.to_owned() };
     let member = |names: [&str; 3]| names.iter().find_map(|name| members.get(*name)).and_then(Json::as_str);
@@ -116,32 +123,31 @@ fn said(value: &Value) -> String {
 }
 
 impl Session {
-    /// A page of its errors: of records that are [errors](crate#errors) by the one definition of
-    /// this crate.
+    /// Returns a page of the session's errors, as [defined](crate#errors) by this crate.
     pub fn errors(&self, page: Page, watch: &Watch<'_>) -> Result<Errors> {
         let page = page.check()?;
         let log = self.events(watch)?;
         let job = watch.job(log.len())?;
         let (mut errors, mut total, mut tools) = (Vec::new(), 0, Tools::default());
         let layout = self.layout();
-        let damage = each_event(&log, layout, &paths(layout.says), watch, |found, record| {
-            let tool = tools.take(found);
-            if !Known::is_error(layout, found) {
-                return Ok(Flow::On);
+        let damage = each_event(&log, layout, &paths(layout.message_fields), watch, |found, record| {
+            let tool = tools.add_calls(found);
+            if !EventMembers::is_error(layout, found) {
+                return Ok(Flow::Continue);
             }
             if page.takes(total, errors.len()) {
                 errors.push(ErrorRow {
                     record: record.number,
-                    ts: Known::time(found).map(spelt),
-                    event: label(&Known::event(found), 200),
+                    ts: EventMembers::time(found).map(to_rfc3339),
+                    event: label(&EventMembers::event(found), 200),
                     tool_name: tool
                         .or_else(|| found.text(TOOL).map(std::borrow::Cow::into_owned))
                         .map(|name| label(&name, 200)),
-                    message: says(found),
+                    message: message(found),
                 });
             }
             total += 1;
-            Ok(Flow::On)
+            Ok(Flow::Continue)
         })?;
         job.done();
         let has_more = page.has_more(errors.len(), total);

@@ -1,5 +1,4 @@
-//! What the events of a session were, in figures: all of them, errors, turns, usage, and figures of
-//! any field.
+//! Analyses of a session's events: summary, errors, timeline, usage, and aggregates of any field.
 
 mod aggregate;
 mod common;
@@ -11,8 +10,8 @@ mod usage;
 pub use aggregate::{Aggregate, AggregateQuery, Group};
 pub use common::Page;
 pub use errors::{ErrorRow, Errors};
-pub use summary::{Largest, Summary};
+pub use summary::{LargestEvent, Summary};
 pub use timeline::{Timeline, Turn};
 #[cfg(test)]
 pub(crate) use usage::FIELDS as USAGE_FIELDS;
-pub use usage::{LeftOut, ModelUsage, SessionUsage, ToolCalls, UsageReport};
+pub use usage::{Exclusion, ModelUsage, SessionUsage, ToolCalls, UsageReport};

@@ -1,4 +1,4 @@
-//! The turns of a session: when each began, when it was answered, and what it took.
+//! The turns of a session: when each started, when it was answered, and its calls and errors.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -9,14 +9,14 @@ use trommel::reader::Cursor;
 
 use super::common::{Page, each_event};
 use crate::error::{ErrorClass, Result};
-use crate::format::Kept;
-use crate::layout::{Known, Layout};
-use crate::message::{Call, Keep, Message};
-use crate::names::current;
-use crate::project::Found;
+use crate::event_types::current;
+use crate::fields::FieldValues;
+use crate::format::PartLocation;
+use crate::layout::{EventMembers, Layout};
+use crate::message::{Call, Message, MessageLimits};
 use crate::records::{Damage, Flow, Log};
 use crate::session::Session;
-use crate::time::{milliseconds, spelt};
+use crate::time::{milliseconds, to_rfc3339};
 use crate::watch::Watch;
 
 /// A page of turns.
@@ -25,13 +25,13 @@ use crate::watch::Watch;
 pub struct Timeline {
     /// The turns.
     pub turns: Vec<Turn>,
-    /// How many there are.
+    /// The total number of turns.
     pub total_count: u64,
-    /// Whether there are more behind these.
+    /// True if more turns follow this page.
     pub has_more: bool,
-    /// What they were told by: `events` or `transcript`.
+    /// The log that the turns were read from: `events` or `transcript`.
     pub from: &'static str,
-    /// What could not be read.
+    /// The records that could not be read.
     #[serde(skip_serializing_if = "Damage::is_none")]
     pub damage: Damage,
 }
@@ -46,23 +46,23 @@ pub struct Turn {
     pub user_ts: Option<String>,
     /// The time of the last answer.
     pub assistant_ts: Option<String>,
-    /// From the one to the other; none where it was not answered, and where the times contradict
-    /// each other.
+    /// The milliseconds from prompt to answer. None if the turn is unanswered or the clocks differ.
     pub duration_ms: Option<i64>,
-    /// True if every answer has an earlier time than the prompt: the clocks that wrote them differ.
+    /// True if every answer has an earlier time than the prompt, because different clocks wrote
+    /// them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub clock_skew: bool,
-    /// How many tools were called.
+    /// The number of tool calls.
     pub tool_calls: u64,
-    /// How often a model answered.
+    /// The number of model responses.
     pub llm_responses: u64,
-    /// How many errors there were.
+    /// The number of errors.
     pub errors: u64,
 }
 
-/// A turn that is not over.
+/// A turn that is still being read.
 #[derive(Debug, Default)]
-struct Open {
+struct OpenTurn {
     number: u64,
     began: Option<Timestamp>,
     answered: Option<Timestamp>,
@@ -71,13 +71,13 @@ struct Open {
     errors: u64,
 }
 
-impl Open {
+impl OpenTurn {
     fn close(&self) -> Turn {
         let duration = self.began.zip(self.answered).map(|(began, answered)| milliseconds(began, answered));
         Turn {
             turn_num: self.number,
-            user_ts: self.began.map(spelt),
-            assistant_ts: self.answered.map(spelt),
+            user_ts: self.began.map(to_rfc3339),
+            assistant_ts: self.answered.map(to_rfc3339),
             duration_ms: duration.filter(|duration| *duration >= 0),
             clock_skew: duration.is_some_and(|duration| duration < 0),
             tool_calls: self.tool_calls,
@@ -87,24 +87,24 @@ impl Open {
     }
 }
 
-/// Turns as they come by, of which one page is kept.
+/// Collects turns, and keeps those of one page.
 struct Turns {
     page: Page,
     kept: Vec<Turn>,
-    open: Open,
+    open: OpenTurn,
 }
 
 impl Turns {
     fn new(page: Page) -> Self {
-        Self { page, kept: Vec::new(), open: Open::default() }
+        Self { page, kept: Vec::new(), open: OpenTurn::default() }
     }
 
     fn begin(&mut self, time: Option<Timestamp>) {
-        self.keep();
-        self.open = Open { number: self.open.number + 1, began: time, ..Open::default() };
+        self.push_open();
+        self.open = OpenTurn { number: self.open.number + 1, began: time, ..OpenTurn::default() };
     }
 
-    fn keep(&mut self) {
+    fn push_open(&mut self) {
         if let Some(before) = self.open.number.checked_sub(1)
             && self.page.takes(before, self.kept.len())
         {
@@ -113,28 +113,29 @@ impl Turns {
     }
 
     fn answer(&mut self, time: Option<Timestamp>) {
-        // Records may be written in another order than that of their times.
+        // Records are not necessarily written in chronological order.
         self.open.answered = self.open.answered.max(time);
     }
 
     fn end(mut self, from: &'static str, damage: Damage) -> Timeline {
-        self.keep();
+        self.push_open();
         let total = self.open.number;
         let has_more = self.page.has_more(self.kept.len(), total);
         Timeline { turns: self.kept, total_count: total, has_more, from, damage }
     }
 }
 
-/// Turns by events: they begin with prompts, and where there are none, which are sub-sessions, with
+/// Reads turns from events. They start at prompts or, in sub-sessions, which have no prompts, at
 /// executions.
 fn by_events(log: &Log, layout: &Layout, page: Page, watch: &Watch<'_>) -> Result<Timeline> {
     let job = watch.job(log.len())?;
+    // One pass collects both kinds of turns, as only its end shows whether there are prompts.
     let (mut prompts, mut executions) = (Turns::new(page), Turns::new(page));
     let damage = each_event(log, layout, &[], watch, |found, _| {
-        let is_error = Known::is_error(layout, found);
-        prompts.take_event("prompt:submit", found, is_error);
-        executions.take_event("execution:start", found, is_error);
-        Ok(Flow::On)
+        let is_error = EventMembers::is_error(layout, found);
+        prompts.add_event("prompt:submit", found, is_error);
+        executions.add_event("execution:start", found, is_error);
+        Ok(Flow::Continue)
     })?;
     job.done();
     let turns = if prompts.open.number > 0 { prompts } else { executions };
@@ -142,12 +143,12 @@ fn by_events(log: &Log, layout: &Layout, page: Page, watch: &Watch<'_>) -> Resul
 }
 
 impl Turns {
-    /// Takes an event, where turns begin at events of this name.
-    fn take_event(&mut self, begins: &str, found: &Found, is_error: bool) {
-        let time = Known::time(found);
-        let event = Known::event(found);
+    /// Adds an event. Events named `start_event` start a turn.
+    fn add_event(&mut self, start_event: &str, found: &FieldValues, is_error: bool) {
+        let time = EventMembers::time(found);
+        let event = EventMembers::event(found);
         let name = current(&event);
-        if name == begins {
+        if name == start_event {
             self.begin(time);
         }
         match name {
@@ -163,36 +164,36 @@ impl Turns {
     }
 }
 
-/// IDs that are remembered at once: some 36 MiB.
-const MOST: usize = 2_000_000;
+/// The maximum number of IDs remembered at once: about 36 MiB.
+const MAX_IDS: usize = 2_000_000;
 
-/// A set of IDs. Of one that is full only the last ID is remembered.
+/// A bounded set of IDs. When it is full, only the last ID is still recognized.
 #[derive(Debug, Default)]
-struct Seen {
+struct IdSet {
     keys: RandomState,
     ids: HashSet<u64>,
     last: Option<u64>,
 }
 
-impl Seen {
-    /// True the first time that it is given an ID.
+impl IdSet {
+    /// True if the ID was not seen before.
     fn is_new(&mut self, id: &str) -> bool {
         let key = self.keys.hash_one(id);
         let is_last = self.last.replace(key) == Some(key);
-        if self.ids.len() < MOST { self.ids.insert(key) } else { !is_last && !self.ids.contains(&key) }
+        if self.ids.len() < MAX_IDS { self.ids.insert(key) } else { !is_last && !self.ids.contains(&key) }
     }
 }
 
-/// IDs of responses and of calls, each counted in the turn where it appears first.
+/// IDs of responses and of calls. Each counts in the turn where it first appears.
 #[derive(Default)]
 struct KnownIds {
-    responses: Seen,
-    /// None where programs use IDs of calls again.
-    calls: Option<Seen>,
+    responses: IdSet,
+    /// None for formats that reuse call IDs.
+    calls: Option<IdSet>,
 }
 
-fn take_message(turns: &mut Turns, message: &Message, ids: &mut KnownIds) {
-    if message.is_users() {
+fn add_message(turns: &mut Turns, message: &Message, ids: &mut KnownIds) {
+    if message.is_prompt() {
         turns.begin(message.time);
     } else if message.role == "assistant" {
         let mut is_new = |call: &Call| match &mut ids.calls {
@@ -203,7 +204,7 @@ fn take_message(turns: &mut Turns, message: &Message, ids: &mut KnownIds) {
         let is_new =
             !message.is_synthetic() && message.response.as_ref().is_none_or(|id| ids.responses.is_new(id));
         turns.open.llm_responses += u64::from(is_new);
-        if !message.is_inner() {
+        if !message.is_side_message() {
             turns.answer(message.time);
         }
     }
@@ -211,10 +212,11 @@ fn take_message(turns: &mut Turns, message: &Message, ids: &mut KnownIds) {
 }
 
 impl Session {
-    /// A page of its turns: by its events, where there are any, else by its messages.
+    /// Returns a page of the session's turns, read from its events or, without events, from its
+    /// messages.
     pub fn timeline(&self, page: Page, watch: &Watch<'_>) -> Result<Timeline> {
         let page = page.check()?;
-        if self.profile().events == Kept::InFile {
+        if self.profile().events == PartLocation::InFile {
             match self.events(watch) {
                 Ok(log) => return by_events(&log, self.layout(), page, watch),
                 Err(error) if error.class() == ErrorClass::NotFound => {}
@@ -223,14 +225,14 @@ impl Session {
         }
         let log = self.transcript(watch)?;
         let job = watch.job(log.len())?;
-        let calls = self.profile().has_unique_calls.then(Seen::default);
+        let calls = self.profile().has_unique_calls.then(IdSet::default);
         let (mut turns, mut ids) = (Turns::new(page), KnownIds { calls, ..KnownIds::default() });
-        let keep = self.keep(Keep::least());
-        // Also records without a message, which may be of errors.
-        let look = |cursor: &mut Cursor<'_>| keep.read(cursor).map(Some);
-        let damage = log.each(watch, look, |message, _| {
-            take_message(&mut turns, &message, &mut ids);
-            Ok(Flow::On)
+        let limits = self.message_limits(MessageLimits::least());
+        // Records without a message are included, as they may report errors.
+        let read = |cursor: &mut Cursor<'_>| limits.read(cursor).map(Some);
+        let damage = log.each(watch, read, |message, _| {
+            add_message(&mut turns, &message, &mut ids);
+            Ok(Flow::Continue)
         })?;
         job.done();
         Ok(turns.end("transcript", damage))
@@ -242,8 +244,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_new_once() {
-        let mut seen = Seen::default();
+    fn id_is_new_once() {
+        let mut seen = IdSet::default();
         let new = ["a", "b", "a", "b", "c", "c"].map(|id| seen.is_new(id));
         assert_eq!(new, [true, true, false, false, true, false]);
     }

@@ -1,5 +1,5 @@
-//! What models and tools were used, each use counted once: across the events that repeat it, and
-//! across parents, children and forks.
+//! Usage of models and tools. Each use counts once, across events that repeat it and across
+//! parents, children, and forks.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -10,122 +10,121 @@ use trommel::reader::Cursor;
 
 use super::common::{Counts, each_event, paths};
 use crate::error::{ErrorClass, Result};
-use crate::format::{EVENTS, Kept};
-use crate::layout::Known;
-use crate::message::{Keep, Message};
-use crate::metadata::Facts;
-use crate::names::current;
-use crate::project::Found;
+use crate::event_types::current;
+use crate::fields::FieldValues;
+use crate::format::{EVENTS, PartLocation};
+use crate::layout::EventMembers;
+use crate::message::{Message, MessageLimits};
+use crate::metadata::SessionFacts;
 use crate::records::{Damage, Flow, config};
 use crate::session::Session;
 use crate::sessions::Sessions;
 use crate::text::label;
 use crate::turns::messages;
-use crate::usage::{Usage, look_at_usage};
+use crate::usage::{Usage, read_usage};
 use crate::watch::Watch;
 
-/// What was used.
+/// The usage of one or more sessions.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct UsageReport {
-    /// How often a model answered.
+    /// The number of model responses.
     pub llm_requests: u64,
-    /// Tokens that were sent, without those that came from the cache: see [`Usage`].
+    /// Tokens sent, without those read from the cache: see [`Usage`].
     pub total_input_tokens: u64,
-    /// Tokens of the answers.
+    /// Tokens received.
     pub total_output_tokens: u64,
-    /// Tokens that were sent and came from the cache.
+    /// Tokens read from the cache.
     pub cache_read_tokens: u64,
-    /// Tokens that were written to the cache.
+    /// Tokens written to the cache.
     pub cache_write_tokens: u64,
-    /// The sum of these four.
+    /// The sum of the four token counts.
     pub total_tokens: u64,
-    /// How many tools were called.
+    /// The number of tool calls.
     pub tool_calls: u64,
-    /// The same by model, the one with most tokens first.
+    /// Usage by model, ordered by descending tokens.
     pub by_model: Vec<ModelUsage>,
-    /// Calls by tool, the one called most first.
+    /// Calls by tool, ordered by descending calls.
     pub by_tool: Vec<ToolCalls>,
-    /// The same by session, where there are several.
+    /// Usage by session, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_session: Vec<SessionUsage>,
-    /// What was not counted, and why.
-    pub left_out: Vec<LeftOut>,
-    /// True if there were more responses or calls than can be told apart, so that repetitions may
-    /// be counted again.
+    /// The records that were excluded, with reasons.
+    pub left_out: Vec<Exclusion>,
+    /// True if there were too many responses or calls to track, so that repetitions may be counted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub approximate: bool,
-    /// What could not be read.
+    /// The records that could not be read.
     #[serde(skip_serializing_if = "Damage::is_none")]
     pub damage: Damage,
 }
 
-/// What was used of a model.
+/// The usage of one model.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct ModelUsage {
     /// The model.
     pub model: String,
-    /// Who offers it, where known.
+    /// The provider, if known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub provider: String,
-    /// How often it answered.
+    /// The number of responses.
     pub requests: u64,
     /// Its tokens.
     #[serde(flatten)]
     pub usage: Usage,
 }
 
-/// How often a tool was called.
+/// The number of calls of one tool.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ToolCalls {
     /// The tool.
     pub tool: String,
-    /// How often.
+    /// The number of calls.
     pub calls: u64,
 }
 
-/// What a session used.
+/// The usage of one session.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SessionUsage {
     /// The session.
     pub session_id: String,
-    /// How often a model answered.
+    /// The number of model responses.
     pub requests: u64,
     /// Its tokens.
     #[serde(flatten)]
     pub usage: Usage,
-    /// How many tools were called.
+    /// The number of tool calls.
     pub tool_calls: u64,
 }
 
-/// What was not counted.
+/// Records that were excluded from the counts.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
-pub struct LeftOut {
-    /// What it is.
+pub struct Exclusion {
+    /// The kind of records.
     pub what: String,
-    /// How many.
+    /// The number of records.
     pub count: u64,
-    /// Why.
+    /// The reason.
     pub why: &'static str,
 }
 
 const REPEATS: &str = "they repeat the usage of llm:response, which is counted";
-const ENDS: &str = "ends of calls: each call is counted once, at tool:pre";
-const OTHERS: &str = "they are another session's, and counted where that is asked for";
-const COPIES: &str = "they are copies from before the fork, and counted in the parent";
-const TWICE: &str = "a call of the same id was counted already";
-const SEEN: &str = "the same response is in another session's log, where it is counted";
-const WITHOUT: &str = "they say no usage: counted as requests, without tokens";
-const PARTS: &str = "further parts of a response, which is counted once, by the largest figures";
-const WRITTEN: &str = "messages of Claude Code itself, such as errors: no model was asked";
-const MANY: &str =
-    "there are more responses than can be told apart: counted as they come, the figures may be too large";
+const CALL_ENDS: &str = "ends of calls: each call is counted once, at tool:pre";
+const OTHER_SESSION: &str = "they belong to another session, where they are counted";
+const COPIES: &str = "they were copied from before the fork, and are counted in the parent";
+const REPEATED_ID: &str = "a call with the same id was already counted";
+const REPEATED_RESPONSE: &str = "the same response is in another session's log, where it is counted";
+const NO_USAGE: &str = "they have no usage: counted as requests without tokens";
+const PARTS: &str = "further parts of a response, which counts once, with its largest figures";
+const GENERATED: &str = "messages that Claude Code generated, such as errors: no model was called";
+const UNTRACKED: &str =
+    "too many responses to track: repetitions are counted, so the figures may be too high";
 
-/// The fields that are read besides the known members, in the order of the places below.
+/// The fields read in addition to the known members, in the order of the slots below.
 pub(crate) const FIELDS: [(&str, usize); 6] = [
     ("session_id", 2_000),
     ("data.provider", 2_000),
@@ -135,40 +134,40 @@ pub(crate) const FIELDS: [(&str, usize); 6] = [
     ("data.usage", 2_000),
 ];
 
-/// Places behind the known ones.
-const SESSION: usize = Known::MORE;
-const PROVIDER: usize = Known::MORE + 1;
-const MODEL: usize = Known::MORE + 2;
-const TOOL: usize = Known::MORE + 3;
-const CALL: usize = Known::MORE + 4;
-const USAGE: usize = Known::MORE + 5;
+/// Slots after those of the known members.
+const SESSION: usize = EventMembers::FIRST_EXTRA;
+const PROVIDER: usize = EventMembers::FIRST_EXTRA + 1;
+const MODEL: usize = EventMembers::FIRST_EXTRA + 2;
+const TOOL: usize = EventMembers::FIRST_EXTRA + 3;
+const CALL: usize = EventMembers::FIRST_EXTRA + 4;
+const USAGE: usize = EventMembers::FIRST_EXTRA + 5;
 
-/// IDs that are remembered at once.
-const REMEMBERED: usize = 2_000_000;
+/// The maximum number of IDs remembered at once.
+const MAX_IDS: usize = 2_000_000;
 
-/// Models that are told apart.
-const MODELS: usize = 100;
+/// The maximum number of models that are listed separately.
+const MAX_MODELS: usize = 100;
 
-/// Responses of Claude Code whose parts are merged: some 50 MiB at most.
-const RESPONSES: usize = if cfg!(test) { 100 } else { 500_000 };
+/// The maximum number of Claude Code responses whose parts are merged: about 50 MiB.
+const MAX_RESPONSES: usize = if cfg!(test) { 100 } else { 500_000 };
 
-/// Counts over one or more logs.
+/// Counts the usage of one or more logs.
 #[derive(Debug, Default)]
-struct Count {
+struct UsageCounter {
     report: UsageReport,
     models: BTreeMap<(String, String), ModelUsage>,
     tools: Counts,
     left_out: BTreeMap<(&'static str, String), u64>,
     keys: RandomState,
     calls: HashSet<u64>,
-    /// Responses of Amplifier, each with the log it was counted in.
+    /// Amplifier responses, each with the index of the log it was counted in.
     responses: HashMap<u64, usize>,
-    parts: Parts,
-    /// The sessions whose logs were read, and the one whose log is being read.
+    parts: PartialResponses,
+    /// The sessions whose logs were read. The last is the current one.
     sessions: Vec<SessionUsage>,
 }
 
-/// A model, and who offers it where that is known.
+/// A model, with its provider if known.
 struct Model {
     name: String,
     provider: String,
@@ -180,16 +179,16 @@ impl Model {
     }
 }
 
-/// Responses that are written in parts, which may come interleaved, and again in the logs of other
+/// Responses that are written in parts. Parts may be interleaved, and repeated in logs of other
 /// sessions.
 #[derive(Debug, Default)]
-struct Parts {
+struct PartialResponses {
     responses: HashMap<u64, Response>,
-    /// Names of models, which responses refer to.
+    /// Model names, referenced by index.
     models: Vec<String>,
 }
 
-/// A response, as far as its parts were read.
+/// A response, merged from the parts read so far.
 #[derive(Clone, Copy, Debug)]
 struct Response {
     log: usize,
@@ -197,68 +196,69 @@ struct Response {
     usage: Option<Usage>,
 }
 
-impl Parts {
-    /// The number of a model's name.
+impl PartialResponses {
+    /// Returns the index of a model's name.
     fn model(&mut self, name: String) -> usize {
         if let Some(known) = self.models.iter().position(|known| *known == name) {
             return known;
         }
-        let most = MODELS - 1;
-        if self.models.len() < most {
+        let max = MAX_MODELS - 1;
+        if self.models.len() < max {
             self.models.push(name);
-        } else if self.models.len() == most {
+        } else if self.models.len() == max {
             self.models.push(OTHER_MODELS.to_owned());
         }
         self.models.len() - 1
     }
 }
 
-/// The models beyond those that are told apart.
+/// The name of the models beyond the limit.
 const OTHER_MODELS: &str = "(others)";
 
-/// Which events of a log are a session's own.
-struct Own {
-    /// The ids it is known by; none where that is not known.
+/// Identifies the events of a log that belong to its session.
+struct EventOwner {
+    /// The IDs the session is known by. Empty if they are unknown.
     ids: Vec<String>,
-    facts: Facts,
+    facts: SessionFacts,
 }
 
-impl Own {
-    fn of(session: &Session) -> Self {
+impl EventOwner {
+    fn new(session: &Session) -> Self {
         let facts = session.facts();
         let ids = match facts.problem {
-            None => session.format().log().event_ids(session.place()),
+            None => session.format().log().event_ids(session.session_ref()),
             Some(_) => Vec::new(),
         };
         Self { ids, facts }
     }
 
-    /// Why an event is not counted here.
-    fn foreign(&self, found: &Found) -> Option<&'static str> {
+    /// Returns the reason to exclude an event, if it belongs to another session.
+    fn exclusion_reason(&self, found: &FieldValues) -> Option<&'static str> {
         let other = found.text(SESSION).is_some_and(|id| !self.ids.iter().any(|own| *own == id));
         if other && !self.ids.is_empty() {
-            return Some(OTHERS);
+            return Some(OTHER_SESSION);
         }
-        let copied = Known::time(found).zip(self.facts.forked_at).is_some_and(|(time, forked)| time < forked);
+        let copied =
+            EventMembers::time(found).zip(self.facts.forked_at).is_some_and(|(time, forked)| time < forked);
         copied.then_some(COPIES)
     }
 }
 
-impl Count {
+impl UsageCounter {
     fn leave_out(&mut self, what: &str, why: &'static str) {
         *self.left_out.entry((why, what.to_owned())).or_default() += 1;
     }
 
-    fn take_event(&mut self, own: &Own, found: &Found) {
-        let event = Known::event(found);
+    fn add_event(&mut self, owner: &EventOwner, found: &FieldValues) {
+        let event = EventMembers::event(found);
         let name = current(&event);
         match name {
             "llm:response" | "tool:pre" => {}
             "provider:response" | "content_block:end" => return self.leave_out(name, REPEATS),
-            "tool:post" | "tool:error" => return self.leave_out(name, ENDS),
+            "tool:post" | "tool:error" => return self.leave_out(name, CALL_ENDS),
             _ => return,
         }
-        if let Some(why) = own.foreign(found) {
+        if let Some(why) = owner.exclusion_reason(found) {
             return self.leave_out(name, why);
         }
         match name {
@@ -273,9 +273,9 @@ impl Count {
     fn call(&mut self, what: &str, id: Option<&str>, tool: &str) {
         let known = id.map(|id| self.keys.hash_one(id));
         if known.is_some_and(|key| self.calls.contains(&key)) {
-            return self.leave_out(what, TWICE);
+            return self.leave_out(what, REPEATED_ID);
         }
-        if self.calls.len() < REMEMBERED {
+        if self.calls.len() < MAX_IDS {
             self.calls.extend(known);
         } else {
             self.report.approximate |= known.is_some();
@@ -285,36 +285,38 @@ impl Count {
         self.tools.add(tool);
     }
 
-    fn response(&mut self, found: &Found) {
+    fn response(&mut self, found: &FieldValues) {
         let json = found.get(USAGE).and_then(|value| value.json()).unwrap_or_default();
+        // Amplifier's responses have no ID, so time, model, and usage identify one. Only a log of
+        // another session can repeat it: within one log, equal responses are distinct.
         let key = self.keys.hash_one((found.text(0), found.text(MODEL), json));
         let log = self.log();
         if self.responses.get(&key).is_some_and(|counted| *counted != log) {
-            return self.leave_out("llm:response", SEEN);
+            return self.leave_out("llm:response", REPEATED_RESPONSE);
         }
-        if self.responses.len() < REMEMBERED {
+        if self.responses.len() < MAX_IDS {
             self.responses.insert(key, log);
         } else {
             self.report.approximate = true;
         }
-        let usage = look_at_usage(&mut Cursor::new(json.as_bytes(), &config())).ok().flatten();
-        let text = |place| found.text(place).map(|text| label(&text, 200)).unwrap_or_default();
+        let usage = read_usage(&mut Cursor::new(json.as_bytes(), &config())).ok().flatten();
+        let text = |slot| found.text(slot).map(|text| label(&text, 200)).unwrap_or_default();
         if usage.is_none() {
-            self.leave_out("llm:response", WITHOUT);
+            self.leave_out("llm:response", NO_USAGE);
         }
         self.add(log, Model { name: text(MODEL), provider: text(PROVIDER) }, usage);
     }
 
-    /// The number of the log that is being read.
+    /// The index of the current log.
     fn log(&self) -> usize {
         self.sessions.len().saturating_sub(1)
     }
 
-    /// Adds a response to the session of a log and to its model.
+    /// Adds a response to a log's session and to its model.
     fn add(&mut self, log: usize, model: Model, usage: Option<Usage>) {
         let session = &mut self.sessions[log];
         session.requests += 1;
-        // A response that says no usage counts as a request without tokens.
+        // A response without usage counts as a request without tokens.
         if let Some(usage) = usage {
             session.usage.add(usage);
         }
@@ -324,7 +326,7 @@ impl Count {
         }
         let model = if model.is_empty() { "unknown".to_owned() } else { model };
         let many =
-            self.models.len() >= MODELS && !self.models.contains_key(&(model.clone(), provider.clone()));
+            self.models.len() >= MAX_MODELS && !self.models.contains_key(&(model.clone(), provider.clone()));
         let key = if many { (OTHER_MODELS.to_owned(), String::new()) } else { (model, provider) };
         let row = self.models.entry(key).or_default();
         row.requests += 1;
@@ -333,12 +335,12 @@ impl Count {
         }
     }
 
-    /// Adds the responses whose parts were merged. Each counts in the log where it was met first.
+    /// Adds the merged responses. Each counts in the log where it first appeared.
     fn add_parts(&mut self) {
-        let Parts { responses, models } = std::mem::take(&mut self.parts);
+        let PartialResponses { responses, models } = std::mem::take(&mut self.parts);
         for Response { log, model, usage } in responses.into_values() {
             if usage.is_none() {
-                self.leave_out("messages", WITHOUT);
+                self.leave_out("messages", NO_USAGE);
             }
             self.add(log, Model::named(models[model].clone()), usage);
         }
@@ -364,7 +366,7 @@ impl Count {
         report.by_tool =
             self.tools.names.into_iter().map(|(tool, calls)| ToolCalls { tool, calls }).collect();
         report.by_tool.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.tool.cmp(&b.tool)));
-        let left_out = |((why, what), count)| LeftOut { what, count, why };
+        let left_out = |((why, what), count)| Exclusion { what, count, why };
         report.left_out = self.left_out.into_iter().map(left_out).collect();
         if report.by_session.len() < 2 {
             report.by_session.clear();
@@ -383,7 +385,7 @@ impl Count {
     }
 
     fn count_log(&mut self, session: &Session, watch: &Watch<'_>) -> Result<()> {
-        let damage = if session.profile().events == Kept::InFile {
+        let damage = if session.profile().events == PartLocation::InFile {
             self.count_events(session, watch)?
         } else {
             self.count_messages(session, watch)?
@@ -393,22 +395,28 @@ impl Count {
     }
 
     fn count_events(&mut self, session: &Session, watch: &Watch<'_>) -> Result<Damage> {
-        let own = Own::of(session);
+        let owner = EventOwner::new(session);
         each_event(&session.events(watch)?, session.layout(), &paths(&FIELDS), watch, |found, _| {
-            self.take_event(&own, found);
-            Ok(Flow::On)
+            self.add_event(&owner, found);
+            Ok(Flow::Continue)
         })
     }
 
-    /// Messages hold their usage themselves, each part of a response that of all of it so far.
+    /// Counts the usage in messages. Each part of a response repeats the usage of the response so
+    /// far.
     fn count_messages(&mut self, session: &Session, watch: &Watch<'_>) -> Result<Damage> {
         let has_unique_calls = session.profile().has_unique_calls;
-        messages(&session.transcript(watch)?, session.keep(Keep::least()), watch, |message, _| {
-            if message.role == "assistant" {
-                self.message(&message, has_unique_calls);
-            }
-            Ok(Flow::On)
-        })
+        messages(
+            &session.transcript(watch)?,
+            session.message_limits(MessageLimits::least()),
+            watch,
+            |message, _| {
+                if message.role == "assistant" {
+                    self.message(&message, has_unique_calls);
+                }
+                Ok(Flow::Continue)
+            },
+        )
     }
 
     fn message(&mut self, message: &Message, has_unique_calls: bool) {
@@ -417,18 +425,19 @@ impl Count {
             self.call("tool calls", is_unique.then_some(&*call.id), &call.tool);
         }
         if message.is_synthetic() {
-            return self.leave_out("messages", WRITTEN);
+            return self.leave_out("messages", GENERATED);
         }
         let (log, model) = (self.log(), label(message.model.as_deref().unwrap_or_default(), 200));
         let key = message.response.as_ref().map(|id| self.keys.hash_one(id));
         if let Some(response) = key.and_then(|key| self.parts.responses.get_mut(&key)) {
-            let both = response.usage.zip(message.usage).map(|(one, other)| one.most(other));
+            // Usage grows from part to part, so the maximum is the usage of the whole response.
+            let both = response.usage.zip(message.usage).map(|(one, other)| one.max_counts(other));
             response.usage = both.or(response.usage).or(message.usage);
-            let why = if response.log == log { PARTS } else { SEEN };
+            let why = if response.log == log { PARTS } else { REPEATED_RESPONSE };
             return self.leave_out("messages", why);
         }
         if let Some(key) = key
-            && self.parts.responses.len() < RESPONSES
+            && self.parts.responses.len() < MAX_RESPONSES
         {
             let model = self.parts.model(model);
             self.parts.responses.insert(key, Response { log, model, usage: message.usage });
@@ -436,19 +445,19 @@ impl Count {
         }
         if key.is_some() {
             self.report.approximate = true;
-            self.leave_out("messages", MANY);
+            self.leave_out("messages", UNTRACKED);
         } else if message.usage.is_none() {
-            self.leave_out("messages", WITHOUT);
+            self.leave_out("messages", NO_USAGE);
         }
         self.add(log, Model::named(model), message.usage);
     }
 }
 
 impl Session {
-    /// What it used itself.
+    /// Returns the usage of this session alone.
     pub fn usage(&self, watch: &Watch<'_>) -> Result<UsageReport> {
         let job = watch.job(self.bytes(EVENTS))?;
-        let mut count = Count::default();
+        let mut count = UsageCounter::default();
         count.count(self, watch)?;
         job.done();
         Ok(count.end())
@@ -456,16 +465,16 @@ impl Session {
 }
 
 impl Sessions {
-    /// The usage of a session with all that it spawned. Forks are sessions of their own, and not a
-    /// part of it.
+    /// Returns the usage of a session and all sessions it spawned. Forks are separate sessions and
+    /// not included.
     pub fn usage(&self, session: &Session, watch: &Watch<'_>) -> Result<UsageReport> {
         let (children, unreadable) = self.spawned(session)?;
         let bytes = children.iter().map(|child| child.bytes(EVENTS)).sum::<u64>();
         let job = watch.job(session.bytes(EVENTS) + bytes)?;
-        let mut count = Count::default();
+        let mut count = UsageCounter::default();
         count.count(session, watch)?;
         for _ in 0..unreadable {
-            count.leave_out("sub-agents", "their logs cannot be read, nor whose they are");
+            count.leave_out("sub-agents", "their logs cannot be read, so their parents are unknown");
         }
         for child in children {
             match count.count(&child, watch) {
@@ -479,19 +488,19 @@ impl Sessions {
         Ok(count.end())
     }
 
-    /// The sessions that one spawned, and those that they spawned: sub-sessions of Amplifier,
-    /// sub-agents of Claude Code.
+    /// Returns the sessions that a session spawned, directly or indirectly: sub-sessions of
+    /// Amplifier, sub-agents of Claude Code.
     pub fn children(&self, session: &Session) -> Result<Vec<Session>> {
         self.spawned(session).map(|(children, _)| children)
     }
 
-    /// The same, and how many logs of sub-agents cannot be read, so that it is not known who
-    /// spawned them.
+    /// Like [`children`](Self::children), with the number of unreadable sub-agent logs, whose
+    /// parents are unknown.
     fn spawned(&self, session: &Session) -> Result<(Vec<Session>, u64)> {
         let (mut all, mut unreadable) = (Vec::new(), 0);
         self.each(Some(&session.project), &mut |other| {
             if other.format == session.format && !other.is_top_level() && other.id != session.id {
-                let parent = other.format.log().parent(other.place()).unwrap_or_else(|_| {
+                let parent = other.format.log().parent(other.session_ref()).unwrap_or_else(|_| {
                     unreadable += 1;
                     None
                 });
@@ -516,7 +525,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_when_there_are_too_many_responses() {
+    fn marks_usage_of_too_many_responses_as_approximate() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         let usage = |responses: usize| {
@@ -529,10 +538,10 @@ mod tests {
             std::fs::write(&path, lines).unwrap();
             Session::open(&path).unwrap().usage(&Watch::new()).unwrap()
         };
-        let all = usage(RESPONSES);
+        let all = usage(MAX_RESPONSES);
         assert_eq!((all.approximate, all.llm_requests, all.total_output_tokens), (false, 100, 200));
-        let more = usage(RESPONSES + 1);
+        let more = usage(MAX_RESPONSES + 1);
         assert_eq!((more.approximate, more.llm_requests), (true, 102), "both parts of the last one count");
-        assert!(more.left_out.iter().any(|row| row.why == MANY && row.count == 2));
+        assert!(more.left_out.iter().any(|row| row.why == UNTRACKED && row.count == 2));
     }
 }

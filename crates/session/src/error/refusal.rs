@@ -1,19 +1,19 @@
-//! What a log of some kind has not, or is not used for.
+//! Operations that a session's format or location does not support.
 
 use std::fmt;
 use std::path::PathBuf;
 
-use trommel_base::text::{shown, shown_path};
+use trommel_base::text::{display_path, excerpt};
 
-/// A change of a session.
+/// A kind of change to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
-    /// It is rewound.
+    /// A rewind.
     Rewind,
-    /// It is repaired.
+    /// A repair.
     Repair,
-    /// The last change is undone.
+    /// An undo of the last change.
     Undo,
 }
 
@@ -22,23 +22,23 @@ impl Change {
         match self {
             Self::Rewind => "rewound",
             Self::Repair => "repaired",
-            Self::Undo => "changed back",
+            Self::Undo => "undone",
         }
     }
 }
 
-/// Something that a log of some kind has not, or that is not done with it.
+/// An operation that a session's format or location does not support.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// A session in the cloud only cannot be changed.
+    /// A session that is only in the cloud cannot be changed.
     Remote {
         /// The session.
         session: String,
         /// The change.
         change: Change,
     },
-    /// A session of this program cannot be changed.
+    /// Sessions of this program cannot be changed.
     Unchangeable {
         /// The session.
         session: String,
@@ -49,22 +49,22 @@ pub enum Refusal {
         /// The programs whose sessions can be changed.
         changeable: Vec<&'static str>,
     },
-    /// A session has no events.
+    /// The session has no events.
     NoEvents {
         /// The session.
         session: String,
     },
-    /// A file is of no known format.
+    /// The file's format is not supported.
     Format {
         /// The file.
         path: PathBuf,
-        /// The number of its first records that were read.
+        /// The number of records that were read.
         records: u64,
-        /// The program that wrote it, if it is known.
+        /// The program that wrote the file, if known.
         program: Option<&'static str>,
-        /// The formats that are supported.
+        /// The supported formats.
         supported: Vec<&'static str>,
-        /// The records that they have.
+        /// The records that supported formats start with.
         expected: Vec<&'static str>,
     },
 }
@@ -72,10 +72,10 @@ pub enum Refusal {
 impl Refusal {
     pub(super) fn help(&self) -> &'static str {
         match self {
-            Self::Remote { .. } => "bring it here first (`sync`)",
+            Self::Remote { .. } => "pull it first (`sync`)",
             Self::Unchangeable { .. } => "use the program that wrote it, for copies as well",
-            Self::NoEvents { .. } => "ask for its transcript",
-            Self::Format { .. } => "give a session's folder or file",
+            Self::NoEvents { .. } => "read its transcript",
+            Self::Format { .. } => "pass a session's folder or file",
         }
     }
 }
@@ -84,11 +84,11 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Remote { session, change } => {
-                let (session, change) = (shown(session, 100), change.participle());
-                write!(f, "session {session} cannot be {change}: it lies in the cloud only")
+                let (session, change) = (excerpt(session, 100), change.participle());
+                write!(f, "session {session} cannot be {change}: it is only in the cloud")
             }
             Self::Unchangeable { session, change, program, changeable } => {
-                let (session, change) = (shown(session, 100), change.participle());
+                let (session, change) = (excerpt(session, 100), change.participle());
                 let changeable = crate::text::listed(changeable, "and");
                 write!(
                     f,
@@ -97,10 +97,10 @@ impl fmt::Display for Refusal {
                 )
             }
             Self::NoEvents { session } => {
-                write!(f, "session {} is a chat, which has no events", shown(session, 100))
+                write!(f, "session {} is a chat, which has no events", excerpt(session, 100))
             }
             Self::Format { path, records, program, supported, expected } => {
-                let (path, supported) = (shown_path(path), supported.join(" or "));
+                let (path, supported) = (display_path(path), supported.join(" or "));
                 write!(f, "format not supported: {path} is not a session of {supported}, ")?;
                 match program {
                     Some(program) => write!(f, "it is a log of {program}"),

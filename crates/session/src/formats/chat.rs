@@ -1,9 +1,9 @@
-//! Chats: a file of messages, each with a role and a content, wherever it is.
+//! Chats: a file of messages at any location, each with a role and content.
 
-use crate::format::{FirstRecord, Kept, LogFormat, Place, Profile, Searched};
+use crate::format::{FirstRecord, LogFormat, PartLocation, Profile, SearchedParts, SessionRef};
 use crate::layout;
-use crate::metadata::Facts;
-use crate::seek;
+use crate::metadata::SessionFacts;
+use crate::searcher;
 
 use super::claude_code;
 
@@ -17,13 +17,17 @@ const PROFILE: Profile = Profile {
     marks: &["role"],
     files: &[],
     is_changeable: false,
-    description: Kept::Nowhere,
-    events: Kept::Nowhere,
+    description: PartLocation::Nowhere,
+    events: PartLocation::Nowhere,
     counts_turns: false,
-    // Chats use IDs again.
+    // Chats reuse call IDs.
     has_unique_calls: false,
     layout: &layout::RECORDS,
-    searched: Searched { description: &seek::EVERYTHING, messages: &seek::MESSAGES, events: &seek::MESSAGES },
+    searched: SearchedParts {
+        description: &searcher::ALL_MEMBERS,
+        messages: &searcher::MESSAGES,
+        events: &searcher::MESSAGES,
+    },
     home: None,
 };
 
@@ -36,8 +40,9 @@ impl LogFormat for Chat {
         record.has("role")
     }
 
-    /// Its records may have the same members as those of Claude Code.
-    fn facts(&self, session: Place<'_>) -> Facts {
-        Facts { parent_id: None, ..claude_code::facts(session, self) }
+    /// Ignores the parent, as a chat's records may have members with the names that Claude Code
+    /// uses for it.
+    fn facts(&self, session: SessionRef<'_>) -> SessionFacts {
+        SessionFacts { parent_id: None, ..claude_code::facts(session, self) }
     }
 }

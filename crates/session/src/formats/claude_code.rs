@@ -1,5 +1,5 @@
-//! Claude Code: a session is `projects/<slug>/<id>.jsonl`, a file of messages, which has no file
-//! for its description. That is read from the first and the last records.
+//! Claude Code: a session is a file of messages, `projects/<slug>/<id>.jsonl`. It has no
+//! description file; the description is read from the first and the last records.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -11,17 +11,18 @@ use regex::bytes::Regex;
 use trommel::reader::{self, Cursor};
 
 use crate::error::Result;
+use crate::fields::{FieldValues, Fields, Nested};
 use crate::format::{
-    FirstRecord, Home, Kept, LogFormat, Place, Profile, Searched, Take, entries, project_above, root_above,
+    FirstRecord, Home, LogFormat, PartLocation, Profile, SearchedParts, SessionRef, SessionVisitor, entries,
+    project_above, root_above,
 };
 use crate::layout;
-use crate::message::{Keep, Message};
-use crate::metadata::{Described, Facts, changed, quoted};
-use crate::project::{Fields, Found, Nested};
+use crate::message::{Message, MessageLimits};
+use crate::metadata::{DescriptionMembers, SessionFacts, modified_time, quoted};
 use crate::records::{Flow, Log, config};
-use crate::seek::{self, Members};
+use crate::searcher::{self, SearchedMembers};
 use crate::text::label;
-use crate::time::{self, spelt};
+use crate::time::{self, to_rfc3339};
 use crate::watch::Watch;
 
 pub(super) struct ClaudeCode;
@@ -34,12 +35,12 @@ const PROFILE: Profile = Profile {
     marks: &["type", "message.role", "sessionId"],
     files: &[],
     is_changeable: false,
-    description: Kept::InRecords,
-    events: Kept::InRecords,
+    description: PartLocation::InRecords,
+    events: PartLocation::InRecords,
     counts_turns: true,
     has_unique_calls: true,
     layout: &layout::RECORDS,
-    searched: Searched {
+    searched: SearchedParts {
         description: &SEARCHED_DESCRIPTION,
         messages: &SEARCHED_RECORDS,
         events: &SEARCHED_RECORDS,
@@ -47,13 +48,15 @@ const PROFILE: Profile = Profile {
     home: Some(Home { folder: ".claude", variable: "CLAUDE_CONFIG_DIR", option: "claude" }),
 };
 
-/// The name is a title, or the beginning of a message.
-const SEARCHED_DESCRIPTION: Members =
-    Members { skipped_on_top: &["sessionId", "agentId", "name", "created", "modified"], ..seek::EVERYTHING };
+/// The name is skipped, as it repeats a title or the start of a message.
+const SEARCHED_DESCRIPTION: SearchedMembers = SearchedMembers {
+    skipped_on_top: &["sessionId", "agentId", "name", "created", "modified"],
+    ..searcher::ALL_MEMBERS
+};
 
-/// Claude Code repeats its envelope in each record, and results of tools, prompts, and titles in
-/// records of their own.
-const SEARCHED_RECORDS: Members = Members {
+/// Claude Code repeats its envelope in each record, and repeats tool results, prompts, and titles
+/// in separate records.
+const SEARCHED_RECORDS: SearchedMembers = SearchedMembers {
     skipped_on_top: &[
         "uuid",
         "parentUuid",
@@ -81,38 +84,36 @@ const SEARCHED_RECORDS: Members = Members {
         "custom-title",
     ],
     repeated: Some("toolUseResult"),
-    ..seek::MESSAGES
+    ..searcher::MESSAGES
 };
 
-/// The beginning of the file names of sub-agents.
-const AGENT: &str = "agent-";
+/// The file name prefix of sub-agents.
+const AGENT_PREFIX: &str = "agent-";
 
-/// The folder in that of a session that holds the logs of its sub-agents, also in folders of its
-/// own.
+/// The folder of a session's sub-agent logs, which may have subfolders.
 const SUBAGENTS: &str = "subagents";
 
-/// Folders one inside the other that the logs of sub-agents are looked for in: workflows have
-/// folders of their own.
-const AGENT_FOLDERS: u32 = 3;
+/// The depth of folders that are searched for sub-agent logs. Workflows create subfolders.
+const MAX_AGENT_DEPTH: u32 = 3;
 
 impl LogFormat for ClaudeCode {
     fn profile(&self) -> &'static Profile {
         &PROFILE
     }
 
-    /// It puts messages below `message`.
+    /// Claude Code puts a message below the member `message`.
     fn recognizes(&self, record: &FirstRecord<'_>) -> bool {
         record.has("type") && (record.has("message.role") || record.has("sessionId"))
     }
 
-    fn each_session(&self, project: &Path, take: Take<'_>) -> Result<()> {
+    fn each_session(&self, project: &Path, visit: SessionVisitor<'_>) -> Result<()> {
         for (name, path) in entries(project)? {
             if let Some(id) = name.strip_suffix(".jsonl") {
                 if path.is_file() {
-                    take(id.to_owned(), path)?;
+                    visit(id.to_owned(), path)?;
                 }
             } else {
-                each_agent(&path.join(SUBAGENTS), AGENT_FOLDERS, take)?;
+                each_agent(&path.join(SUBAGENTS), MAX_AGENT_DEPTH, visit)?;
             }
         }
         Ok(())
@@ -138,31 +139,35 @@ impl LogFormat for ClaudeCode {
     }
 
     fn is_sub_agent(&self, id: &str) -> bool {
-        id.starts_with(AGENT)
+        id.starts_with(AGENT_PREFIX)
     }
 
-    /// By its path, or by the first of its records that names one.
-    fn parent(&self, session: Place<'_>) -> Result<Option<String>> {
+    /// Reads the parent from the path or, failing that, from the first record that names one.
+    fn parent(&self, session: SessionRef<'_>) -> Result<Option<String>> {
         if let Some(parent) = self.parent_in_path(session) {
             return Ok(Some(parent.to_owned()));
         }
-        let (fields, watch) = (Fields::of(&FIELDS[SESSION..=SESSION]), Watch::new());
-        let (mut found, mut parent) = (Found::default(), None);
+        let (fields, watch) = (Fields::from_dotted(&FIELDS[SESSION..=SESSION]), Watch::new());
+        let (mut found, mut parent) = (FieldValues::default(), None);
         Log::open_any(session.path, &watch)?.each(
             &watch,
             |cursor| {
-                fields.look_at_all(cursor, &mut found)?;
+                fields.read_all(cursor, &mut found)?;
                 Ok(Some(text_of(&found, 0)))
             },
             |id, record| {
                 parent = id;
-                Ok(if parent.is_some() || record.number >= FIRST { Flow::Enough } else { Flow::On })
+                Ok(if parent.is_some() || record.number >= HEAD_RECORDS {
+                    Flow::Stop
+                } else {
+                    Flow::Continue
+                })
             },
         )?;
         Ok(parent.filter(|parent| parent != session.id))
     }
 
-    fn facts(&self, session: Place<'_>) -> Facts {
+    fn facts(&self, session: SessionRef<'_>) -> SessionFacts {
         let mut facts = facts(session, self);
         let in_path = self.parent_in_path(session).map(str::to_owned);
         let parent = in_path.or_else(|| facts.parent_id.take());
@@ -170,16 +175,16 @@ impl LogFormat for ClaudeCode {
         facts
     }
 
-    fn description(&self, session: Place<'_>) -> Result<Described> {
-        let description = Description::of(session, keep(self, session))?;
-        Ok(Described { members: Some(description.members()), omitted: Vec::new() })
+    fn description(&self, session: SessionRef<'_>) -> Result<DescriptionMembers> {
+        let description = Description::read(session, message_limits(self, session))?;
+        Ok(DescriptionMembers { members: Some(description.members()), omitted: Vec::new() })
     }
 }
 
 impl ClaudeCode {
-    /// The session that spawned a sub-agent, where the path names it:
+    /// Returns the session that spawned a sub-agent, if the path names it:
     /// `<session>/subagents/agent-….jsonl`.
-    fn parent_in_path<'p>(&self, session: Place<'p>) -> Option<&'p str> {
+    fn parent_in_path<'p>(&self, session: SessionRef<'p>) -> Option<&'p str> {
         if !self.is_sub_agent(session.id) {
             return None;
         }
@@ -187,54 +192,54 @@ impl ClaudeCode {
     }
 }
 
-/// The folder of sub-agents that a path is in.
+/// Returns the folder of sub-agents that a path is in.
 fn subagents_above(path: &Path) -> Option<&Path> {
     path.ancestors().skip(1).take(4).find(|folder| folder.file_name().is_some_and(|name| name == SUBAGENTS))
 }
 
-/// The logs of sub-agents in a folder.
-fn each_agent(folder: &Path, depth: u32, take: Take<'_>) -> Result<()> {
+/// Passes the logs of sub-agents in a folder to a callback.
+fn each_agent(folder: &Path, depth: u32, visit: SessionVisitor<'_>) -> Result<()> {
     for (name, path) in entries(folder)? {
         match name.strip_suffix(".jsonl") {
-            Some(id) if id.starts_with(AGENT) && path.is_file() => take(id.to_owned(), path)?,
-            None if depth > 1 && !name.contains('.') => each_agent(&path, depth - 1, take)?,
+            Some(id) if id.starts_with(AGENT_PREFIX) && path.is_file() => visit(id.to_owned(), path)?,
+            None if depth > 1 && !name.contains('.') => each_agent(&path, depth - 1, visit)?,
             _ => {}
         }
     }
     Ok(())
 }
 
-fn keep(format: &dyn LogFormat, session: Place<'_>) -> Keep {
-    Keep::new(200, 0).in_log(format.is_sub_agent(session.id), format.look())
+fn message_limits(format: &dyn LogFormat, session: SessionRef<'_>) -> MessageLimits {
+    MessageLimits::new(200, 0).in_log(format.is_sub_agent(session.id), format.message_reader())
 }
 
-/// The facts in the records of a log without a description. The time of its file counts only where
-/// no record has one: copies have later ones. The parent is the session that the records name,
-/// which may be the session itself.
-pub(super) fn facts(session: Place<'_>, format: &dyn LogFormat) -> Facts {
-    let mut facts = match Description::of(session, keep(format, session)) {
+/// Reads the facts from a log without a description. The file's modification time is a fallback for
+/// logs whose records have no time, as copying a file changes it. The parent is the session that
+/// the records name, which may be the session itself.
+pub(super) fn facts(session: SessionRef<'_>, format: &dyn LogFormat) -> SessionFacts {
+    let mut facts = match Description::read(session, message_limits(format, session)) {
         Ok(description) => description.facts(),
-        Err(error) => Facts { problem: Some(error.to_string()), ..Facts::default() },
+        Err(error) => SessionFacts { problem: Some(error.to_string()), ..SessionFacts::default() },
     };
-    facts.modified = facts.modified.or_else(|| changed(session.path));
+    facts.modified = facts.modified.or_else(|| modified_time(session.path));
     facts.created = facts.created.or(facts.modified);
     facts
 }
 
-/// Records at the beginning that are read.
-const FIRST: u64 = 30;
+/// The number of the last record that is read from the start.
+const HEAD_RECORDS: u64 = 30;
 
-/// Bytes at the end that are read, more of them until a time is among them. Then all of the log is
-/// read.
-const LAST: [u64; 3] = [16 << 10, 256 << 10, 2 << 20];
+/// The number of bytes read from the end, increased until they contain a time. After that, the
+/// whole log is read.
+const TAIL_BYTES: [u64; 3] = [16 << 10, 256 << 10, 2 << 20];
 
-/// Characters of a title.
-const TITLE: usize = 100;
+/// The maximum number of characters of a title.
+const MAX_TITLE_CHARS: usize = 100;
 
-/// Characters of a prompt that serves as a title.
-const NAME: usize = 50;
+/// The maximum number of characters of a prompt used as a title.
+const MAX_NAME_CHARS: usize = 50;
 
-/// The fields of a record, in the order of the places below.
+/// The fields of a record, in the order of the slots below.
 const FIELDS: [(&str, usize); 9] = [
     ("timestamp", 100),
     ("sessionId", 200),
@@ -249,33 +254,33 @@ const FIELDS: [(&str, usize); 9] = [
 
 const TIME: usize = 0;
 const SESSION: usize = 1;
-const PLACES: [usize; 3] = [2, 3, 4];
-const TITLES: [usize; 3] = [5, 6, 7];
+const ORIGIN_SLOTS: [usize; 3] = [2, 3, 4];
+const TITLE_SLOTS: [usize; 3] = [5, 6, 7];
 const AGENT_ID: usize = 8;
 
-/// What the first and the last records say.
+/// The description, read from the first and the last records.
 #[derive(Debug, Default)]
 struct Description {
     created: Option<Timestamp>,
     modified: Option<Timestamp>,
-    /// The session's own ID; in the log of a sub-agent that of its parent.
+    /// The session's own ID or, in a sub-agent's log, that of its parent.
     session_id: Option<String>,
     agent_id: Option<String>,
-    /// The working directory, the branch, and the version of Claude Code, as they were first.
-    places: [Option<String>; 3],
-    /// The last title of each kind: of a summary, by a model, and by the user.
+    /// The working directory, branch, and version of Claude Code of the first record that has them.
+    origin: [Option<String>; 3],
+    /// The last title of each kind: from a summary, a model, and the user.
     titles: [Option<String>; 3],
     prompt: Option<String>,
     model: Option<String>,
 }
 
 impl Description {
-    /// Describes a session.
-    fn of(session: Place<'_>, keep: Keep) -> Result<Self> {
+    /// Reads a session's description.
+    fn read(session: SessionRef<'_>, limits: MessageLimits) -> Result<Self> {
         let watch = Watch::new();
         let log = Log::open_any(session.path, &watch)?;
         let mut description = Self::default();
-        description.read_first(keep, &log, &watch)?;
+        description.read_first(limits, &log, &watch)?;
         if log.is_lines() {
             description.read_last(&log)?;
         }
@@ -285,118 +290,128 @@ impl Description {
         Ok(description)
     }
 
-    fn read_first(&mut self, keep: Keep, log: &Log, watch: &Watch<'_>) -> Result<()> {
-        let found = RefCell::new(Found::default());
+    fn read_first(&mut self, limits: MessageLimits, log: &Log, watch: &Watch<'_>) -> Result<()> {
+        let found = RefCell::new(FieldValues::default());
         log.each(
             watch,
             |cursor| {
+                // The record is read twice, as fields and as a message. Holding it keeps both reads
+                // in memory.
                 let mark = cursor.hold();
                 read(cursor, &mut found.borrow_mut())?;
                 cursor.rewind(&mark);
                 cursor.release();
-                keep.read(cursor).map(Some)
+                limits.read(cursor).map(Some)
             },
             |message, record| {
-                self.take_first(&found.borrow(), &message);
+                self.merge_first(&found.borrow(), &message);
                 let known = self.created.is_some() && self.prompt.is_some() && self.model.is_some();
-                Ok(if known || record.number >= FIRST { Flow::Enough } else { Flow::On })
+                Ok(if known || record.number >= HEAD_RECORDS { Flow::Stop } else { Flow::Continue })
             },
         )?;
         Ok(())
     }
 
-    fn take_first(&mut self, found: &Found, message: &Message) {
+    fn merge_first(&mut self, found: &FieldValues, message: &Message) {
         self.created = self.created.or(message.time);
-        let text = |place: usize| text_of(found, place);
-        for (known, place) in self.places.iter_mut().zip(PLACES) {
-            *known = known.take().or_else(|| text(place));
+        let text = |slot: usize| text_of(found, slot);
+        for (known, slot) in self.origin.iter_mut().zip(ORIGIN_SLOTS) {
+            *known = known.take().or_else(|| text(slot));
         }
-        for (known, place) in self.titles.iter_mut().zip(TITLES) {
-            *known = text(place).or_else(|| known.take());
+        for (known, slot) in self.titles.iter_mut().zip(TITLE_SLOTS) {
+            *known = text(slot).or_else(|| known.take());
         }
         self.session_id = self.session_id.take().or_else(|| text(SESSION));
         self.agent_id = self.agent_id.take().or_else(|| text(AGENT_ID));
-        // Claude Code names no model in what it writes itself: `<synthetic>`.
+        // Claude Code writes `<synthetic>` as the model of messages that it generates itself.
         let model = || message.model.clone().filter(|model| !model.starts_with('<'));
         self.model = self.model.take().or_else(model);
-        if self.prompt.is_none() && message.is_users() {
-            self.prompt = Some(label(message.text.text.trim(), NAME)).filter(|prompt| !prompt.is_empty());
+        if self.prompt.is_none() && message.is_prompt() {
+            self.prompt =
+                Some(label(message.text.text.trim(), MAX_NAME_CHARS)).filter(|prompt| !prompt.is_empty());
         }
     }
 
     /// Reads the last lines: the time of the last record that has one, and the last titles.
     fn read_last(&mut self, log: &Log) -> Result<()> {
-        for bytes in LAST {
+        for bytes in TAIL_BYTES {
             let from = log.len().saturating_sub(bytes);
             let end = log.bytes(from, log.len())?;
-            // What comes before the first end of a line is the rest of a longer one.
+            // The bytes before the first line end are the rest of a longer line.
             let cut = if from == 0 { 0 } else { line_end(&end, 0) };
             let lines = &end[cut..];
             self.modified = last_time(lines);
             if self.modified.is_some() || from == 0 {
+                // The last record may be older than the first, if several processes wrote to the
+                // log.
                 self.modified = self.modified.max(self.created);
-                self.take_titles(lines);
+                self.merge_titles(lines);
                 break;
             }
         }
         Ok(())
     }
 
-    /// Takes the titles of some lines, later ones before earlier ones. Other lines are not parsed.
-    fn take_titles(&mut self, lines: &[u8]) {
-        // Without a quote in front, which is everywhere, it is searched for by its letters.
+    /// Reads the titles in some lines. A later title replaces an earlier one. Only lines that
+    /// contain a title's name are parsed.
+    fn merge_titles(&mut self, lines: &[u8]) {
+        // Without a leading quote, which is frequent, the regex engine can search for the literal
+        // letters.
         static TITLE: LazyLock<Option<Regex>> =
             LazyLock::new(|| Regex::new(r#"customTitle"|aiTitle"|summary""#).ok());
         let Some(title) = &*TITLE else { return };
         for found in title.find_iter(lines) {
             let line = line_start(lines, found.start())..line_end(lines, found.end());
-            let Some(found) = look(&lines[line]) else { continue };
-            for (known, place) in self.titles.iter_mut().zip(TITLES) {
-                *known = text_of(&found, place).or_else(|| known.take());
+            let Some(found) = read_line(&lines[line]) else { continue };
+            for (known, slot) in self.titles.iter_mut().zip(TITLE_SLOTS) {
+                *known = text_of(&found, slot).or_else(|| known.take());
             }
         }
     }
 
-    /// Reads the times of all records, where the last ones are too long, or are not lines.
+    /// Reads the times of all records, if the last ones are too long, or the log is not made of
+    /// lines.
     fn read_times(&mut self, log: &Log, watch: &Watch<'_>) -> Result<()> {
-        let (fields, mut found) = (Fields::of(&FIELDS[..=TIME]), Found::default());
+        let (fields, mut found) = (Fields::from_dotted(&FIELDS[..=TIME]), FieldValues::default());
         log.each(
             watch,
             |cursor| {
-                fields.look_at_all(cursor, &mut found)?;
+                fields.read_all(cursor, &mut found)?;
                 Ok(Some(time_of(&found)))
             },
             |time, _| {
                 self.modified = time.or(self.modified);
-                Ok(Flow::On)
+                Ok(Flow::Continue)
             },
         )?;
         Ok(())
     }
 
-    /// The title: the user's, else a model's, else the summary's, else the beginning of the first
-    /// prompt.
+    /// Returns the title: by the user, else by a model, else of the summary, else the start of the
+    /// first prompt.
     fn name(&self) -> Option<String> {
-        let title = self.titles.iter().rev().flatten().map(|title| label(title.trim(), TITLE)).next();
+        let title =
+            self.titles.iter().rev().flatten().map(|title| label(title.trim(), MAX_TITLE_CHARS)).next();
         title.or_else(|| self.prompt.clone())
     }
 
-    fn facts(self) -> Facts {
-        Facts {
+    fn facts(self) -> SessionFacts {
+        SessionFacts {
             created: self.created,
             modified: self.modified,
             name: self.name(),
             parent_id: self.session_id,
             model: self.model,
-            ..Facts::default()
+            ..SessionFacts::default()
         }
     }
 
-    /// The description as members of an object, under the names that the log has for them.
+    /// Returns the description as an object, with the member names used in the log.
     fn members(&self) -> Nested {
-        let [cwd, branch, version] = &self.places;
+        let [cwd, branch, version] = &self.origin;
         let [summary, by_model, by_user] = &self.titles;
-        let (created, modified, name) = (self.created.map(spelt), self.modified.map(spelt), self.name());
+        let (created, modified, name) =
+            (self.created.map(to_rfc3339), self.modified.map(to_rfc3339), self.name());
         let mut members = Nested::default();
         for (member, text) in [
             ("sessionId", &self.session_id),
@@ -420,26 +435,26 @@ impl Description {
     }
 }
 
-/// Reads the fields of the record that comes next.
-fn read(cursor: &mut Cursor<'_>, found: &mut Found) -> reader::Result<()> {
+/// Reads the fields of the next record.
+fn read(cursor: &mut Cursor<'_>, found: &mut FieldValues) -> reader::Result<()> {
     thread_local! {
-        static KNOWN: Fields = Fields::of(&FIELDS);
+        static KNOWN: Fields = Fields::from_dotted(&FIELDS);
     }
-    KNOWN.with(|fields| fields.look_at_all(cursor, found))
+    KNOWN.with(|fields| fields.read_all(cursor, found))
 }
 
-/// The fields of a line; nothing where it is not a record.
-fn look(line: &[u8]) -> Option<Found> {
-    let mut found = Found::default();
+/// Reads the fields of a line. None if it is not a valid record.
+fn read_line(line: &[u8]) -> Option<FieldValues> {
+    let mut found = FieldValues::default();
     read(&mut Cursor::new(line, &config()), &mut found).ok().map(|()| found)
 }
 
-/// The time of the last of some lines that has one.
+/// Returns the time of the last line that has one.
 fn last_time(mut lines: &[u8]) -> Option<Timestamp> {
     while !lines.is_empty() {
         let start = line_start(lines, lines.len() - 1);
         let line = &lines[start..];
-        if let Some(time) = look(line).and_then(|found| time_of(&found)) {
+        if let Some(time) = read_line(line).and_then(|found| time_of(&found)) {
             return Some(time);
         }
         lines = &lines[..start];
@@ -447,7 +462,7 @@ fn last_time(mut lines: &[u8]) -> Option<Timestamp> {
     None
 }
 
-/// The beginning of the line that a place is in. Its end belongs to it.
+/// Returns the start of the line that contains an offset. A line includes its end.
 fn line_start(lines: &[u8], at: usize) -> usize {
     let before = &lines[..at];
     before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
@@ -455,15 +470,15 @@ fn line_start(lines: &[u8], at: usize) -> usize {
 
 /// The offset after the line that contains an offset.
 fn line_end(lines: &[u8], at: usize) -> usize {
-    let behind = &lines[at..];
-    behind.iter().position(|byte| *byte == b'\n').map_or(lines.len(), |end| at + end + 1)
+    let after = &lines[at..];
+    after.iter().position(|byte| *byte == b'\n').map_or(lines.len(), |end| at + end + 1)
 }
 
-/// The text at a place, unless it is empty.
-fn text_of(found: &Found, place: usize) -> Option<String> {
-    found.text(place).map(Cow::into_owned).filter(|text| !text.is_empty())
+/// Returns the text in a slot, unless it is empty.
+fn text_of(found: &FieldValues, slot: usize) -> Option<String> {
+    found.text(slot).map(Cow::into_owned).filter(|text| !text.is_empty())
 }
 
-fn time_of(found: &Found) -> Option<Timestamp> {
+fn time_of(found: &FieldValues) -> Option<Timestamp> {
     found.text(TIME).and_then(|text| time::parse(&text))
 }

@@ -9,10 +9,11 @@ use serde::Serialize;
 
 use crate::format::{Home, LogFormat, Profile};
 
-/// Declares the formats. A file is of the first format that recognizes one of its records.
+/// Declares the formats. A file has the first format in the table that recognizes one of its
+/// records.
 macro_rules! formats {
     ($($(#[$doc:meta])+ $name:ident = $format:expr;)+) => {
-        /// What wrote a session's logs.
+        /// The program or format that a session's logs were written by.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
         #[serde(rename_all = "snake_case")]
         #[non_exhaustive]
@@ -36,41 +37,41 @@ macro_rules! formats {
 formats! {
     /// A folder with `metadata.json`, `transcript.jsonl` and `events.jsonl`.
     Amplifier = amplifier::Amplifier;
-    /// Claude Code: one file of lines, or one document with a list of them.
+    /// Claude Code: a file of lines, or a document with a list of records.
     ClaudeCode = claude_code::ClaudeCode;
-    /// Messages with a role and contents, as lines or as a list in a document.
+    /// Messages with a role and content, as lines or as a list in a document.
     Chat = chat::Chat;
 }
 
 impl Format {
-    /// The format of the sessions that a storage in the cloud can hold.
+    /// The format of sessions that can be synchronized with cloud storage.
     pub const MIRRORED: Self = Self::Amplifier;
 
     pub(crate) fn profile(self) -> &'static Profile {
         self.log().profile()
     }
 
-    /// Its name, for people.
+    /// The display name.
     pub fn name(self) -> &'static str {
         self.profile().name
     }
 
-    /// A shorter name, for tables.
+    /// A shorter display name, for tables.
     pub fn short_name(self) -> &'static str {
         self.profile().short_name
     }
 
-    /// True if its sessions can be rewound and repaired.
+    /// True if sessions of this format can be rewound and repaired.
     pub fn is_changeable(self) -> bool {
         self.profile().is_changeable
     }
 
-    /// Where the program keeps its sessions; none where sessions are anywhere.
+    /// The default location of sessions. None if the format has no fixed location.
     pub fn home(self) -> Option<Home> {
         self.profile().home
     }
 
-    /// True if its sessions can be synchronized with a storage in the cloud.
+    /// True if sessions of this format can be synchronized with cloud storage.
     pub fn is_mirrored(self) -> bool {
         self == Self::MIRRORED
     }

@@ -1,11 +1,13 @@
-//! Blocks of a message's content, and calls of tools: what they are, and how they begin.
+//! Blocks of a message's content, and tool calls.
 
 use trommel::reader::{self, Cursor, Kind, Names, Payload, Scalar, Text};
 
-use super::{Beginning, CALLS, Call, Keep, Message, NAME, Start, content, text};
+use super::{
+    Call, MAX_CALLS, MAX_NAME_CHARS, Message, MessageLimits, TextMarkers, TextPrefix, content, text,
+};
 use crate::value::Value;
 
-/// The members of blocks and calls that matter.
+/// The members of blocks and calls that are read.
 const BLOCK: [&str; 13] = [
     "type",
     "text",
@@ -22,22 +24,26 @@ const BLOCK: [&str; 13] = [
     "is_error",
 ];
 
-/// A block of a content, whose type may come after its text.
+/// A block of a content. Its type may come after its text.
 #[derive(Default)]
 struct Block {
     kind: String,
     call: Call,
     answers: Option<String>,
-    text: Beginning,
-    start: Start,
+    text: TextPrefix,
+    start: TextMarkers,
     thinking: u64,
     is_error: bool,
 }
 
 /// Reads a block of a message.
-pub(super) fn block(cursor: &mut Cursor<'_>, keep: Keep, message: &mut Message) -> reader::Result<()> {
+pub(super) fn block(
+    cursor: &mut Cursor<'_>,
+    limits: MessageLimits,
+    message: &mut Message,
+) -> reader::Result<()> {
     let mut block = Block::default();
-    block.read(cursor, keep)?;
+    block.read(cursor, limits)?;
     let is_result = block.is_result();
     let Block { kind, call, answers, text, start, thinking, is_error } = block;
     message.thinking += thinking;
@@ -50,7 +56,7 @@ pub(super) fn block(cursor: &mut Cursor<'_>, keep: Keep, message: &mut Message) 
         }
         _ if is_call(&kind) => {
             message.content.has_own = true;
-            if message.calls.len() < CALLS {
+            if message.calls.len() < MAX_CALLS {
                 message.calls.push(call);
             }
         }
@@ -61,7 +67,7 @@ pub(super) fn block(cursor: &mut Cursor<'_>, keep: Keep, message: &mut Message) 
     if text.chars > 0 {
         let whole = Text::plain(&text.text);
         let rest = text.chars - whole.char_len();
-        message.text.add(&whole, keep.text);
+        message.text.add(&whole, limits.text);
         message.text.chars += rest;
     }
     Ok(())
@@ -71,25 +77,25 @@ fn is_call(kind: &str) -> bool {
     matches!(kind, "tool_call" | "tool_use" | "server_tool_use")
 }
 
-/// The blocks of a content that matter to whoever counts errors: the calls of tools, and the first
-/// result of a failed one.
+/// The blocks of a content that error reports need: tool calls, and the first result of a failed
+/// tool.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Blocks {
-    /// IDs and tools of calls.
+    /// The IDs and tools of calls.
     pub(crate) calls: Vec<(String, String)>,
-    /// The ID of the call that failed, and the beginning of its result.
+    /// The ID of the failed call, and a prefix of its result.
     pub(crate) failed: Option<(String, String)>,
-    /// The beginning of the first text.
+    /// A prefix of the first text.
     pub(crate) text: String,
 }
 
-/// Characters of a text that [`Blocks`] keep.
-const BLOCK_TEXT: usize = 600;
+/// The maximum number of characters of a text in [`Blocks`].
+const MAX_BLOCK_TEXT_CHARS: usize = 600;
 
-/// Calls that [`Blocks`] keep.
-const BLOCK_CALLS: usize = 100;
+/// The maximum number of calls in [`Blocks`].
+const MAX_BLOCK_CALLS: usize = 100;
 
-/// Reads the content that comes next, if it is a list.
+/// Reads the next value as a content. None if it is not a list.
 pub(crate) fn blocks(cursor: &mut Cursor<'_>) -> reader::Result<Option<Blocks>> {
     if cursor.peek()? != Some(Kind::Array) {
         return cursor.skip_value().map(|_| None);
@@ -102,8 +108,8 @@ pub(crate) fn blocks(cursor: &mut Cursor<'_>) -> reader::Result<Option<Blocks>> 
             continue;
         }
         let mut block = Block::default();
-        block.read(cursor, Keep::new(BLOCK_TEXT, 0))?;
-        if is_call(&block.kind) && found.calls.len() < BLOCK_CALLS {
+        block.read(cursor, MessageLimits::new(MAX_BLOCK_TEXT_CHARS, 0))?;
+        if is_call(&block.kind) && found.calls.len() < MAX_BLOCK_CALLS {
             found.calls.push((block.call.id, block.call.tool));
         } else if block.is_result() && block.is_error && found.failed.is_none() {
             found.failed = Some((block.answers.unwrap_or_default(), block.text.text));
@@ -119,27 +125,27 @@ impl Block {
         self.kind == "tool_result" || self.answers.is_some()
     }
 
-    fn read(&mut self, cursor: &mut Cursor<'_>, keep: Keep) -> reader::Result<()> {
+    fn read(&mut self, cursor: &mut Cursor<'_>, limits: MessageLimits) -> reader::Result<()> {
         thread_local! {
             static MEMBERS: Names = Names::new(BLOCK);
         }
         cursor.begin_value()?;
         MEMBERS.with(|names| {
             while let Some(number) = cursor.next_named(names)? {
-                self.member(cursor, BLOCK[number], keep)?;
+                self.member(cursor, BLOCK[number], limits)?;
             }
             Ok(())
         })
     }
 
-    fn member(&mut self, cursor: &mut Cursor<'_>, name: &str, keep: Keep) -> reader::Result<()> {
+    fn member(&mut self, cursor: &mut Cursor<'_>, name: &str, limits: MessageLimits) -> reader::Result<()> {
         let kind = cursor.peek()?;
         match (name, kind) {
             ("text", Some(Kind::String)) => {
-                self.start = text(cursor, keep, &mut self.text)?;
+                self.start = text(cursor, limits, &mut self.text)?;
                 Ok(())
             }
-            ("content", Some(Kind::String | Kind::Array)) => self.result(cursor, keep),
+            ("content", Some(Kind::String | Kind::Array)) => self.result(cursor, limits),
             ("thinking", Some(Kind::String)) => {
                 cursor.begin_value()?;
                 if let Payload::Scalar(Scalar::String(text)) = cursor.payload() {
@@ -147,11 +153,11 @@ impl Block {
                 }
                 Ok(())
             }
-            ("input" | "arguments", _) => self.call.take_arguments(cursor, keep),
-            ("function", Some(Kind::Object)) => self.read(cursor, keep),
+            ("input" | "arguments", _) => self.call.read_arguments(cursor, limits),
+            ("function", Some(Kind::Object)) => self.read(cursor, limits),
             ("type" | "id" | "name" | "tool" | "tool_use_id" | "tool_call_id" | "is_error", _) => {
                 let mut value = Value::default();
-                value.capture(cursor, NAME)?;
+                value.capture(cursor, MAX_NAME_CHARS)?;
                 let text = value.text().map(std::borrow::Cow::into_owned);
                 match name {
                     "type" if self.kind.is_empty() => self.kind = text.unwrap_or_default(),
@@ -167,24 +173,24 @@ impl Block {
         }
     }
 
-    /// What a tool answered: a text, or blocks of which some are.
-    fn result(&mut self, cursor: &mut Cursor<'_>, keep: Keep) -> reader::Result<()> {
+    /// Reads a tool's result: a text, or a list of blocks.
+    fn result(&mut self, cursor: &mut Cursor<'_>, limits: MessageLimits) -> reader::Result<()> {
         let mut inner = Message::default();
-        content(cursor, keep, &mut inner)?;
+        content(cursor, limits, &mut inner)?;
         self.text = inner.text;
         Ok(())
     }
 }
 
 impl Call {
-    /// Arguments as an object, or as the text of one.
-    fn take_arguments(&mut self, cursor: &mut Cursor<'_>, keep: Keep) -> reader::Result<()> {
-        if keep.arguments == 0 {
+    /// Reads arguments, given as an object or as its text.
+    fn read_arguments(&mut self, cursor: &mut Cursor<'_>, limits: MessageLimits) -> reader::Result<()> {
+        if limits.arguments == 0 {
             return cursor.skip_value().map(drop);
         }
         let mut value = Value::default();
-        value.capture(cursor, keep.arguments)?;
-        self.arguments_cut = value.is_over();
+        value.capture(cursor, limits.arguments)?;
+        self.arguments_cut = value.is_too_long();
         self.arguments = match value.text() {
             Some(text) => text.into_owned(),
             None => value.json().unwrap_or_default().to_owned(),
@@ -193,8 +199,12 @@ impl Call {
     }
 }
 
-/// Calls in either shape: `{id, tool, arguments}`, or `{id, function: {name, arguments}}`.
-pub(super) fn calls(cursor: &mut Cursor<'_>, keep: Keep, message: &mut Message) -> reader::Result<()> {
+/// Reads calls in either shape: `{id, tool, arguments}`, or `{id, function: {name, arguments}}`.
+pub(super) fn calls(
+    cursor: &mut Cursor<'_>,
+    limits: MessageLimits,
+    message: &mut Message,
+) -> reader::Result<()> {
     if cursor.peek()? != Some(Kind::Array) {
         return cursor.skip_value().map(drop);
     }
@@ -205,8 +215,8 @@ pub(super) fn calls(cursor: &mut Cursor<'_>, keep: Keep, message: &mut Message) 
             continue;
         }
         let mut block = Block::default();
-        block.read(cursor, keep)?;
-        if message.calls.len() < CALLS {
+        block.read(cursor, limits)?;
+        if message.calls.len() < MAX_CALLS {
             message.calls.push(block.call);
         }
     }

@@ -1,4 +1,4 @@
-//! Where the transcript is cut: before the first message that is too late.
+//! The cut through the transcript, before the first message to remove.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -6,44 +6,44 @@ use std::hash::{BuildHasher, RandomState};
 use jiff::Timestamp;
 
 use crate::error::{ErrorKind, Missing, Result};
-use crate::message::{Keep, Message};
+use crate::message::{Message, MessageLimits};
 use crate::records::{Damage, Flow, Log};
-use crate::turns::{At, messages};
+use crate::turns::{MessagePosition, messages};
 use crate::watch::Watch;
 
-/// Where to go back to.
+/// The point to rewind to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// To after this turn, from 1.
+    /// After this turn, from 1.
     Turn(u64),
-    /// To after this message, from 0.
+    /// After this message, from 0.
     Message(u64),
-    /// To before this time.
+    /// Before this time.
     Time(Timestamp),
 }
 
-/// Calls of tools that are remembered at once.
-const CALLS: usize = 2_000_000;
+/// The maximum number of tool calls tracked.
+const MAX_CALLS: usize = 2_000_000;
 
 /// A cut through a transcript.
 #[derive(Debug, Default)]
 pub(super) struct Cut {
-    /// Where the first byte stands that goes.
+    /// The offset of the first removed byte.
     pub(super) offset: u64,
     pub(super) kept: u64,
     pub(super) removed: u64,
-    /// Turns that are left, and that there are.
+    /// The number of turns that are kept, and of all turns.
     pub(super) turns: u64,
     pub(super) all_turns: u64,
-    /// Messages left whose role is user, which is what descriptions count.
+    /// The number of kept messages with the role `user`, which is what descriptions count.
     pub(super) user_messages: u64,
-    /// When what goes begins, where that is known.
+    /// The time of the first removed message that has one, or the requested time.
     pub(super) time: Option<Timestamp>,
-    /// Whether it lies before a user's message.
+    /// True if the cut is just before a user's prompt.
     pub(super) is_at_turn: bool,
-    /// Whether it was asked for by time.
+    /// True if the cut was requested by time.
     pub(super) is_by_time: bool,
-    /// Calls of tools that stay, and that go.
+    /// The tool calls that are kept, and those that are removed.
     kept_calls: HashSet<u64>,
     removed_calls: HashSet<u64>,
     keys: RandomState,
@@ -54,10 +54,11 @@ impl Cut {
     pub(super) fn find(log: &Log, target: Target, watch: &Watch<'_>) -> Result<(Self, Damage)> {
         let mut cut = Self { offset: log.len(), ..Self::default() };
         cut.is_by_time = matches!(target, Target::Time(_));
-        // A message without a time has that of the one before.
+        // A message without a time inherits that of the previous one.
         let (mut now, mut open) = (None, HashSet::new());
-        let damage = messages(log, Keep::least(), watch, |message, at| {
+        let damage = messages(log, MessageLimits::least(), watch, |message, at| {
             now = message.time.or(now);
+            // Once a message is removed, all later ones are, even if their times are earlier.
             let goes = cut.removed > 0
                 || match target {
                     Target::Turn(turn) => at.turn > turn,
@@ -71,17 +72,17 @@ impl Cut {
             }
             cut.check_calls()?;
             cut.all_turns = at.turn;
-            Ok(Flow::On)
+            Ok(Flow::Continue)
         })?;
         cut.check(target, now)?;
         cut.finish(target, &open);
         Ok((cut, damage))
     }
 
-    fn remove(&mut self, message: &Message, at: At) {
+    fn remove(&mut self, message: &Message, at: MessagePosition) {
         if self.removed == 0 {
             self.offset = at.record.span.start;
-            self.is_at_turn = message.is_users();
+            self.is_at_turn = message.is_prompt();
         }
         self.time = self.time.or(message.time);
         self.removed += 1;
@@ -90,7 +91,7 @@ impl Cut {
         }
     }
 
-    fn keep(&mut self, message: &Message, at: At, open: &mut HashSet<u64>) {
+    fn keep(&mut self, message: &Message, at: MessagePosition, open: &mut HashSet<u64>) {
         self.kept += 1;
         self.turns = at.turn;
         self.user_messages += u64::from(message.role == "user");
@@ -104,21 +105,21 @@ impl Cut {
         }
     }
 
-    /// Whether a call stays.
+    /// True if a call is kept.
     pub(super) fn keeps(&self, id: &str) -> bool {
         self.kept_calls.contains(&self.keys.hash_one(id))
     }
 
-    /// Whether a call goes.
+    /// True if a call is removed.
     pub(super) fn removes(&self, id: &str) -> bool {
         self.removed_calls.contains(&self.keys.hash_one(id))
     }
 
     fn check_calls(&self) -> Result<()> {
-        if self.kept_calls.len() + self.removed_calls.len() <= CALLS {
+        if self.kept_calls.len() + self.removed_calls.len() <= MAX_CALLS {
             return Ok(());
         }
-        Err(ErrorKind::TooManyCalls { max: CALLS }.into())
+        Err(ErrorKind::TooManyCalls { max: MAX_CALLS }.into())
     }
 
     fn check(&self, target: Target, last: Option<Timestamp>) -> Result<()> {
@@ -139,12 +140,12 @@ impl Cut {
         }
         if self.removed > 0 && !open.is_empty() {
             let calls = match open.len() {
-                1 => "a call of a tool is left without its result".to_owned(),
-                count => format!("{count} calls of tools are left without their results"),
+                1 => "a tool call is left without its result".to_owned(),
+                count => format!("{count} tool calls are left without their results"),
             };
-            self.warnings.push(format!("{calls}: repair adds some, or rewind to the end of a turn"));
+            self.warnings.push(format!("{calls}: repair adds placeholders, or rewind to the end of a turn"));
         }
-        // A call that is told of on both sides stays.
+        // An ID on both sides of the cut counts as kept, so that none of its events are lost.
         self.removed_calls.retain(|id| !self.kept_calls.contains(id));
     }
 }

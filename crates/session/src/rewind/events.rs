@@ -1,74 +1,84 @@
-//! Which events go with the messages that are cut off: by turns where both count the same, else by
-//! time, and always by the calls of tools.
+//! Selection of the events that a rewind removes: by turns if messages and events have the same
+//! number of turns, else by time, and always by tool calls.
 
 use jiff::Timestamp;
 
 use super::cut::Cut;
 use crate::error::Result;
-use crate::layout::{Known, Layout};
-use crate::names::current;
-use crate::project::{FieldPath, Found};
+use crate::event_types::current;
+use crate::fields::{FieldPath, FieldValues};
+use crate::layout::{EventMembers, Layout};
 use crate::records::{Damage, Flow, Log, Record};
 use crate::watch::Watch;
 
-/// What is left of a file of events.
+/// The selection of events that a rewind keeps.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
-    /// The bytes that stay.
+pub(super) struct EventSelection {
+    /// The byte ranges that are kept.
     pub(super) ranges: Vec<(u64, u64)>,
     pub(super) count: u64,
     pub(super) removed: u64,
-    /// Whether there was nothing else to go by.
+    /// True if events could only be selected by their tool calls.
     pub(super) is_by_calls_alone: bool,
 }
 
-/// Characters of an id.
-const ID: usize = 300;
+/// The maximum number of characters of an ID.
+const MAX_ID_CHARS: usize = 300;
 
-/// An event as far as it matters here.
-struct Seen {
+/// The data of an event that decides whether it is kept.
+struct EventFacts {
     name: String,
     time: Option<Timestamp>,
     call: Option<String>,
 }
 
-fn each(
+fn each_event(
     log: &Log,
     layout: &Layout,
     watch: &Watch<'_>,
-    mut take: impl FnMut(Seen, Record) -> Result<Flow>,
+    mut visit: impl FnMut(EventFacts, Record) -> Result<Flow>,
 ) -> Result<Damage> {
-    let more = [(FieldPath::of(layout.call.iter().copied()), ID)];
-    let known = Known::and(layout, &more);
-    let mut found = Found::default();
+    let more = [(FieldPath::from_names(layout.call.iter().copied()), MAX_ID_CHARS)];
+    let known = EventMembers::with_extra(layout, &more);
+    let mut found = FieldValues::default();
     log.each(
         watch,
         |cursor| {
-            known.fields().look_at_all(cursor, &mut found)?;
-            let name = current(&Known::event(&found)).to_owned();
-            let call = found.text(Known::MORE).map(std::borrow::Cow::into_owned);
-            Ok(Some(Seen { name, time: Known::time(&found), call }))
+            known.fields().read_all(cursor, &mut found)?;
+            let name = current(&EventMembers::event(&found)).to_owned();
+            let call = found.text(EventMembers::FIRST_EXTRA).map(std::borrow::Cow::into_owned);
+            Ok(Some(EventFacts { name, time: EventMembers::time(&found), call }))
         },
-        &mut take,
+        &mut visit,
     )
 }
 
-/// What stays when the transcript is cut like that.
-pub(super) fn kept(log: &Log, layout: &Layout, cut: &Cut, watch: &Watch<'_>) -> Result<(Kept, Damage)> {
-    let mut finder = Finder::new(cut);
-    let damage = each(log, layout, watch, |seen, record| {
-        finder.take(&seen, record.number);
-        Ok(Flow::On)
+/// Selects the events to keep after a cut of the transcript.
+pub(super) fn select(
+    log: &Log,
+    layout: &Layout,
+    cut: &Cut,
+    watch: &Watch<'_>,
+) -> Result<(EventSelection, Damage)> {
+    // Two passes over the log: the first finds the boundary, which may depend on the total number
+    // of prompts; the second collects the ranges to keep.
+    let mut finder = BoundaryFinder::new(cut);
+    let damage = each_event(log, layout, watch, |seen, record| {
+        finder.observe(&seen, record.number);
+        Ok(Flow::Continue)
     })?;
     let nothing_goes = cut.removed == 0 && !cut.is_by_time;
-    let place = if nothing_goes { u64::MAX } else { finder.place() };
-    let mut kept = Kept { is_by_calls_alone: !nothing_goes && finder.is_blind(), ..Kept::default() };
+    let boundary = if nothing_goes { u64::MAX } else { finder.boundary() };
+    let mut kept = EventSelection {
+        is_by_calls_alone: !nothing_goes && finder.has_no_time(),
+        ..EventSelection::default()
+    };
     let mut last_stays = true;
     let mut end = 0;
-    each(log, layout, watch, |seen, record| {
-        let stays = stays(cut, &seen, record.number < place);
-        // What stands between two records goes with the second, and what is damaged with the one
-        // before.
+    each_event(log, layout, watch, |seen, record| {
+        let stays = stays(cut, &seen, record.number < boundary);
+        // Bytes between two records belong to the second one, and damaged records to the previous
+        // record.
         match kept.ranges.last_mut() {
             Some((_, until)) if stays && last_stays => *until = record.span.end,
             _ if stays => {
@@ -84,17 +94,19 @@ pub(super) fn kept(log: &Log, layout: &Layout, cut: &Cut, watch: &Watch<'_>) -> 
         }
         last_stays = stays;
         end = record.span.end;
-        Ok(Flow::On)
+        Ok(Flow::Continue)
     })?;
     kept.close(log, last_stays, end)?;
     Ok((kept, damage))
 }
 
-impl Kept {
-    /// Each range ends with the line's end.
+impl EventSelection {
+    /// Extends each range to the end of its line.
     fn close(&mut self, log: &Log, last_stays: bool, end: u64) -> Result<()> {
         let last = self.ranges.len();
         for (index, (_, until)) in self.ranges.iter_mut().enumerate() {
+            // If the last record is kept, so is everything after it, including damaged or
+            // incomplete lines.
             let is_all = index + 1 == last && last_stays && *until == end;
             *until = if is_all { log.len() } else { log.line_end(*until)? };
         }
@@ -102,9 +114,9 @@ impl Kept {
     }
 }
 
-/// Whether an event stays: what is told of a call goes where the call goes, and the rest by where
-/// it stands.
-fn stays(cut: &Cut, seen: &Seen, is_before: bool) -> bool {
+/// True if an event is kept. Events of a tool call follow the call; all others follow their
+/// position or, if the cut is by time, their time.
+fn stays(cut: &Cut, seen: &EventFacts, is_before: bool) -> bool {
     match &seen.call {
         Some(id) if cut.removes(id) => false,
         Some(id) if cut.keeps(id) => true,
@@ -112,24 +124,24 @@ fn stays(cut: &Cut, seen: &Seen, is_before: bool) -> bool {
     }
 }
 
-/// Looks for the first event that goes.
-struct Finder<'c> {
+/// Finds the first event to remove.
+struct BoundaryFinder<'c> {
     cut: &'c Cut,
     prompts: u64,
-    /// The prompt that begins the first turn that goes.
+    /// The prompt that starts the first removed turn.
     turn: Option<u64>,
-    /// The last prompt, while nothing was done for it yet.
+    /// The last prompt, until an event shows that work on it started.
     open_prompt: Option<u64>,
-    /// The first event that is too late, while it may still belong to the turn before.
+    /// The first event that is too late, while it may still belong to the previous turn.
     late: Option<u64>,
     found: Option<u64>,
-    /// The first event of a call that goes, and what follows the last one of a call that stays.
+    /// The first event of a removed call, and the position after the last event of a kept call.
     removed_call: Option<u64>,
     after_kept_call: u64,
     events: u64,
 }
 
-impl<'c> Finder<'c> {
+impl<'c> BoundaryFinder<'c> {
     fn new(cut: &'c Cut) -> Self {
         Self {
             cut,
@@ -144,7 +156,7 @@ impl<'c> Finder<'c> {
         }
     }
 
-    fn take(&mut self, seen: &Seen, number: u64) {
+    fn observe(&mut self, seen: &EventFacts, number: u64) {
         self.events = number + 1;
         let is_prompt = seen.name == "prompt:submit";
         if is_prompt {
@@ -161,13 +173,14 @@ impl<'c> Finder<'c> {
             _ => {}
         }
         if self.found.is_none() {
-            self.look(seen, number, is_prompt);
+            self.update_boundary(seen, number, is_prompt);
         }
     }
 
-    /// By time. Where a turn begins, the prompt may stand a little before its message's time, and
-    /// the end of the turn before a little behind it.
-    fn look(&mut self, seen: &Seen, number: u64, is_prompt: bool) {
+    /// Finds the boundary by time. Events and messages are written by different code, so at the
+    /// start of a turn the prompt event may be slightly earlier than the cut, and the end of the
+    /// previous turn slightly later.
+    fn update_boundary(&mut self, seen: &EventFacts, number: u64, is_prompt: bool) {
         let at_turn = self.cut.is_at_turn && !self.cut.is_by_time;
         let ends = matches!(&*seen.name, "prompt:complete" | "orchestrator:complete" | "execution:end");
         if let Some(late) = self.late {
@@ -181,7 +194,7 @@ impl<'c> Finder<'c> {
         if seen.time.zip(self.cut.time).is_none_or(|(time, cut)| time < cut) {
             self.open_prompt = match self.open_prompt {
                 _ if is_prompt => Some(number),
-                open if begins(&seen.name) => open,
+                open if precedes_work(&seen.name) => open,
                 _ => None,
             };
             return;
@@ -193,28 +206,29 @@ impl<'c> Finder<'c> {
         }
     }
 
-    /// Whether turns are counted alike in messages and events.
+    /// True if messages and events have the same number of turns.
     fn counts_alike(&self) -> bool {
         self.cut.is_at_turn && !self.cut.is_by_time && self.prompts == self.cut.all_turns
     }
 
-    fn is_blind(&self) -> bool {
+    fn has_no_time(&self) -> bool {
         !self.counts_alike() && self.found.or(self.late).is_none() && self.cut.time.is_none()
     }
 
-    /// The first event that goes.
-    fn place(&self) -> u64 {
+    /// Returns the first event to remove.
+    fn boundary(&self) -> u64 {
+        // The most reliable evidence first: the same turn in both logs, then time, then tool calls.
         let by_time = self.found.or(self.late);
-        let place = match self.turn {
+        let boundary = match self.turn {
             Some(turn) if self.counts_alike() => Some(turn),
             _ if self.cut.time.is_some() => by_time,
             _ => self.removed_call.or(self.turn.filter(|turn| *turn >= self.after_kept_call)),
         };
-        place.unwrap_or(self.events)
+        boundary.unwrap_or(self.events)
     }
 }
 
-/// Whether an event of this name comes before anything is done for a prompt.
-fn begins(name: &str) -> bool {
+/// True if an event of this type precedes the work on a prompt.
+fn precedes_work(name: &str) -> bool {
     matches!(name, "execution:start" | "session:resume" | "session:start") || name.starts_with("plan:")
 }

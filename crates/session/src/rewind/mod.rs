@@ -1,5 +1,5 @@
-//! Back to a turn, a message or a time: what came later is cut off the transcript and the events,
-//! and can be brought back.
+//! Rewinds of a session to a turn, a message, or a time. The transcript and the events are cut, and
+//! can be restored with an undo.
 
 mod cut;
 mod events;
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use trommel_base::commit;
 
-use crate::change::{self, Content, FileChange, Held, REWIND, UNDO};
+use crate::change::{self, Content, FileChange, LockedSession, REWIND, UNDO};
 use crate::error::{Change, Error, ErrorClass, ErrorKind, Missing, RequestFault, Result};
 use crate::format::{EVENTS, METADATA, TRANSCRIPT};
 use crate::metadata::{quoted, with_members};
@@ -16,23 +16,23 @@ use crate::records::{Damage, Log};
 use crate::session::Session;
 use crate::sessions::Sessions;
 use crate::text::is_zero;
-use crate::time::{asked, spelt};
+use crate::time::{parse_requested, to_rfc3339};
 use crate::watch::Watch;
 
 use cut::{Cut, Target};
-use events::Kept;
+use events::EventSelection;
 
-/// Where to go back to: one of the three.
+/// The point to rewind to. Exactly one of the three targets must be set.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RewindQuery {
-    /// To after this turn; turns count from 1.
+    /// Keeps everything up to the end of this turn. Turns count from 1.
     pub to_turn: Option<u64>,
-    /// To after this message; messages count from 0, as they are shown.
+    /// Keeps everything up to this message. Messages count from 0, as in pages.
     pub to_message: Option<u64>,
-    /// To before this time.
+    /// Keeps everything before this time.
     pub before_timestamp: Option<String>,
-    /// Only tell what would be done.
+    /// Only reports what a rewind would remove.
     pub dry_run: bool,
 }
 
@@ -42,67 +42,67 @@ impl Default for RewindQuery {
     }
 }
 
-/// What a rewind did, or would do.
+/// The report of a rewind or of its dry run.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
-pub struct Rewound {
+pub struct RewindReport {
     /// The session.
     pub session_id: String,
-    /// Whether nothing was changed.
+    /// True if nothing was changed.
     pub dry_run: bool,
-    /// What is cut off.
-    pub would_remove: Removed,
-    /// How many messages are left.
+    /// The number of removed messages and events.
+    pub would_remove: RemovedCounts,
+    /// The number of messages that are kept.
     pub messages_left: u64,
-    /// How many events are left.
+    /// The number of events that are kept.
     pub events_left: u64,
-    /// How many turns are left.
+    /// The number of turns that are kept.
     pub new_turn_count: u64,
-    /// Whether what was there before can be brought back.
+    /// True if the change can be undone.
     pub backup_created: bool,
     /// The names of the backups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<String>,
-    /// What should be known about the result.
+    /// Warnings about the result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// What becomes of the lines of a program that keeps writing to the session.
+    /// The effect on a program that is writing to the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<&'static str>,
-    /// What could not be read; it is cut off with what stands around it.
+    /// The records that could not be read. They are removed or kept together with adjacent records.
     #[serde(skip_serializing_if = "Damage::is_none")]
     pub damage: Damage,
 }
 
-/// How much is cut off.
+/// The number of removed messages and events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Removed {
+pub struct RemovedCounts {
     /// Messages.
     pub messages: u64,
     /// Events.
     pub events: u64,
 }
 
-/// What an undo did.
+/// The report of an undo.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
-pub struct Undone {
+pub struct UndoReport {
     /// The session.
     pub session_id: String,
-    /// What was undone: `rewind` or `repair`.
+    /// The change that was undone: `rewind` or `repair`.
     pub undone: String,
-    /// When that was, as fourteen digits.
+    /// The time of that change, as fourteen digits.
     pub made: String,
-    /// The files that are again what they were.
+    /// The files that were restored.
     pub restored: Vec<String>,
-    /// Whether the files had been changed since.
+    /// True if the files had been modified since the change.
     pub changed_since: bool,
-    /// Lines that a program added to the backups, because it still had the files open that were
-    /// replaced. They are restored, too.
+    /// The number of lines that were appended to the backups by a program that still had the
+    /// replaced files open. They are restored, too.
     #[serde(skip_serializing_if = "is_zero")]
     pub late_lines: u64,
-    /// Backups of what was there until now.
+    /// Backups of the files before the undo.
     pub backups: Vec<String>,
 }
 
@@ -113,7 +113,7 @@ impl RewindQuery {
             (Some(0), None, None) => Err(RequestFault::TurnZero.into()),
             (Some(turn), None, None) => Ok(Target::Turn(turn)),
             (None, Some(message), None) => Ok(Target::Message(message)),
-            (None, None, Some(time)) => Ok(Target::Time(asked(time, sessions.now().time_zone())?)),
+            (None, None, Some(time)) => Ok(Target::Time(parse_requested(time, sessions.now().time_zone())?)),
             (None, None, None) => Err(RequestFault::NoTarget.into()),
             _ => Err(RequestFault::SeveralTargets.into()),
         }
@@ -121,53 +121,57 @@ impl RewindQuery {
 }
 
 impl Sessions {
-    /// Cuts a session back, or tells what that would cut off.
-    pub fn rewind(&self, session: &Session, query: &RewindQuery, watch: &Watch<'_>) -> Result<Rewound> {
+    /// Rewinds a session, or reports what a rewind would remove.
+    pub fn rewind(&self, session: &Session, query: &RewindQuery, watch: &Watch<'_>) -> Result<RewindReport> {
         self.must_be_changeable(session, Change::Rewind)?;
         let target = query.target(self)?;
-        // Who only asks needs no right to write.
-        let held = if query.dry_run { None } else { Some(change::hold(session)?) };
+        // A dry run takes no lock, so it works without write permission.
+        let locked = if query.dry_run { None } else { Some(change::lock_session(session)?) };
         let (messages, events) = (session.bytes(TRANSCRIPT), session.bytes(EVENTS));
-        // Read once, events twice; read again for their backups, and rewritten. The description is
-        // read for its backup and rewritten.
+        // The transcript is read once and the events twice; both are read again for their backups,
+        // and rewritten. The description is read for its backup and rewritten.
         let copies = if query.dry_run { 0 } else { 2 * (messages + events) + session.bytes(METADATA) };
         let job = watch.job(messages + 2 * events + copies)?;
-        let rewind = Rewind::of(session, target, watch)?;
-        let mut rewound = rewind.told(session, query.dry_run);
+        let rewind = Rewind::plan(session, target, watch)?;
+        let mut rewound = rewind.report(session, query.dry_run);
         rewound.note = rewind.changes_anything().then_some(change::stop_writers(query.dry_run));
-        if let Some(held) = held
+        if let Some(locked) = locked
             && rewind.changes_anything()
         {
-            let plan = rewind.make(&held, self.now().timestamp(), watch)?;
+            let plan = rewind.apply(&locked, self.now().timestamp(), watch)?;
             rewound.backups = plan.files.iter().map(|file| plan.note.backup(&file.name)).collect();
             rewound.backup_created = true;
-            rewound.warnings.extend(held.late(&plan));
+            rewound.warnings.extend(locked.late_write_warnings(&plan));
         }
         job.done();
         Ok(rewound)
     }
 
-    /// Brings back what the last rewind or repair changed that was not undone. What is there now is
-    /// kept as backups.
+    /// Undoes the last rewind or repair that was not undone. The current files are kept as backups.
     ///
-    /// The backups become the session's files again, with lines that a program added to them since.
-    pub fn undo(&self, session: &Session, watch: &Watch<'_>) -> Result<Undone> {
+    /// The backups themselves become the session's files again, including lines that a program
+    /// appended to them.
+    pub fn undo(&self, session: &Session, watch: &Watch<'_>) -> Result<UndoReport> {
         self.must_be_changeable(session, Change::Undo)?;
-        let held = change::hold(session)?;
-        let last = held.last()?.ok_or_else(|| Missing::Change { session: session.id.clone() })?;
-        let job = watch.job(held.bytes_to_undo(&last))?;
-        let backups = held.backups(&last, watch)?;
-        let changed_since = held.changed_since(&last, watch)?;
+        let locked = change::lock_session(session)?;
+        let last = locked.last_change()?.ok_or_else(|| Missing::Change { session: session.id.clone() })?;
+        let job = watch.job(locked.bytes_to_undo(&last))?;
+        // The backups are verified before anything is changed. One that was modified other than by
+        // appending is refused.
+        let backups = locked.backups(&last, watch)?;
+        let changed_since = locked.changed_since(&last, watch)?;
         let now = open_all(session, &last)?;
-        let files = now.iter().zip(&backups).map(|((name, was), backup)| FileChange {
+        let files = now.iter().zip(&backups).map(|((name, original), backup)| FileChange {
             name,
-            was,
+            original,
             content: Content::Backup(backup),
         });
-        let plan = held.change(UNDO, self.now().timestamp(), files.collect(), watch)?;
-        held.forget(&last)?;
+        // The undo is itself a change with backups. The record of the undone change is removed
+        // last: if the process ends before, the undo can be repeated.
+        let plan = locked.change(UNDO, self.now().timestamp(), files.collect(), watch)?;
+        locked.discard(&last)?;
         job.done();
-        Ok(Undone {
+        Ok(UndoReport {
             session_id: session.id.clone(),
             undone: last.note.label.trim_start_matches("pre-").to_owned(),
             made: last.note.stamp.clone(),
@@ -179,7 +183,7 @@ impl Sessions {
     }
 }
 
-/// The files that a change made, as they are now.
+/// Opens the files of a change in their current state.
 fn open_all(session: &Session, plan: &change::Plan) -> Result<Vec<(&'static str, Log)>> {
     let name = |file: &commit::PlannedFile| {
         [METADATA, TRANSCRIPT, EVENTS].into_iter().find(|name| *name == file.name)
@@ -188,22 +192,22 @@ fn open_all(session: &Session, plan: &change::Plan) -> Result<Vec<(&'static str,
     names.map(|name| Ok((name, Log::open(&session.path.join(name))?))).collect()
 }
 
-/// A rewind that was thought through.
+/// A planned rewind.
 struct Rewind {
     transcript: Log,
     cut: Cut,
-    events: Option<(Log, Kept)>,
+    events: Option<(Log, EventSelection)>,
     metadata: Option<Log>,
     damage: Damage,
 }
 
 impl Rewind {
-    fn of(session: &Session, target: Target, watch: &Watch<'_>) -> Result<Self> {
+    fn plan(session: &Session, target: Target, watch: &Watch<'_>) -> Result<Self> {
         let transcript = session.transcript(watch)?;
         let (cut, mut damage) = Cut::find(&transcript, target, watch)?;
         let events = match session.events(watch) {
             Ok(log) => {
-                let (kept, damaged) = events::kept(&log, session.layout(), &cut, watch)?;
+                let (kept, damaged) = events::select(&log, session.layout(), &cut, watch)?;
                 damage.add(damaged);
                 Some((log, kept))
             }
@@ -214,21 +218,24 @@ impl Rewind {
         Ok(Self { transcript, cut, events, metadata, damage })
     }
 
-    fn removed(&self) -> Removed {
+    fn removed(&self) -> RemovedCounts {
         let events = self.events.as_ref().map_or(0, |(_, kept)| kept.removed);
-        Removed { messages: self.cut.removed, events }
+        RemovedCounts { messages: self.cut.removed, events }
     }
 
     fn changes_anything(&self) -> bool {
-        self.removed() != Removed::default()
+        self.removed() != RemovedCounts::default()
     }
 
-    fn told(&self, session: &Session, dry_run: bool) -> Rewound {
+    fn report(&self, session: &Session, dry_run: bool) -> RewindReport {
         let mut warnings = self.cut.warnings.clone();
         if self.events.as_ref().is_some_and(|(_, kept)| kept.is_by_calls_alone) {
-            warnings.push("neither messages nor events say where the cut is in time: events were cut by their calls of tools".to_owned());
+            warnings.push(
+                "neither messages nor events have a time at the cut: events were cut by their tool calls"
+                    .to_owned(),
+            );
         }
-        Rewound {
+        RewindReport {
             session_id: session.id.clone(),
             dry_run,
             would_remove: self.removed(),
@@ -243,7 +250,9 @@ impl Rewind {
         }
     }
 
-    fn make(&self, held: &Held<'_>, now: Timestamp, watch: &Watch<'_>) -> Result<change::Plan> {
+    fn apply(&self, locked: &LockedSession<'_>, now: Timestamp, watch: &Watch<'_>) -> Result<change::Plan> {
+        // All files of the session are changed in one commit, so that a crash cannot leave a cut
+        // transcript with uncut events.
         let mut files = vec![ranges(TRANSCRIPT, &self.transcript, vec![(0, self.cut.offset)], watch)];
         if let Some((log, kept)) = &self.events {
             files.push(ranges(EVENTS, log, kept.ranges.clone(), watch));
@@ -253,21 +262,21 @@ impl Rewind {
             let mut members = vec![
                 ("turn_count", self.cut.user_messages.to_string()),
                 ("message_count", self.cut.kept.to_string()),
-                ("updated", quoted(&spelt(now))),
+                ("updated", quoted(&to_rfc3339(now))),
             ];
             members.extend(events.map(|events| ("event_count", events.to_string())));
-            files.push(described(log, &members)?);
+            files.push(change_description(log, &members)?);
         }
-        held.change(REWIND, now, files, watch)
+        locked.change(REWIND, now, files, watch)
     }
 }
 
-/// A description that is longer than that is none.
-const DESCRIPTION: u64 = 16 << 20;
+/// The maximum size of a description in bytes.
+const MAX_DESCRIPTION_BYTES: u64 = 16 << 20;
 
-/// A description with members set anew.
-pub(crate) fn described<'f>(log: &'f Log, members: &[(&str, String)]) -> Result<FileChange<'f>> {
-    if log.len() > DESCRIPTION {
+/// Plans a change of some members of a description.
+pub(crate) fn change_description<'f>(log: &'f Log, members: &[(&str, String)]) -> Result<FileChange<'f>> {
+    if log.len() > MAX_DESCRIPTION_BYTES {
         return Err(ErrorKind::LongDescription { path: log.path().to_owned(), bytes: log.len() }.into());
     }
     let mut json = Vec::new();
@@ -277,10 +286,10 @@ pub(crate) fn described<'f>(log: &'f Log, members: &[(&str, String)]) -> Result<
     })?;
     let changed = with_members(&json, members).map_err(|error| Error::read(log.path(), error))?;
     let fill = move |write: &mut dyn FnMut(&[u8]) -> Result<()>| write(&changed);
-    Ok(FileChange { name: METADATA, was: log, content: Content::Written(Box::new(fill)) })
+    Ok(FileChange { name: METADATA, original: log, content: Content::Written(Box::new(fill)) })
 }
 
-/// Some ranges of a file.
+/// Plans a change that keeps only some byte ranges of a file.
 fn ranges<'f>(
     name: &'static str,
     log: &'f Log,
@@ -293,5 +302,5 @@ fn ranges<'f>(
         }
         Ok(())
     };
-    FileChange { name, was: log, content: Content::Written(Box::new(fill)) }
+    FileChange { name, original: log, content: Content::Written(Box::new(fill)) }
 }

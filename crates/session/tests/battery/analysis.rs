@@ -1,4 +1,4 @@
-//! Figures: each use is counted once, and what is not counted is said.
+//! Analyses: each use counts once, and records that are not counted are reported.
 
 use trommel_session::{AggregateQuery, EventQuery, ListQuery, Page, Session, Sessions, TranscriptQuery};
 
@@ -7,7 +7,7 @@ use crate::support::{Claude, Home, PROJECT, Written, watch};
 const PROMPT: &str = r#"{"type":"user","timestamp":"2026-03-01T09:00:00Z","sessionId":"s","message":{"role":"user","content":"hi"}}"#;
 
 #[test]
-fn a_summary_of_all_events() {
+fn summarizes_all_events() {
     let home = Home::new();
     let summary = home.turns("s", 3).summary(&watch()).unwrap();
     assert_eq!((summary.total_events, summary.errors), (24, 0));
@@ -19,7 +19,7 @@ fn a_summary_of_all_events() {
 }
 
 #[test]
-fn types_are_counted_by_the_beginning_of_long_names() {
+fn counts_types_by_truncated_names() {
     let home = Home::new();
     let long = "x".repeat(150);
     let line = format!("{{\"event\":\"{long}\"}}\n");
@@ -35,7 +35,7 @@ fn types_are_counted_by_the_beginning_of_long_names() {
 }
 
 #[test]
-fn usage_is_counted_once() {
+fn counts_usage_once() {
     let home = Home::new();
     let usage = home.turns("s", 3).usage(&watch()).unwrap();
     assert_eq!((usage.llm_requests, usage.tool_calls), (6, 3));
@@ -51,7 +51,7 @@ fn usage_is_counted_once() {
 }
 
 #[test]
-fn parents_children_and_forks_are_counted_once() {
+fn counts_parents_children_and_forks_once() {
     let home = Home::new();
     let parent = home.turns("parent", 2);
     let child =
@@ -86,7 +86,7 @@ fn parents_children_and_forks_are_counted_once() {
 }
 
 #[test]
-fn calls_of_one_id_are_one() {
+fn counts_calls_with_the_same_id_once() {
     let home = Home::new();
     let mut written = Written::turns(1);
     written.event(1, 5000, "tool:pre", r#""tool_name":"grep","tool_call_id":"call_1""#);
@@ -97,11 +97,11 @@ fn calls_of_one_id_are_one() {
     let usage = home.find("s").usage(&watch()).unwrap();
     assert_eq!((usage.tool_calls, usage.llm_requests, usage.total_input_tokens), (2, 4, 107));
     assert!(usage.left_out.iter().any(|row| row.why.contains("same id") && row.count == 1));
-    assert!(usage.left_out.iter().any(|row| row.why.contains("say no usage") && row.count == 1));
+    assert!(usage.left_out.iter().any(|row| row.why.contains("have no usage") && row.count == 1));
 }
 
 #[test]
-fn turns_in_time() {
+fn timeline_has_times_of_turns() {
     let home = Home::new();
     let timeline = home.turns("s", 3).timeline(Page::new(1, 1), &watch()).unwrap();
     assert_eq!((timeline.total_count, timeline.has_more, timeline.from), (3, true, "events"));
@@ -120,7 +120,7 @@ fn turns_in_time() {
 }
 
 #[test]
-fn figures_of_any_field_by_any_other() {
+fn aggregates_any_field_by_any_other() {
     let home = Home::new();
     let session = home.turns("s", 4);
     let mut query = AggregateQuery::default();
@@ -143,7 +143,7 @@ fn figures_of_any_field_by_any_other() {
     assert_eq!((found.events, found.not_numbers, found.groups.len()), (8, 8, 0));
 }
 
-/// Interleaved parts: each response counts once, by its largest figures.
+/// Interleaved parts: each response counts once, with its largest figures.
 #[test]
 fn counts_interleaved_parts_of_a_message_once() {
     let claude = Claude::new();
@@ -202,14 +202,14 @@ fn counts_sub_agents_of_claude_code_once() {
     assert_eq!(parents["agent-4"].as_deref(), Some("other"));
     let agent = claude.sessions.find("agent-2").unwrap();
     assert_eq!((agent.project(), agent.is_top_level()), (PROJECT, false));
-    // A path leads to the same.
+    // The same result through a path.
     let (sessions, opened) = Sessions::open(agent.path()).unwrap();
     assert_eq!((opened.id(), opened.project()), ("agent-2", PROJECT));
     assert_eq!(sessions.find("s").unwrap().id(), "s");
 }
 
 #[test]
-fn errors_have_one_definition() {
+fn all_queries_agree_on_errors() {
     let claude = Claude::new();
     let lines = [
         PROMPT,
@@ -236,14 +236,14 @@ fn errors_have_one_definition() {
     );
     written.event(1, 5_002, "provider:retry", r#""result":{"success":false}"#);
     home.write("s", "events.jsonl", &written.events);
-    for (session, says) in [
+    for (session, expected) in [
         (session, vec![(Some("Bash"), "exit 1"), (None, "API Error: 529"), (None, "overloaded")]),
         (home.find("s"), vec![(Some("cat"), "no such file"), (Some("cat"), "none")]),
     ] {
         let errors = session.errors(Page::default(), &watch()).unwrap();
         let found = errors.errors.iter().map(|row| (row.tool_name.as_deref(), &*row.message));
-        assert_eq!(found.collect::<Vec<_>>(), says);
-        let count = says.len() as u64;
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+        let count = expected.len() as u64;
         assert_eq!(session.summary(&watch()).unwrap().errors, count);
         assert_eq!(session.timeline(Page::default(), &watch()).unwrap().turns[0].errors, count);
         let mut query = EventQuery::default();
@@ -253,7 +253,7 @@ fn errors_have_one_definition() {
 }
 
 #[test]
-fn commands_and_notes_begin_no_turns() {
+fn commands_and_notes_start_no_turn() {
     let claude = Claude::new();
     let user = |content: &str, more: &str| {
         format!(
@@ -300,7 +300,7 @@ fn commands_and_notes_begin_no_turns() {
 }
 
 #[test]
-fn a_response_without_model_and_usage_has_no_row() {
+fn response_without_model_and_usage_has_no_row() {
     let home = Home::new();
     let path = home.root.path().join("chat.jsonl");
     std::fs::write(
@@ -310,5 +310,5 @@ fn a_response_without_model_and_usage_has_no_row() {
     .unwrap();
     let usage = Session::open(&path).unwrap().usage(&watch()).unwrap();
     assert_eq!((usage.llm_requests, usage.by_model.len()), (1, 0));
-    assert!(usage.left_out.iter().any(|row| row.why.contains("say no usage")));
+    assert!(usage.left_out.iter().any(|row| row.why.contains("have no usage")));
 }

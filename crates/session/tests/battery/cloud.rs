@@ -1,5 +1,5 @@
-//! Sessions that lie in the cloud, also or only: a mirror of them is a folder like any other, but
-//! for what is done to it.
+//! Sessions that are in the cloud, also or only. Their mirror is an ordinary folder that is never
+//! changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use trommel_session::{
 
 use crate::support::{Home, PROJECT, Written, watch};
 
-/// A home, and a mirror beside it.
+/// A home folder, and a mirror beside it.
 struct Clouded {
     home: Home,
     mirror: tempfile::TempDir,
@@ -30,7 +30,7 @@ impl Clouded {
         self.mirror.path().join("projects").join(project).join("sessions").join(id)
     }
 
-    /// A session of so many turns in the mirror.
+    /// Writes a session with `turns` turns to the mirror.
     fn mirror(&self, id: &str, turns: u64, members: &str) -> &Self {
         let (folder, written) = (self.mirrored(PROJECT, id), Written::turns(turns));
         fs::create_dir_all(&folder).unwrap();
@@ -52,7 +52,7 @@ impl Clouded {
     }
 }
 
-/// All files below a folder, and what is in them.
+/// Returns all files below a folder, with their contents.
 fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -68,7 +68,7 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn a_session_in_both_places_is_one() {
+fn mirrored_local_session_is_listed_once() {
     let clouded = Clouded::new();
     clouded.home.turns("both", 2);
     clouded.home.turns("here", 1);
@@ -89,7 +89,7 @@ fn a_session_in_both_places_is_one() {
 }
 
 #[test]
-fn sessions_of_other_projects_are_others() {
+fn same_id_in_other_projects_is_distinct() {
     let clouded = Clouded::new();
     clouded.home.turns("s", 1);
     fs::create_dir_all(clouded.mirrored("-other", "s")).unwrap();
@@ -102,7 +102,7 @@ fn sessions_of_other_projects_are_others() {
 }
 
 #[test]
-fn a_session_of_the_cloud_is_told_of_without_a_path() {
+fn cloud_session_has_no_path() {
     let clouded = Clouded::new();
     clouded.mirror("s", 3, ", \"name\": \"N\"");
     let session = clouded.sessions().find("s").unwrap();
@@ -121,7 +121,7 @@ fn a_session_of_the_cloud_is_told_of_without_a_path() {
 }
 
 #[test]
-fn searches_meet_a_session_once() {
+fn searches_a_mirrored_session_once() {
     let clouded = Clouded::new();
     clouded.home.turns("both", 1);
     clouded.mirror("both", 1, "").mirror("there", 1, "");
@@ -135,7 +135,7 @@ fn searches_meet_a_session_once() {
 }
 
 #[test]
-fn usage_counts_children_of_the_cloud_once() {
+fn counts_usage_of_cloud_children_once() {
     let clouded = Clouded::new();
     clouded.home.turns("s", 1);
     clouded.home.turns("s_both", 1);
@@ -153,18 +153,17 @@ fn usage_counts_children_of_the_cloud_once() {
 }
 
 #[test]
-fn nothing_is_written_to_a_mirror() {
+fn refuses_to_change_a_mirror() {
     let clouded = Clouded::new();
     clouded.mirror("s", 3, "");
-    // What would be gone on with elsewhere.
+    // A change that another machine would have to resume.
     fs::write(clouded.mirrored(PROJECT, "s").join(".trommel-change.json"), "{}").unwrap();
     let before = contents(clouded.mirror.path());
     let sessions = clouded.sessions();
     let session = sessions.find("s").unwrap();
     let refused = |error: &Error, what: &str| {
         assert_eq!(error.class(), ErrorClass::Unsupported);
-        let expected =
-            format!("session s cannot be {what}: it lies in the cloud only; bring it here first (`sync`)");
+        let expected = format!("session s cannot be {what}: it is only in the cloud; pull it first (`sync`)");
         assert_eq!(error.to_string(), expected);
     };
     for dry_run in [true, false] {
@@ -173,17 +172,17 @@ fn nothing_is_written_to_a_mirror() {
         refused(&sessions.rewind(&session, &query, &watch()).unwrap_err(), "rewound");
         refused(&sessions.repair(&session, dry_run, &watch()).unwrap_err(), "repaired");
     }
-    refused(&sessions.undo(&session, &watch()).unwrap_err(), "changed back");
-    // Neither is it when it is opened where it lies.
+    refused(&sessions.undo(&session, &watch()).unwrap_err(), "undone");
+    // The same applies to a mirrored session opened by its path.
     fs::remove_file(clouded.mirrored(PROJECT, "s").join(".trommel-change.json")).unwrap();
     let opened = trommel_session::Session::open(clouded.mirrored(PROJECT, "s")).unwrap();
-    refused(&sessions.undo(&opened, &watch()).unwrap_err(), "changed back");
+    refused(&sessions.undo(&opened, &watch()).unwrap_err(), "undone");
     let after = contents(clouded.mirror.path());
     assert!(before.iter().filter(|(path, _)| !path.ends_with(".trommel-change.json")).eq(&after));
 }
 
 #[test]
-fn a_session_in_both_places_is_changed_here() {
+fn changes_only_the_local_copy() {
     let clouded = Clouded::new();
     clouded.home.turns("s", 3);
     clouded.mirror("s", 3, "");
@@ -198,7 +197,7 @@ fn a_session_in_both_places_is_changed_here() {
 }
 
 #[test]
-fn what_a_mirror_keeps_beside_is_no_session() {
+fn ignores_other_files_in_a_mirror() {
     let clouded = Clouded::new();
     clouded.mirror("s", 1, "");
     let projects = clouded.mirror.path().join("projects");
@@ -216,10 +215,10 @@ fn what_a_mirror_keeps_beside_is_no_session() {
     assert_eq!((found.total_count, found.damage.is_none(), found.problems.len()), (1, true, 0));
 }
 
-/// R37: what is known of the cloud is listed and searched without it, and that it was not reached
-/// is said.
+/// R37: sessions in the cloud are listed and searched offline, and the answer reports the missing
+/// connection.
 #[test]
-fn r37_a_cloud_out_of_reach_is_told() {
+fn r37_reports_a_missing_connection() {
     let clouded = Clouded::new();
     clouded.mirror("s", 1, "");
     let offline = clouded.home.sessions.clone().cloud(clouded.mirror.path(), false);
@@ -230,8 +229,7 @@ fn r37_a_cloud_out_of_reach_is_told() {
     assert!(!offline.sync_status(None).unwrap().connected);
     assert!(clouded.sessions().list(&ListQuery::default(), &watch()).unwrap().connected);
     assert!(clouded.sessions().sync_status(Some("s")).unwrap().connected);
-    // Without a cloud nothing is said of one but in a list, and without a mirror there is nothing
-    // in it.
+    // Without a cloud, only lists mention a connection. An empty mirror has no sessions.
     let found = clouded.home.sessions.search(&SearchQuery::new("question"), &watch()).unwrap();
     assert!(serde_json::to_value(&found).unwrap().get("connected").is_none());
     let empty = Sessions::new().cloud(clouded.mirror.path().join("none"), true);

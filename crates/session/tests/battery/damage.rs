@@ -1,4 +1,4 @@
-//! Damaged and growing logs: no line hides another, and what could not be read is said.
+//! Damaged and growing logs: no line hides another, and unreadable records are reported.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -8,7 +8,7 @@ use trommel_session::{EventQuery, TranscriptQuery};
 use crate::support::{Home, Written, watch};
 
 #[test]
-fn damaged_lines_are_told_and_passed_over() {
+fn reports_and_skips_damaged_lines() {
     let home = Home::new();
     let written = Written::turns(2).events;
     let mut lines = written.lines().map(str::to_owned).collect::<Vec<_>>();
@@ -27,7 +27,7 @@ fn damaged_lines_are_told_and_passed_over() {
 }
 
 #[test]
-fn many_damaged_lines_are_counted_and_few_are_told() {
+fn counts_all_damaged_lines_and_lists_a_few() {
     let home = Home::new();
     home.write("s", "transcript.jsonl", "{\n".repeat(500) + "{\"role\":\"user\",\"content\":\"x\"}\n");
     let page = home.find("s").messages(&TranscriptQuery::default(), &watch()).unwrap();
@@ -36,7 +36,7 @@ fn many_damaged_lines_are_counted_and_few_are_told() {
 }
 
 #[test]
-fn a_line_that_is_being_written_is_no_damage() {
+fn incomplete_last_line_is_not_damage() {
     let home = Home::new();
     let session = home.turns("s", 1);
     let path = home.folder("s").join("events.jsonl");
@@ -51,7 +51,7 @@ fn a_line_that_is_being_written_is_no_damage() {
 }
 
 #[test]
-fn empty_files_are_empty() {
+fn accepts_empty_files() {
     let home = Home::new();
     home.write("s", "events.jsonl", "").write("s", "transcript.jsonl", "\n\n");
     let session = home.find("s");

@@ -1,4 +1,4 @@
-//! Events by type and fields, and what is never returned.
+//! Events by type and fields, and the payloads that are never returned.
 
 use trommel_session::{ErrorClass, EventPage, EventQuery, Session};
 
@@ -20,7 +20,7 @@ fn json(page: &EventPage) -> String {
 }
 
 #[test]
-fn small_known_fields_come_unasked() {
+fn returns_small_known_fields_by_default() {
     let home = Home::new();
     let session = home.turns("s", 2);
     let page = events(&session, &query(&["llm:response"], &[]));
@@ -34,7 +34,7 @@ fn small_known_fields_come_unasked() {
 }
 
 #[test]
-fn fields_come_nested_as_they_stand() {
+fn returns_fields_nested_and_verbatim() {
     let home = Home::new();
     let session = home.turns("s", 1);
     let page = events(&session, &query(&["llm:response"], &["data.usage.input_tokens", "model", "nowhere"]));
@@ -45,9 +45,9 @@ fn fields_come_nested_as_they_stand() {
     assert_eq!(serde_json::to_string(&page.events[0]).unwrap(), expected);
 }
 
-/// R39: whatever is asked, all that an event carries is never returned.
+/// R39: no query returns a whole payload.
 #[test]
-fn r39_data_is_never_returned() {
+fn r39_never_returns_data() {
     let home = Home::new();
     let session = home.turns("s", 2);
     for field in ["data", "$.data", "$['data']", "['data']", "[\"data\"]"] {
@@ -65,7 +65,7 @@ fn r39_data_is_never_returned() {
 }
 
 #[test]
-fn r39_long_fields_are_left_out_and_named() {
+fn r39_omits_and_names_long_fields() {
     let home = Home::new();
     let mut written = Written::default();
     let long = "x".repeat(30_000_000);
@@ -86,7 +86,7 @@ fn r39_long_fields_are_left_out_and_named() {
 }
 
 #[test]
-fn errors_are_told_wherever_they_are_said() {
+fn finds_errors_in_every_field() {
     let home = Home::new();
     let lines = [
         r#"{"ts":"2026-03-01T09:00:00Z","lvl":"ERROR","event":"a"}"#,
@@ -98,34 +98,34 @@ fn errors_are_told_wherever_they_are_said() {
     ];
     home.write("s", "events.jsonl", lines.join("\n") + "\n");
     let session = home.find("s");
-    let mut asked = query(&[], &[]);
-    asked.errors_only = true;
-    let page = events(&session, &asked);
+    let mut request = query(&[], &[]);
+    request.errors_only = true;
+    let page = events(&session, &request);
     assert_eq!(page.total_count, 5);
     assert!(page.events.iter().all(|event| event.fields.get(&["has_error"]) == Some("true")));
     let errors = session.errors(trommel_session::Page::default(), &watch()).unwrap();
-    let says = errors.errors.iter().map(|row| &*row.message).collect::<Vec<_>>();
-    assert_eq!(says, ["no message", "no message", "T: m", "old", "no message"]);
+    let messages = errors.errors.iter().map(|row| &*row.message).collect::<Vec<_>>();
+    assert_eq!(messages, ["no message", "no message", "T: m", "old", "no message"]);
 }
 
 #[test]
-fn pages_have_totals_and_names_have_aliases() {
+fn pages_have_totals_and_types_have_aliases() {
     let home = Home::new();
     let session = home.turns("s", 10);
-    let mut asked = query(&["tool:call", "tool:result"], &["tool_name"]);
-    (asked.offset, asked.limit) = (15, 3);
-    let page = events(&session, &asked);
+    let mut request = query(&["tool:call", "tool:result"], &["tool_name"]);
+    (request.offset, request.limit) = (15, 3);
+    let page = events(&session, &request);
     assert_eq!((page.total_count, page.events.len(), page.has_more), (20, 3, true));
     assert_eq!(page.events[0].fields.get(&["event"]), Some("\"tool:post\""));
-    asked.offset = 18;
-    assert!(!events(&session, &asked).has_more);
-    asked.limit = 0;
-    assert_eq!(session.get_events(&asked, &watch()).unwrap_err().class(), ErrorClass::Request);
+    request.offset = 18;
+    assert!(!events(&session, &request).has_more);
+    request.limit = 0;
+    assert_eq!(session.get_events(&request, &watch()).unwrap_err().class(), ErrorClass::Request);
     assert_eq!(events(&session, &query(&["tool:*"], &[])).total_count, 20);
 }
 
 #[test]
-fn members_that_moved_are_found_in_either_place() {
+fn finds_members_inside_and_outside_the_payload() {
     let home = Home::new();
     let lines =
         [r#"{"ts":"t","event":"a","duration_ms":5}"#, r#"{"ts":"t","event":"a","data":{"duration_ms":6}}"#];
@@ -137,10 +137,10 @@ fn members_that_moved_are_found_in_either_place() {
     }
 }
 
-/// R39: of a first event what fits is there, and what does not is named; a page that may hold
-/// nothing is refused.
+/// R39: a first event is returned with the fields that fit, and the others are named. A page too
+/// small for any event is refused.
 #[test]
-fn r39_a_first_event_always_stands() {
+fn r39_first_event_of_a_page_is_truncated_to_fit() {
     let home = Home::new();
     let mut written = Written::default();
     for second in 0..3 {
@@ -148,18 +148,18 @@ fn r39_a_first_event_always_stands() {
     }
     home.write("s", "events.jsonl", &written.events);
     let session = home.find("s");
-    let mut asked = query(&[], &["a", "b", "c"]);
-    asked.max_chars = 2_000;
-    let page = events(&session, &asked);
+    let mut request = query(&[], &["a", "b", "c"]);
+    request.max_chars = 2_000;
+    let page = events(&session, &request);
     assert_eq!((page.events.len(), page.total_count, page.has_more), (1, 3, true));
     assert_eq!(page.events[0].omitted, ["c"]);
     assert_eq!(page.events[0].fields.get(&["data", "b"]).map(str::len), Some(902));
-    asked.fields = vec!["z".repeat(5_000), "a".to_owned()];
-    assert_eq!(events(&session, &asked).events[0].omitted, [0; 0].map(|_: u8| ""));
-    asked.max_chars = 199;
-    let error = session.get_events(&asked, &watch()).unwrap_err();
+    request.fields = vec!["z".repeat(5_000), "a".to_owned()];
+    assert_eq!(events(&session, &request).events[0].omitted, [0; 0].map(|_: u8| ""));
+    request.max_chars = 199;
+    let error = session.get_events(&request, &watch()).unwrap_err();
     assert!(error.class() == ErrorClass::Request && error.to_string().contains("less than 200"), "{error}");
-    let mut asked = trommel_session::TranscriptQuery::default();
-    asked.max_chars = 0;
-    assert_eq!(session.messages(&asked, &watch()).unwrap_err().class(), ErrorClass::Request);
+    let mut request = trommel_session::TranscriptQuery::default();
+    request.max_chars = 0;
+    assert_eq!(session.messages(&request, &watch()).unwrap_err().class(), ErrorClass::Request);
 }

@@ -20,7 +20,7 @@ fn dated(home: &Home, id: &str, created: &str, updated: &str) {
 }
 
 #[test]
-fn sessions_are_listed_by_project_and_day() {
+fn lists_sessions_by_project_and_day() {
     let home = Home::new();
     dated(&home, "a", "2026-03-03T10:00:00Z", "2026-03-03T11:00:00Z");
     dated(&home, "b", "2026-02-25T10:00:00Z", "2026-02-25T11:00:00Z");
@@ -46,7 +46,7 @@ fn sessions_are_listed_by_project_and_day() {
 }
 
 #[test]
-fn a_damaged_description_hides_nothing() {
+fn damaged_description_hides_no_session() {
     let home = Home::new();
     home.metadata("good", "").write("bad", "metadata.json", "{\"created\": \"20").write(
         "none",
@@ -63,7 +63,7 @@ fn a_damaged_description_hides_nothing() {
 }
 
 #[test]
-fn an_id_may_be_cut_short() {
+fn finds_sessions_by_id_prefix() {
     let home = Home::new();
     home.metadata("abc-1", "").metadata("abc-12", "").metadata("xyz", "");
     let find = |id: &str| home.sessions.find(id).map(|session| session.id().to_owned());
@@ -72,7 +72,7 @@ fn an_id_may_be_cut_short() {
     assert_eq!(find(&format!("{PROJECT}/x")).unwrap(), "xyz");
     let error = find("abc").unwrap_err();
     assert_eq!(error.class(), ErrorClass::Ambiguous);
-    assert!(error.to_string().contains("-home-u-app/abc-1, -home-u-app/abc-12; give more"), "{error}");
+    assert!(error.to_string().contains("-home-u-app/abc-1, -home-u-app/abc-12; pass a longer"), "{error}");
     for (id, kind) in [("q", ErrorClass::NotFound), ("", ErrorClass::Request), ("../x", ErrorClass::NotFound)]
     {
         assert_eq!(find(id).unwrap_err().class(), kind, "{id}");
@@ -80,7 +80,7 @@ fn an_id_may_be_cut_short() {
 }
 
 #[test]
-fn all_of_a_session_in_bounds() {
+fn get_returns_bounded_details() {
     let home = Home::new();
     home.turns("s", 3);
     let long = "x".repeat(5_000);
@@ -100,9 +100,9 @@ fn all_of_a_session_in_bounds() {
     assert!(details.problems[0].contains("has no events.jsonl"), "{:?}", details.problems);
 }
 
-/// R37: without any network, lists answer at once and say that nobody is connected.
+/// R37: without a network, lists answer immediately and report that there is no connection.
 #[test]
-fn r37_nothing_waits_for_others() {
+fn r37_lists_without_network() {
     let home = Home::new();
     home.metadata("s", "");
     let status = home.sessions.sync_status(Some("s")).unwrap();
@@ -114,7 +114,7 @@ fn r37_nothing_waits_for_others() {
 }
 
 #[test]
-fn a_session_is_opened_where_it_lies() {
+fn opens_a_session_folder_anywhere() {
     let home = Home::new();
     home.turns("s", 2);
     home.metadata("a_child", ", \"parent_id\": \"s\"");
@@ -134,7 +134,7 @@ fn a_session_is_opened_where_it_lies() {
 }
 
 #[test]
-fn a_file_is_opened_where_it_lies() {
+fn opens_a_session_file_anywhere() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("projects/-p");
     fs::create_dir_all(&folder).unwrap();
@@ -153,20 +153,20 @@ fn a_file_is_opened_where_it_lies() {
 }
 
 #[test]
-fn days_are_those_of_the_system_unless_a_time_is_given() {
+fn days_use_the_system_clock_by_default() {
     let home = Home::new();
     home.turns("s", 1);
     let mut query = ListQuery::default();
     query.date_range = Some("today".to_owned());
     let listed = |sessions: &Sessions| sessions.list(&query, &watch()).unwrap().total;
-    // Files that were written just now.
+    // Files that were just written.
     assert_eq!(listed(&Sessions::new().amplifier(home.root.path())), 1);
     assert_eq!(listed(&home.sessions.clone().at("2020-01-01T00:00[UTC]".parse().unwrap())), 0);
 }
 
-/// A copy of a file is later than all that is in it.
+/// A copied file has a later modification time than its records.
 #[test]
-fn the_last_record_of_claude_code_says_when_it_was_changed() {
+fn claude_code_modified_is_the_last_records_time() {
     let claude = Claude::new();
     let user = |time: &str, content: &str| {
         format!(
@@ -193,7 +193,8 @@ fn the_last_record_of_claude_code_says_when_it_was_changed() {
         query.date_range = Some(range.to_owned());
         assert_eq!(claude.sessions.list(&query, &watch()).unwrap().total, count, "{range}");
     }
-    // Titles, the user's before a model's before a summary's, wherever they are.
+    // Titles: the user's takes precedence over a model's, and that over a summary's, regardless of
+    // their order.
     lines.insert(0, r#"{"type":"summary","summary":"Fix login test","leafUuid":"u"}"#.to_owned());
     claude.write("s", &lines);
     assert_eq!(row().name.as_deref(), Some("Fix login test"));
@@ -225,10 +226,10 @@ fn the_last_record_of_claude_code_says_when_it_was_changed() {
 }
 
 #[test]
-fn formats_that_are_not_supported_are_named() {
+fn names_unsupported_formats() {
     let home = Home::new();
     let path = home.root.path().join("rollout.jsonl");
-    for (content, kind, says) in [
+    for (content, kind, fragment) in [
         (
             r#"{"timestamp":"2026-03-01T09:00:00Z","type":"session_meta","payload":{"id":"x"}}"#,
             ErrorClass::Unsupported,
@@ -241,15 +242,15 @@ fn formats_that_are_not_supported_are_named() {
         ),
         (r#"{"level":"info"}"#, ErrorClass::Unsupported, "format not supported"),
         ("", ErrorClass::Unsupported, "it has no records"),
-        ("hello\nworld\n", ErrorClass::Corrupt, "it holds no JSON objects"),
+        ("hello\nworld\n", ErrorClass::Corrupt, "it has no JSON objects"),
     ] {
         fs::write(&path, content).unwrap();
         let error = Sessions::open(&path).unwrap_err();
-        assert!(error.class() == kind && error.to_string().contains(says), "{error}");
+        assert!(error.class() == kind && error.to_string().contains(fragment), "{error}");
     }
 }
 
-/// Three projects with a session each.
+/// Creates three projects with a session each.
 fn projects() -> (tempfile::TempDir, Sessions) {
     let home = tempfile::tempdir().unwrap();
     for (program, project) in [("a", "-home-ada-app"), ("a", "-home-ada-app-web"), ("c", "-home-ada-my-api")]
@@ -270,7 +271,7 @@ fn projects() -> (tempfile::TempDir, Sessions) {
 }
 
 #[test]
-fn projects_are_matched_by_name_directory_and_part() {
+fn matches_projects_by_name_directory_and_part() {
     let (_home, sessions) = projects();
     let listed = |project: &str| {
         let mut query = ListQuery::default();
@@ -281,7 +282,7 @@ fn projects_are_matched_by_name_directory_and_part() {
         projects.sort();
         projects.join(" ")
     };
-    for (asked, expected) in [
+    for (requested, expected) in [
         ("-home-ada-app", "-home-ada-app"),
         ("/home/ada/app", "-home-ada-app"),
         ("/home/ada/app/", "-home-ada-app"),
@@ -295,7 +296,7 @@ fn projects_are_matched_by_name_directory_and_part() {
         ("/home/ada", ""),
         ("apple", ""),
     ] {
-        assert_eq!(listed(asked), expected, "{asked}");
+        assert_eq!(listed(requested), expected, "{requested}");
     }
     assert_eq!(sessions.projects().unwrap().len(), 3);
     assert_eq!(sessions.find("web/of").unwrap().id(), "of-home-ada-app-web");
@@ -308,24 +309,24 @@ fn projects_are_matched_by_name_directory_and_part() {
 }
 
 #[test]
-fn lists_without_sessions_say_why() {
+fn empty_lists_have_a_reason() {
     let (home, sessions) = projects();
     let notes = |sessions: &Sessions, change: &dyn Fn(&mut ListQuery)| {
         let mut query = ListQuery::default();
         change(&mut query);
         sessions.list(&query, &watch()).unwrap().notes.join("|")
     };
-    let said = notes(&sessions, &|query| query.project = Some("/home/ada/ap".to_owned()));
-    assert!(said.starts_with("no project matches /home/ada/ap: the nearest are -home-ada-app,"), "{said}");
-    let said = notes(&sessions, &|query| query.date_range = Some("2020-01-01".to_owned()));
-    assert_eq!(said, "none of 3 sessions matches");
+    let text = notes(&sessions, &|query| query.project = Some("/home/ada/ap".to_owned()));
+    assert!(text.starts_with("no project matches /home/ada/ap: the nearest are -home-ada-app,"), "{text}");
+    let text = notes(&sessions, &|query| query.date_range = Some("2020-01-01".to_owned()));
+    assert_eq!(text, "none of 3 sessions match");
     let (one, two) = (home.path().join("one"), home.path().join("two"));
     let none = Sessions::new().amplifier(&one).claude_code(&two);
-    let said = format!("no sessions found in {} or {}", one.display(), two.display());
-    assert_eq!(notes(&none, &|_| {}), said);
-    assert_eq!(notes(&none, &|query| query.project = Some("app".to_owned())), said);
+    let text = format!("no sessions found in {} or {}", one.display(), two.display());
+    assert_eq!(notes(&none, &|_| {}), text);
+    assert_eq!(notes(&none, &|query| query.project = Some("app".to_owned())), text);
     let found = none.search(&SearchQuery::new("x"), &watch()).unwrap();
-    assert_eq!(found.notes, [said]);
+    assert_eq!(found.notes, [text]);
     assert!(sessions.search(&SearchQuery::new("x"), &watch()).unwrap().notes.is_empty());
     let mut query = ListQuery::default();
     query.project = Some(" ".to_owned());
@@ -333,7 +334,7 @@ fn lists_without_sessions_say_why() {
 }
 
 #[test]
-fn a_folder_without_session_files_is_not_a_session() {
+fn refuses_folders_without_session_files() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("notes.txt"), "").unwrap();
     for error in [Session::open(home.path()).unwrap_err(), Sessions::open(home.path()).map(drop).unwrap_err()]
@@ -352,7 +353,7 @@ fn a_folder_without_session_files_is_not_a_session() {
 }
 
 #[test]
-fn a_copied_file_of_another_program_is_refused_with_true_advice() {
+fn refuses_to_change_copies_of_other_programs_files() {
     let home = tempfile::tempdir().unwrap();
     let copy = home.path().join("copy.jsonl");
     fs::write(
@@ -363,14 +364,14 @@ fn a_copied_file_of_another_program_is_refused_with_true_advice() {
     let (sessions, session) = Sessions::open(&copy).unwrap();
     let error = sessions.repair(&session, false, &watch()).unwrap_err();
     assert_eq!(error.class(), ErrorClass::Unsupported);
-    let said = error.to_string();
-    assert!(said.contains("a file of Claude Code") && said.contains("copies as well"), "{said}");
-    assert!(!said.contains("work on the copy"), "{said}");
+    let text = error.to_string();
+    assert!(text.contains("a file of Claude Code") && text.contains("copies as well"), "{text}");
+    assert!(!text.contains("work on the copy"), "{text}");
 }
 
-/// No question and no change waits for a writer at the other end of a pipe.
+/// No query or change waits for a writer at the other end of a pipe.
 #[test]
-fn files_that_are_not_regular_are_refused_at_once() {
+fn refuses_irregular_files_without_blocking() {
     let names = ["metadata.json", "transcript.jsonl", "events.jsonl"];
     for name in names {
         for kind in ["pipe", "folder", "socket"] {
@@ -390,7 +391,7 @@ fn files_that_are_not_regular_are_refused_at_once() {
             let all = home.sessions.clone();
             std::thread::spawn(move || {
                 let one = all.find("s").unwrap();
-                let refused = asked_in_every_way(&all, &one);
+                let refused = results_of_all_operations(&all, &one);
                 send.send(refused).unwrap();
             });
             let refused = receive.recv_timeout(std::time::Duration::from_secs(20));
@@ -404,8 +405,8 @@ fn files_that_are_not_regular_are_refused_at_once() {
     }
 }
 
-/// What is said of a session by every question and change.
-fn asked_in_every_way(all: &Sessions, one: &Session) -> Vec<String> {
+/// Returns the result of every query and change of a session as text.
+fn results_of_all_operations(all: &Sessions, one: &Session) -> Vec<String> {
     let watch = watch();
     let mut get = GetQuery::default();
     (get.transcript, get.events_summary) = (Some(TranscriptQuery::default()), true);
@@ -414,10 +415,10 @@ fn asked_in_every_way(all: &Sessions, one: &Session) -> Vec<String> {
     let mut query = AggregateQuery::default();
     "duration_ms".clone_into(&mut query.field);
     let problems = |problem: Option<String>| problem.into_iter();
-    let mut said = Vec::new();
-    said.extend(problems(all.list(&ListQuery::default(), &watch).unwrap().sessions.remove(0).problem));
-    said.extend(all.search(&SearchQuery::new("question"), &watch).unwrap().problems);
-    said.extend(one.get(&get, &watch).unwrap().problems);
+    let mut text = Vec::new();
+    text.extend(problems(all.list(&ListQuery::default(), &watch).unwrap().sessions.remove(0).problem));
+    text.extend(all.search(&SearchQuery::new("question"), &watch).unwrap().problems);
+    text.extend(one.get(&get, &watch).unwrap().problems);
     let results = [
         one.get_events(&EventQuery::default(), &watch).map(drop),
         one.summary(&watch).map(drop),
@@ -430,6 +431,6 @@ fn asked_in_every_way(all: &Sessions, one: &Session) -> Vec<String> {
         all.rewind(one, &rewind, &watch).map(drop),
         all.undo(one, &watch).map(drop),
     ];
-    said.extend(results.into_iter().filter_map(|result| result.err().map(|error| error.to_string())));
-    said
+    text.extend(results.into_iter().filter_map(|result| result.err().map(|error| error.to_string())));
+    text
 }

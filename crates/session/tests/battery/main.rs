@@ -1,4 +1,4 @@
-//! Sessions from outside: what is listed, found, shown, counted, searched, cut and put right.
+//! Tests of the public API: list, find, get, analyze, search, rewind, and repair sessions.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod analysis;
@@ -6,6 +6,7 @@ mod cloud;
 mod damage;
 mod events;
 mod listing;
+mod messages;
 mod oracle;
 mod outlines;
 mod properties;

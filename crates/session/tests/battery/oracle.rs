@@ -1,5 +1,5 @@
-//! Figures beside those of another program: a Python script that was written from the formats'
-//! descriptions.
+//! Comparison of figures with an independent Python script, written from the descriptions of the
+//! formats.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,10 +17,10 @@ fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle").join(name)
 }
 
-/// What a script prints; nothing where there is no Python to run it.
+/// Returns the output of a script. None if Python is not installed.
 fn python(name: &str, arguments: &[&Path]) -> Option<String> {
     let Ok(output) = Command::new("python3").arg(script(name)).args(arguments).output() else {
-        // Past the capture of the test runner.
+        // Written directly, as the test runner captures `eprintln!`.
         let _ = writeln!(std::io::stderr(), "SKIPPED: {name} was not run, as there is no python3");
         return None;
     };
@@ -28,7 +28,7 @@ fn python(name: &str, arguments: &[&Path]) -> Option<String> {
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-/// The figures of a session in the script's form.
+/// Returns the figures of a session in the script's form.
 fn figures(sessions: &Sessions, session: &Session) -> Value {
     let watch = watch();
     let page = Page::new(0, 10_000);
@@ -66,7 +66,7 @@ fn usage(report: &Value) -> Value {
         let figures = ["requests", "input", "output", "cache_read", "cache_write"];
         let figures = figures.map(|name| row[name].as_u64().unwrap());
         assert_eq!(row["total"].as_u64().unwrap(), figures.iter().skip(1).sum::<u64>());
-        // The script does not tell providers apart.
+        // The script does not distinguish providers.
         let sums = models.entry(row["model"].as_str().unwrap().to_owned()).or_default();
         sums.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += figure);
     }
@@ -87,7 +87,7 @@ fn usage(report: &Value) -> Value {
     Value::Object(usage)
 }
 
-/// Compares all sessions below a folder that `generate.py` wrote.
+/// Compares all sessions below a folder written by `generate.py`.
 fn compare(root: &Path, seed: u64) {
     let sessions = Sessions::new().amplifier(root.join("amplifier")).claude_code(root.join("claude"));
     let mut query = ListQuery::default();
@@ -96,15 +96,15 @@ fn compare(root: &Path, seed: u64) {
     assert!(listed.len() > 12);
     let found = listed.iter().map(|row| sessions.find(&row.session_id).unwrap()).collect::<Vec<_>>();
     let paths = found.iter().map(Session::path).collect::<Vec<_>>();
-    let Some(told) = python("figures.py", &paths) else { return };
-    assert_eq!(told.lines().count(), listed.len());
-    for ((row, session), told) in listed.iter().zip(&found).zip(told.lines()) {
-        let mut told = serde_json::from_str::<Value>(told).unwrap();
+    let Some(expected) = python("figures.py", &paths) else { return };
+    assert_eq!(expected.lines().count(), listed.len());
+    for ((row, session), expected) in listed.iter().zip(&found).zip(expected.lines()) {
+        let mut expected = serde_json::from_str::<Value>(expected).unwrap();
         let at = format!("seed {seed}: {}", session.path().display());
-        let (title, modified) = (told["title"].take(), told["modified_ms"].take());
+        let (title, modified) = (expected["title"].take(), expected["modified_ms"].take());
         let figures = figures(&sessions, session);
         for (name, figure) in figures.as_object().unwrap() {
-            assert_eq!(*figure, told[name], "{name} of {at}");
+            assert_eq!(*figure, expected[name], "{name} of {at}");
         }
         let milliseconds =
             row.modified.as_ref().map(|time| time.parse::<jiff::Timestamp>().unwrap().as_millisecond());
@@ -120,7 +120,7 @@ fn compare(root: &Path, seed: u64) {
 }
 
 #[test]
-fn r4_figures_are_those_of_an_independent_script() {
+fn r4_figures_match_an_independent_script() {
     for seed in 0..effort::cases(3, 60) {
         let root = tempfile::tempdir().unwrap();
         let number = PathBuf::from(seed.to_string());
@@ -132,7 +132,7 @@ fn r4_figures_are_those_of_an_independent_script() {
 }
 
 #[test]
-fn r4_figures_of_samples_are_those_of_an_independent_script() {
+fn r4_figures_of_samples_match_an_independent_script() {
     let Some(root) = conformance::root() else { return };
     let logs = root.join("agent-logs");
     let mut paths = fs::read_dir(logs.join("claude-code"))
@@ -142,14 +142,14 @@ fn r4_figures_of_samples_are_those_of_an_independent_script() {
         .collect::<Vec<_>>();
     paths.sort();
     assert!(paths.len() > 6);
-    let Some(told) = python("figures.py", &paths.iter().map(PathBuf::as_path).collect::<Vec<_>>()) else {
+    let Some(expected) = python("figures.py", &paths.iter().map(PathBuf::as_path).collect::<Vec<_>>()) else {
         return;
     };
-    for (path, told) in paths.iter().zip(told.lines()) {
-        let told = serde_json::from_str::<Value>(told).unwrap();
+    for (path, expected) in paths.iter().zip(expected.lines()) {
+        let expected = serde_json::from_str::<Value>(expected).unwrap();
         let (sessions, session) = Sessions::open(path).unwrap();
         for (name, figure) in figures(&sessions, &session).as_object().unwrap() {
-            assert_eq!(*figure, told[name], "{name} of {}", path.display());
+            assert_eq!(*figure, expected[name], "{name} of {}", path.display());
         }
     }
 }

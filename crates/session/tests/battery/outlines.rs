@@ -1,5 +1,5 @@
-//! A log of outlines answers as the log that they were taken of, and messages are counted as in a
-//! transcript.
+//! A log of outlines gives the same answers as its original, and message outlines the same turns as
+//! a transcript.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,7 +16,7 @@ use trommel_testkit::effort::cases;
 
 use crate::support::{Home, PROJECT, Written, time, watch};
 
-/// The outlines of a log, line by line. What is no event stands there as it is.
+/// Returns the outlines of a log, line by line. Lines without an event stay unchanged.
 fn outlined(log: &[u8]) -> Vec<u8> {
     let mut outliner = Outliner::new();
     let outline = |line: &[u8]| match outliner.event(line) {
@@ -26,7 +26,7 @@ fn outlined(log: &[u8]) -> Vec<u8> {
     log.split(|byte| *byte == b'\n').map(outline).collect::<Vec<_>>().join(&b'\n')
 }
 
-/// What is answered, but for what is said of bytes.
+/// Returns the answers of all outlined queries, without sizes in bytes.
 fn answers(session: &Session) -> Vec<Value> {
     fn without_bytes(answer: &impl serde::Serialize) -> Value {
         let mut answer = serde_json::to_value(answer).unwrap();
@@ -34,9 +34,11 @@ fn answers(session: &Session) -> Vec<Value> {
             answer.as_object_mut().unwrap().shift_remove(name);
         }
         if let Some(damage) = answer.get_mut("damage") {
-            let told = damage.get("first").and_then(Value::as_array).into_iter().flatten();
-            let told = told.map(|one| json!([one["record"], one["line"], one["kind"]])).collect::<Vec<_>>();
-            *damage = json!([damage["count"], told, damage.get("unfinished").map(|one| one["line"].clone())]);
+            let listed = damage.get("first").and_then(Value::as_array).into_iter().flatten();
+            let listed =
+                listed.map(|one| json!([one["record"], one["line"], one["kind"]])).collect::<Vec<_>>();
+            *damage =
+                json!([damage["count"], listed, damage.get("unfinished").map(|one| one["line"].clone())]);
         }
         answer
     }
@@ -58,7 +60,7 @@ fn answers(session: &Session) -> Vec<Value> {
     ]
 }
 
-/// The answers of a log, and of its outlines.
+/// Returns the answers of a log and of its outlines.
 fn both(log: &[u8]) -> [Vec<Value>; 2] {
     let (home, mirror) = (Home::new(), Home::new());
     home.metadata("s", "").write("s", "events.jsonl", log);
@@ -67,7 +69,7 @@ fn both(log: &[u8]) -> [Vec<Value>; 2] {
     [answers(&home.find("s")), answers(&sessions.find("s").unwrap())]
 }
 
-/// A value of any kind, some about as long as is looked at.
+/// Values of any kind, some close to the maximum length.
 fn value() -> impl Strategy<Value = Value> {
     let text = |part: &'static str| {
         (1_900_usize..2_100).prop_map(move |length| Value::from(part.repeat(length / part.chars().count())))
@@ -94,19 +96,19 @@ fn value() -> impl Strategy<Value = Value> {
     prop_oneof![2 => leaf, 1 => nested]
 }
 
-/// How often a value is repeated: now and then so often that it is too long.
+/// Repetition counts, some of which make a value too long.
 fn repeats() -> impl Strategy<Value = usize> {
     prop_oneof![4 => 1_usize..3, 1 => 400_usize..1_200]
 }
 
-/// A name that matters in an event, or another.
+/// Names that an event may have, and others.
 fn name() -> impl Strategy<Value = String> {
     let known = outline_fields().iter().flat_map(|(path, _)| path.split('.')).map(str::to_owned);
     let more = ["input_tokens", "output", "type", "msg", "code", "x.y"].map(str::to_owned);
     prop_oneof![6 => prop::sample::select(known.chain(more).collect::<Vec<_>>()), 1 => ".{0,3}"]
 }
 
-/// An event as it is written, with any members besides.
+/// Events in their known form, with additional members.
 fn event() -> impl Strategy<Value = Value> {
     let types = [
         "prompt:submit",
@@ -135,9 +137,9 @@ fn event() -> impl Strategy<Value = Value> {
     )
 }
 
-/// An event's line: as it is, with every character beyond ASCII escaped, or with spaces and a
-/// member repeated.
-fn spelt(event: &Value, how: u8) -> String {
+/// Returns an event's line: unchanged, with every non-ASCII character escaped, or with white space
+/// and a repeated member.
+fn encode(event: &Value, how: u8) -> String {
     let json = event.to_string();
     match how {
         0 => json,
@@ -157,7 +159,7 @@ fn spelt(event: &Value, how: u8) -> String {
 
 fn line() -> impl Strategy<Value = String> {
     prop_oneof![
-        12 => (event(), 0_u8..3).prop_map(|(event, how)| spelt(&event, how)),
+        12 => (event(), 0_u8..3).prop_map(|(event, how)| encode(&event, how)),
         2 => value().prop_map(|value| value.to_string()),
         1 => Just(String::new()),
         1 => Just("{\"ts\": {\"event\"".to_owned()),
@@ -168,9 +170,9 @@ fn line() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(48, 2_000) as u32, ..ProptestConfig::default() })]
 
-    /// Whatever stands in a log, its outlines answer alike, in the same lines.
+    /// For any log, its outlines give the same answers, with the same lines.
     #[test]
-    fn outlines_answer_as_their_log(lines in prop::collection::vec(line(), 0..12), ends in any::<bool>()) {
+    fn outlines_give_the_answers_of_their_log(lines in prop::collection::vec(line(), 0..12), ends in any::<bool>()) {
         let mut log = lines.join("\n");
         if ends {
             log.push('\n');
@@ -179,23 +181,23 @@ proptest! {
         prop_assert_eq!(full, outlines);
     }
 
-    /// Any bytes give an outline, nothing or an error.
+    /// Any bytes give an outline, none, or an error.
     #[test]
-    fn r13_any_bytes_are_outlined(bytes in prop::collection::vec(any::<u8>(), 0..60), text in ".{0,60}") {
+    fn r13_outlines_any_bytes_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..60), text in ".{0,60}") {
         for record in [&bytes[..], text.as_bytes(), format!("{{{text}").as_bytes()] {
             let _ = (Outliner::new().event(record), message_outline(record));
         }
     }
 }
 
-/// Each field with values of any kind about as long as is looked at, which questions show, cut, or
-/// only know to be there.
+/// Tests each field with values of any kind close to the maximum length, which queries return,
+/// truncate, or omit.
 #[test]
-fn values_as_long_as_is_looked_at() {
+fn outlines_values_close_to_the_maximum_length() {
     for (path, cap) in outline_fields() {
         let mut log = String::new();
         for chars in cap - 4..cap + 4 {
-            // With what stands around the repeated part, about so many characters of JSON.
+            // The repetitions and their surroundings take about `chars` characters of JSON.
             for value in [
                 format!("\"{}\"", "x".repeat(chars - 2)),
                 format!("\"x{}\"", r"\ud83d\ude00".repeat(chars / 12)),
@@ -220,7 +222,7 @@ fn values_as_long_as_is_looked_at() {
 }
 
 #[test]
-fn a_log_of_turns_and_samples() {
+fn outlines_realistic_logs() {
     let mut written = Written::turns(4);
     written.event(
         4,
@@ -247,7 +249,7 @@ fn a_log_of_turns_and_samples() {
     }
 }
 
-/// Logs of events below a folder.
+/// Collects the event logs below a folder.
 fn find(folder: &Path, logs: &mut Vec<std::path::PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -260,7 +262,7 @@ fn find(folder: &Path, logs: &mut Vec<std::path::PathBuf>) {
 }
 
 #[test]
-fn what_is_no_event_is_told() {
+fn refuses_malformed_events() {
     let mut outliner = Outliner::new();
     for record in ["", "{\"ts\":1", "{} x", "{\"ts\":\"\\ud800\"}", "{\"data\":{\"usage\":[}}"] {
         let error = outliner.event(record.as_bytes()).unwrap_err();
@@ -275,7 +277,7 @@ fn what_is_no_event_is_told() {
 }
 
 #[test]
-fn messages_begin_turns_as_in_a_transcript() {
+fn message_outlines_start_the_turns_of_a_transcript() {
     let home = Home::new();
     let written = Written::turns(3);
     let transcript = written.transcript
@@ -290,7 +292,7 @@ fn messages_begin_turns_as_in_a_transcript() {
         turn += u64::from(outline.is_user_prompt);
         count += 1;
         assert_eq!((row.turn, row.answers.first()), (turn, outline.tool_call_id.as_ref()));
-        // A result is a tool's, though its role on disk may be the user's.
+        // A result counts as a tool's, even if its role in the file is `user`.
         let is_result = row.kind == Some(MessageKind::ToolResult);
         assert!(row.role == outline.role || is_result && outline.role == "user");
         assert_eq!(row.ts.is_some(), outline.timestamp.is_some());

@@ -1,11 +1,11 @@
-//! What holds for any session and any request.
+//! Properties of any session and any query.
 
 use proptest::prelude::*;
 use trommel_session::{EventQuery, FIELD_CHARS, RewindQuery, Session, TranscriptQuery};
 
 use crate::support::{Home, watch};
 
-/// A value of up to some thousand characters.
+/// Values of up to a few thousand characters.
 fn value() -> impl Strategy<Value = serde_json::Value> {
     let leaf = prop_oneof![
         Just(serde_json::Value::Null),
@@ -28,13 +28,13 @@ fn name() -> impl Strategy<Value = String> {
     prop_oneof!["data", "model", "usage", "error", "ts", "event", "lvl", "x.y", "[a]", ".{0,3}"]
 }
 
-/// A path, some of them to what is there.
+/// Paths, some of which exist.
 fn field() -> impl Strategy<Value = String> {
     let path = prop::collection::vec(name(), 1..4);
     path.prop_map(|names| names.iter().flat_map(|name| ["[\"", name, "\"]"]).collect::<String>())
 }
 
-/// The longest value in an answer, in characters of its JSON.
+/// Returns the length of the longest value in an answer, in characters of JSON.
 fn longest(value: &serde_json::Value) -> usize {
     match value {
         serde_json::Value::Object(members) => members.values().map(longest).max().unwrap_or(0),
@@ -42,7 +42,7 @@ fn longest(value: &serde_json::Value) -> usize {
     }
 }
 
-/// The records of all events, taken in pages of at most so many characters.
+/// Returns the records of all events, read in pages of limited size.
 fn event_pages(session: &Session, query: &mut EventQuery) -> Vec<u64> {
     let mut records = Vec::new();
     loop {
@@ -75,8 +75,7 @@ fn message_pages(session: &Session, query: &mut TranscriptQuery) -> Vec<u64> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// R39: no field of an answer is longer than the cap, and `data` as a whole is never there,
-    /// whatever is asked.
+    /// R39: no field of an answer exceeds the limit, and no query returns `data` as a whole.
     #[test]
     fn r39_no_answer_holds_a_payload(
         events in prop::collection::vec(prop::collection::vec((name(), value()), 0..6), 1..6),
@@ -94,7 +93,7 @@ proptest! {
         home.write("s", "events.jsonl", lines.collect::<String>());
         let mut query = EventQuery::default();
         query.fields = fields;
-        // A name with a quote in it is no field; any other request is answered.
+        // A name with a quote is not a field. Any other query is answered.
         if let Ok(page) = home.find("s").get_events(&query, &watch()) {
             for event in &page.events {
                 let shown = serde_json::to_value(event).unwrap();
@@ -106,9 +105,9 @@ proptest! {
         }
     }
 
-    /// R38: any rewind, undone, leaves every byte as it was.
+    /// R38: undoing any rewind restores every byte.
     #[test]
-    fn r38_undone_is_as_before(
+    fn r38_undo_restores_every_byte(
         turns in 1_u64..8,
         target in prop_oneof![(1_u64..8).prop_map(Some), Just(None)],
         message in 0_u64..32,
@@ -116,7 +115,7 @@ proptest! {
     ) {
         let home = Home::new();
         let session = home.turns("s", turns);
-        // A log that was cut off anywhere.
+        // A log truncated at any offset.
         for name in ["transcript.jsonl", "events.jsonl"] {
             let path = home.folder("s").join(name);
             let bytes = std::fs::read(&path).unwrap();
@@ -139,8 +138,8 @@ proptest! {
         prop_assert!(home.bytes("s") == before);
     }
 
-    /// R39: a page has no more characters than were asked for, and pages joined give every event
-    /// and message once.
+    /// R39: a page has at most the requested number of characters, and all pages together have
+    /// every event and message once.
     #[test]
     fn r39_pages_are_bounded_and_complete(
         events in prop::collection::vec(prop::collection::vec((name(), value()), 0..6), 1..12),
@@ -165,7 +164,7 @@ proptest! {
         let mut query = EventQuery::default();
         (query.fields, query.max_chars, query.limit) = (fields, max_chars, limit);
         let session = home.find("s");
-        // A name with a quote in it is no field.
+        // A name with a quote is not a field.
         if session.get_events(&query, &watch()).is_ok() {
             prop_assert_eq!(event_pages(&session, &mut query), (0..count).collect::<Vec<_>>());
         }

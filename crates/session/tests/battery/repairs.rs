@@ -1,4 +1,4 @@
-//! The three ways in which a transcript breaks, found and put right.
+//! Detection and repair of the three kinds of broken transcripts.
 
 use trommel_session::{Diagnosis, ErrorClass, Session};
 
@@ -19,7 +19,7 @@ fn diagnose(home: &Home, lines: &[&str]) -> Diagnosis {
     session(home, lines).diagnose(&watch()).unwrap()
 }
 
-/// The transcript after a repair, by what each line is.
+/// Returns the transcript after a repair, with a label for each line.
 fn repaired(home: &Home, lines: &[&str]) -> Vec<String> {
     let session = session(home, lines);
     let before = home.bytes("s");
@@ -51,12 +51,12 @@ fn name(line: &str) -> String {
 }
 
 #[test]
-fn a_result_shared_by_several_messages_is_not_moved() {
+fn keeps_a_result_shared_by_several_messages() {
     const FIRST: &str =
         r#"{"role":"assistant","content":"","tool_calls":[{"id":"x","tool":"ls","arguments":{}}]}"#;
     const SHARED: &str = r#"{"role":"tool","tool_call_id":"b","tool_call_id":"x","content":"r"}"#;
     let home = Home::new();
-    // In place for one message and late for another; or late for two.
+    // In place for one message and late for another, or late for two.
     for lines in [&[USER, FIRST, USER, CALL, A, SHARED][..], &[USER, FIRST, USER, CALL, A, USER, SHARED]] {
         let session = session(&home, lines);
         assert_eq!(session.diagnose(&watch()).unwrap().status, "broken");
@@ -68,7 +68,7 @@ fn a_result_shared_by_several_messages_is_not_moved() {
 }
 
 #[test]
-fn a_whole_transcript_is_healthy() {
+fn complete_transcript_is_healthy() {
     let home = Home::new();
     let found = diagnose(&home, &[USER, CALL, A, B, ANSWER, USER, ANSWER]);
     assert_eq!((found.status, found.recommended_action, found.failure_modes.len()), ("healthy", "none", 0));
@@ -77,7 +77,7 @@ fn a_whole_transcript_is_healthy() {
 }
 
 #[test]
-fn results_that_are_missing_are_made_up() {
+fn adds_placeholders_for_missing_results() {
     let home = Home::new();
     let lines = [USER, CALL, A, ANSWER];
     let found = diagnose(&home, &lines);
@@ -89,7 +89,7 @@ fn results_that_are_missing_are_made_up() {
 }
 
 #[test]
-fn results_out_of_place_are_moved() {
+fn moves_misplaced_results() {
     let home = Home::new();
     let lines = [USER, CALL, A, ANSWER, USER, B, ANSWER];
     let found = diagnose(&home, &lines);
@@ -103,7 +103,7 @@ fn results_out_of_place_are_moved() {
 }
 
 #[test]
-fn turns_that_were_broken_off_are_closed() {
+fn completes_interrupted_turns() {
     let home = Home::new();
     let lines = [USER, CALL, A, B, USER, ANSWER];
     let found = diagnose(&home, &lines);
@@ -116,7 +116,7 @@ fn turns_that_were_broken_off_are_closed() {
 }
 
 #[test]
-fn all_at_once() {
+fn repairs_all_faults_at_once() {
     let home = Home::new();
     let lines = [USER, CALL, USER, B, ANSWER];
     assert_eq!(diagnose(&home, &lines).failure_modes.len(), 3);
@@ -124,7 +124,7 @@ fn all_at_once() {
 }
 
 #[test]
-fn a_last_line_without_an_end_gets_one() {
+fn adds_a_missing_final_line_end() {
     let home = Home::new();
     home.metadata("s", "").write("s", "transcript.jsonl", [USER, CALL].join("\n"));
     home.sessions.repair(&home.find("s"), false, &watch()).unwrap();
@@ -133,7 +133,7 @@ fn a_last_line_without_an_end_gets_one() {
 }
 
 #[test]
-fn files_of_others_are_left_alone() {
+fn refuses_to_repair_files_of_other_programs() {
     let home = Home::new();
     let path = home.root.path().join("chat.jsonl");
     std::fs::write(&path, [USER, CALL].join("\n")).unwrap();
@@ -143,20 +143,20 @@ fn files_of_others_are_left_alone() {
     assert_eq!(error.class(), ErrorClass::Unsupported);
 }
 
-/// Ids that are used again, as after a restart: each call has a result of its own.
+/// Reused IDs, as after a restart: each call has its own result.
 #[test]
-fn ids_may_be_used_again() {
+fn accepts_reused_ids() {
     let home = Home::new();
     let lines = [USER, CALL, ANSWER, USER, CALL, ANSWER];
     assert_eq!(diagnose(&home, &lines).orphaned_tool_ids, ["a", "b", "a", "b"]);
     let names = ["user", "call", "made up a", "made up b", "answer"];
     assert_eq!(repaired(&home, &lines), [names, names].concat());
-    // A result of a call that is lost belongs to none that has its own.
+    // A result of a lost call does not belong to a call that has its own result.
     assert_eq!(diagnose(&home, &[A, USER, CALL, A, B, ANSWER]).status, "healthy");
 }
 
-/// Claude Code writes a record for each part of a response: parallel calls come before the result
-/// of the first.
+/// Claude Code writes a record for each part of a response: parallel calls precede the result of
+/// the first.
 #[test]
 fn parallel_calls_of_one_response_are_healthy() {
     let claude = Claude::new();
@@ -189,7 +189,7 @@ fn parallel_calls_of_one_response_are_healthy() {
     let ended = r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t3","content":"r"},{"type":"text","text":"[Request interrupted by user for tool use]"}]}}"#;
     let interrupted = [&lines[..4], &[ended.to_owned(), user.to_owned(), answer.to_owned()]].concat();
     assert_eq!(claude.write("s", &interrupted).diagnose(&watch()).unwrap().status, "healthy");
-    // Another response does close the calls of the one before.
+    // A different response closes the calls of the previous one.
     lines[2] = call("m2", "t3");
     let found = claude.write("s", &lines).diagnose(&watch()).unwrap();
     assert_eq!((found.status, found.recommended_action), ("broken", "none"), "repair changes no such file");
@@ -197,7 +197,7 @@ fn parallel_calls_of_one_response_are_healthy() {
 }
 
 #[test]
-fn unreadable_records_are_part_of_the_status() {
+fn status_reflects_unreadable_records() {
     let home = Home::new();
     let found = diagnose(&home, &[USER, "{\"role\": ", ANSWER]);
     assert_eq!((found.status, &*found.failure_modes), ("damaged", &["unreadable_records"][..]));

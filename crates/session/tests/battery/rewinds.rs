@@ -1,8 +1,8 @@
-//! Sessions cut back, and brought back.
+//! Rewinds and undos.
 
 use std::fs;
 
-use trommel_session::{ErrorClass, RewindQuery, Rewound, Session};
+use trommel_session::{ErrorClass, RewindQuery, RewindReport, Session};
 
 use crate::support::{Home, Written, read, time, watch};
 
@@ -12,7 +12,7 @@ fn query(change: impl FnOnce(&mut RewindQuery)) -> RewindQuery {
     query
 }
 
-fn rewind(home: &Home, session: &Session, query: &RewindQuery) -> Rewound {
+fn rewind(home: &Home, session: &Session, query: &RewindQuery) -> RewindReport {
     home.sessions.rewind(session, query, &watch()).unwrap()
 }
 
@@ -21,9 +21,9 @@ fn really(mut query: RewindQuery) -> RewindQuery {
     query
 }
 
-/// R38: nothing is changed unless that is asked for.
+/// R38: a rewind changes nothing unless requested.
 #[test]
-fn r38_a_rewind_is_shown_first() {
+fn r38_dry_run_changes_nothing() {
     let home = Home::new();
     let session = home.turns("s", 5);
     let before = home.bytes("s");
@@ -35,9 +35,9 @@ fn r38_a_rewind_is_shown_first() {
     assert_eq!(fs::read_dir(home.folder("s")).unwrap().count(), 3);
 }
 
-/// R38: a rewind leaves what came before, byte for byte, with backups, and is undone by one call.
+/// R38: a rewind keeps the earlier part byte for byte, creates backups, and is undone by one call.
 #[test]
-fn r38_a_rewind_cuts_exactly_and_is_undone() {
+fn r38_rewind_cuts_exactly_and_is_undone() {
     let home = Home::new();
     let session = home.turns("s", 5);
     let before = home.bytes("s");
@@ -57,7 +57,7 @@ fn r38_a_rewind_cuts_exactly_and_is_undone() {
 }
 
 #[test]
-fn rewinds_are_undone_one_after_the_other() {
+fn undoes_rewinds_one_after_the_other() {
     let home = Home::new();
     let session = home.turns("s", 5);
     let mut states = vec![home.bytes("s")];
@@ -73,7 +73,7 @@ fn rewinds_are_undone_one_after_the_other() {
 }
 
 #[test]
-fn what_was_said_since_is_kept_beside() {
+fn undo_backs_up_later_messages() {
     let home = Home::new();
     let session = home.turns("s", 2);
     rewind(&home, &session, &really(query(|query| query.to_turn = Some(1))));
@@ -86,18 +86,14 @@ fn what_was_said_since_is_kept_beside() {
 }
 
 #[test]
-fn messages_and_times_are_cut_at_too() {
+fn rewinds_to_messages_and_times() {
     let home = Home::new();
     let session = home.turns("s", 3);
     let rewound = rewind(&home, &session, &query(|query| query.to_message = Some(6)));
     assert_eq!((rewound.messages_left, rewound.new_turn_count), (7, 2));
     assert_eq!(rewound.events_left, 15, "the end of the turn goes");
     let rewound = rewind(&home, &session, &query(|query| query.to_message = Some(5)));
-    assert!(
-        rewound.warnings[0].contains("a call of a tool is left without its result"),
-        "{:?}",
-        rewound.warnings
-    );
+    assert!(rewound.warnings[0].contains("a tool call is left without its result"), "{:?}", rewound.warnings);
     for (at, messages, events) in [
         (time(2, 0), 4, 8),
         (time(2, 5), 4, 9),
@@ -112,7 +108,7 @@ fn messages_and_times_are_cut_at_too() {
 }
 
 #[test]
-fn turns_are_found_without_times() {
+fn rewinds_to_turns_without_times() {
     let home = Home::new();
     home.turns("s", 4);
     let written = Written::turns(4);
@@ -128,12 +124,12 @@ fn turns_are_found_without_times() {
         &query(|query| query.before_timestamp = Some(time(2, 0))),
         &watch(),
     );
-    assert!(error.unwrap_err().to_string().contains("give to_turn or to_message"));
+    assert!(error.unwrap_err().to_string().contains("use to_turn or to_message"));
 }
 
-/// What is told of a call goes where the call goes, wherever its events stand.
+/// Events of a tool call are removed if and only if the call is, regardless of their position.
 #[test]
-fn events_of_calls_go_with_the_calls() {
+fn removes_events_of_removed_calls() {
     let home = Home::new();
     let mut written = Written::turns(2);
     written.event(3, 0, "tool:post", r#""tool_call_id":"call_1","result":{"output":"late"}"#);
@@ -152,7 +148,7 @@ fn events_of_calls_go_with_the_calls() {
 }
 
 #[test]
-fn damage_before_the_cut_stays_as_it_is() {
+fn keeps_damage_before_the_cut() {
     let home = Home::new();
     let two = Written::turns(2);
     let transcript = format!("{{\"bad\n{}", two.transcript);
@@ -169,27 +165,33 @@ fn damage_before_the_cut_stays_as_it_is() {
 }
 
 #[test]
-fn r45_wrong_rewinds_are_explained() {
+fn r45_explains_invalid_rewinds() {
     let home = Home::new();
     let session = home.turns("s", 3);
-    let says = |query: RewindQuery| home.sessions.rewind(&session, &query, &watch()).unwrap_err().to_string();
+    let error =
+        |query: RewindQuery| home.sessions.rewind(&session, &query, &watch()).unwrap_err().to_string();
     assert_eq!(
-        says(query(|_| {})),
-        "the target of the rewind is missing; give one of to_turn, to_message and before_timestamp"
+        error(query(|_| {})),
+        "the target of the rewind is missing; pass one of to_turn, to_message, and before_timestamp"
     );
     let both = query(|query| (query.to_turn, query.to_message) = (Some(1), Some(1)));
-    assert_eq!(says(both), "to_turn, to_message and before_timestamp exclude each other; give one of them");
-    assert_eq!(says(query(|query| query.to_turn = Some(4))), "there is no turn 4: the session has 3 turns");
-    assert_eq!(says(query(|query| query.to_turn = Some(0))), "turns count from 1; to_turn 1 keeps the first");
-    assert!(
-        says(query(|query| query.to_message = Some(12)))
-            .starts_with("there is no message 12: the session has 12")
+    assert_eq!(
+        error(both),
+        "to_turn, to_message, and before_timestamp exclude each other; pass only one of them"
     );
-    assert!(says(query(|query| query.before_timestamp = Some("soon".to_owned()))).contains("is not a time"));
+    assert_eq!(error(query(|query| query.to_turn = Some(4))), "no turn 4: the session has 3 turns");
+    assert_eq!(
+        error(query(|query| query.to_turn = Some(0))),
+        "turns count from 1; to_turn 1 keeps the first turn"
+    );
+    assert!(
+        error(query(|query| query.to_message = Some(12))).starts_with("no message 12: the session has 12")
+    );
+    assert!(error(query(|query| query.before_timestamp = Some("soon".to_owned()))).contains("is not a time"));
 }
 
 #[test]
-fn nothing_to_cut_changes_nothing() {
+fn rewind_to_the_end_changes_nothing() {
     let home = Home::new();
     let session = home.turns("s", 3);
     let before = home.bytes("s");
@@ -198,7 +200,7 @@ fn nothing_to_cut_changes_nothing() {
 }
 
 #[test]
-fn a_backup_that_was_changed_is_not_put_back() {
+fn refuses_to_restore_a_modified_backup() {
     let home = Home::new();
     let session = home.turns("s", 3);
     let rewound = rewind(&home, &session, &really(query(|query| query.to_turn = Some(1))));
@@ -209,9 +211,9 @@ fn a_backup_that_was_changed_is_not_put_back() {
     assert_eq!(home.bytes("s"), after);
 }
 
-/// Backups and new files may be read by whom the old ones may be.
+/// Backups and new files have the permissions of the old files.
 #[test]
-fn rights_stay_what_they_were() {
+fn keeps_file_permissions() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = Home::new();
     let session = home.turns("s", 2);

@@ -1,4 +1,4 @@
-//! Logs of other programs: what is in them stands here as numbers.
+//! Logs of other programs, with their figures as recorded here.
 
 use std::path::PathBuf;
 
@@ -7,13 +7,13 @@ use trommel_testkit::conformance;
 
 use crate::support::watch;
 
-/// A sample's session, where the samples are at hand.
+/// Opens a sample's session, if samples are available.
 fn sample(path: &str) -> Option<Session> {
     let path: PathBuf = conformance::root()?.join("agent-logs").join(path);
     Some(Session::open(path).unwrap())
 }
 
-/// Messages, turns, calls of tools, requests, and tokens sent and answered.
+/// The numbers of messages, turns, tool calls, requests, and tokens sent and received.
 fn figures(session: &Session) -> [u64; 6] {
     let page = session.messages(&TranscriptQuery::default(), &watch()).unwrap();
     let usage = session.usage(&watch()).unwrap();
@@ -30,7 +30,7 @@ fn figures(session: &Session) -> [u64; 6] {
 }
 
 #[test]
-fn a_session_of_amplifier() {
+fn reads_a_session_of_amplifier() {
     let Some(session) = sample("amplifier-synthetic") else { return };
     assert_eq!(session.format(), Format::Amplifier);
     let summary = session.summary(&watch()).unwrap();
@@ -51,7 +51,7 @@ fn a_session_of_amplifier() {
 }
 
 #[test]
-fn usage_of_a_session_of_amplifier() {
+fn counts_usage_of_a_session_of_amplifier() {
     let Some(session) = sample("amplifier-synthetic") else { return };
     let usage = session.usage(&watch()).unwrap();
     assert_eq!((usage.llm_requests, usage.tool_calls), (37, 37));
@@ -64,9 +64,9 @@ fn usage_of_a_session_of_amplifier() {
 }
 
 #[test]
-fn sessions_of_claude_code() {
+fn reads_sessions_of_claude_code() {
     for (name, expected, damaged) in [
-        // Three of its records are a text, a number and a list.
+        // Three of its records are a string, a number, and an array.
         ("claude-code-log_edge_cases.jsonl", [13, 3, 3, 4, 488, 435], 3),
         ("claude-code-log_representative_messages.jsonl", [11, 4, 2, 5, 218, 445], 0),
         ("claude-code-log_session_b.jsonl", [3, 2, 0, 1, 20, 35], 0),
@@ -88,7 +88,7 @@ fn sessions_of_claude_code() {
 }
 
 #[test]
-fn plain_chats() {
+fn reads_plain_chats() {
     for (name, expected) in [
         ("ctf-crypto-katy.traj.json", [37, 18, 0, 18, 0, 0]),
         ("ctf-web-i_got_id.traj.json", [43, 21, 0, 21, 0, 0]),

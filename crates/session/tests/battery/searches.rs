@@ -1,4 +1,4 @@
-//! Searches: every hit, in bounds.
+//! Searches: all occurrences are found, with bounded excerpts.
 
 use trommel_session::{ErrorClass, Matches, Scope, SearchQuery};
 
@@ -11,7 +11,7 @@ fn search(home: &Home, text: &str, change: impl FnOnce(&mut SearchQuery)) -> Mat
 }
 
 #[test]
-fn every_hit_is_found_in_either_case() {
+fn finds_all_occurrences_in_any_case() {
     let home = Home::new();
     home.turns("s", 3);
     home.turns("t", 1);
@@ -44,7 +44,7 @@ fn every_hit_is_found_in_either_case() {
 }
 
 #[test]
-fn hits_come_in_pages_and_excerpts_in_bounds() {
+fn pages_matches_and_bounds_excerpts() {
     let home = Home::new();
     let text = (0..50)
         .flat_map(|line| [format!("line {line} has a needle\\n"), "hay\\n".repeat(30)])
@@ -64,7 +64,7 @@ fn hits_come_in_pages_and_excerpts_in_bounds() {
 }
 
 #[test]
-fn a_line_of_tens_of_megabytes_is_searched_to_its_end() {
+fn searches_a_huge_line_to_its_end() {
     let home = Home::new();
     let hay = "h\\u00e4y ".repeat(2_500_000);
     home.write(
@@ -78,7 +78,7 @@ fn a_line_of_tens_of_megabytes_is_searched_to_its_end() {
 }
 
 #[test]
-fn what_is_damaged_hides_nothing() {
+fn damage_hides_no_match() {
     let home = Home::new();
     home.write(
         "s",
@@ -96,20 +96,20 @@ fn what_is_damaged_hides_nothing() {
 }
 
 #[test]
-fn r45_wrong_searches_are_explained() {
+fn r45_explains_invalid_searches() {
     let home = Home::new();
     let long = "x".repeat(501);
-    for (text, says) in [("  ", "pass a word to search for"), (&*long, "search for a part")] {
+    for (text, fragment) in [("  ", "pass a word to search for"), (&*long, "search for a part")] {
         let error = home.sessions.search(&SearchQuery::new(text), &watch()).unwrap_err();
-        assert!(error.class() == ErrorClass::Request && error.to_string().contains(says), "{error}");
+        assert!(error.class() == ErrorClass::Request && error.to_string().contains(fragment), "{error}");
     }
     assert_eq!(Scope::parse("events").unwrap(), Scope::Events);
     let error = Scope::parse("titles").unwrap_err().to_string();
-    assert!(error.contains("metadata, transcript, events or all"), "{error}");
+    assert!(error.contains("metadata, transcript, events, or all"), "{error}");
 }
 
 #[test]
-fn hits_a_tool_result_of_claude_code_once() {
+fn finds_a_tool_result_of_claude_code_once() {
     let claude = Claude::new();
     let user = r#"{"type":"user","cwd":"/home/u/needle","sessionId":"s","timestamp":"2026-03-01T09:00:00Z","message":{"role":"user","content":"hi"}}"#;
     let result = |content: &str| {
@@ -141,7 +141,7 @@ fn hits_a_tool_result_of_claude_code_once() {
 }
 
 #[test]
-fn events_are_searched() {
+fn searches_events() {
     let home = Home::new();
     let mut written = Written::turns(1);
     written.event(1, 9_000, "tool:error", r#""error":{"type":"E","msg":"Boom: no 3"}"#);
@@ -155,8 +155,8 @@ fn events_are_searched() {
         assert_eq!(row.ts.as_deref(), Some("2026-03-01T09:01:09Z"));
     }
     assert_eq!(search(&home, "boom", |query| query.scope = Scope::Transcript).total_count, 0);
-    // What is in a message is found there, and in the events that repeat it when those are asked
-    // for.
+    // A match in a message hides those in events that repeat it, unless events are searched
+    // explicitly.
     let types = |found: Matches| found.matches.iter().map(|row| row.match_type).collect::<Vec<_>>();
     assert_eq!(types(search(&home, "question 1", |_| {})), ["transcript"]);
     assert_eq!(types(search(&home, "question 1", |query| query.scope = Scope::Events)), ["event"]);

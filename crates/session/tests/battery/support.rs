@@ -1,4 +1,4 @@
-//! Session folders that are written for a test.
+//! Session folders written for tests.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use trommel_session::{Session, Sessions, Watch};
 
-/// A folder with sessions in it, and the time that it is.
+/// A folder with sessions, and a fixed time.
 pub(crate) struct Home {
     pub(crate) root: tempfile::TempDir,
     pub(crate) sessions: Sessions,
@@ -40,7 +40,7 @@ impl Home {
         self.sessions.find(id).unwrap()
     }
 
-    /// A session of so many turns, each with one call of a tool, with times.
+    /// Writes a session with `turns` turns, each with one tool call, with timestamps.
     pub(crate) fn turns(&self, id: &str, turns: u64) -> Session {
         let written = Written::turns(turns);
         self.metadata(id, &format!(", \"turn_count\": {turns}, \"message_count\": {}", turns * 4));
@@ -57,7 +57,7 @@ impl Home {
     }
 }
 
-/// A folder with sessions of Claude Code in it, and the time that it is.
+/// A folder with sessions of Claude Code, and a fixed time.
 pub(crate) struct Claude {
     root: tempfile::TempDir,
     pub(crate) sessions: Sessions,
@@ -98,14 +98,14 @@ pub(crate) struct Written {
     pub(crate) events: String,
 }
 
-/// A time in a turn: turns are a minute apart.
+/// Returns a timestamp in a turn. Turns are a minute apart.
 pub(crate) fn time(turn: u64, milliseconds: u64) -> String {
     let seconds = milliseconds / 1000;
     format!("2026-03-01T{:02}:{:02}:{seconds:02}.{:03}+00:00", 9 + turn / 60, turn % 60, milliseconds % 1000)
 }
 
 impl Written {
-    /// Turns of eight events and four messages each.
+    /// Writes turns of eight events and four messages each.
     pub(crate) fn turns(turns: u64) -> Self {
         let mut written = Self::default();
         for turn in 1..=turns {

@@ -1,11 +1,11 @@
-//! Messages and turns, in every shape they are written in.
+//! Messages and turns, in every known shape.
 
 use trommel_session::{ErrorClass, Session, TranscriptQuery};
 
 use crate::support::{Home, watch};
 
 #[test]
-fn messages_come_in_pages_with_their_turns() {
+fn pages_messages_with_their_turns() {
     let home = Home::new();
     let session = home.turns("s", 5);
     let mut query = TranscriptQuery::default();
@@ -24,7 +24,7 @@ fn messages_come_in_pages_with_their_turns() {
 }
 
 #[test]
-fn reminders_and_results_begin_no_turn() {
+fn reminders_and_results_start_no_turn() {
     let home = Home::new();
     home.write(
         "s",
@@ -43,7 +43,7 @@ fn reminders_and_results_begin_no_turn() {
 }
 
 #[test]
-fn long_messages_are_cut_and_say_so() {
+fn marks_truncated_messages() {
     let home = Home::new();
     let long = "é".repeat(3_000_000);
     home.write("s", "transcript.jsonl", format!("{{\"role\":\"tool\",\"content\":\"{long}\"}}\n"));
@@ -55,7 +55,7 @@ fn long_messages_are_cut_and_say_so() {
     query.max_text = 5;
     let page = home.find("s").messages(&query, &watch()).unwrap();
     assert_eq!(page.messages[0].content, "ééééé…");
-    // A page has a million characters, unless a message is to be whole.
+    // A page has a million characters, unless whole messages are requested.
     query.max_text = 10_000_000;
     let page = home.find("s").messages(&query, &watch()).unwrap();
     assert!(page.messages[0].content.chars().count() < 1_000_000);
@@ -65,11 +65,11 @@ fn long_messages_are_cut_and_say_so() {
 }
 
 #[test]
-fn a_session_without_a_transcript_says_what_there_is() {
+fn reports_a_missing_transcript() {
     let home = Home::new();
     home.metadata("s", "");
     let error = home.find("s").messages(&TranscriptQuery::default(), &watch()).unwrap_err();
-    assert_eq!(error.to_string(), "session s has no transcript.jsonl: no messages were kept of it");
+    assert_eq!(error.to_string(), "session s has no transcript.jsonl: its messages were not recorded");
     let error = Session::open(home.root.path().join("nowhere")).unwrap_err();
     assert_eq!(error.class(), ErrorClass::NotFound);
 }

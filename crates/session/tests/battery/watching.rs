@@ -1,4 +1,4 @@
-//! Questions and changes watched: ended by a flag, and told how far they are.
+//! Cancellation and progress of queries and changes.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,7 +11,7 @@ use trommel_session::{
 
 use crate::support::{Home, watch};
 
-/// Something that is asked, or done.
+/// A query or a change.
 type Work = fn(&Sessions, &Session, &Watch<'_>) -> Result<()>;
 
 fn get() -> GetQuery {
@@ -32,7 +32,7 @@ fn figures() -> AggregateQuery {
     query
 }
 
-/// All there is; a change is made before it is undone.
+/// All queries and changes. A change comes before its undo.
 const WORKS: [(&str, Work); 14] = [
     ("list", |all, _, watch| all.list(&ListQuery::default(), watch).map(drop)),
     ("search", |all, _, watch| all.search(&SearchQuery::new("question"), watch).map(drop)),
@@ -50,7 +50,7 @@ const WORKS: [(&str, Work); 14] = [
     ("undo", |all, one, watch| all.undo(one, watch).map(drop)),
 ];
 
-/// A session with a lost result, and what it spawned.
+/// Writes a session with a lost result and its sub-sessions.
 fn home() -> (Home, Session) {
     let home = Home::new();
     let session = home.turns("s", 5);
@@ -64,16 +64,16 @@ fn home() -> (Home, Session) {
     (home, session)
 }
 
-/// The bytes done and the total, which is always known, and no items.
+/// Returns the processed bytes and the total, which is always known. There are no items.
 fn done_and_total(progress: Progress) -> (u64, u64) {
     let Progress { bytes, total, items, total_items, .. } = progress;
     assert_eq!((items, total_items), (0, None));
     (bytes, total.unwrap())
 }
 
-/// R31: nothing goes on when the flag is raised, and nothing is changed.
+/// R31: after cancellation, nothing continues and nothing is changed.
 #[test]
-fn r31_a_raised_flag_ends_everything() {
+fn r31_cancellation_stops_every_operation() {
     let (home, session) = home();
     home.sessions.rewind(&session, &rewind(false), &watch()).unwrap();
     let before = home.bytes("s");
@@ -86,42 +86,42 @@ fn r31_a_raised_flag_ends_everything() {
     assert!(home.bytes("s") == before);
 }
 
-/// R32: progress never decreases, the total is known from the beginning, and is reached in the end.
+/// R32: progress never decreases, the total is known from the start and is reached at the end.
 #[test]
-fn r32_progress_only_grows_and_ends_at_the_total() {
+fn r32_progress_is_monotone_and_reaches_the_total() {
     let (home, session) = home();
     for (name, work) in WORKS {
-        let mut told = Vec::new();
-        let watch = Watch::new().progress(|progress| told.push(done_and_total(progress)));
+        let mut reports = Vec::new();
+        let watch = Watch::new().progress(|progress| reports.push(done_and_total(progress)));
         work(&home.sessions, &session, &watch).unwrap();
         drop(watch);
-        let Some(last) = told.last().copied().filter(|_| name != "list") else {
-            assert!(name == "list" && told.is_empty(), "{name}");
+        let Some(last) = reports.last().copied().filter(|_| name != "list") else {
+            assert!(name == "list" && reports.is_empty(), "{name}");
             continue;
         };
         assert_eq!(last.0, last.1, "{name}");
-        assert!(told.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1 && a != b), "{name}: {told:?}");
-        assert_eq!(told[0], (0, last.1), "{name}: {told:?}");
+        assert!(reports.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1 && a != b), "{name}: {reports:?}");
+        assert_eq!(reports[0], (0, last.1), "{name}: {reports:?}");
     }
 }
 
-/// R32: several questions with one watch go on where the one before ended.
+/// R32: several queries with one watch accumulate their progress.
 #[test]
-fn r32_one_after_the_other() {
+fn r32_progress_accumulates_over_queries() {
     let (_home, session) = home();
-    let mut told = Vec::new();
-    let watch = Watch::new().progress(|progress| told.push(done_and_total(progress)));
+    let mut reports = Vec::new();
+    let watch = Watch::new().progress(|progress| reports.push(done_and_total(progress)));
     session.summary(&watch).unwrap();
     session.summary(&watch).unwrap();
     drop(watch);
-    assert!(told.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1), "{told:?}");
-    let last = told.last().unwrap();
-    assert_eq!((last.0, last.1), (told[0].1 * 2, told[0].1 * 2));
+    assert!(reports.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1), "{reports:?}");
+    let last = reports.last().unwrap();
+    assert_eq!((last.0, last.1), (reports[0].1 * 2, reports[0].1 * 2));
 }
 
-/// R31, R32: within a line of 50 MB as well.
+/// R31, R32: also within a line of 50 MB.
 #[test]
-fn r32_long_lines_tell_and_stop() {
+fn r32_long_lines_report_progress_and_cancel() {
     let home = Home::new();
     let mut line = b"{\"role\":\"user\",\"content\":\"".to_vec();
     line.resize(50 << 20, b'a');
@@ -129,27 +129,27 @@ fn r32_long_lines_tell_and_stop() {
     home.write("s", "transcript.jsonl", &line);
     let session = home.find("s");
     let (mut steps, mut last) = (0, (0, 0));
-    let tell = |progress| {
+    let report = |progress| {
         steps += 1;
         last = done_and_total(progress);
     };
-    session.messages(&TranscriptQuery::default(), &Watch::new().progress(tell)).unwrap();
+    session.messages(&TranscriptQuery::default(), &Watch::new().progress(report)).unwrap();
     assert!(steps > 20 && last == (line.len() as u64, line.len() as u64), "{steps} {last:?}");
     for (name, work) in
         WORKS.into_iter().filter(|(name, _)| ["search", "messages", "diagnose"].contains(name))
     {
         let cancel = Cancel::new();
         let mut since = None;
-        let tell = |progress: Progress| {
+        let report = |progress: Progress| {
             if progress.bytes > 10 << 20 && since.is_none() {
                 cancel.cancel();
                 since = Some(Instant::now());
             }
         };
         let error =
-            work(&home.sessions, &session, &Watch::new().cancel_with(&cancel).progress(tell)).unwrap_err();
+            work(&home.sessions, &session, &Watch::new().cancel_with(&cancel).progress(report)).unwrap_err();
         assert_eq!(error.class(), ErrorClass::Cancelled, "{name}");
-        // Without optimisation, and with all that runs beside it.
+        // Generous, for builds without optimization on a busy machine.
         assert!(since.unwrap().elapsed() < Duration::from_secs(1), "{name}");
     }
 }

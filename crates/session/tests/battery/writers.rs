@@ -1,5 +1,5 @@
-//! Sessions changed while a program writes to them: every line it wrote is in the session or in a
-//! backup afterwards.
+//! Changes of sessions while a program writes to them: afterwards, every line it wrote is in the
+//! session or in a backup.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -27,7 +27,7 @@ fn line(number: usize) -> String {
     format!("{{\"role\":\"user\",\"content\":\"line {number} of a writer\"}}\n")
 }
 
-/// Numbers of the lines that are in any file of a session's folder.
+/// Returns the numbers of the lines found in any file of a session's folder.
 fn found(folder: &Path) -> BTreeSet<usize> {
     let number = |line: &str| line.split_once("line ")?.1.split_once(" of a writer")?.0.parse().ok();
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -35,23 +35,23 @@ fn found(folder: &Path) -> BTreeSet<usize> {
     texts.flat_map(|text| text.lines().filter_map(number).collect::<Vec<_>>()).collect()
 }
 
-/// How a program writes to its session.
+/// The way a program writes to its session.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Writer {
-    /// It keeps the file open.
+    /// Keeps the file open.
     Keeps,
-    /// It opens the file for each line.
+    /// Opens the file for each line.
     Opens,
 }
 
-/// Writes lines until it is told to end, some fast and some after a rest; how many.
+/// Writes lines until told to stop, with occasional pauses. Returns their number.
 fn write(path: &Path, writer: Writer, is_over: &AtomicBool) -> usize {
     let (mut kept, mut count) = (appended(path), 0);
     while !is_over.load(Ordering::SeqCst) {
         if writer == Writer::Opens || count % 20 == 0 {
             kept = appended(path);
         }
-        // What is opened before a rest is written to after it.
+        // A file opened before a pause is written to after it.
         thread::sleep(Duration::from_millis(if count % 4 == 0 { 60 } else { 1 }));
         kept.write_all(line(count).as_bytes()).unwrap();
         count += 1;
@@ -59,7 +59,7 @@ fn write(path: &Path, writer: Writer, is_over: &AtomicBool) -> usize {
     count
 }
 
-/// Changes that are made while a program writes.
+/// Changes a session while a program writes to it.
 fn change(home: &Home, session: &Session, is_undo: bool) -> trommel_session::Result<()> {
     if is_undo {
         home.sessions.undo(session, &watch()).map(drop)
@@ -68,9 +68,9 @@ fn change(home: &Home, session: &Session, is_undo: bool) -> trommel_session::Res
     }
 }
 
-/// R38: in CI for some changes, in `cargo xtask deep` for many.
+/// R38: a few changes in CI, many in `cargo xtask deep`.
 #[test]
-fn r38_no_line_of_a_writer_is_lost() {
+fn r38_loses_no_line_of_a_writer() {
     let changes = if std::env::var_os("TROMMEL_DEEP").is_some() { 1_000 } else { 15 };
     for writer in [Writer::Keeps, Writer::Opens] {
         let home = Home::new();
@@ -103,7 +103,7 @@ fn r38_no_line_of_a_writer_is_lost() {
 }
 
 #[test]
-fn a_backup_is_the_replaced_file_itself() {
+fn backup_is_the_replaced_file_itself() {
     let home = Home::new();
     let session = home.turns("s", 3);
     let mut writer = appended(&home.folder("s").join("transcript.jsonl"));
@@ -116,7 +116,7 @@ fn a_backup_is_the_replaced_file_itself() {
 }
 
 #[test]
-fn undo_restores_lines_that_were_added_to_backups() {
+fn undo_restores_lines_appended_to_backups() {
     let home = Home::new();
     let session = home.turns("s", 3);
     let before = home.bytes("s");
@@ -139,7 +139,7 @@ fn undo_restores_lines_that_were_added_to_backups() {
 }
 
 #[test]
-fn undo_without_late_lines_says_nothing_of_them() {
+fn undo_omits_zero_late_lines() {
     let home = Home::new();
     let session = home.turns("s", 3);
     home.sessions.rewind(&session, &back_to(1), &watch()).unwrap();
@@ -149,7 +149,7 @@ fn undo_without_late_lines_says_nothing_of_them() {
 }
 
 #[test]
-fn a_repair_keeps_the_lines_of_an_open_writer() {
+fn repair_keeps_lines_of_an_open_writer() {
     let home = Home::new();
     let session = home.turns("s", 2);
     let path = home.folder("s").join("transcript.jsonl");
@@ -164,7 +164,7 @@ fn a_repair_keeps_the_lines_of_an_open_writer() {
 }
 
 #[test]
-fn a_dry_run_says_to_stop_the_writer() {
+fn dry_run_advises_to_stop_the_writer() {
     let home = Home::new();
     let session = home.turns("s", 3);
     let mut query = RewindQuery::default();

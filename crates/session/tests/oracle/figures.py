@@ -1,4 +1,4 @@
-"""Figures of session logs, computed without trommel: written from the descriptions of the formats, and simple rather than fast.
+"""Figures of session logs, computed without trommel: written from the descriptions of the formats, and optimized for simplicity.
 
     python3 figures.py PATH...
 
@@ -10,7 +10,7 @@ import json
 import os
 import sys
 
-# Texts that Claude Code writes with the role "user", though no user wrote them.
+# Prefixes of texts that Claude Code generates with the role "user".
 NOT_PROMPTS = (
     "<system-reminder>",
     "<local-command-caveat>",
@@ -30,7 +30,7 @@ NOT_PROMPTS = (
 
 
 def records(path):
-    """The objects of a file of lines, or of a document with a list of them, and how many lines are not one."""
+    """Returns the objects of a file of lines, or of a document with a list of them, and the number of malformed lines."""
     with open(path, "rb") as file:
         data = file.read()
     try:
@@ -50,7 +50,7 @@ def records(path):
         try:
             value = json.loads(line)
         except ValueError:
-            # A last line without an end may be being written.
+            # A last line without a line end may still be being written.
             damaged += number + 1 < len(lines)
             continue
         if isinstance(value, dict):
@@ -61,7 +61,7 @@ def records(path):
 
 
 def milliseconds(text):
-    """A time in milliseconds, or None."""
+    """Returns a time in milliseconds, or None."""
     if not isinstance(text, str):
         return None
     try:
@@ -105,7 +105,7 @@ def closed(turns):
 
 
 class Usage:
-    """Tokens by model, in the four figures that do not overlap."""
+    """Counts tokens by model, in four counts that do not overlap."""
 
     def __init__(self):
         self.requests = 0
@@ -189,7 +189,7 @@ def claude_tokens(usage):
 
 
 def claude_agents(path):
-    """The logs of sub-agents: in the session's own folder, and beside the session."""
+    """Returns the logs of sub-agents: in the session's own folder, and beside the session."""
     own, folder = path[: -len(".jsonl")], os.path.dirname(path)
     found = []
     for at, _, names in os.walk(os.path.join(own, "subagents")):
@@ -279,7 +279,7 @@ def claude(path):
 
 
 def last_time(times):
-    """The time of the last record that has one, or of the first where that is later."""
+    """Returns the time of the last record that has one, or of the first if that is later."""
     known = [time for time in times if time is not None]
     return max(known[0], known[-1]) if known else None
 
@@ -328,7 +328,7 @@ def amplifier_tokens(usage):
         return next((count(usage[name]) for name in names if isinstance(usage.get(name), int)), 0)
 
     sent, read = first("input_tokens", "input"), first("cache_read_tokens", "cache_read")
-    # The input of these logs is with what came from the cache, unless the usage is verbatim that of Anthropic's API.
+    # The input of these logs includes cache reads, unless the usage is verbatim that of Anthropic's API.
     fresh = sent - read if read <= sent else sent
     return (
         fresh,
@@ -347,7 +347,7 @@ def described(folder):
 
 
 def amplifier_children(folder):
-    """The sessions that one spawned, and those that they spawned."""
+    """Returns the sessions that a session spawned, directly or indirectly."""
     above, known = os.path.dirname(folder), {}
     for name in os.listdir(above):
         about = described(os.path.join(above, name))
@@ -370,7 +370,7 @@ def amplifier_usage(folders):
         forked = milliseconds(about.get("forked_at"))
         for event in records(os.path.join(folder, "events.jsonl"))[0]:
             time, data = milliseconds(event.get("ts")), data_of(event)
-            # Whose events they are is not known of a folder without a description.
+            # Without a description, the IDs of the session's own events are unknown.
             is_other = bool(about) and "session_id" in event and event["session_id"] not in own
             if is_other or (forked is not None and time is not None and time < forked):
                 continue

@@ -15,7 +15,7 @@ clock = datetime.datetime(2026, 3, 1, 9, tzinfo=datetime.timezone.utc)
 
 
 def now(seconds=None):
-    """A later time than before, or now and then an earlier one."""
+    """Returns a later time than before or, occasionally, an earlier one."""
     global clock
     clock += datetime.timedelta(milliseconds=rng.randrange(1, 60_000) if seconds is None else seconds * 1000)
     shown = clock - datetime.timedelta(hours=2) if rng.random() < 0.02 else clock
@@ -48,7 +48,7 @@ class Claude:
             record["agentId"] = self.agent
         record |= members | {"uuid": uid("u"), "timestamp": now()}
         if rng.random() < 0.2:
-            # The order of members is not that of the program's versions.
+            # The order of members differs between versions of the program.
             items = list(record.items())
             rng.shuffle(items)
             record = dict(items)
@@ -71,7 +71,7 @@ class Claude:
         return named | {"id": uid("msg") if rng.random() < 0.97 else None, "model": rng.choice(MODELS)}
 
     def answer(self):
-        """A response in parts, whose parts another one may interrupt, with the results of its calls."""
+        """Writes a response in parts, possibly interleaved with another one, and the results of its calls."""
         response, other = self.response(), self.response()
         output = rng.randrange(1, 10)
         if rng.random() < 0.5:
@@ -163,7 +163,7 @@ def claude(number):
             name = f"agent-{rng.getrandbits(68):017x}"
             agent = Claude(session, agent=name)
             if rng.random() < 0.3:
-                # What is in the parent's log too counts once.
+                # A response that is also in the parent's log counts once.
                 agent.lines += [line for line in log.lines if isinstance(line, dict) and line.get("isSidechain")]
             for _ in range(rng.randrange(1, 3)):
                 agent.turn()

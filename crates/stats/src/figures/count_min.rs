@@ -1,12 +1,12 @@
-//! Upper bounds of how often each value occurred.
+//! Upper bounds on the number of occurrences of each value.
 
-/// Rows of counters. With four, a bound of `e / width` of all occurrences fails for one value in
-/// `e^4`, that is 55.
+/// Rows of counters. With four rows, the error exceeds `e / width` of all occurrences for one value
+/// in `e^4`, that is, in 55.
 const ROWS: usize = 4;
 pub(super) const MIN_WIDTH: usize = 16;
 
-/// A Count-Min sketch (Cormode and Muthukrishnan 2005): counters that only ever count too much.
-/// Merging adds counters, so the order never matters.
+/// A Count-Min sketch (Cormode and Muthukrishnan 2005), whose counters only ever overestimate.
+/// Merging adds counters, so the result does not depend on the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Vec<Box<[u64]>>", into = "Vec<Box<[u64]>>"))]
@@ -15,7 +15,7 @@ pub(super) struct CountMin {
 }
 
 impl CountMin {
-    /// A sketch of `width` counters a row, rounded up to a power of two.
+    /// Creates a sketch with `width` counters a row, rounded up to a power of two.
     pub(super) fn new(width: usize) -> Self {
         let width = width.max(MIN_WIDTH).next_power_of_two();
         Self { rows: std::array::from_fn(|_| vec![0; width].into()) }
@@ -31,28 +31,31 @@ impl CountMin {
 
     pub(super) fn add(&mut self, fingerprint: u64, count: u64) {
         for (row, counters) in self.rows.iter_mut().enumerate() {
-            let counter = &mut counters[place(fingerprint, row, counters.len())];
+            let counter = &mut counters[slot(fingerprint, row, counters.len())];
             *counter = counter.saturating_add(count);
         }
     }
 
-    /// At least as often as the value occurred.
-    pub(super) fn at_most(&self, fingerprint: u64) -> u64 {
+    /// Returns an upper bound on the number of occurrences of a value.
+    pub(super) fn upper_bound(&self, fingerprint: u64) -> u64 {
         let counts = self.rows.iter().enumerate();
-        let counts = counts.map(|(row, counters)| counters[place(fingerprint, row, counters.len())]);
+        let counts = counts.map(|(row, counters)| counters[slot(fingerprint, row, counters.len())]);
         counts.fold(u64::MAX, u64::min)
     }
 
-    /// How much too high a bound is at most for 98 % of values.
+    /// The maximum overestimate of a bound, for 98 % of values.
     pub(super) fn error(&self) -> u64 {
         let total = self.rows[0].iter().fold(0_u64, |sum, &counter| sum.saturating_add(counter));
         (total as f64 * std::f64::consts::E / self.width() as f64).ceil() as u64
     }
 
-    /// Halves the rows as often as it takes, as if they had been so short from the start.
+    /// Halves the rows until they have at most `width` counters. The result equals a sketch created
+    /// with that width.
     pub(super) fn lower_width(&mut self, width: usize) {
         while self.width() > width.max(MIN_WIDTH).next_power_of_two() {
             for row in &mut self.rows {
+                // A narrower row uses fewer low bits of the same hash (see `slot`), so the counters
+                // that would have // been shared are exactly those half a row apart.
                 let (left, right) = row.split_at(row.len() / 2);
                 *row = left.iter().zip(right).map(|(left, right)| left.saturating_add(*right)).collect();
             }
@@ -69,8 +72,9 @@ impl CountMin {
     }
 }
 
-/// Each row looks at other bits of the mixed fingerprint; shorter rows at fewer of them.
-fn place(fingerprint: u64, row: usize, width: usize) -> usize {
+/// Returns the counter of a fingerprint in a row. Each row uses different bits of the mixed
+/// fingerprint; narrower rows use fewer of them.
+fn slot(fingerprint: u64, row: usize, width: usize) -> usize {
     let mixed = fingerprint.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mixed = mixed ^ mixed >> 32;
     (mixed >> (16 * row)) as usize & (width - 1)

@@ -1,4 +1,4 @@
-//! How many different values there are.
+//! The number of distinct values.
 
 use super::hyperloglog::HyperLogLog;
 use super::identity::Identity;
@@ -6,34 +6,34 @@ use crate::Accumulator;
 use std::collections::BTreeSet;
 use trommel_reader::Scalar;
 
-/// Fingerprints kept unless told otherwise, and the precision of the sketch that follows.
+/// The default number of stored fingerprints, and the precision of the sketch that replaces them.
 const DEFAULT_CAP: usize = 4096;
 const DEFAULT_PRECISION: u8 = 14;
 const MIN_CAP: usize = 16;
-/// What a set takes at least, and what a fingerprint takes in it.
+/// Bytes of an empty set, and of a fingerprint in it.
 const EMPTY_BYTES: usize = 110;
 const VALUE_BYTES: usize = 18;
-/// Standard errors in the bound that is stated.
-const SURE: f64 = 3.0;
+/// The stated error bound, in standard errors.
+const BOUND_ERRORS: f64 = 3.0;
 
-/// Counts different scalars: exactly (by 64-bit fingerprints) up to a cap, then with a HyperLogLog
+/// Counts distinct scalars: exactly (by 64-bit fingerprints) up to a cap, then with a HyperLogLog
 /// of 16 KiB, whose standard error is 0.8 %.
 ///
-/// Strings spelt in more than 4,096 bytes are not looked at. Memory: about 18 bytes a value up to
-/// the cap, then 16 KiB.
+/// Strings of more than 4,096 bytes as written are not counted. Memory: about 18 bytes a value up
+/// to the cap, then 16 KiB.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Distinct {
     cap: usize,
     precision: u8,
     values: Values,
-    /// Values observed. The stored form does without it: there the number of scalars of a path
-    /// bounds the estimate.
+    /// The number of observed values. It is not serialized: in a stored profile, the number of
+    /// scalars of a path bounds the estimate instead.
     #[cfg_attr(feature = "serde", serde(skip, default = "unknown"))]
     observed: u64,
 }
 
-/// No bound is known after the values were stored.
+/// The number of observed values is unknown once a state was stored, so it bounds nothing.
 #[cfg(feature = "serde")]
 const fn unknown() -> u64 {
     u64::MAX
@@ -53,7 +53,7 @@ impl Default for Distinct {
 }
 
 impl Distinct {
-    /// An empty counter that is exact up to `cap` different values (at least 16).
+    /// Creates an empty counter that is exact up to `cap` distinct values (at least 16).
     pub fn with_cap(cap: usize) -> Self {
         let values = Values::Exact(BTreeSet::new());
         Self { cap: cap.max(MIN_CAP), precision: DEFAULT_PRECISION, values, observed: 0 }
@@ -75,20 +75,20 @@ impl Distinct {
         match &mut self.values {
             Values::Exact(values) => {
                 values.insert(fingerprint);
-                self.fit();
+                self.shrink_to_cap();
             }
             Values::Sketch(sketch) => sketch.observe(fingerprint),
         }
     }
 
-    /// Lowers cap and precision; the state is then as if they had been so from the start.
+    /// Lowers cap and precision. The state then equals one that had them from the start.
     pub(crate) fn lower_cap(&mut self, cap: usize, precision: u8) {
         self.cap = self.cap.min(cap.max(MIN_CAP));
         self.precision = self.precision.min(precision);
-        self.fit();
+        self.shrink_to_cap();
     }
 
-    /// Bytes to account for: grows with what is observed, never shrinks unless the cap is lowered.
+    /// Bytes to account for. They grow with the observations and shrink only if the cap is lowered.
     pub(crate) fn charge(&self) -> usize {
         let values = match &self.values {
             Values::Exact(values) => VALUE_BYTES * values.len(),
@@ -97,7 +97,7 @@ impl Distinct {
         size_of::<Self>() + EMPTY_BYTES + values
     }
 
-    fn fit(&mut self) {
+    fn shrink_to_cap(&mut self) {
         match &mut self.values {
             Values::Exact(values) if values.len() > self.cap => {
                 let mut sketch = HyperLogLog::new(self.precision);
@@ -119,6 +119,8 @@ impl Accumulator for Distinct {
         let observed = self.observed.saturating_add(other.observed);
         self.lower_cap(other.cap, other.precision);
         other.lower_cap(self.cap, self.precision);
+        // Keep the sketch, if there is one, in `self`: a sketch can absorb fingerprints, but a set
+        // of // fingerprints cannot be recovered from a sketch.
         if matches!(self.values, Values::Exact(_)) {
             std::mem::swap(self, &mut other);
         }
@@ -129,48 +131,50 @@ impl Accumulator for Distinct {
                     self.add(value);
                 }
             }
-            // Swapped above: an exact state is merged into a sketch, never the other way round.
+            // Unreachable after the swap above: an exact state is merged into a sketch, never the
+            // reverse.
             (Values::Exact(_), Values::Sketch(_)) => {}
         }
         self.observed = observed;
     }
 
     fn summary(&self) -> DistinctSummary {
-        self.summary_among(self.observed)
+        self.summary_bounded(self.observed)
     }
 }
 
 impl Distinct {
-    /// The summary, where `observed` values are known to have been observed: there are at most as
-    /// many different ones. The true number lies below that bound too, so lowering an estimate to
-    /// it brings the two closer, and the stated error holds.
-    pub(crate) fn summary_among(&self, observed: u64) -> DistinctSummary {
+    /// Returns the summary, given that `observed` values were observed. There cannot be more
+    /// distinct values than that, so an estimate above `observed` is lowered to it. The true number
+    /// is below that bound too, so the stated error still holds.
+    pub(crate) fn summary_bounded(&self, observed: u64) -> DistinctSummary {
         match &self.values {
             Values::Exact(values) => {
                 DistinctSummary { count: values.len() as u64, approximate: false, relative_error: None }
             }
             Values::Sketch(sketch) => DistinctSummary {
-                // More than the cap is certain, as is no more than there were values.
+                // There are certainly more distinct values than the cap, and no more than values
+                // observed.
                 count: (sketch.estimate().round() as u64).min(observed).max(self.cap as u64 + 1),
                 approximate: true,
-                relative_error: Some(SURE * sketch.standard_error()),
+                relative_error: Some(BOUND_ERRORS * sketch.standard_error()),
             },
         }
     }
 }
 
-/// The number of different values.
+/// The number of distinct values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DistinctSummary {
-    /// How many different values.
+    /// The number of distinct values.
     pub count: u64,
-    /// Whether there were more than are counted exactly.
+    /// True if there were more distinct values than are counted exactly.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_false"))]
     pub approximate: bool,
-    /// When approximate: how far off the count may be, relative to the true one (three standard
-    /// errors, 99.7 % sure).
+    /// The bound on the error relative to the true count, when approximate (three standard errors,
+    /// 99.7 % confidence).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub relative_error: Option<f64>,
 }

@@ -4,23 +4,23 @@ use std::fmt;
 use trommel_base::decimal::{Decimal, canonical};
 use trommel_reader::Number;
 
-/// A decimal number of any size, exact. Equal values have equal spellings.
+/// A decimal number of any size, exact. Equal values have equal texts.
 ///
-/// With the feature `serde` it is written as a number when a double or a 64-bit integer holds it
-/// exactly as spelt, else as a string: no digit is ever lost.
+/// With the feature `serde` it is serialized as a number if a 64-bit integer or a double has
+/// exactly these digits, else as a string, so that no digit is lost.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Exact {
     text: Box<str>,
 }
 
 impl Exact {
-    /// The value of a JSON number.
+    /// Converts a JSON number.
     pub fn new(number: Number<'_>) -> Self {
         Self { text: canonical(number.lexeme()).into() }
     }
 
-    /// The value of a number of the crate's own making, which may begin with zeros.
-    pub(crate) fn from_spelling(text: &str) -> Self {
+    /// Parses a decimal number produced by this crate, which may begin with zeros.
+    pub(crate) fn from_decimal(text: &str) -> Self {
         Self { text: Decimal::new(text).canonical().into() }
     }
 
@@ -29,12 +29,12 @@ impl Exact {
         &self.text
     }
 
-    /// The nearest double; infinite beyond a double's range.
+    /// Returns the nearest double; infinite beyond a double's range.
     pub fn to_f64(&self) -> f64 {
         self.text.parse().unwrap_or(f64::NAN)
     }
 
-    /// The double that has the same shortest digits, if there is one.
+    /// Returns the double that has the same shortest digits, if there is one.
     pub fn as_double(&self) -> Option<f64> {
         let value = self.to_f64();
         let shortest = format!("{value:e}");
@@ -52,6 +52,7 @@ impl fmt::Display for Exact {
 #[cfg(feature = "serde")]
 impl serde::Serialize for Exact {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Integers first: as a double, an integer beyond 2^53 would lose digits.
         if let Ok(value) = self.text.parse::<i64>() {
             serializer.serialize_i64(value)
         } else if let Ok(value) = self.text.parse::<u64>() {

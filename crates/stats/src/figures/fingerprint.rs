@@ -1,16 +1,16 @@
 //! Fingerprints of values that are the same on every machine.
 
-/// A 64-bit fingerprint: SipHash-1-3 (Aumasson and Bernstein, 2012) with a constant key, told apart
-/// by `domain`.
+/// Returns a 64-bit fingerprint: SipHash-1-3 (Aumasson and Bernstein, 2012) with a constant key.
+/// Different `domain`s give different fingerprints of the same bytes.
 ///
-/// Partial states of different processes merge, so the key cannot be random. Someone who searches
-/// for collisions can make two values count as one; tables that must not be slowed down by that are
-/// keyed at random instead.
+/// Partial states of different processes merge, so the key cannot be random. An attacker who
+/// searches for collisions can make two values count as one. Hash tables that such collisions would
+/// slow down use a random key instead.
 pub(crate) fn fingerprint(domain: u8, bytes: &[u8]) -> u64 {
     sip13(0x7472_6F6D_6D65_6C00 | u64::from(domain), 0x7374_6174_6973_7469, bytes)
 }
 
-/// The fingerprint of an occurrence: a value at an offset.
+/// Returns the fingerprint of an occurrence: a value at an offset.
 pub(crate) fn occurrence(fingerprint: u64, at: u64) -> u64 {
     sip13(fingerprint, 0x6F63_6375_7272_6564, &at.to_le_bytes())
 }

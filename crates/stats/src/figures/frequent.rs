@@ -9,40 +9,40 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use trommel_reader::{Kind, Number, Scalar};
 
-/// Different values counted exactly unless told otherwise.
+/// The default number of distinct values that are counted exactly.
 const DEFAULT_CAP: usize = 1024;
 const MIN_CAP: usize = 16;
-/// Longer strings are counted, but their text is not kept.
-const LONGEST_KEPT: usize = 256;
-/// Values shown.
-const SHOWN: usize = 10;
-/// What the trees take at least, and what an entry takes besides its text.
+/// The text of longer strings is not stored; only their occurrences and length are.
+const MAX_STORED_TEXT_BYTES: usize = 256;
+/// The number of values in a summary.
+const MAX_SUMMARY_VALUES: usize = 10;
+/// Bytes of the empty trees, and of an entry without its text.
 const EMPTY_BYTES: usize = 850;
 const ENTRY_BYTES: usize = 115;
-/// What an occurrence takes in the sample.
+/// Bytes of a sampled occurrence.
 const SAMPLED_BYTES: usize = 30;
 
-/// The most frequent scalars, counted exactly while there are few different ones.
+/// The most frequent scalars, counted exactly while there are few distinct ones.
 ///
-/// Past the cap every value is counted in a Count-Min sketch, whose counts are never too low, and
-/// the candidates come from a uniform sample of *occurrences*: those whose offset has the smallest
-/// keyed hash. Which occurrences these are depends on the input alone, not on the order in which
-/// parts are merged. A value that makes up at least 2 % is among the (512) candidates with a
-/// probability of 99.997 %; values too rare to be told from chance are not shown.
+/// Past the cap, every value is counted in a Count-Min sketch, whose counts are never too low. The
+/// candidates come from a uniform sample of *occurrences*: those whose offset has the smallest
+/// keyed hash. The sample depends on the input alone, not on the order in which parts are merged. A
+/// value that makes up at least 2 % of the input is among the (512) candidates with a probability
+/// of 99.997 %. Values too rare to distinguish from chance are left out of the summary.
 ///
-/// Strings spelt in more than 4,096 bytes are not looked at; of those longer than 256 bytes only
-/// the length is kept. Memory: about 100 bytes and the text for each value up to the cap, then for
-/// each candidate, and 32 KiB.
+/// Strings of more than 4,096 bytes as written are not counted. Of strings longer than 256 bytes,
+/// only the length is stored. Memory: about 100 bytes and the text for each value up to the cap;
+/// beyond it, the same for each candidate, and 32 KiB.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Frequent {
     cap: usize,
-    /// Values by fingerprint: all of them, or once there is a sketch those of the sample.
+    /// Values by fingerprint: all of them, or only the sampled ones once there is a sketch.
     values: BTreeMap<u64, Entry>,
-    /// Hash and fingerprint of the sampled occurrences.
+    /// Hash and fingerprint of the sampled occurrences, in the order of the hashes.
     sample: BTreeSet<(u64, u64)>,
     sketch: Option<CountMin>,
-    /// Bytes of the longest text that was to be kept.
+    /// Bytes of the longest text up to the maximum, stored or not.
     longest: usize,
     /// Bytes of all texts in `values`.
     text_bytes: usize,
@@ -51,16 +51,16 @@ pub struct Frequent {
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Entry {
-    /// How often the value occurred; in the sample, once there is a sketch.
+    /// The number of occurrences; only those in the sample once there is a sketch.
     count: u64,
     /// Offset of the first occurrence; 0 once there is a sketch.
     first: u64,
-    value: Kept,
+    value: StoredValue,
 }
 
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-enum Kept {
+enum StoredValue {
     Null,
     Bool(bool),
     Number(Box<str>),
@@ -68,9 +68,9 @@ enum Kept {
     Long(u64),
 }
 
-impl Kept {
+impl StoredValue {
     fn of(identity: &Identity<'_>) -> Self {
-        match (identity.kind, Self::text_of(identity)) {
+        match (identity.kind, Self::stored_text(identity)) {
             (Kind::Number, Some(text)) => Self::Number(text.into()),
             (_, Some(text)) => Self::String(text.into()),
             (Kind::Bool, None) => Self::Bool(identity.text == "true"),
@@ -79,10 +79,10 @@ impl Kept {
         }
     }
 
-    /// The text to keep of a value, if any.
-    fn text_of<'a>(identity: &'a Identity<'_>) -> Option<&'a str> {
+    /// Returns the text to store for a value, if any.
+    fn stored_text<'a>(identity: &'a Identity<'_>) -> Option<&'a str> {
         let has_text = matches!(identity.kind, Kind::Number | Kind::String);
-        Some(identity.text.as_ref()).filter(|text| has_text && text.len() <= LONGEST_KEPT)
+        Some(identity.text.as_ref()).filter(|text| has_text && text.len() <= MAX_STORED_TEXT_BYTES)
     }
 
     const fn bytes(&self) -> usize {
@@ -92,15 +92,14 @@ impl Kept {
         }
     }
 
-    fn shown(&self) -> Shown {
+    fn to_scalar(&self) -> ScalarValue {
         match self {
-            Self::Null => Shown::Null,
-            Self::Bool(value) => Shown::Bool(*value),
-            Self::Number(text) => {
-                Number::parse(text).map_or(Shown::Null, |number| Shown::Number(Exact::new(number)))
-            }
-            Self::String(text) => Shown::String(text.clone()),
-            Self::Long(bytes) => Shown::Long { bytes: *bytes },
+            Self::Null => ScalarValue::Null,
+            Self::Bool(value) => ScalarValue::Bool(*value),
+            Self::Number(text) => Number::parse(text)
+                .map_or(ScalarValue::Null, |number| ScalarValue::Number(Exact::new(number))),
+            Self::String(text) => ScalarValue::String(text.clone()),
+            Self::Long(bytes) => ScalarValue::Long { bytes: *bytes },
         }
     }
 }
@@ -112,14 +111,14 @@ impl Default for Frequent {
 }
 
 impl Frequent {
-    /// An empty counter that is exact up to `cap` different values (at least 16). The sample holds
-    /// half as many.
+    /// Creates an empty counter that is exact up to `cap` distinct values (at least 16). The sample
+    /// holds half as many occurrences.
     pub fn with_cap(cap: usize) -> Self {
         let (values, sample) = (BTreeMap::new(), BTreeSet::new());
         Self { cap: cap.max(MIN_CAP), values, sample, sketch: None, longest: 0, text_bytes: 0 }
     }
 
-    /// Adds the value at an offset of the input. The offset tells occurrences apart.
+    /// Adds the value at an offset of the input. The offset identifies the occurrence.
     pub fn observe(&mut self, scalar: &Scalar<'_>, at: u64) {
         if let Some(identity) = Identity::of(scalar) {
             self.observe_identity(&identity, at);
@@ -128,8 +127,10 @@ impl Frequent {
 
     pub(crate) fn observe_identity(&mut self, identity: &Identity<'_>, at: u64) {
         let fingerprint = identity.fingerprint;
+        // Sample from the first value on. If sampling began only past the cap, the candidates would
+        // depend on // when the sketch took over, and so on the order of merging.
         let sampled = self.sample_occurrence(fingerprint, at);
-        let text = Kept::text_of(identity).unwrap_or_default();
+        let text = StoredValue::stored_text(identity).unwrap_or_default();
         self.longest = self.longest.max(text.len());
         if let Some(sketch) = &mut self.sketch {
             sketch.add(fingerprint, 1);
@@ -138,16 +139,16 @@ impl Frequent {
             let first = if self.sketch.is_none() { at } else { 0 };
             let entry = self.values.entry(fingerprint).or_insert_with(|| {
                 self.text_bytes += text.len();
-                Entry { count: 0, first, value: Kept::of(identity) }
+                Entry { count: 0, first, value: StoredValue::of(identity) }
             });
             entry.count += 1;
             entry.first = entry.first.min(at);
         }
-        self.fit();
+        self.shrink_to_cap();
     }
 
-    /// Whether an occurrence belongs to the sample and was not in it yet. May leave the sample one
-    /// too large.
+    /// Adds an occurrence to the sample if it belongs there. Returns true if it was added. The
+    /// sample may then be one too large, until `shrink_to_cap` runs.
     fn sample_occurrence(&mut self, fingerprint: u64, at: u64) -> bool {
         let key = (occurrence(fingerprint, at), fingerprint);
         let has_room = self.sample.len() < self.sample_size();
@@ -158,44 +159,47 @@ impl Frequent {
         self.cap / 2
     }
 
-    /// Lowers the cap; the state is then as if it had been so from the start.
+    /// Lowers the cap. The state then equals one that had this cap from the start.
     pub(crate) fn lower_cap(&mut self, cap: usize) {
         self.cap = self.cap.min(cap.max(MIN_CAP));
         if let Some(sketch) = &mut self.sketch {
             sketch.lower_width(self.cap);
         }
-        self.fit();
+        self.shrink_to_cap();
     }
 
-    /// Bytes to account for: grows with what is observed, never shrinks unless the cap is lowered.
+    /// Bytes to account for. They grow with the observations and shrink only if the cap is lowered.
     pub(crate) fn charge(&self) -> usize {
         let fixed = size_of::<Self>() + EMPTY_BYTES + SAMPLED_BYTES * self.sample.len();
         fixed
             + match &self.sketch {
                 None => ENTRY_BYTES * self.values.len() + self.text_bytes,
+                // The candidates change with every merge. Charging for the largest possible set
+                // keeps the // figure from shrinking, and thus independent of the order.
                 Some(sketch) => {
-                    self.cap.saturating_mul(ENTRY_BYTES + self.longest.min(LONGEST_KEPT)) + sketch.bytes()
+                    self.cap.saturating_mul(ENTRY_BYTES + self.longest.min(MAX_STORED_TEXT_BYTES))
+                        + sketch.bytes()
                 }
             }
     }
 
-    /// Drops what falls out of the sample, and goes over to the sketch when there are too many
-    /// values.
-    fn fit(&mut self) {
+    /// Evicts occurrences beyond the size of the sample, and switches to the sketch if there are
+    /// too many values.
+    fn shrink_to_cap(&mut self) {
         while self.sample.len() > self.sample_size() {
             if let Some((_, fingerprint)) = self.sample.pop_last()
                 && self.sketch.is_some()
             {
-                self.forget(fingerprint);
+                self.remove_occurrence(fingerprint);
             }
         }
         if self.values.len() > self.cap {
-            self.go_over();
+            self.switch_to_sketch();
         }
     }
 
-    /// Forgets one sampled occurrence of a value.
-    fn forget(&mut self, fingerprint: u64) {
+    /// Removes one sampled occurrence of a value.
+    fn remove_occurrence(&mut self, fingerprint: u64) {
         if let Some(entry) = self.values.get_mut(&fingerprint) {
             entry.count = entry.count.saturating_sub(1);
             if entry.count == 0 {
@@ -205,24 +209,24 @@ impl Frequent {
         }
     }
 
-    /// From exact counts to the sketch.
-    fn go_over(&mut self) {
+    /// Switches from exact counts to the sketch.
+    fn switch_to_sketch(&mut self) {
         if self.sketch.is_none() {
             let mut sketch = CountMin::new(self.cap);
             self.values.iter().for_each(|(&fingerprint, entry)| sketch.add(fingerprint, entry.count));
             self.sketch = Some(sketch);
-            self.keep_sampled();
+            self.retain_sampled();
         }
     }
 
-    /// Keeps only the values of sampled occurrences, with their number there as the count.
-    fn keep_sampled(&mut self) {
+    /// Keeps only the sampled values, and sets their counts to the number of sampled occurrences.
+    fn retain_sampled(&mut self) {
         let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
         for &(_, fingerprint) in &self.sample {
             *counts.entry(fingerprint).or_default() += 1;
         }
         self.values.retain(|fingerprint, entry| {
-            // A value without a sampled occurrence is not counted.
+            // A value without a sampled occurrence gets a count of 0 and is dropped.
             entry.count = counts.get(fingerprint).copied().unwrap_or(0);
             entry.first = 0;
             entry.count > 0
@@ -230,14 +234,15 @@ impl Frequent {
         self.text_bytes = self.values.values().map(|entry| entry.value.bytes()).sum();
     }
 
-    /// Values with their counts, those the sketch cannot tell from chance left out.
+    /// Returns values with their counts, without those that the sketch cannot distinguish from
+    /// chance.
     fn counted(&self) -> Vec<(u64, &Entry)> {
         let values = self.values.iter();
         match &self.sketch {
             None => values.map(|(_, entry)| (entry.count, entry)).collect(),
             Some(sketch) => {
                 let error = sketch.error();
-                let bounded = values.map(|(&fingerprint, entry)| (sketch.at_most(fingerprint), entry));
+                let bounded = values.map(|(&fingerprint, entry)| (sketch.upper_bound(fingerprint), entry));
                 bounded.filter(|&(count, _)| count > error).collect()
             }
         }
@@ -250,9 +255,11 @@ impl Accumulator for Frequent {
     fn merge(&mut self, mut other: Self) {
         self.lower_cap(other.cap);
         other.lower_cap(self.cap);
+        // Both states must have the same form: exact counts are turned into a sketch if either has
+        // one.
         if self.sketch.is_some() || other.sketch.is_some() {
-            self.go_over();
-            other.go_over();
+            self.switch_to_sketch();
+            other.switch_to_sketch();
         }
         self.longest = self.longest.max(other.longest);
         self.sample.append(&mut other.sample);
@@ -267,18 +274,19 @@ impl Accumulator for Frequent {
         }
         if let (Some(sketch), Some(other)) = (&mut self.sketch, other.sketch) {
             sketch.merge(other);
-            // The same occurrence may have been in both samples.
-            self.keep_sampled();
+            // Both samples may contain the same occurrence, which the set holds once; the counts
+            // must agree.
+            self.retain_sampled();
         }
-        self.fit();
+        self.shrink_to_cap();
     }
 
     fn summary(&self) -> FrequentSummary {
         let mut counted = self.counted();
         counted.sort_by_key(|&(count, entry)| (Reverse(count), entry.first));
-        counted.truncate(SHOWN);
+        counted.truncate(MAX_SUMMARY_VALUES);
         let values =
-            counted.into_iter().map(|(count, entry)| FrequentValue { value: entry.value.shown(), count });
+            counted.into_iter().map(|(count, entry)| FrequentValue { value: entry.value.to_scalar(), count });
         FrequentSummary {
             values: values.collect(),
             approximate: self.sketch.is_some(),
@@ -287,40 +295,39 @@ impl Accumulator for Frequent {
     }
 }
 
-/// The ten most frequent values, most frequent first, equally frequent ones in order of first
-/// appearance.
+/// The ten most frequent values, most frequent first. Ties are in order of first appearance.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct FrequentSummary {
-    /// The values and how often they occurred.
+    /// The values and their numbers of occurrences.
     pub values: Vec<FrequentValue>,
-    /// Whether there were more different values than are counted exactly.
+    /// True if there were more distinct values than are counted exactly.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_false"))]
     pub approximate: bool,
-    /// When approximate: how much too high each count may be (98 % sure); none is ever too low. A
-    /// value that occurred less often than this may be missing.
+    /// The maximum overestimate of each count, when approximate (98 % confidence). No count is ever
+    /// too low. A value that occurred less often than this may be missing.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub error: Option<u64>,
 }
 
-/// A value and how often it occurred.
+/// A value and its number of occurrences.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct FrequentValue {
     /// The value.
-    pub value: Shown,
-    /// How often it occurred.
+    pub value: ScalarValue,
+    /// The number of occurrences.
     pub count: u64,
 }
 
-/// A scalar to be shown.
+/// A scalar in a summary.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(untagged))]
 #[non_exhaustive]
-pub enum Shown {
+pub enum ScalarValue {
     /// `null`
     Null,
     /// `true` or `false`
@@ -329,9 +336,9 @@ pub enum Shown {
     Number(Exact),
     /// A string.
     String(Box<str>),
-    /// A string or number whose text was too long to be kept.
+    /// A string or number whose text was too long to store.
     Long {
-        /// Its length in bytes of UTF-8, escapes undone.
+        /// Its length in bytes of UTF-8, after decoding escapes.
         bytes: u64,
     },
 }

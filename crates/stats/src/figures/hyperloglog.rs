@@ -1,4 +1,4 @@
-//! How many different fingerprints there were, in a few kilobytes.
+//! An estimate of the number of distinct fingerprints, in a few kilobytes.
 
 const MIN_PRECISION: u8 = 4;
 const MAX_PRECISION: u8 = 16;
@@ -34,7 +34,8 @@ impl HyperLogLog {
         }
     }
 
-    /// Halves the registers as often as it takes, as if there had been so few from the start.
+    /// Halves the registers until the precision is low enough. The result equals a sketch created
+    /// with that precision.
     pub(super) fn lower_precision(&mut self, precision: u8) {
         while self.precision() > u32::from(precision.max(MIN_PRECISION)) {
             let (pairs, _) = self.registers.as_chunks::<2>();
@@ -59,8 +60,8 @@ impl HyperLogLog {
         }
     }
 
-    /// The improved raw estimator, which needs no tables and has no bias at either end (Ertl 2017,
-    /// section 4).
+    /// Estimates the number of fingerprints with the improved raw estimator, which needs no tables
+    /// and is unbiased at both ends (Ertl 2017, section 4).
     pub(super) fn estimate(&self) -> f64 {
         let registers = self.registers.len() as f64;
         let longest = (u64::BITS - self.precision()) as usize;
@@ -69,6 +70,8 @@ impl HyperLogLog {
             counts[usize::from(register)] += 1;
         }
         let share = |rank: usize| f64::from(counts[rank]) / registers;
+        // Saturated registers understate large numbers, and empty ones overstate small numbers:
+        // `tau` and `sigma` correct these two ends.
         let mut z = tau(1.0 - share(longest + 1));
         for rank in (1..=longest).rev() {
             z = 0.5 * (z + share(rank));
@@ -103,6 +106,7 @@ fn tau(x: f64) -> f64 {
     loop {
         root = root.sqrt();
         weight *= 0.5;
+        // The terms shrink at least by half, so the sum soon stops changing in double precision.
         let next = sum - (1.0 - root) * (1.0 - root) * weight;
         if next >= sum {
             return sum / 3.0;
@@ -157,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn lower_precision_is_as_if_it_had_been_so() {
+    fn lowered_precision_equals_initial_precision() {
         let mut lowered = sketch(14, 0..20_000);
         for precision in (4..14).rev() {
             lowered.lower_precision(precision);
@@ -167,7 +171,7 @@ mod tests {
 
     #[cfg(feature = "serde")]
     #[test]
-    fn refuses_registers_that_cannot_be() {
+    fn rejects_invalid_registers() {
         assert!(HyperLogLog::try_from(vec![0; 17].into_boxed_slice()).is_err());
         assert!(HyperLogLog::try_from(vec![62; 16].into_boxed_slice()).is_err());
         assert!(HyperLogLog::try_from(vec![61; 16].into_boxed_slice()).is_ok());

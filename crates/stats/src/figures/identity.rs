@@ -1,15 +1,15 @@
-//! What makes two scalars the same value.
+//! The identity of scalars: the text and fingerprint that equal values share.
 
 use super::fingerprint::fingerprint;
 use std::borrow::Cow;
 use trommel_base::decimal::canonical;
 use trommel_reader::{Kind, Scalar};
 
-/// Strings spelt in more bytes than this are only counted.
-pub(crate) const LONGEST_COMPARED: u64 = 4096;
+/// Longer strings, in bytes as written, are counted but not compared.
+pub(crate) const MAX_COMPARED_BYTES: u64 = 4096;
 
-/// A scalar by its value: strings by their characters, however escaped; numbers by what they are
-/// worth, however spelt.
+/// A scalar identified by its value: a string by its characters, a number by its numeric value,
+/// regardless of how either is written.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity<'a> {
     pub(crate) kind: Kind,
@@ -18,14 +18,14 @@ pub(crate) struct Identity<'a> {
 }
 
 impl<'a> Identity<'a> {
-    /// None for a string too long to compare. That depends on its spelling alone, not on how it was
-    /// read.
+    /// Returns the identity of a scalar, or `None` for a string too long to compare. That depends
+    /// only on its length as written, not on how it was read.
     pub(crate) fn of(scalar: &Scalar<'a>) -> Option<Self> {
         let (kind, text) = match *scalar {
             Scalar::Null => (Kind::Null, Cow::Borrowed("null")),
             Scalar::Bool(value) => (Kind::Bool, Cow::Borrowed(if value { "true" } else { "false" })),
             Scalar::Number(number) => (Kind::Number, canonical(number.lexeme())),
-            Scalar::String(text) if text.is_cut() || text.byte_len() > LONGEST_COMPARED => return None,
+            Scalar::String(text) if text.is_cut() || text.byte_len() > MAX_COMPARED_BYTES => return None,
             Scalar::String(text) => (Kind::String, text.decode()),
         };
         let fingerprint = fingerprint(kind as u8, text.as_bytes());

@@ -1,4 +1,4 @@
-//! How many values there are of each type.
+//! The number of values of each type.
 
 use crate::Accumulator;
 use trommel_reader::Kind;
@@ -16,18 +16,18 @@ impl Kinds {
         self.counts[kind as usize] += 1;
     }
 
-    /// Counts so many values of a type.
+    /// Counts `count` values of a type.
     pub fn add(&mut self, kind: Kind, count: u64) {
         let counted = &mut self.counts[kind as usize];
         *counted = counted.saturating_add(count);
     }
 
-    /// How many values of a type there are.
+    /// Returns the number of values of a type.
     pub const fn get(&self, kind: Kind) -> u64 {
         self.counts[kind as usize]
     }
 
-    /// How many values there are.
+    /// Returns the number of values of all types.
     pub fn total(&self) -> u64 {
         self.counts.iter().fold(0, |sum, &count| sum.saturating_add(count))
     }
@@ -59,7 +59,7 @@ impl Accumulator for Kinds {
     }
 }
 
-/// The number of values of each type, all six always there.
+/// The number of values of each type. All six types are always present.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[expect(clippy::exhaustive_structs, reason = "JSON has six types and will not get a seventh")]
@@ -95,29 +95,29 @@ impl KindSet {
         self.0 |= other.0;
     }
 
-    /// Whether a type is in the set.
+    /// Returns true if a type is in the set.
     pub const fn contains(self, kind: Kind) -> bool {
         self.0 & 1 << kind as u8 != 0
     }
 
-    /// Whether no type is in the set.
+    /// Returns true if the set is empty.
     pub fn is_empty(self) -> bool {
         self.iter().next().is_none()
     }
 
-    /// The types of the set, in the order of their names.
+    /// Iterates over the types of the set, in the order of their names.
     pub fn iter(self) -> impl Iterator<Item = Kind> {
         Kind::ALL.into_iter().filter(move |&kind| self.contains(kind))
     }
 
-    /// The only type of the set, if it has exactly one.
+    /// Returns the only type of the set, if it has exactly one.
     pub fn only(self) -> Option<Kind> {
         let mut kinds = self.iter();
         let first = kinds.next()?;
         if kinds.next().is_none() { Some(first) } else { None }
     }
 
-    /// The names of the types joined by `|` in their order, or `empty`.
+    /// Returns the names of the types in their order, joined by `|`, or `empty`.
     pub fn name(self) -> String {
         if self.is_empty() {
             return "empty".into();

@@ -1,10 +1,10 @@
-//! How long strings are.
+//! Lengths of strings.
 
 use crate::Accumulator;
 use trommel_reader::Text;
 
-/// Lengths of strings in Unicode scalar values, escapes undone. Exact, also for strings too long to
-/// be held; 48 bytes.
+/// Lengths of strings in Unicode scalar values, after decoding escapes. Exact, also for strings too
+/// long to buffer; 48 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TextLengths {
@@ -15,7 +15,7 @@ pub struct TextLengths {
 }
 
 impl TextLengths {
-    /// Adds a string. Linear in its length.
+    /// Adds a string. Takes time linear in its length.
     pub fn observe(&mut self, text: &Text<'_>) {
         let length = text.char_len();
         self.merge(Self { count: 1, min: length, max: length, total: length });
@@ -52,15 +52,15 @@ impl Accumulator for TextLengths {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TextLengthsSummary {
-    /// How many strings.
+    /// The number of strings.
     pub count: u64,
-    /// The shortest; 0 when there is none.
+    /// The shortest length; 0 without strings.
     pub min_length: u64,
-    /// The longest; 0 when there is none.
+    /// The longest length; 0 without strings.
     pub max_length: u64,
-    /// All together.
+    /// The sum of all lengths.
     pub total_length: u64,
-    /// The mean; none when there is no string.
+    /// The mean length; `None` without strings.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub mean_length: Option<f64>,
 }

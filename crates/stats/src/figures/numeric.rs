@@ -1,4 +1,4 @@
-//! Sum, mean, smallest and largest of numbers.
+//! Sum, mean, minimum, and maximum of numbers.
 
 use super::exact::Exact;
 use super::sum::ExactSum;
@@ -7,14 +7,14 @@ use std::cmp::Ordering;
 use trommel_base::decimal::Decimal;
 use trommel_reader::Number;
 
-/// Doubles up to this hold every integer, and so do their spellings of up to 15 digits.
+/// Every integer of up to this many digits has a double of the same value.
 const SAFE_DIGITS: usize = 15;
 
-/// What the texts of the smallest and the largest number take, very long ones aside.
+/// Bytes of the texts of minimum and maximum, except for very long ones.
 const EXTREMES_BYTES: usize = 80;
 
-/// Count, sum, mean, minimum and maximum of numbers, from what is spelt, not from doubles. Exact;
-/// about 200 bytes.
+/// Count, sum, mean, minimum, and maximum of numbers, computed from their decimal digits, not from
+/// doubles. Exact; about 200 bytes.
 ///
 /// ```
 /// use trommel_reader::Number;
@@ -54,8 +54,8 @@ impl Numeric {
         } else {
             self.out_of_range += 1;
         }
-        Extreme::keep(&mut self.min, number, value, Ordering::Less);
-        Extreme::keep(&mut self.max, number, value, Ordering::Greater);
+        Extreme::update(&mut self.min, number, value, Ordering::Less);
+        Extreme::update(&mut self.max, number, value, Ordering::Greater);
     }
 
     /// Bytes to account for.
@@ -63,13 +63,13 @@ impl Numeric {
         size_of::<Self>() + self.sum.charge() + EXTREMES_BYTES
     }
 
-    /// How many numbers were observed.
+    /// Returns the number of observed numbers.
     pub const fn count(&self) -> u64 {
         self.count
     }
 }
 
-/// The smallest or largest number so far, and the nearest double, which decides most comparisons.
+/// The smallest or largest number so far. The nearest double decides most comparisons.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(into = "Box<str>", try_from = "Box<str>"))]
@@ -79,16 +79,16 @@ struct Extreme {
 }
 
 impl Extreme {
-    /// Puts `number` in place if there is nothing yet or it is `wanted` by comparison.
-    fn keep(place: &mut Option<Self>, number: Number<'_>, value: f64, wanted: Ordering) {
-        let better = place.as_ref().is_none_or(|kept| kept.compare(number, value) == wanted);
+    /// Replaces `extreme` with `number` if it is empty or `number` compares to it as `wanted`.
+    fn update(extreme: &mut Option<Self>, number: Number<'_>, value: f64, wanted: Ordering) {
+        let better = extreme.as_ref().is_none_or(|current| current.compare(number, value) == wanted);
         if better {
-            *place = Some(Self { text: Exact::new(number), value });
+            *extreme = Some(Self { text: Exact::new(number), value });
         }
     }
 
-    /// How a number compares with the kept one. Rounding to doubles keeps the order, so that only
-    /// equal ones need digits.
+    /// Compares a number with this one. Rounding to doubles is monotonic, so only numbers with
+    /// equal doubles need their digits.
     fn compare(&self, number: Number<'_>, value: f64) -> Ordering {
         let digits = || Decimal::new(number.lexeme()).compare(&Decimal::new(self.text.as_str()));
         value.partial_cmp(&self.value).filter(|order| order.is_ne()).unwrap_or_else(digits)
@@ -107,14 +107,15 @@ impl TryFrom<Box<str>> for Extreme {
     type Error = &'static str;
 
     fn try_from(text: Box<str>) -> Result<Self, Self::Error> {
-        let number = Number::parse(&text).ok_or("an extreme is a number")?;
+        let number = Number::parse(&text).ok_or("an extreme must be a number")?;
         Ok(Self { text: Exact::new(number), value: number.as_f64() })
     }
 }
 
-/// Whether an integer has a double of the same value.
+/// Returns true if an integer has a double of the same value.
 fn fits_double(number: Number<'_>, value: f64) -> bool {
     let digits = number.lexeme().trim_start_matches('-');
+    // `{:.0}` prints the exact integer value of the double, not its shortest digits.
     digits.len() <= SAFE_DIGITS || format!("{:.0}", value.abs()) == digits
 }
 
@@ -129,11 +130,11 @@ impl Accumulator for Numeric {
         self.sum.merge(other.sum);
         let extremes =
             [(&mut self.min, other.min, Ordering::Less), (&mut self.max, other.max, Ordering::Greater)];
-        for (place, extreme, wanted) in extremes {
+        for (slot, extreme, wanted) in extremes {
             if let Some(Extreme { text, value }) = extreme
                 && let Some(number) = Number::parse(text.as_str())
             {
-                Extreme::keep(place, number, value, wanted);
+                Extreme::update(slot, number, value, wanted);
             }
         }
     }
@@ -154,34 +155,34 @@ impl Accumulator for Numeric {
     }
 }
 
-/// What is known of some numbers.
+/// The figures about some numbers.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct NumericSummary {
-    /// How many numbers.
+    /// The number of numbers.
     pub count: u64,
-    /// How many are spelt without a fraction and an exponent.
+    /// Numbers written without a fraction and an exponent.
     pub integers: u64,
-    /// How many of the integers have no double of the same value.
+    /// Integers that have no double of the same value.
     pub beyond_double: u64,
-    /// How many are too large in magnitude for a double (from about 1.8e308).
+    /// Numbers too large in magnitude for a double (from about 1.8e308).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_zero"))]
     pub out_of_range: u64,
-    /// The smallest; none when there is no number.
+    /// The smallest number; `None` without numbers.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub min: Option<Exact>,
-    /// The largest; none when there is no number.
+    /// The largest number; `None` without numbers.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub max: Option<Exact>,
-    /// The exact sum; none when a number was out of range.
+    /// The exact sum; `None` if a number was out of range.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub sum: Option<Exact>,
-    /// The double nearest to the exact mean; none when there is no number or one was out of range.
+    /// The double nearest to the exact mean; `None` without numbers or if one was out of range.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub mean: Option<f64>,
-    /// Whether digits below 10^-1170 were left out of the sum and the mean: each number is off by
-    /// less than that.
+    /// True if digits below 10^-1170 were dropped from the sum and the mean. The error is less than
+    /// that for each number.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_false"))]
     pub approximate: bool,
 }
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_what_doubles_cannot() {
+    fn compares_numbers_beyond_doubles() {
         let found = summary(&[
             "9007199254740993",
             "9007199254740992",
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_out_of_range_has_a_place_but_no_sum() {
+    fn out_of_range_numbers_have_extremes_but_no_sum() {
         let found = summary(&["1e400", "-2e400", "1e399", "3"]);
         assert_eq!((found.out_of_range, found.sum, found.mean), (3, None, None));
         assert_eq!((found.min.unwrap().as_str(), found.max.unwrap().as_str()), ("-2e400", "1e400"));

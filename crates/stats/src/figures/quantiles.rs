@@ -1,13 +1,13 @@
-//! Quantiles: exact while there are few different values, then in bins of bounded relative width.
+//! Quantiles: exact while there are few distinct values, then from bins of bounded relative width.
 
 use crate::Accumulator;
 use std::collections::BTreeMap;
 use trommel_reader::Number;
 
-/// Bins kept unless told otherwise.
+/// The default maximum number of bins.
 const DEFAULT_CAP: usize = 4096;
 const MIN_CAP: usize = 16;
-/// What a tree takes at least, and what a bin takes in it.
+/// Bytes of an empty tree, and of a bin in it.
 const EMPTY_BYTES: usize = 200;
 const BIN_BYTES: usize = 30;
 const SIGN: u64 = 1 << 63;
@@ -16,24 +16,24 @@ const FRACTION_BITS: u32 = 52;
 
 /// The distribution of numbers, for quantiles.
 ///
-/// Doubles are counted in bins. At first a bin is one double, so that quantiles are exact; whenever
-/// there are more bins than the cap, the lowest bit that tells bins apart is dropped everywhere,
-/// which joins neighbours and doubles the relative width. This is the log-linear histogram of
-/// `HdrHistogram` with the uniform collapse of `UDDSketch` (Epicoco et al. 2020), on the bits of
-/// the double instead of logarithms: which bins there are depends on the set of values alone.
-/// Memory: about 30 bytes a bin; time: logarithmic in the bins.
+/// Counts doubles in bins. At first a bin is one double, so quantiles are exact. Whenever there are
+/// more bins than the cap, the lowest bit of every bin is dropped, which merges neighbors and
+/// doubles the relative width. This is the log-linear histogram of `HdrHistogram` with the uniform
+/// collapse of `UDDSketch` (Epicoco et al. 2020), on the bits of the double instead of logarithms.
+/// The bins depend on the set of values alone. Memory: about 30 bytes a bin; time: logarithmic in
+/// the bins.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Quantiles {
     cap: usize,
-    /// Low bits dropped, 63 at most.
+    /// The number of dropped low bits, at most 63.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "checked_shift"))]
     shift: u32,
     /// Numbers by the upper bits of their [`rank_bits`].
     bins: BTreeMap<u64, u64>,
     least: u64,
     most: u64,
-    /// Numbers below and above the range of doubles.
+    /// The numbers of values below and above the range of doubles.
     below: u64,
     above: u64,
 }
@@ -45,7 +45,7 @@ impl Default for Quantiles {
 }
 
 impl Quantiles {
-    /// An empty distribution that keeps at most `cap` bins (at least 16).
+    /// Creates an empty distribution that holds at most `cap` bins (at least 16).
     pub fn with_cap(cap: usize) -> Self {
         let cap = cap.max(MIN_CAP);
         Self { cap, shift: 0, bins: BTreeMap::new(), least: u64::MAX, most: 0, below: 0, above: 0 }
@@ -59,7 +59,7 @@ impl Quantiles {
             self.least = self.least.min(bits);
             self.most = self.most.max(bits);
             *self.bins.entry(bits >> self.shift).or_default() += 1;
-            self.fit();
+            self.shrink_to_cap();
         } else if value < 0.0 {
             self.below += 1;
         } else {
@@ -67,20 +67,22 @@ impl Quantiles {
         }
     }
 
-    /// Lowers the cap; the state is then as if it had been so from the start.
+    /// Lowers the cap. The state then equals one that had this cap from the start.
     pub(crate) fn lower_cap(&mut self, cap: usize) {
         self.cap = self.cap.min(cap.max(MIN_CAP));
-        self.fit();
+        self.shrink_to_cap();
     }
 
-    /// Bytes to account for: grows with what is observed, never shrinks unless the cap is lowered.
+    /// Bytes to account for. They grow with the observations and shrink only if the cap is lowered.
     pub(crate) fn charge(&self) -> usize {
+        // Dropping bits makes the number of bins fall and rise again. Charging the cap from then on
+        // keeps the // figure from shrinking.
         let bins = if self.shift == 0 { self.bins.len() } else { self.cap };
         size_of::<Self>() + EMPTY_BYTES + BIN_BYTES * bins
     }
 
     /// Drops low bits until the bins fit.
-    fn fit(&mut self) {
+    fn shrink_to_cap(&mut self) {
         while self.bins.len() > self.cap && self.shift < u64::BITS - 1 {
             self.coarsen(self.shift + 1);
         }
@@ -95,14 +97,14 @@ impl Quantiles {
         self.shift = shift;
     }
 
-    /// How many numbers were observed.
+    /// Returns the number of observed numbers.
     pub fn count(&self) -> u64 {
         let inside = self.bins.values().fold(0_u64, |sum, &count| sum.saturating_add(count));
         inside.saturating_add(self.below).saturating_add(self.above)
     }
 
-    /// The smallest number that is at least as large as `permille` thousandths of all (the
-    /// nearest-rank definition), none when there is no number or it is beyond a double's range.
+    /// Returns the smallest number that is at least as large as `permille` thousandths of all (the
+    /// nearest-rank definition). `None` without numbers, or if it is beyond a double's range.
     pub fn at(&self, permille: u16) -> Option<f64> {
         let count = u128::from(self.count());
         let rank = (count * u128::from(permille.min(1000))).div_ceil(1000).max(1);
@@ -117,22 +119,23 @@ impl Quantiles {
         bin.map(|(&bin, _)| self.middle(bin))
     }
 
-    /// The middle of a bin, within what was observed.
+    /// Returns the middle of a bin, clamped to the observed range.
     fn middle(&self, bin: u64) -> f64 {
         let first = (bin << self.shift).max(self.least);
         let last = (bin << self.shift | ((1 << self.shift) - 1)).min(self.most);
         let (low, high) = (from_rank_bits(first), from_rank_bits(last));
         let nearest = low.abs().min(high.abs());
         if self.shift > FRACTION_BITS || nearest < f64::MIN_POSITIVE {
-            // Wider than an octave, where only the end nearer to zero is sure to be within a
-            // factor; or about zero itself.
+            // The bin is wider than an octave or contains zero. Only the end nearer to zero is then
+            // within a known factor of every value.
             return if low.abs() < high.abs() { low } else { high };
         }
         low + (high - low) / 2.0
     }
 
-    /// How far a quantile may be off, relative to the true one; 0 while exact. Values smaller in
-    /// magnitude than 2.3e-308 may be off by more, but not by more than 2.3e-308.
+    /// The maximum error of a quantile, relative to the true one; 0 while exact. Values smaller in
+    /// magnitude than 2.3e-308 may have a larger relative error, but an absolute one of at most
+    /// 2.3e-308.
     pub fn relative_error(&self) -> f64 {
         match self.shift {
             0 => 0.0,
@@ -142,7 +145,8 @@ impl Quantiles {
     }
 }
 
-/// The bits of a finite double, such that larger numbers have larger bits. `-0` is `0`.
+/// Maps a finite double to bits of the same order: larger numbers have larger bits. `-0` becomes
+/// `0`.
 fn rank_bits(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     if bits & SIGN == 0 { bits | SIGN } else { !bits }
@@ -160,7 +164,7 @@ fn add(bins: &mut BTreeMap<u64, u64>, bin: u64, count: u64) {
 #[cfg(feature = "serde")]
 fn checked_shift<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let shift = <u32 as serde::Deserialize>::deserialize(deserializer)?;
-    if shift < u64::BITS { Ok(shift) } else { Err(serde::de::Error::custom("a shift is below 64")) }
+    if shift < u64::BITS { Ok(shift) } else { Err(serde::de::Error::custom("a shift must be below 64")) }
 }
 
 impl Accumulator for Quantiles {
@@ -178,7 +182,7 @@ impl Accumulator for Quantiles {
         self.most = self.most.max(other.most);
         self.below = self.below.saturating_add(other.below);
         self.above = self.above.saturating_add(other.above);
-        self.fit();
+        self.shrink_to_cap();
     }
 
     fn summary(&self) -> QuantilesSummary {
@@ -196,7 +200,7 @@ impl Accumulator for Quantiles {
     }
 }
 
-/// Quantiles by nearest rank: `p50` is the median. Those beyond a double's range are none.
+/// Quantiles by nearest rank; `p50` is the median. Quantiles beyond a double's range are `None`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -209,10 +213,10 @@ pub struct QuantilesSummary {
     pub p75: Option<f64>,
     pub p95: Option<f64>,
     pub p99: Option<f64>,
-    /// Whether there were more different values than bins.
+    /// True if there were more distinct values than bins.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_false"))]
     pub approximate: bool,
-    /// How far each quantile may be off, relative to the true one, when approximate.
+    /// The maximum error of each quantile relative to the true one, when approximate.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub relative_error: Option<f64>,
 }
@@ -228,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_the_nearest_rank() {
+    fn returns_the_nearest_rank() {
         let found = quantiles(100, ["15", "20", "35", "40", "50"]);
         let at: Vec<_> = [0, 50, 300, 400, 500, 1000].map(|permille| found.at(permille).unwrap()).to_vec();
         assert_eq!(at, [15.0, 15.0, 20.0, 20.0, 35.0, 50.0]);

@@ -1,34 +1,34 @@
-//! Sums that are never rounded.
+//! Sums without rounding.
 
 use super::exact::Exact;
 use crate::Accumulator;
 use trommel_base::decimal::Decimal;
 use trommel_reader::Number;
 
-/// Decimal digits a limb.
+/// Decimal digits of a limb.
 const DIGITS: i64 = 18;
 const BASE: i128 = 1_000_000_000_000_000_000;
-/// Digits below ten to this power are left out.
+/// Digits below ten to this power are dropped.
 const LOWEST_POWER: i64 = -1170;
 
-/// An exact sum of JSON numbers, in decimal: `0.1` and `0.2` make `0.3`, and the order does not
-/// matter.
+/// An exact decimal sum of JSON numbers: `0.1` and `0.2` make `0.3`, in any order.
 ///
-/// Numbers beyond a double's range (from about 1.8e308) must not be added; digits smaller than
-/// 10^-1170 are left out, which [`is_exact`](Self::is_exact) tells. Grows with the spread of the
-/// magnitudes, at most to about 1.5 KB; adding takes time in proportion to a number's digits.
+/// Numbers beyond a double's range (from about 1.8e308) must not be added. Digits smaller than
+/// 10^-1170 are dropped; [`is_exact`](Self::is_exact) then returns false. Memory grows with the
+/// spread of the magnitudes, to about 1.5 KB at most. Adding takes time linear in a number's
+/// digits.
 #[derive(Clone, Debug, Default)]
 pub struct ExactSum {
-    /// Limbs in base 10^18, smallest first, carries not yet taken: about 10^19 numbers may be added
-    /// before one overflows.
+    /// Limbs in base 10^18, smallest first, with carries not yet propagated: about 10^19 numbers
+    /// can be added before a limb overflows.
     limbs: Vec<i128>,
     /// The power of 10^18 of the first limb.
     low: i64,
-    cut: bool,
+    has_dropped_digits: bool,
 }
 
-/// A sum as digits without sign, most significant first, and the power of ten of the last one.
-struct Spelling {
+/// A sum as unsigned digits, most significant first, and the power of ten of the last one.
+struct SignedDigits {
     negative: bool,
     digits: Vec<u8>,
     power: i64,
@@ -48,7 +48,7 @@ impl ExactSum {
         let mut power = number.lead();
         for digit in number.digits() {
             if power < LOWEST_POWER {
-                self.cut = true;
+                self.has_dropped_digits = true;
                 return;
             }
             let weight = i128::from(10_u64.pow(power.rem_euclid(DIGITS) as u32));
@@ -57,9 +57,9 @@ impl ExactSum {
         }
     }
 
-    /// Whether every digit of every number is in the sum.
+    /// Returns true if every digit of every number is in the sum.
     pub const fn is_exact(&self) -> bool {
-        !self.cut
+        !self.has_dropped_digits
     }
 
     /// Bytes to account for.
@@ -80,12 +80,14 @@ impl ExactSum {
         if at >= self.limbs.len() {
             self.limbs.resize(at + 1, 0);
         }
+        // Carries are propagated only when the sum is read. Until then a limb has room for more
+        // than 10^19 additions, so no real input saturates it.
         let limb = &mut self.limbs[at];
         *limb = limb.saturating_add(value);
     }
 
-    /// The limbs with all carries taken, each from 0 up to the base, and what is carried out of the
-    /// last.
+    /// Returns the limbs with all carries propagated, each from 0 to below the base, and the carry
+    /// out of the last limb.
     fn carried(&self, sign: i128) -> (Vec<u64>, i128) {
         let mut carry = 0;
         let mut carried = Vec::with_capacity(self.limbs.len() + 2);
@@ -97,8 +99,10 @@ impl ExactSum {
         (carried, carry)
     }
 
-    fn spelling(&self) -> Spelling {
+    fn signed_digits(&self) -> SignedDigits {
         let negative = self.carried(1).1 < 0;
+        // A negative sum has a negative carry. Negating every limb first gives the digits of its
+        // magnitude.
         let (mut limbs, mut carry) = self.carried(if negative { -1 } else { 1 });
         while carry > 0 {
             limbs.push((carry % BASE) as u64);
@@ -108,21 +112,22 @@ impl ExactSum {
         let digits = limbs.iter().rev().flat_map(|limb| places().map(move |place| (limb / place % 10) as u8));
         let digits: Vec<u8> = digits.skip_while(|&digit| digit == 0).collect();
         let power = if digits.is_empty() { 0 } else { self.low * DIGITS };
-        Spelling { negative, digits, power }
+        SignedDigits { negative, digits, power }
     }
 
-    /// The sum divided by `count`, rounded once, to the nearest double; none when `count` is 0.
+    /// Returns the sum divided by `count`, rounded once to the nearest double; `None` if `count` is
+    /// 0.
     pub fn mean(&self, count: u64) -> Option<f64> {
         if count == 0 {
             return None;
         }
-        let Spelling { negative, digits, mut power } = self.spelling();
+        let SignedDigits { negative, digits, mut power } = self.signed_digits();
         let mut quotient = String::from(if negative { "-0" } else { "0" });
         let mut rest: u128 = 0;
         let mut more = digits.into_iter();
         let mut significant = 0;
-        // A double and the middle of two have at most 768 digits: past them, only whether anything
-        // follows matters.
+        // A double, or the midpoint between two, has at most 768 digits. Beyond them, it matters
+        // only whether any digit follows, and one sticky digit stands for all of these.
         while more.len() > 0 || (rest > 0 && significant < 780) {
             let digit = more.next().unwrap_or_else(|| {
                 power -= 1;
@@ -146,33 +151,33 @@ impl Accumulator for ExactSum {
         for (place, limb) in (other.low..).zip(other.limbs) {
             self.add(place, limb);
         }
-        self.cut |= other.cut;
+        self.has_dropped_digits |= other.has_dropped_digits;
     }
 
     fn summary(&self) -> Exact {
-        let Spelling { negative, digits, power } = self.spelling();
+        let SignedDigits { negative, digits, power } = self.signed_digits();
         let sign = if negative { "-" } else { "" };
         let digits: String = digits.into_iter().map(|digit| char::from(b'0' + digit)).collect();
-        Exact::from_spelling(&format!("{sign}0{digits}e{power}"))
+        Exact::from_decimal(&format!("{sign}0{digits}e{power}"))
     }
 }
 
 #[cfg(feature = "serde")]
 impl serde::Serialize for ExactSum {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (self.summary().as_str(), self.cut).serialize(serializer)
+        (self.summary().as_str(), self.has_dropped_digits).serialize(serializer)
     }
 }
 
 #[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for ExactSum {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (text, cut) = <(String, bool)>::deserialize(deserializer)?;
+        let (text, has_dropped_digits) = <(String, bool)>::deserialize(deserializer)?;
         let number = Number::parse(&text).map(|number| Decimal::new(number.lexeme()));
         let number = number
             .filter(|number| number.lead() < 400)
-            .ok_or_else(|| serde::de::Error::custom("a sum is a number below 1e400"))?;
-        let mut sum = Self { cut, ..Self::default() };
+            .ok_or_else(|| serde::de::Error::custom("a sum must be a number below 1e400"))?;
+        let mut sum = Self { has_dropped_digits, ..Self::default() };
         sum.add_decimal(&number);
         Ok(sum)
     }
@@ -212,12 +217,12 @@ mod tests {
     }
 
     #[test]
-    fn says_when_digits_are_left_out() {
+    fn reports_dropped_digits() {
         let tiny = sum(["1e-1170", "1"]);
         assert!(tiny.is_exact());
         assert_eq!(tiny.summary().as_str().len(), 1172);
-        let cut = sum(["1e-1171", "1"]);
-        assert!(!cut.is_exact());
-        assert_eq!(cut.summary().as_str(), "1");
+        let dropped = sum(["1e-1171", "1"]);
+        assert!(!dropped.is_exact());
+        assert_eq!(dropped.summary().as_str(), "1");
     }
 }

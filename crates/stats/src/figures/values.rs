@@ -6,7 +6,7 @@ use super::{Quantiles, QuantilesSummary, TextLengths, TextLengthsSummary};
 use crate::Accumulator;
 use trommel_reader::Scalar;
 
-/// How often the caps can be halved when there are many paths.
+/// The number of times that the caps can be halved when there are many paths.
 pub(crate) const LEVELS: u32 = 10;
 
 /// Figures about the scalars of one path.
@@ -23,7 +23,7 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// No figures yet, with caps halved `level` times.
+    /// Creates empty figures, with caps halved `level` times.
     pub(crate) fn new(level: u32) -> Self {
         let mut values = Self::default();
         values.lower_caps(level);
@@ -49,15 +49,17 @@ impl Values {
         }
     }
 
-    /// Halves the caps `level` times from what they were at first.
+    /// Sets the caps to their initial values halved `level` times.
     pub(crate) fn lower_caps(&mut self, level: u32) {
         let level = level.min(LEVELS);
+        // The caps are computed from their initial values, so that profiles at the same level have
+        // the same // caps in whatever order they merge.
         self.quantiles.lower_cap(4096 >> level);
         self.distinct.lower_cap(4096 >> level, 14 - level as u8);
         self.frequent.lower_cap(1024 >> level);
     }
 
-    /// Bytes to account for: grows with what is observed, never shrinks unless caps are lowered.
+    /// Bytes to account for. They grow with the observations and shrink only if caps are lowered.
     pub(crate) fn charge(&self) -> u64 {
         let sketches = self.quantiles.charge() + self.distinct.charge() + self.frequent.charge();
         (size_of::<Self>() + self.numeric.charge() + sketches) as u64
@@ -82,7 +84,7 @@ impl Values {
             quantiles: (numbers.count > 0).then(|| self.quantiles.summary()),
             numbers: (numbers.count > 0).then_some(numbers),
             strings: (lengths.count > 0).then_some(lengths),
-            distinct: self.distinct.summary_among(self.count.saturating_sub(self.uncompared)),
+            distinct: self.distinct.summary_bounded(self.count.saturating_sub(self.uncompared)),
             frequent: self.frequent.summary(),
             long_strings: self.uncompared,
         }
@@ -96,7 +98,7 @@ impl Values {
 pub struct ValuesSummary {
     /// The path, as a query.
     pub path: String,
-    /// How many scalars.
+    /// The number of scalars.
     pub count: u64,
     /// The numbers among them, if any.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -107,11 +109,11 @@ pub struct ValuesSummary {
     /// The strings among them, if any.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub strings: Option<TextLengthsSummary>,
-    /// How many different ones.
+    /// The number of distinct scalars.
     pub distinct: DistinctSummary,
-    /// The most frequent ones.
+    /// The most frequent scalars.
     pub frequent: FrequentSummary,
-    /// Strings spelt in more than 4,096 bytes, which `distinct` and `frequent` leave out.
+    /// Strings of more than 4,096 bytes as written, which `distinct` and `frequent` leave out.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_zero"))]
     pub long_strings: u64,
 }

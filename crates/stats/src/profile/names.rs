@@ -1,17 +1,18 @@
-//! The names of open objects, where repeated ones cannot be told by the trie.
+//! The names of open objects, used to find repeated names where the trie cannot.
 
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, RandomState};
 
 const NONE: u32 = u32::MAX;
-/// What a name takes: its entry and its share of the table.
+/// Bytes of a name: its entry and its share of the table.
 const NAME_BYTES: u64 = 40;
 
-/// Fingerprints of the names of open objects, keyed at random so that nobody can make them collide.
+/// Fingerprints of the names of open objects, with a random key so that collisions cannot be
+/// crafted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenNames {
     entries: Vec<Entry>,
-    /// Entries no longer used.
+    /// The first entry of the free list.
     free: u32,
     used: usize,
     table: HashTable<u32>,
@@ -33,18 +34,18 @@ pub(super) struct NameList {
 }
 
 impl NameList {
-    /// An empty list for an object of this number.
+    /// Creates an empty list for the object with this number.
     pub(super) const fn new(object: u64) -> Self {
         Self { object, head: NONE }
     }
 }
 
-/// Whether a name is new in its object.
+/// The result of adding a name to its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Novelty {
     New,
     Repeated,
-    /// There was no room to remember it, or some name before it.
+    /// The name, or an earlier one of the object, did not fit within the limit.
     Unknown,
 }
 
@@ -53,7 +54,7 @@ impl OpenNames {
         Self { free: NONE, ..Self::default() }
     }
 
-    /// Adds a name to an object's list, of which `limit` bytes may be used in all.
+    /// Adds a name to an object's list. All lists together may use `limit` bytes.
     pub(super) fn insert(&mut self, list: &mut NameList, name: &[u8], limit: u64) -> Novelty {
         let (fingerprint, object) = (self.keys.hash_one(name), list.object);
         let Self { entries, table, .. } = self;
@@ -61,6 +62,8 @@ impl OpenNames {
             let entry = &entries[at as usize];
             entry.fingerprint == fingerprint && entry.object == object
         };
+        // Look up before checking the limit: a name that was stored is known to repeat even if no
+        // more fit.
         if table.find(slot(fingerprint, object), same).is_some() {
             return Novelty::Repeated;
         }
@@ -85,7 +88,7 @@ impl OpenNames {
         self.entries.len() as u32 - 1
     }
 
-    /// Forgets the names of an object that has ended. Linear in their number.
+    /// Frees the names of an object that has ended. Takes time linear in their number.
     #[inline]
     pub(super) fn release(&mut self, list: NameList) {
         let mut at = list.head;
@@ -114,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_repeated_names_in_nested_objects() {
+    fn finds_repeated_names_in_nested_objects() {
         let mut names = OpenNames::new();
         let (mut outer, mut inner) = (NameList::new(1), NameList::new(2));
         for name in 0..20 {
@@ -132,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn admits_when_there_is_no_room() {
+    fn reports_names_beyond_the_limit() {
         let mut names = OpenNames::new();
         let mut list = NameList::new(1);
         let found: Vec<_> = [1, 2, 3, 1].map(|name| insert(&mut names, &mut list, name, 80)).to_vec();

@@ -1,6 +1,7 @@
-//! What a profile looks at, and how much it may keep.
+//! The options and limits of a profile.
 
-/// What a [`Profile`](super::Profile) looks at. Start from the default and change fields.
+/// The figures that a [`Profile`](super::Profile) computes. Start from the default and change
+/// fields.
 ///
 /// ```
 /// let mut options = trommel_stats::ProfileOptions::default();
@@ -11,29 +12,28 @@
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ProfileOptions {
-    /// How deep rows, schema and values go; the root is 1. Structure and types always cover
-    /// everything. At first 10,000.
+    /// The maximum depth of rows, schema, and values; the root is 1. Structure and types always
+    /// cover everything. Default: 10,000.
     pub max_depth: u32,
-    /// Whether rows of arrays tell the types of their elements, else `unknown`. At first yes.
+    /// Report the types of elements in rows of arrays; otherwise the type is `unknown`. Default:
+    /// true.
     pub item_types: bool,
-    /// Whether to make a schema. At first no.
+    /// Infer a schema. Default: false.
     pub schema: bool,
-    /// Whether to take figures about the scalars of every path. At first no.
+    /// Compute figures about the scalars of every path. Default: false.
     pub values: bool,
-    /// Whether to look at paths at all: without, there is nothing but structure and types. At first
-    /// yes.
+    /// Track paths. Without them, only structure and types are computed. Default: true.
     pub per_path: bool,
-    /// Whether to count repeated names where paths are not looked at; where they are, they are
-    /// counted in any case. At first yes.
+    /// Count repeated names even if paths are not tracked. With paths, they are always counted.
+    /// Default: true.
     pub duplicate_names: bool,
-    /// Whether to count structure and types. Without, and where paths are not looked at, repeated
-    /// names are all that is counted, which costs less. At first yes.
+    /// Count structure and types. If neither these nor paths are tracked, only repeated names are
+    /// counted, which costs less. Default: true.
     #[cfg_attr(feature = "serde", serde(default = "yes", skip_serializing_if = "Clone::clone"))]
     pub counts: bool,
-    /// The query that the roots were selected by, which the paths of all rows begin with. At first
-    /// `$`.
+    /// The query that selected the roots. The paths of all rows begin with it. Default: `$`.
     pub root_path: String,
-    /// How much may be kept.
+    /// The bounds on memory and output.
     pub limits: ProfileLimits,
 }
 
@@ -59,12 +59,12 @@ const fn yes() -> bool {
 }
 
 impl ProfileOptions {
-    /// Whether repeated names are looked for where paths are not.
-    pub(super) const fn looks_for_repeats(&self) -> bool {
+    /// Returns true if repeated names are counted without tracking paths.
+    pub(super) const fn counts_repeats(&self) -> bool {
         self.duplicate_names || !self.counts
     }
 
-    /// What two profiles that merge can both answer.
+    /// Restricts the options to what two merging profiles have in common.
     pub(super) fn restrict(&mut self, other: &Self) {
         self.max_depth = self.max_depth.min(other.max_depth);
         self.item_types &= other.item_types;
@@ -78,28 +78,28 @@ impl ProfileOptions {
     }
 }
 
-/// How much a [`Profile`](super::Profile) may keep and show. What is cut is said in
-/// [`Capped`](super::Capped); counts, types and depth are exact in any case.
+/// The bounds on the state and output of a [`Profile`](super::Profile). [`Capped`](super::Capped)
+/// lists everything that was dropped. Counts, types, and depth are always exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ProfileLimits {
-    /// Different names told apart in the objects of one path: with more, all but those that every
-    /// object has are folded into one, whose path is `.*`. At first 65,536.
+    /// The maximum number of distinct names in the objects of one path. With more, all but those
+    /// that every object has are folded into one path, `.*`. Default: 65,536.
     pub names_per_path: u32,
-    /// Bytes of everything that is kept about paths and values. When they are used up, first the
-    /// caps of the values' figures are halved (down to a thousandth), then `names_per_path`, then
-    /// the depth. At first 64 MiB.
+    /// The maximum number of bytes for paths and values. When they are used up, the caps of the
+    /// figures about values are halved first (down to a thousandth), then `names_per_path`, then
+    /// the depth. Default: 64 MiB.
     pub bytes: u64,
-    /// Bytes of the names of objects that are still open, where repeated names are looked for
-    /// outside of the known paths. When they are used up, the number of repeated names is a lower
-    /// bound. At first 32 MiB.
+    /// The maximum number of bytes for names of open objects, needed to find repeated names outside
+    /// of the known paths. When they are used up, the number of repeated names is a lower bound.
+    /// Default: 32 MiB.
     pub open_names_bytes: u64,
-    /// Rows of arrays, of objects and of values. At first 1,000 each.
+    /// The maximum number of rows of arrays, of objects, and of values. Default: 1,000 each.
     pub rows: usize,
-    /// Rows whose path is spelt in more bytes than this are left out. At first 16,384.
+    /// Rows with a path of more bytes are dropped. Default: 16,384.
     pub path_bytes: usize,
-    /// Subschemas of a schema. At first 10,000.
+    /// The maximum number of subschemas of a schema. Default: 10,000.
     pub schema_nodes: usize,
 }
 

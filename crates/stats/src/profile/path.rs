@@ -4,10 +4,10 @@ use super::trie::{Label, NONE, Trie};
 use std::fmt::Write as _;
 
 impl Trie {
-    /// The path of a node below `root`, in shorthand: a valid query. None when it is spelt in more
-    /// than `limit` bytes.
+    /// Returns the path of a node below `root` in shorthand, which is a valid query. `None` if it
+    /// is longer than `limit` bytes.
     ///
-    /// Takes time in proportion to the limit at most, once the node's depth is within it.
+    /// Takes time linear in the limit at most, as long as the node's depth is within it.
     pub(super) fn path(&self, node: u32, root: &str, limit: usize) -> Option<String> {
         let mut segments = Vec::new();
         let mut length = root.len();
@@ -16,6 +16,8 @@ impl Trie {
             if node.parent == NONE {
                 break;
             }
+            // The shortest form of a segment is a dot and the name, or `[*]`. Counting it on the
+            // way up stops // long before a path that is far too long would be built.
             length += self.name(node).len() + 2;
             if length > limit {
                 return None;
@@ -36,7 +38,7 @@ impl Trie {
     }
 }
 
-/// Adds a name selector: `.name` where RFC 9535 (section 2.5.1.1) allows the shorthand, else
+/// Appends a name selector: `.name` where RFC 9535 (section 2.5.1.1) allows the shorthand, else
 /// `['name']`.
 fn push_name(path: &mut String, name: &str) {
     let is_first = |c: char| c.is_ascii_alphabetic() || c == '_' || !c.is_ascii();
@@ -70,7 +72,7 @@ mod tests {
     use super::push_name;
 
     #[test]
-    fn names_are_bracketed_where_they_must() {
+    fn brackets_names_without_a_shorthand() {
         let cases = [
             ("a", ".a"),
             ("_1", "._1"),

@@ -1,4 +1,4 @@
-//! Counting where paths are not looked at: structure, types and repeated names, or these alone.
+//! Counting without paths: structure, types, and repeated names, or repeated names alone.
 
 use super::walk::{Core, Walk};
 use trommel_reader::Kind;
@@ -21,7 +21,7 @@ impl Core {
     pub(super) fn begin_plain(&mut self, walk: &mut Walk, kind: Kind) {
         self.count_plain(walk, kind);
         walk.depth += 1;
-        if kind == Kind::Object && self.options.looks_for_repeats() {
+        if kind == Kind::Object && self.options.counts_repeats() {
             walk.repeats.begin();
         }
     }
@@ -37,7 +37,7 @@ impl Core {
     #[inline]
     pub(super) fn name_plain(&mut self, walk: &mut Walk, name: &[u8]) {
         self.totals.keys += u64::from(self.options.counts);
-        if self.options.looks_for_repeats() {
+        if self.options.counts_repeats() {
             walk.repeats.name(name, &mut self.sequences, self.options.limits.open_names_bytes);
         }
     }
@@ -47,7 +47,7 @@ impl Core {
         walk.depth = 0;
     }
 
-    /// Whether there was an object whose names were kept.
+    /// Ends the innermost object. Returns false if no object is open.
     fn end_names(&mut self, walk: &mut Walk) -> bool {
         let Some((count, missed)) = walk.repeats.end(&mut self.sequences) else { return false };
         self.totals.duplicates += count;

@@ -1,26 +1,26 @@
-//! Rebuilding the trie: to merge tries, to fold names, to bring nodes into their one order.
+//! Rebuilds the trie: to merge tries, to fold names, and to bring nodes into canonical order.
 //!
-//! Nodes of the old trie that become one node of the new trie are a group. Groups are made from the
-//! root down: the children of a group's nodes fall into groups by name, or all into one where names
-//! are folded. Whether they are folded is decided on the whole group, so that the result depends on
-//! what was observed alone, not on parts or order.
+//! The nodes of the old trie that become one node of the new trie are a group. Groups are formed
+//! from the root down: the children of a group's nodes form one group for each name, or a single
+//! group where names are folded. The decision to fold considers the whole group. The result
+//! therefore depends only on the observations, not on parts or order.
 
 use super::trie::{Label, NONE, Node, Objects, Trie};
 use crate::figures::Values;
 use std::ops::Range;
 
-/// Objects whose values are looked up by name rather than members of a record have more names than
-/// this.
+/// Objects with more distinct names are maps: their values are looked up by name, unlike the
+/// members of a record.
 const MAP_NAMES: usize = 100;
 
-/// When names are folded.
+/// The condition for folding names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Policy {
-    /// Where there are more names than `names`; below `depth` there is nothing. What every object
-    /// has stays, unless there are objects so large that it cannot be known for all parts of the
-    /// input.
+    /// Fold where there are more names than `names`, and drop everything below `depth`. Names that
+    /// every object has are not folded, unless some objects are so large that these names cannot be
+    /// known for all parts of the input.
     Cap { names: u32, depth: u32 },
-    /// Where objects are maps: over 100 names, and none in half of the objects.
+    /// Fold where objects are maps: over 100 names, none of which is in half of the objects.
     Maps,
 }
 
@@ -32,14 +32,16 @@ impl Policy {
         }
     }
 
-    /// How many objects must have a name for it to stay; none if all may stay.
+    /// Returns the number of objects that must have a name for it to stay; `None` if all names
+    /// stay.
     fn quorum(self, objects: &Objects, names: &[Named]) -> Option<u64> {
         let count = objects.sizes.count;
         match self {
             Self::Cap { names: cap, .. } => {
                 let folds = objects.folded || names.len() > cap as usize;
-                // An object of at most half the cap leaves all its names known, whichever part of
-                // the input begins with it.
+                // If every object has at most half the cap, a part of the input that begins with
+                // any object knows all of its names before the cap is reached. No part then folds a
+                // name that every object has.
                 let stays = if objects.sizes.max <= u64::from(cap / 2) { count.max(1) } else { u64::MAX };
                 folds.then_some(stays)
             }
@@ -52,17 +54,17 @@ impl Policy {
     }
 }
 
-/// Nodes of one name below a group.
+/// Nodes of the same name below a group.
 struct Named {
     nodes: Range<usize>,
     present: u64,
 }
 
-/// Nodes that become one, and where it stands.
+/// Nodes that become one.
 struct Group {
     first: u64,
     label: Label,
-    /// In the pool of old nodes.
+    /// Their range in the pool of old nodes.
     nodes: Range<usize>,
 }
 
@@ -74,6 +76,8 @@ struct Children {
 
 impl Children {
     fn of(nodes: &[Node]) -> Self {
+        // Two passes, as in a counting sort: count the children of each parent, then distribute
+        // them. The // offset by two lets the second pass advance each start without a copy.
         let mut starts = vec![0; nodes.len() + 2];
         let parents = || nodes.iter().filter(|node| node.parent != NONE).map(|node| node.parent as usize);
         parents().for_each(|parent| starts[parent + 2] += 1);
@@ -98,26 +102,26 @@ impl Children {
 
 struct Regrouping<'a> {
     old: &'a Trie,
-    /// Figures about values of the old nodes, by id.
+    /// Figures about the values of the old nodes, by id.
     values: Vec<Option<Box<Values>>>,
     children: Children,
     policy: Policy,
     new: Trie,
-    /// Old nodes, each group's together.
+    /// Old nodes, with those of each group adjacent.
     pool: Vec<u32>,
-    /// By new id: the group's place in the pool.
+    /// The group's range in the pool, by new id.
     groups: Vec<Range<usize>>,
-    /// By old id.
+    /// The new id, by old id.
     new_ids: Vec<u32>,
 }
 
 impl Trie {
-    /// Rebuilds the trie in its one order: breadth first, siblings by first appearance, then by
-    /// name. Several roots become one. Gives the new id of each old node, [`NONE`] for one that is
-    /// gone.
+    /// Rebuilds the trie in canonical order: breadth first, siblings by first appearance, then by
+    /// name. Several roots become one. Returns the new id of each old node, [`NONE`] for a dropped
+    /// one.
     ///
-    /// Takes time in proportion to the nodes (and the logarithm of the names of one path), and
-    /// twice the memory.
+    /// Takes time linear in the nodes (and logarithmic in the names of one path), and twice the
+    /// memory.
     pub(crate) fn regroup(&mut self, policy: Policy) -> Vec<u32> {
         let values = self.nodes.iter_mut().map(|node| node.values.take()).collect();
         let (new, new_ids) = Regrouping::run(self, values, policy);
@@ -125,7 +129,7 @@ impl Trie {
         new_ids
     }
 
-    /// A copy rebuilt in the same way, without the figures about values.
+    /// Returns a copy rebuilt in the same way, without the figures about values.
     pub(crate) fn regrouped(&self, policy: Policy) -> Self {
         Regrouping::run(self, Vec::new(), policy).0
     }
@@ -143,31 +147,33 @@ impl<'a> Regrouping<'a> {
             groups: Vec::with_capacity(old.nodes.len()),
             new_ids: vec![NONE; old.nodes.len()],
         };
-        regrouping.found_everything();
+        regrouping.build();
         (regrouping.new, regrouping.new_ids)
     }
 
-    fn found_everything(&mut self) {
+    fn build(&mut self) {
         let roots = (0..).zip(&self.old.nodes).filter(|(_, node)| node.parent == NONE).map(|(id, _)| id);
         self.pool.extend(roots);
         if !self.pool.is_empty() {
             let nodes = 0..self.pool.len();
-            self.found(NONE, 1, &Group { first: 0, label: Label::Root, nodes });
+            self.add_node(NONE, 1, &Group { first: 0, label: Label::Root, nodes });
         }
+        // `groups` grows while it is processed. Processing it in order makes the trie breadth
+        // first.
         let mut id = 0;
         while let Some(nodes) = self.groups.get(id).cloned() {
             self.fill(id, nodes.clone());
             if self.new.nodes[id].depth < self.policy.depth() {
                 let mut groups = self.split(id, nodes);
                 groups.sort_by_key(|group| group.first);
-                self.found_all(id, &groups);
+                self.add_children(id, &groups);
             }
             id += 1;
         }
     }
 
-    /// Makes the node of a group, still empty.
-    fn found(&mut self, parent: u32, depth: u32, group: &Group) -> u32 {
+    /// Adds the empty node of a group.
+    fn add_node(&mut self, parent: u32, depth: u32, group: &Group) -> u32 {
         let label = match group.label {
             Label::Name(..) => {
                 let node = &self.old.nodes[self.pool[group.nodes.start] as usize];
@@ -179,7 +185,7 @@ impl<'a> Regrouping<'a> {
         self.new.push(Node::new(parent, label, depth))
     }
 
-    /// Adds up what the nodes of a group have counted.
+    /// Sums the counts of a group's nodes.
     fn fill(&mut self, id: usize, nodes: Range<usize>) {
         let node = &mut self.new.nodes[id];
         for &old in &self.pool[nodes] {
@@ -190,7 +196,7 @@ impl<'a> Regrouping<'a> {
         self.new.charge += node.values.as_ref().map_or(0, |values| values.charge());
     }
 
-    /// The groups below a group. Names come in their order.
+    /// Returns the groups below a group. Names come in lexicographic order.
     fn split(&mut self, id: usize, nodes: Range<usize>) -> Vec<Group> {
         let (mut named, mut items, mut folds) = (Vec::new(), Vec::new(), Vec::new());
         for &old in &self.pool[nodes] {
@@ -211,7 +217,7 @@ impl<'a> Regrouping<'a> {
         groups
     }
 
-    /// Groups nodes by name; those that are to be folded go to `folds`.
+    /// Groups nodes by name. Folded nodes are appended to `folds`.
     fn split_names(&mut self, id: usize, mut named: Vec<u32>, folds: &mut Vec<u32>) -> Vec<Group> {
         let name_of = |id: &u32| self.old.name(&self.old.nodes[*id as usize]);
         named.sort_by(|left, right| name_of(left).cmp(name_of(right)));
@@ -236,6 +242,7 @@ impl<'a> Regrouping<'a> {
         kept.into_iter().map(|run| self.group(Label::Name(0, 0), &named[run.nodes])).collect()
     }
 
+    // The name is set when the node is added; only the kind of label matters here.
     fn group(&mut self, label: Label, nodes: &[u32]) -> Group {
         let start = self.pool.len();
         self.pool.extend_from_slice(nodes);
@@ -243,13 +250,13 @@ impl<'a> Regrouping<'a> {
         Group { first: first.unwrap_or(u64::MAX), label, nodes: start..self.pool.len() }
     }
 
-    /// Makes the nodes of all groups below one, and predicts that names follow each other in this
+    /// Adds the nodes of all groups below one, and predicts that names follow each other in this
     /// order.
-    fn found_all(&mut self, parent: usize, groups: &[Group]) {
+    fn add_children(&mut self, parent: usize, groups: &[Group]) {
         let depth = self.new.nodes[parent].depth + 1;
         let mut last = NONE;
         for group in groups {
-            let id = self.found(parent as u32, depth, group);
+            let id = self.add_node(parent as u32, depth, group);
             let (arrays, objects) = {
                 let node = &mut self.new.nodes[parent];
                 (node.arrays.as_deref_mut(), node.objects.as_deref_mut())

@@ -1,7 +1,7 @@
-//! Profiles as they are stored: canonical, so that equal observations give equal bytes.
+//! The stored form of profiles. It is canonical: equal observations give equal bytes.
 //!
-//! Reading checks the structure, so that a damaged state is an error; that its counts are true it
-//! cannot know.
+//! Reading validates the structure, so a damaged state is an error. It cannot verify that the
+//! counts are true.
 
 use super::names::OpenNames;
 use super::repeats::Sequences;
@@ -24,7 +24,7 @@ struct State<'a> {
 
 #[derive(Serialize, Deserialize)]
 struct NodeState<'a> {
-    /// Stands before the node.
+    /// The index of an earlier node.
     parent: Option<u32>,
     label: LabelState<'a>,
     kinds: Kinds,
@@ -41,7 +41,7 @@ struct NodeState<'a> {
 enum LabelState<'a> {
     Root,
     Name(Cow<'a, str>),
-    /// A name that is no UTF-8, which structural reading lets pass.
+    /// A name that is not valid UTF-8, which structural reading accepts.
     Bytes(Cow<'a, [u8]>),
     Item,
     Fold,
@@ -66,9 +66,9 @@ impl<'a> State<'a> {
             let depth = match (state.parent, trie.nodes.is_empty()) {
                 (None, true) => 1,
                 (Some(parent), false) => {
-                    trie.nodes.get(parent as usize).ok_or("a parent stands before its children")?.depth + 1
+                    trie.nodes.get(parent as usize).ok_or("a parent must precede its children")?.depth + 1
                 }
-                _ => return Err("the first node and no other is the root"),
+                _ => return Err("exactly the first node must be the root"),
             };
             let node = state.into_node(&mut trie, depth);
             trie.push(node);
@@ -85,8 +85,10 @@ impl<'a> State<'a> {
             names_cap: self.names_cap.max(1),
             depth_cap: self.depth_cap,
         };
+        // A damaged state may exceed its own caps; normalizing enforces them before anything is
+        // added.
         core.lower_caps();
-        core.settle();
+        core.normalize();
         Ok(core)
     }
 }
@@ -143,19 +145,19 @@ impl<'a> NodeState<'a> {
 
 impl Serialize for Profile {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.settled {
+        if self.normalized {
             return State::of(&self.core).serialize(serializer);
         }
-        let mut settled = self.clone();
-        settled.settle();
-        State::of(&settled.core).serialize(serializer)
+        let mut normalized = self.clone();
+        normalized.normalize();
+        State::of(&normalized.core).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Profile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let core = State::deserialize(deserializer)?.into_core().map_err(de::Error::custom)?;
-        let settle_at = trie_bytes(&core.options);
-        Ok(Self { core, walks: Vec::new(), open: 0, settle_at, settled: true })
+        let normalize_at = trie_bytes(&core.options);
+        Ok(Self { core, walks: Vec::new(), open: 0, normalize_at, normalized: true })
     }
 }

@@ -1,4 +1,4 @@
-//! What a profile says in the end.
+//! The results of a profile.
 
 use super::trie::{NONE, Node, Sizes, Trie};
 use super::walk::Core;
@@ -6,47 +6,47 @@ use crate::Accumulator;
 use crate::figures::{KindSet, TypeCounts, ValuesSummary};
 use crate::schema::Schema;
 
-/// Everything a profile knows. With the feature `serde` it is written in the words of the tool
-/// `tool_outputs.stats`.
+/// All results of a profile. With the feature `serde` it is serialized with the member names of the
+/// tool `tool_outputs.stats`.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Summary {
     /// Figures about the whole.
     pub structure: Structure,
-    /// How many values there are of each type.
+    /// The number of values of each type.
     pub types: TypeCounts,
-    /// Arrays by path, in order of first appearance; none when paths were not looked at.
+    /// Arrays by path, in order of first appearance; `None` if paths were not tracked.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub arrays: Option<Vec<ArrayRow>>,
-    /// Objects by path, in order of first appearance; none when paths were not looked at.
+    /// Objects by path, in order of first appearance; `None` if paths were not tracked.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub objects: Option<Vec<ObjectRow>>,
-    /// The schema, if it was asked for.
+    /// The schema, if requested.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub schema: Option<Schema>,
-    /// Scalars by path, in order of first appearance, if figures about them were asked for.
+    /// Scalars by path, in order of first appearance, if figures about values were requested.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub values: Option<Vec<ValuesSummary>>,
-    /// What could not be kept or shown.
+    /// Everything that was dropped to stay within the limits.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Capped::is_empty"))]
     pub capped: Capped,
 }
 
-/// Figures about the whole. Exact, unless `capped` says otherwise of repeated names.
+/// Figures about the whole. Exact, except for repeated names if `capped` says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Structure {
-    /// The type of all roots, `mixed` when they are of several, `none` when there is no root.
+    /// The type of all roots, `mixed` if they have several, `none` without roots.
     pub root_type: &'static str,
-    /// Values on the longest way from a root to a leaf, both counted.
+    /// The number of values on the longest path from a root to a leaf, both included.
     pub max_depth: u64,
-    /// Members of all objects, repetitions included.
+    /// Members of all objects, repeated names included.
     pub total_keys: u64,
     /// Values, containers and roots included.
     pub total_values: u64,
-    /// Members whose name has stood before in the same object; 0 where they were not
+    /// Members whose name occurred before in the same object; 0 if they were not
     /// [counted](super::ProfileOptions::duplicate_names).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_zero"))]
     pub duplicate_names: u64,
@@ -62,18 +62,18 @@ pub struct Structure {
 pub struct ArrayRow {
     /// The path, as a query.
     pub path: String,
-    /// Elements of all of them.
+    /// The total number of elements.
     pub length: u64,
-    /// The types of their elements joined by `|`; `empty` when there was none, `unknown` when it
-    /// was not asked for.
+    /// The types of their elements joined by `|`; `empty` without elements, `unknown` if not
+    /// requested.
     pub item_type: String,
-    /// How many arrays, if several.
+    /// The number of arrays, if more than one.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub count: Option<u64>,
-    /// Elements of the shortest, if several.
+    /// The number of elements of the shortest array, if there are several.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub min_length: Option<u64>,
-    /// Elements of the longest, if several.
+    /// The number of elements of the longest array, if there are several.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub max_length: Option<u64>,
 }
@@ -85,59 +85,59 @@ pub struct ArrayRow {
 pub struct ObjectRow {
     /// The path, as a query.
     pub path: String,
-    /// Members of all of them, repetitions included.
+    /// The total number of members, repeated names included.
     pub keys: u64,
-    /// How many objects, if several.
+    /// The number of objects, if more than one.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub count: Option<u64>,
-    /// Members of the smallest, if several.
+    /// The number of members of the smallest object, if there are several.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub min_keys: Option<u64>,
-    /// Members of the largest, if several.
+    /// The number of members of the largest object, if there are several.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub max_keys: Option<u64>,
 }
 
-/// What could not be kept or shown within the limits.
+/// Everything that was dropped to stay within the limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Capped {
-    /// Rows of arrays, when some are left out.
+    /// Rows of arrays, if some were dropped.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub arrays: Option<RowsShown>,
-    /// Rows of objects, when some are left out.
+    pub arrays: Option<RowCounts>,
+    /// Rows of objects, if some were dropped.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub objects: Option<RowsShown>,
-    /// Rows of values, when some are left out.
+    pub objects: Option<RowCounts>,
+    /// Rows of values, if some were dropped.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub values: Option<RowsShown>,
-    /// Paths whose objects have more names than are told apart: the others share the path `.*`.
+    pub values: Option<RowCounts>,
+    /// Paths whose objects have too many distinct names; some of these share the path `.*`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_zero"))]
     pub folded_paths: u64,
-    /// The depth that rows and schema go to, when memory did not allow for the depth asked.
+    /// The depth of rows and schema, if memory did not allow for the requested depth.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub max_depth: Option<u32>,
-    /// Whether the number of repeated names is a lower bound.
+    /// True if the number of repeated names is a lower bound.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_false"))]
     pub duplicate_names: bool,
 }
 
 impl Capped {
-    /// Whether nothing was cut.
+    /// Returns true if nothing was dropped.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// How many rows there are and how many are shown.
+/// The numbers of returned rows and of all rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
-pub struct RowsShown {
-    /// Rows shown.
+pub struct RowCounts {
+    /// Returned rows.
     pub shown: u64,
-    /// Rows there are.
+    /// All rows.
     pub total: u64,
 }
 
@@ -205,16 +205,18 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Makes the rows of the nodes that have a first offset, in its order, and says if some are
-    /// left out.
+    /// Builds the rows of the nodes that have a first offset, ordered by it. Also returns the row
+    /// counts if some rows were dropped.
     fn collect<T>(
         &self,
         first: impl Fn(&Node) -> Option<u64>,
         make: impl Fn(&Node, String) -> Option<T>,
-    ) -> (Vec<T>, Option<RowsShown>) {
+    ) -> (Vec<T>, Option<RowCounts>) {
         let limits = &self.core.options.limits;
         let nodes = (0..NONE).zip(&self.trie.nodes);
         let mut found: Vec<(u64, u32)> = nodes.filter_map(|(id, node)| Some((first(node)?, id))).collect();
+        // Truncate before building paths: their total length is bounded by the row limit, not by
+        // the shape.
         found.sort_unstable();
         let total = found.len();
         found.truncate(limits.rows);
@@ -224,7 +226,7 @@ impl Rows<'_> {
             make(self.trie.nodes.get(id as usize)?, path)
         });
         let rows: Vec<T> = rows.collect();
-        let shown = RowsShown { shown: rows.len() as u64, total: total as u64 };
+        let shown = RowCounts { shown: rows.len() as u64, total: total as u64 };
         (rows, Some(shown).filter(|shown| shown.shown < shown.total))
     }
 }
@@ -240,7 +242,7 @@ fn object_row(path: String, sizes: Sizes) -> ObjectRow {
     ObjectRow { path, keys: sizes.total, count, min_keys, max_keys }
 }
 
-/// What is said of several containers only.
+/// Returns the figures that are reported for several containers only.
 fn several(sizes: Sizes) -> [Option<u64>; 3] {
     [sizes.count, sizes.min, sizes.max].map(|figure| (sizes.count > 1).then_some(figure))
 }

@@ -9,44 +9,44 @@ use trommel_reader::Kind;
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The values of one path.
+/// All values of one path.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) parent: u32,
     pub(crate) label: Label,
-    /// The root is 1.
+    /// The depth of the node; the root is 1.
     pub(crate) depth: u32,
     pub(crate) kinds: Kinds,
-    /// Offset of the first value.
+    /// The offset of the first value.
     pub(crate) first: u64,
-    /// Objects that have the name.
+    /// The number of objects that have the name.
     pub(crate) present: u64,
-    /// Number of the open object that was last seen to have the name.
+    /// The number of the open object in which the name was last seen.
     pub(crate) seen_in: u64,
     /// The member that followed the last time the prediction failed.
     pub(crate) follower: u32,
     pub(crate) arrays: Option<Box<Arrays>>,
     pub(crate) objects: Option<Box<Objects>>,
     pub(crate) values: Option<Box<Values>>,
-    /// Formats that all strings have so far, a bit each.
+    /// The formats that all strings so far have, one bit each.
     pub(crate) formats: u8,
-    /// Whether some number is spelt with a fraction or an exponent.
+    /// True if some number is written with a fraction or an exponent.
     pub(crate) has_fractions: bool,
 }
 
-/// What leads from a parent to a node.
+/// The step from a parent to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Label {
     Root,
-    /// A member's name, in the trie's arena.
+    /// A member's name: its offset and length in the trie's arena.
     Name(u32, u32),
     /// Any element of an array.
     Item,
-    /// Any member that has no node of its own.
+    /// Any member without its own node.
     Fold,
 }
 
-/// How large the containers of a path are.
+/// The sizes of the containers of a path.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Sizes {
@@ -54,7 +54,7 @@ pub(crate) struct Sizes {
     pub(crate) total: u64,
     pub(crate) min: u64,
     pub(crate) max: u64,
-    /// Offset of the first container.
+    /// The offset of the first container.
     pub(crate) first: u64,
 }
 
@@ -93,12 +93,12 @@ pub(crate) struct Arrays {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Objects {
     pub(crate) sizes: Sizes,
-    /// Names that have a node.
+    /// The number of names that have a node.
     pub(crate) names: u32,
     /// The first member when the prediction last failed.
     pub(crate) head: u32,
     pub(crate) fold: u32,
-    /// Whether there were more names than may have a node.
+    /// True if there were more names than may have a node.
     pub(crate) folded: bool,
 }
 
@@ -163,8 +163,8 @@ impl Node {
         }
     }
 
-    /// Adds what another node has counted, figures about values aside; the place in the trie is
-    /// left as it is.
+    /// Adds the counts of another node, without figures about values and without changing the
+    /// position in the trie.
     pub(crate) fn merge(&mut self, other: &Self) {
         crate::Accumulator::merge(&mut self.kinds, other.kinds);
         self.first = self.first.min(other.first);
@@ -191,19 +191,20 @@ impl Node {
         }
     }
 
-    /// Bytes to account for, name and values aside. Nodes count twice, for the time when the trie
-    /// is rebuilt; besides there are the table, room for growth, and what rebuilding needs.
+    /// Bytes to account for, without name and values. Nodes count twice, because rebuilding the
+    /// trie holds both copies. The rest covers the table, spare capacity, and the memory for
+    /// rebuilding.
     pub(crate) const fn charge() -> u64 {
         (2 * (size_of::<Self>() + size_of::<Objects>() + 16) + size_of::<Self>() / 8 + 64) as u64
     }
 }
 
-/// All paths. Ids of nodes are valid until the trie is regrouped.
+/// All paths. Node ids are valid until the trie is regrouped.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trie {
     pub(crate) nodes: Vec<Node>,
     names: Vec<u8>,
-    /// Nodes by parent and name; made anew when it is needed.
+    /// Nodes by parent and name; rebuilt on demand.
     table: Option<HashTable<u32>>,
     keys: RandomState,
     /// Bytes accounted for.
@@ -211,12 +212,12 @@ pub(crate) struct Trie {
 }
 
 impl Trie {
-    /// An empty trie with room for as many nodes as another has.
+    /// Creates an empty trie with capacity for as many nodes as another has.
     pub(crate) fn with_room_for(other: &Self) -> Self {
         Self { nodes: Vec::with_capacity(other.nodes.len()), ..Self::default() }
     }
 
-    /// The node of all roots, the first of the trie.
+    /// Returns the node of all roots, the first of the trie.
     pub(crate) fn root(&mut self) -> u32 {
         if self.nodes.is_empty() { self.push(Node::new(NONE, Label::Root, 1)) } else { 0 }
     }
@@ -224,7 +225,7 @@ impl Trie {
     pub(crate) fn push(&mut self, node: Node) -> u32 {
         self.charge += Node::charge() + node.values.as_ref().map_or(0, |values| values.charge());
         if self.nodes.len() == self.nodes.capacity() {
-            // Doubling would take more than is accounted for.
+            // Doubling would exceed the memory accounted for.
             self.nodes.reserve_exact(self.nodes.len() / 8 + 16);
         }
         self.nodes.push(node);
@@ -239,7 +240,7 @@ impl Trie {
         Label::Name(start, name.len() as u32)
     }
 
-    /// The name that leads to a node; empty for one that is no member.
+    /// Returns the name that leads to a node; empty if it is not a member.
     pub(crate) fn name(&self, node: &Node) -> &[u8] {
         match node.label {
             Label::Name(start, length) => {
@@ -249,7 +250,7 @@ impl Trie {
         }
     }
 
-    /// The node of the elements of an array's node.
+    /// Returns the node of the elements of an array's node.
     pub(crate) fn item(&mut self, parent: u32) -> u32 {
         let node = &self.nodes[parent as usize];
         let (depth, item) = (node.depth + 1, node.arrays.as_ref().map_or(NONE, |arrays| arrays.item));
@@ -261,11 +262,11 @@ impl Trie {
         item
     }
 
-    /// The node of a member. `last` is the member before, or none at an object's begin; up to `cap`
-    /// names get a node.
+    /// Returns the node of a member. `last` is the previous member, or `NONE` at the start of an
+    /// object. Up to `cap` names get their own node.
     ///
-    /// The member that followed last time is tried first, then the one after it (an optional member
-    /// may be missing), by comparing bytes; only then anything is hashed.
+    /// Tries the member that followed last time, then the one after it (an optional member may be
+    /// missing), by comparing bytes. The name is hashed only if both fail.
     pub(crate) fn member(&mut self, parent: u32, last: u32, name: &[u8], cap: u32) -> u32 {
         let mut next = match self.nodes.get(last as usize) {
             Some(last) => last.follower,
@@ -279,6 +280,8 @@ impl Trie {
             next = node.follower;
         }
         let found = self.find(parent, name).unwrap_or_else(|| self.add_member(parent, name, cap));
+        // Record the new successor even if it is rare: records that alternate cost one lookup each
+        // time, // but a permanent change of order is learned at once.
         match self.nodes.get_mut(last as usize) {
             Some(last) => last.follower = found,
             None => self.nodes[parent as usize].objects.get_or_insert_default().head = found,
@@ -291,6 +294,7 @@ impl Trie {
     }
 
     fn find(&mut self, parent: u32, name: &[u8]) -> Option<u32> {
+        // Taken out of `self`, because `index` and `is_member` borrow the trie.
         let slot = slot(&self.keys, parent, name);
         let table = self.table.take().unwrap_or_else(|| self.index());
         let found = table.find(slot, |&id| self.is_member(&self.nodes[id as usize], parent, name));
@@ -315,7 +319,8 @@ impl Trie {
         slot(&self.keys, node.parent, self.name(node))
     }
 
-    /// Adds a node for a name that has none; once there are `cap`, the one of all others.
+    /// Adds a node for a new name; once there are `cap` names, returns the shared node of all
+    /// others.
     fn add_member(&mut self, parent: u32, name: &[u8], cap: u32) -> u32 {
         let depth = self.nodes[parent as usize].depth + 1;
         let objects = self.nodes[parent as usize].objects.get_or_insert_default();
@@ -338,8 +343,8 @@ impl Trie {
         fold
     }
 
-    /// The child of a node that stands below it as another trie's node stands below its parent;
-    /// none for one that was folded.
+    /// Returns the child of `parent` that corresponds to a node of another trie; `None` if that
+    /// node is folded.
     pub(crate) fn same_child(&mut self, parent: u32, other: &Self, node: u32) -> Option<u32> {
         let Some(node) = other.nodes.get(node as usize) else { return Some(NONE) };
         Some(match node.label {
@@ -350,7 +355,7 @@ impl Trie {
         })
     }
 
-    /// Adds all nodes of another trie, whose root becomes a second root.
+    /// Appends all nodes of another trie, whose root becomes a second root.
     pub(crate) fn append(&mut self, other: Self) {
         let (nodes, names) = (self.nodes.len() as u32, self.names.len() as u32);
         self.names.extend_from_slice(&other.names);
@@ -368,7 +373,7 @@ impl Trie {
     }
 }
 
-/// Keyed at random, so that nobody can make names collide.
+/// Uses a random key, so that collisions cannot be crafted.
 fn slot(keys: &RandomState, parent: u32, name: &[u8]) -> u64 {
     keys.hash_one((parent, name))
 }
@@ -416,8 +421,8 @@ mod tests {
         assert_eq!(trie.nodes.len(), 4);
     }
 
-    /// R12: names made to collide under one key are spread under another, and no two tries have the
-    /// same.
+    /// R12: names that collide under one key spread out under another, and every trie has its own
+    /// key.
     #[test]
     fn collisions_cannot_be_prepared() {
         let (ours, theirs) = (Trie::default(), Trie::default());

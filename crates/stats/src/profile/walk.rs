@@ -1,4 +1,4 @@
-//! Following the events of one value through the trie.
+//! Walks the events of one value through the trie.
 
 use super::ProfileOptions;
 use super::names::{NameList, Novelty, OpenNames};
@@ -8,16 +8,16 @@ use crate::figures::{KindSet, Kinds, Values};
 use crate::schema::format;
 use trommel_reader::{Kind, Scalar, Tally, Text};
 
-/// The containers that are open in one value.
+/// The open containers of one value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Walk {
     pub(super) frames: Vec<Frame>,
-    /// Where paths are not looked at there are no frames: only so many open containers, and names.
+    /// The number of open containers. Only used if paths are not tracked, when there are no frames.
     pub(super) depth: u64,
     pub(super) repeats: Repeats,
-    /// The node of the member whose name stood last.
+    /// The node of the last name, whose value follows.
     pub(super) pending: Option<u32>,
-    /// Whether another walk was open when this one began: it must not leave marks in the trie.
+    /// True if another walk was open when this one began. It must not leave marks in the trie.
     pub(super) nested: bool,
 }
 
@@ -26,9 +26,9 @@ pub(super) struct Walk {
 pub(super) struct Frame {
     pub(super) kind: Kind,
     items: KindSet,
-    /// Whether children have nodes.
+    /// True if children have nodes.
     pub(super) deeper: bool,
-    /// Whether repeated names are told by marks in the trie; else by the list.
+    /// True if repeated names are found by marks in the trie; else by the list.
     pub(super) marks: bool,
     pub(super) node: u32,
     /// The node of the last member.
@@ -40,25 +40,25 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// One that has counted nothing.
+    /// Creates a frame that has counted nothing.
     pub(super) fn new(kind: Kind, node: u32, deeper: bool, object: u64) -> Self {
         let (items, names) = (KindSet::default(), NameList::new(object));
         Self { kind, items, deeper, marks: true, node, last: NONE, count: 0, object, names }
     }
 
-    /// One for the same container in another profile.
-    pub(super) fn apart(&self, node: u32, object: u64) -> Self {
+    /// Creates a frame for the same container in another profile.
+    pub(super) fn fork(&self, node: u32, object: u64) -> Self {
         Self::new(self.kind, node, self.deeper, object)
     }
 
-    /// Adds what another has counted of the same container.
-    pub(super) fn take_in(&mut self, other: &Self) {
+    /// Adds the counts of another frame of the same container.
+    pub(super) fn absorb(&mut self, other: &Self) {
         self.count += other.count;
         self.items.extend(other.items);
     }
 }
 
-/// Figures about everything, paths aside.
+/// Figures about everything, without paths.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Totals {
@@ -68,7 +68,7 @@ pub(super) struct Totals {
     pub(super) keys: u64,
     pub(super) max_depth: u64,
     pub(super) duplicates: u64,
-    /// Whether repeated names may have been missed.
+    /// True if repeated names may have been missed.
     pub(super) missed: bool,
 }
 
@@ -102,7 +102,7 @@ impl Totals {
     }
 }
 
-/// What all walks write to.
+/// The state that all walks share.
 #[derive(Clone, Debug)]
 pub(super) struct Core {
     pub(super) options: ProfileOptions,
@@ -110,18 +110,18 @@ pub(super) struct Core {
     pub(super) trie: Trie,
     pub(super) names: OpenNames,
     pub(super) sequences: Sequences,
-    /// Objects begun.
+    /// The number of containers so far.
     pub(super) objects: u64,
-    /// How often the caps of values were halved.
+    /// The number of times the caps of values were halved.
     pub(super) level: u32,
-    /// Names that get a node in the objects of one path.
+    /// The maximum number of names with a node in the objects of one path.
     pub(super) names_cap: u32,
-    /// How deep nodes go.
+    /// The maximum depth of nodes.
     pub(super) depth_cap: u32,
 }
 
 impl Core {
-    /// Counts a value and gives its node.
+    /// Counts a value and returns its node.
     fn value(&mut self, walk: &mut Walk, kind: Kind, at: u64) -> u32 {
         self.totals.kinds.observe(kind);
         self.totals.max_depth = self.totals.max_depth.max(walk.frames.len() as u64 + 1);
@@ -152,6 +152,8 @@ impl Core {
     fn begin_frame(&mut self, walk: &mut Walk, kind: Kind, at: u64) {
         let node = self.value(walk, kind, at);
         self.objects += 1;
+        // A mark holds one object number a node. Two walks that pass the same node at once would
+        // overwrite // each other's marks, so nested walks use lists.
         let new = Frame::new(kind, node, self.goes_deeper(node), self.objects);
         walk.frames.push(Frame { marks: !walk.nested, ..new });
     }
@@ -173,7 +175,7 @@ impl Core {
         }
     }
 
-    /// Closes a walk, however far it has come.
+    /// Closes a walk, regardless of its open containers.
     pub(super) fn close(&mut self, walk: &mut Walk) {
         self.close_plain(walk);
         while !walk.frames.is_empty() {
@@ -209,7 +211,8 @@ impl Core {
         walk.pending = Some(node);
         let mut found = self.trie.nodes.get_mut(node as usize);
         let novelty = match &mut found {
-            // The node knows the object in which its name was seen last.
+            // The node stores the object in which its name was last seen, so a repeat costs one
+            // comparison.
             Some(node) if frame.marks && matches!(node.label, Label::Name(..)) => {
                 let before = std::mem::replace(&mut node.seen_in, frame.object);
                 if before == frame.object { Novelty::Repeated } else { Novelty::New }
@@ -234,7 +237,7 @@ impl Core {
         }
     }
 
-    /// Takes in what a scalar says, for the schema and for figures about values.
+    /// Records a scalar for the schema and for figures about values.
     fn describe(&mut self, node: u32, scalar: &Scalar<'_>, at: u64) {
         let Some(node) = self.trie.nodes.get_mut(node as usize) else { return };
         if self.options.schema {

@@ -1,4 +1,4 @@
-//! Formats of strings, as JSON Schema names them: strict checks, which refuse rather than guess.
+//! String formats of JSON Schema. The checks are strict: a doubtful string has no format.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use trommel_reader::Text;
 
 type Check = fn(&[u8]) -> bool;
 
-/// The formats in order of preference; the place is the bit.
+/// The formats in order of preference. The index of a format is its bit.
 const FORMATS: [(&str, Check); 7] = [
     ("date-time", is_date_time),
     ("date", is_date),
@@ -17,13 +17,13 @@ const FORMATS: [(&str, Check); 7] = [
     ("uri", is_uri),
 ];
 
-/// Strings spelt in more bytes than this have no format: they are not decoded, and it does not
-/// matter whether they are held.
-const LONGEST: u64 = 64 << 10;
+/// Longer strings, in bytes as written, have no format. They are not decoded, so the result does
+/// not depend on whether they are held.
+const MAX_BYTES: u64 = 64 << 10;
 
-/// Which of the candidates a string has, a bit each.
+/// Returns those candidates that a string has, one bit each.
 pub(crate) fn matching(text: &Text<'_>, candidates: u8) -> u8 {
-    if text.is_cut() || text.byte_len() > LONGEST {
+    if text.is_cut() || text.byte_len() > MAX_BYTES {
         return 0;
     }
     let decoded = text.is_escaped().then(|| text.decode());
@@ -32,7 +32,7 @@ pub(crate) fn matching(text: &Text<'_>, candidates: u8) -> u8 {
     FORMATS.iter().enumerate().filter(|&format| has(format)).fold(0, |found, (bit, _)| found | 1 << bit)
 }
 
-/// The preferred one of some formats.
+/// Returns the name of the most preferred format of a set.
 pub(crate) fn name(formats: u8) -> Option<&'static str> {
     FORMATS.iter().enumerate().find(|&(bit, _)| formats & 1 << bit != 0).map(|(_, &(name, _))| name)
 }
@@ -41,8 +41,7 @@ fn is_parsed<T: FromStr>(bytes: &[u8]) -> bool {
     str::from_utf8(bytes).is_ok_and(|text| text.parse::<T>().is_ok())
 }
 
-/// Whether `bytes` has the form of `pattern`, where `0` stands for a digit and `x` for a
-/// hexadecimal one.
+/// Returns true if `bytes` match `pattern`, where `0` is any digit and `x` any hexadecimal digit.
 fn has_form(bytes: &[u8], pattern: &[u8]) -> bool {
     bytes.len() == pattern.len()
         && bytes.iter().zip(pattern).all(|(byte, form)| match form {
@@ -52,7 +51,7 @@ fn has_form(bytes: &[u8], pattern: &[u8]) -> bool {
         })
 }
 
-/// The value of the digits at a place.
+/// Parses the digits in a range.
 fn digits(bytes: &[u8], range: std::ops::Range<usize>) -> u32 {
     bytes[range].iter().fold(0, |value, digit| value * 10 + u32::from(digit.wrapping_sub(b'0')))
 }
@@ -73,7 +72,7 @@ fn is_date(bytes: &[u8]) -> bool {
     (1..=days).contains(&day)
 }
 
-/// RFC 3339 `date-time`, leap seconds only where they can be: at 23:59:60 UTC.
+/// RFC 3339 `date-time`. Leap seconds are valid only at 23:59:60 UTC.
 fn is_date_time(bytes: &[u8]) -> bool {
     let Some((date, time)) = bytes.split_at_checked(10) else { return false };
     let Some((clock, rest)) = time.split_at_checked(9) else { return false };
@@ -93,7 +92,7 @@ fn is_date_time(bytes: &[u8]) -> bool {
     hour < 24 && minute < 60 && (second < 60 || (second == 60 && utc == 1439))
 }
 
-/// The offset of a zone from UTC in minutes, modulo a day.
+/// Returns the offset of a zone from UTC in minutes, modulo a day.
 fn zone_minutes(bytes: &[u8]) -> Option<u32> {
     if matches!(bytes, b"Z" | b"z") {
         return Some(0);
@@ -129,15 +128,15 @@ fn is_domain(domain: &[u8]) -> bool {
         (1..=63).contains(&label.len())
             && ends_well(label.first())
             && ends_well(label.last())
-            // Reserved for encoded names, which would have to be decoded.
+            // `--` here is reserved for encoded names, which would have to be decoded.
             && label.get(2..4) != Some(b"--")
             && label.iter().all(|&byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
     domain.len() <= 253 && domain.contains(&b'.') && domain.split(|&byte| byte == b'.').all(is_label)
 }
 
-/// RFC 3986 `URI`. Without an authority only `urn:` and `mailto:`, because any word before a colon
-/// could be a scheme.
+/// RFC 3986 `URI`. Without an authority, only `urn:` and `mailto:` are accepted, because any word
+/// before a colon could be a scheme.
 fn is_uri(bytes: &[u8]) -> bool {
     let (scheme, rest) = bytes.split_at(run(bytes, SCHEME));
     let Some(rest) = rest.strip_prefix(b":") else { return false };
@@ -148,6 +147,7 @@ fn is_uri(bytes: &[u8]) -> bool {
         Some(rest) => {
             let host = run(rest, HOST);
             let ends = |byte: &u8| matches!(byte, b'/' | b'?' | b'#');
+            // Most hosts are plain names. Only the rest needs the parts of an authority.
             if rest.get(host).is_none_or(ends) {
                 rest.get(host..)
             } else {
@@ -171,13 +171,13 @@ fn is_uri(bytes: &[u8]) -> bool {
     }
 }
 
-/// An authority that is more than the name of a host.
+/// Returns true for an authority with user, port, or literal address.
 fn is_authority(authority: &[u8]) -> bool {
-    let (user, place) = match authority.iter().rposition(|&byte| byte == b'@') {
+    let (user, host_and_port) = match authority.iter().rposition(|&byte| byte == b'@') {
         Some(at) => (&authority[..at], &authority[at + 1..]),
         None => (&b""[..], authority),
     };
-    let behind_host = match place.strip_prefix(b"[") {
+    let after_host = match host_and_port.strip_prefix(b"[") {
         Some(literal) => {
             let Some(end) = literal.iter().position(|&byte| byte == b']') else { return false };
             if !is_parsed::<Ipv6Addr>(&literal[..end]) {
@@ -185,18 +185,18 @@ fn is_authority(authority: &[u8]) -> bool {
             }
             &literal[end + 1..]
         }
-        None => &place[run(place, HOST)..],
+        None => &host_and_port[run(host_and_port, HOST)..],
     };
-    let port_is_right = match behind_host {
+    let has_valid_port = match after_host {
         [] => true,
         [b':', port @ ..] => port.iter().all(u8::is_ascii_digit),
         _ => false,
     };
-    port_is_right && run(user, USER) == user.len()
+    has_valid_port && run(user, USER) == user.len()
 }
 
-/// Bytes that may stand in a part, a bit a part (RFC 3986, sections 2 and 3; RFC 5322, section
-/// 3.2.3).
+/// The parts of a URI or an email address, one bit each, for the table of allowed bytes (RFC 3986,
+/// sections 2 and 3; RFC 5322, section 3.2.3).
 const SCHEME: u8 = 1;
 const HOST: u8 = 2;
 const USER: u8 = 4;
@@ -242,8 +242,8 @@ const fn is_in(byte: u8, bytes: &[u8]) -> bool {
     false
 }
 
-/// How many of the first bytes may stand in a part, percent-encoded ones among them where the part
-/// has them.
+/// Returns the length of the longest prefix allowed in a part, percent-encoded bytes included where
+/// the part allows them.
 fn run(bytes: &[u8], part: u8) -> usize {
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn recognises_what_is_well_formed() {
+    fn recognizes_well_formed_strings() {
         let cases = [
             (
                 "date-time",
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_not() {
+    fn rejects_malformed_strings() {
         let texts = [
             "",
             "2023-02-29",
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_told_alike_in_two_ways() {
+    fn uris_agree_with_a_naive_parser() {
         let mut random = trommel_testkit::generate::Random::new(7);
         let mut found = 0;
         for _ in 0..200_000 {
@@ -359,7 +359,7 @@ mod tests {
         assert!(found > 10_000, "{found}");
     }
 
-    /// The same by taking the text apart at its delimiters.
+    /// A second implementation of `is_uri`, which splits the text at its delimiters.
     fn naive_uri(text: &str) -> bool {
         let Some((scheme, rest)) = text.split_once(':') else { return false };
         let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -380,16 +380,16 @@ mod tests {
     }
 
     fn naive_authority(authority: &str) -> bool {
-        let (user, place) = authority.rsplit_once('@').unwrap_or(("", authority));
-        let (host, port) = match place.strip_prefix('[') {
+        let (user, host_and_port) = authority.rsplit_once('@').unwrap_or(("", authority));
+        let (host, port) = match host_and_port.strip_prefix('[') {
             Some(literal) => match literal.split_once(']') {
                 Some((address, "")) => (Err(address), ""),
                 Some((address, rest)) => (Err(address), rest.strip_prefix(':').unwrap_or("?")),
                 None => return false,
             },
-            None => match place.split_once(':') {
+            None => match host_and_port.split_once(':') {
                 Some((host, port)) => (Ok(host), port),
-                None => (Ok(place), ""),
+                None => (Ok(host_and_port), ""),
             },
         };
         let host_is_valid = match host {
@@ -399,8 +399,8 @@ mod tests {
         host_is_valid && is_made_of(user, b":") && port.bytes().all(|byte| byte.is_ascii_digit())
     }
 
-    /// Whether text consists of unreserved characters, sub-delimiters, percent-encoded bytes and
-    /// some others (RFC 3986, 2).
+    /// Returns true if text consists of unreserved characters, sub-delimiters, percent-encoded
+    /// bytes, and `others` (RFC 3986, section 2).
     fn is_made_of(text: &str, others: &[u8]) -> bool {
         let bytes = text.as_bytes();
         bytes.iter().enumerate().all(|(at, byte)| match byte {
@@ -412,14 +412,14 @@ mod tests {
     }
 
     #[test]
-    fn long_strings_have_none() {
+    fn long_strings_have_no_format() {
         let uri = |length: usize| format!("http://{}", "a".repeat(length - 7));
-        assert_eq!(format(&uri(LONGEST as usize)), Some("uri"));
-        assert_eq!(format(&uri(LONGEST as usize + 1)), None);
+        assert_eq!(format(&uri(MAX_BYTES as usize)), Some("uri"));
+        assert_eq!(format(&uri(MAX_BYTES as usize + 1)), None);
     }
 
     #[test]
-    fn escapes_are_undone() {
+    fn decodes_escapes() {
         assert_eq!(name(matching(&Text::from_raw(br"http:\/\/a\u002fb", true), u8::MAX)), Some("uri"));
         assert_eq!(matching(&Text::plain("::1"), 1), 0);
     }

@@ -1,19 +1,19 @@
-//! Writing a schema as text, without recursion.
+//! Writes a schema as text, without recursion.
 
 use super::format;
 use crate::profile::{NONE, Node, Trie};
 use std::fmt::Write as _;
 use trommel_reader::Kind;
 
-/// Strings that must have a format before it is given.
-const ENOUGH_STRINGS: u64 = 20;
+/// The minimum number of strings for a `format`.
+const MIN_STRINGS: u64 = 20;
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// What is still to be written, last first.
+/// The remaining work, last task first.
 enum Task {
     /// The subschema of a node.
     Schema(u32),
-    /// `"name":` of a node, with a comma before it unless it is the first.
+    /// `"name":` of a node, preceded by a comma unless it is the first.
     Property {
         node: u32,
         is_first: bool,
@@ -23,9 +23,10 @@ enum Task {
 
 struct Writer<'a> {
     trie: &'a Trie,
-    /// Nodes from this one on are not described. The trie is in breadth-first order.
+    /// Nodes from this one on are not described. The trie is in breadth-first order, so these are
+    /// the deepest.
     described: u32,
-    /// The deepest level asked for.
+    /// The maximum depth.
     depth: u32,
     tasks: Vec<Task>,
     json: String,
@@ -60,8 +61,8 @@ pub(super) fn write(trie: &Trie, limit: usize, depth: u32) -> String {
 }
 
 impl Writer<'_> {
-    /// Writes the keywords of a node after the opening brace, and plans those with subschemas and
-    /// the closing brace.
+    /// Writes the keywords of a node after the opening brace, and schedules those with subschemas
+    /// and the closing brace.
     fn schema(&mut self, id: u32, has_keywords: bool) {
         let node = &self.trie.nodes[id as usize];
         if let Some(types) = types(node) {
@@ -93,6 +94,8 @@ impl Writer<'_> {
             }
             tasks.push(Task::Property { node: at, is_first: names == 0 });
             tasks.push(Task::Schema(at));
+            // A repeated name counts once in `present`, so this holds exactly if every object has
+            // the name.
             if member.present >= objects.sizes.count {
                 required.push_str(if required.is_empty() { "" } else { "," });
                 push_string(&mut required, &String::from_utf8_lossy(self.trie.name(member)));
@@ -106,6 +109,8 @@ impl Writer<'_> {
         if !required.is_empty() {
             tasks.push(Task::Text(format!(r#","required":[{required}]"#)));
         }
+        // A cut-off list of properties must not forbid the missing names, and the folded values may
+        // not cover // them: allow anything.
         let left_out = objects.names - names;
         if objects.fold != NONE && objects.fold < self.described && left_out == 0 {
             tasks.push(Task::Text(r#","additionalProperties":"#.into()));
@@ -149,11 +154,11 @@ fn type_name(node: &Node, kind: Kind) -> &'static str {
 }
 
 fn format_of(node: &Node) -> Option<&'static str> {
-    let enough = node.kinds.get(Kind::String) >= ENOUGH_STRINGS;
+    let enough = node.kinds.get(Kind::String) >= MIN_STRINGS;
     if enough { format::name(node.formats) } else { None }
 }
 
-/// Adds a JSON string.
+/// Appends a JSON string.
 fn push_string(json: &mut String, text: &str) {
     json.push('"');
     for c in text.chars() {

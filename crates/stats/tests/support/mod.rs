@@ -1,4 +1,5 @@
-//! What the batteries share: events out of the plain reader's tree, and ways to observe them.
+//! Shared test support: events generated from the naive parser's tree, and functions that observe
+//! them.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "each battery uses its part")]
 
@@ -10,7 +11,7 @@ use trommel_testkit::naive::{self, Data, Document, ValueId, parse};
 #[allow(unused_imports, reason = "each battery uses its part")]
 pub(crate) use trommel_testkit::generate::Random;
 
-/// A kind as the reader names it.
+/// Converts a kind to the reader's type.
 pub(crate) fn kind(kind: naive::Kind) -> Kind {
     Kind::ALL.into_iter().find(|found| found.name() == kind.name()).unwrap()
 }
@@ -25,7 +26,7 @@ pub(crate) fn text(raw: &[u8]) -> Text<'_> {
     Text::from_raw(raw, raw.contains(&b'\\'))
 }
 
-/// The event of a scalar in the text of its document.
+/// Returns the scalar of a value, borrowed from the text of its document.
 pub(crate) fn scalar<'a>(bytes: &'a [u8], document: &Document, id: ValueId) -> Option<Scalar<'a>> {
     let value = &document[id];
     let span = &bytes[value.span.range()];
@@ -44,8 +45,7 @@ enum Step {
     End(ValueId),
 }
 
-/// Observes the values `roots` of a document, those that lie in others too. Offsets count from
-/// `base`.
+/// Observes the values `roots` of a document, nested ones included. Offsets count from `base`.
 pub(crate) fn observe(
     profile: &mut Profile,
     bytes: &[u8],
@@ -94,13 +94,13 @@ pub(crate) fn observe(
     }
 }
 
-/// Observes a whole document that begins at an offset.
+/// Observes a whole document that begins at the offset `base`.
 pub(crate) fn observe_text(profile: &mut Profile, bytes: &[u8], base: u64) {
     let document = parse(bytes).unwrap();
     observe(profile, bytes, &document, &BTreeSet::from([document.root()]), base);
 }
 
-/// The profile of some documents, one after the other.
+/// Returns the profile of several documents, one after the other.
 pub(crate) fn profile<T: AsRef<[u8]>>(options: ProfileOptions, documents: &[T]) -> Profile {
     let mut profile = Profile::new(options);
     let mut base = 0;

@@ -1,4 +1,4 @@
-//! Blocks into the container: created, never changed.
+//! Creates blocks in the container. Blocks are never changed.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,32 +6,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use azure_data_cosmos::TransactionalBatch;
 use azure_data_cosmos::models::TransactionalBatchOperationResult;
 use serde_json::value::RawValue;
-use trommel_blocks::{Block, Created, Error, ErrorClass, Failed, Key, Result};
+use trommel_blocks::{AttemptError, Block, Created, Error, ErrorClass, Key, Result};
 use trommel_session::Watch;
 
 use super::failure::{Failure, code};
 use super::fault::CosmosFault;
 use super::link::Link;
 use super::options::Layout;
-use super::pages::Asked;
+use super::pages::PageQuery;
 use super::rows;
 
-/// Operations of a batch at most, and bytes of their documents: the service takes 2 MiB with all
-/// that stands around them.
-const OPERATIONS: usize = 100;
-const BYTES: usize = 1_500_000;
+/// The limits of one batch: operations, and bytes of their documents. The service takes 2 MiB,
+/// including what it adds around the documents.
+const MAX_BATCH_OPERATIONS: usize = 100;
+const MAX_BATCH_BYTES: usize = 1_500_000;
 
-/// What became of a batch.
-enum Batched {
-    Done,
+/// The result of a batch.
+enum BatchOutcome {
+    Created,
     Conflict,
-    /// The service knows no batches.
-    Unknown,
+    /// The service does not support batches.
+    Unsupported,
 }
 
-/// A document on its way.
+/// A serialized document with its id.
 #[derive(Clone)]
-struct Ready {
+struct PreparedDocument {
     id: String,
     text: Box<RawValue>,
 }
@@ -39,46 +39,49 @@ struct Ready {
 /// Creates blocks in a container.
 pub(super) struct Creator<'a> {
     pub(super) link: &'a Link,
-    /// True once the service was found not to know batches, as emulators may not.
+    /// True once the service was found not to support batches, as some emulators do not.
     pub(super) has_no_batches: &'a AtomicBool,
 }
 
 impl Creator<'_> {
     /// Creates one block.
-    pub(super) fn one(&self, key: &Key, block: &Block, watch: &Watch<'_>) -> Result<Created> {
+    pub(super) fn create_one(&self, key: &Key, block: &Block, watch: &Watch<'_>) -> Result<Created> {
         let (id, text) = rows::document(key, block)?;
         let partition = key.partition();
-        let there = self.link.ask(watch, move |open| {
-            let (partition, ready) = (partition.clone(), Ready { id: id.clone(), text: text.clone() });
+        let stored = self.link.ask(watch, move |open| {
+            let (partition, ready) =
+                (partition.clone(), PreparedDocument { id: id.clone(), text: text.clone() });
             async move {
                 check_writable(open.layout)?;
                 match open.container.create_item(partition.clone(), &ready.id, &ready.text, None).await {
                     Ok(_) => return Ok(None),
                     Err(error) if code(&error) == 409 => {}
+                    // The number is taken, perhaps by an earlier attempt whose answer was lost. The
+                    // caller compares the stored block.
                     Err(error) => return Err(error.into()),
                 }
                 match open.container.read_item(partition, &ready.id, None).await {
                     Ok(found) => Ok(Some(found.into_model::<Box<RawValue>>()?)),
-                    Err(error) if code(&error) == 404 => Err(late()),
+                    Err(error) if code(&error) == 404 => Err(not_yet_visible()),
                     Err(error) => Err(error.into()),
                 }
             }
         })?;
-        match there {
+        match stored {
             None => Ok(Created::New),
             Some(document) if rows::block(&document, true)?.is_same_as(block) => Ok(Created::Same),
             Some(_) => Ok(Created::Taken),
         }
     }
 
-    /// Creates in parts that become visible all at once, so that nobody ever sees a block without
-    /// those before it.
-    pub(super) fn many(&self, key: &Key, blocks: &[Block], watch: &Watch<'_>) -> Result<usize> {
+    /// Creates blocks in batches. A batch becomes visible as a whole, so no reader ever sees a
+    /// block without those before it.
+    pub(super) fn create_many(&self, key: &Key, blocks: &[Block], watch: &Watch<'_>) -> Result<usize> {
         let mut done = 0;
         while let rest @ [block, ..] = &blocks[done..] {
-            let part = self.part(key, rest)?;
+            let part = self.next_batch(key, rest)?;
             if part.len() < 2 || self.has_no_batches.load(Ordering::Relaxed) {
-                if self.one(key, block, watch)? == Created::Taken {
+                if self.create_one(key, block, watch)? == Created::Taken {
                     return Ok(done);
                 }
                 done += 1;
@@ -86,19 +89,19 @@ impl Creator<'_> {
             }
             let length = part.len();
             match self.batch(key, part, watch)? {
-                Batched::Done => done += length,
-                Batched::Unknown => self.has_no_batches.store(true, Ordering::Relaxed),
-                Batched::Conflict => {
+                BatchOutcome::Created => done += length,
+                BatchOutcome::Unsupported => self.has_no_batches.store(true, Ordering::Relaxed),
+                BatchOutcome::Conflict => {
                     let part = &rest[..length];
-                    let (same, is_taken) = self.leading(key, part, watch)?;
+                    let (same, is_taken) = self.count_leading_same(key, part, watch)?;
                     done += same;
                     if is_taken {
                         return Ok(done);
                     }
-                    // Something that is not of this session is in the way of a block: one by one it
-                    // is found out what.
+                    // The conflict is with a document that is not a block of this session. Creating
+                    // the block alone reports the cause.
                     if same == 0 {
-                        if self.one(key, block, watch)? == Created::Taken {
+                        if self.create_one(key, block, watch)? == Created::Taken {
                             return Ok(done);
                         }
                         done += 1;
@@ -109,25 +112,25 @@ impl Creator<'_> {
         Ok(done)
     }
 
-    /// The first blocks that go into one batch.
-    fn part(&self, key: &Key, blocks: &[Block]) -> Result<Vec<Ready>> {
+    /// Serializes the first blocks, as many as fit into one batch.
+    fn next_batch(&self, key: &Key, blocks: &[Block]) -> Result<Vec<PreparedDocument>> {
         let (mut part, mut bytes) = (Vec::new(), 0);
-        for block in blocks.iter().take(OPERATIONS) {
+        for block in blocks.iter().take(MAX_BATCH_OPERATIONS) {
             let (id, text) = match rows::document(key, block) {
-                // What stands before one that cannot be stored is stored.
+                // A block that cannot be stored ends the batch; the blocks before it are stored.
                 Err(_) if !part.is_empty() => break,
                 made => made?,
             };
             bytes += text.get().len();
-            if !part.is_empty() && (bytes > BYTES || self.has_no_batches.load(Ordering::Relaxed)) {
+            if !part.is_empty() && (bytes > MAX_BATCH_BYTES || self.has_no_batches.load(Ordering::Relaxed)) {
                 break;
             }
-            part.push(Ready { id, text });
+            part.push(PreparedDocument { id, text });
         }
         Ok(part)
     }
 
-    fn batch(&self, key: &Key, part: Vec<Ready>, watch: &Watch<'_>) -> Result<Batched> {
+    fn batch(&self, key: &Key, part: Vec<PreparedDocument>, watch: &Watch<'_>) -> Result<BatchOutcome> {
         let partition = key.partition();
         self.link.ask(watch, move |open| {
             let (partition, part) = (partition.clone(), part.clone());
@@ -140,12 +143,12 @@ impl Creator<'_> {
                 match open.container.execute_transactional_batch(batch, None).await {
                     Ok(answer) => match answer.into_model() {
                         Ok(answer) => outcome(answer.results(), part.len()),
-                        // It took the batch for a document.
-                        Err(_) => Ok(Batched::Unknown),
+                        // The service mistook the batch for a document.
+                        Err(_) => Ok(BatchOutcome::Unsupported),
                     },
                     Err(error) => match code(&error) {
-                        409 => Ok(Batched::Conflict),
-                        400 | 404 | 405 | 501 => Ok(Batched::Unknown),
+                        409 => Ok(BatchOutcome::Conflict),
+                        400 | 404 | 405 | 501 => Ok(BatchOutcome::Unsupported),
                         _ => Err(error.into()),
                     },
                 }
@@ -153,20 +156,20 @@ impl Creator<'_> {
         })
     }
 
-    /// How many of the first blocks are there already, the same, and whether another one has the
-    /// number behind them.
-    fn leading(&self, key: &Key, part: &[Block], watch: &Watch<'_>) -> Result<(usize, bool)> {
+    /// Returns the number of leading blocks that are stored already, and whether another block has
+    /// the number after them.
+    fn count_leading_same(&self, key: &Key, part: &[Block], watch: &Watch<'_>) -> Result<(usize, bool)> {
         let (Some(first), Some(last)) = (part.first(), part.last()) else { return Ok((0, false)) };
-        let query = rows::between(key, first.sequence, last.sequence)?;
-        let asked = Asked { query, partition: Some(key.partition()) };
+        let query = rows::blocks_between(key, first.sequence, last.sequence)?;
+        let asked = PageQuery { query, partition: Some(key.partition()) };
         let (mut same, mut is_taken) = (0, false);
         self.link.pages(&asked, watch, &mut |documents| {
             for document in documents {
-                let there = rows::block(&document, false)?;
+                let stored = rows::block(&document, false)?;
                 match part.get(same) {
-                    Some(block) if block.is_same_as(&there) => same += 1,
+                    Some(block) if block.is_same_as(&stored) => same += 1,
                     Some(block) => {
-                        is_taken = block.sequence == there.sequence;
+                        is_taken = block.sequence == stored.sequence;
                         return Ok(ControlFlow::Break(()));
                     }
                     None => return Ok(ControlFlow::Break(())),
@@ -181,17 +184,17 @@ impl Creator<'_> {
 fn outcome(
     results: &[TransactionalBatchOperationResult],
     count: usize,
-) -> std::result::Result<Batched, Failure> {
+) -> std::result::Result<BatchOutcome, Failure> {
     if results.len() == count && results.iter().all(TransactionalBatchOperationResult::is_success) {
-        return Ok(Batched::Done);
+        return Ok(BatchOutcome::Created);
     }
-    // All others say 424: that one of them failed.
+    // The operations that were rolled back with the failed one have status 424.
     let Some(failed) = results.iter().find(|one| one.status_code() != 424 && !one.is_success()) else {
-        return Ok(Batched::Unknown);
+        return Ok(BatchOutcome::Unsupported);
     };
     let status = failed.status_code();
     let (class, is_for_now) = match status {
-        409 => return Ok(Batched::Conflict),
+        409 => return Ok(BatchOutcome::Conflict),
         429 | 449 => (ErrorClass::Busy, true),
         408 | 500 | 503 => (ErrorClass::Storage, true),
         413 => (ErrorClass::Limit, false),
@@ -199,9 +202,9 @@ fn outcome(
     };
     let error = Error::from(CosmosFault::Batch { status, class });
     Err(Failure::Own(if is_for_now {
-        Failed::ForNow(error, failed.retry_after())
+        AttemptError::Transient(error, failed.retry_after())
     } else {
-        Failed::Finally(error)
+        AttemptError::Permanent(error)
     }))
 }
 
@@ -212,7 +215,7 @@ fn check_writable(layout: Layout) -> Result<()> {
     }
 }
 
-/// It is there for the one region, and not yet for the other.
-fn late() -> Failure {
-    Failure::Own(Failed::ForNow(CosmosFault::Late.into(), None))
+/// Reports a block that exists in one region and is not yet visible in another.
+fn not_yet_visible() -> Failure {
+    Failure::Own(AttemptError::Transient(CosmosFault::Late.into(), None))
 }

@@ -1,19 +1,19 @@
-//! Turns a failed try into a fault, and decides if trying again can help.
+//! Turns a failed attempt into a fault, and decides whether a retry can help.
 
 use std::time::Duration;
 
 use azure_data_cosmos::CosmosError;
-use trommel_blocks::{Error, Failed};
+use trommel_blocks::{AttemptError, Error};
 
 use super::fault::{CosmosFault, Denial, ServiceFailure};
 
-/// How a try failed.
+/// The failure of an attempt.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The service or the way to it.
+    /// The service, or the connection to it, failed.
     Service(CosmosError),
-    /// What we found out ourselves.
-    Own(Failed),
+    /// This crate found the failure.
+    Own(AttemptError),
 }
 
 impl From<CosmosError> for Failure {
@@ -24,7 +24,7 @@ impl From<CosmosError> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::Own(Failed::Finally(error))
+        Self::Own(AttemptError::Permanent(error))
     }
 }
 
@@ -32,41 +32,43 @@ pub(super) fn code(error: &CosmosError) -> u16 {
     u16::from(error.status().status_code())
 }
 
-/// A failed try as a fault of this crate, and if trying again can help.
-pub(super) fn judge(failure: Failure, place: &str) -> Failed {
+/// Classifies a failed attempt as a fault of this crate, permanent or transient.
+pub(super) fn classify(failure: Failure, container: &str) -> AttemptError {
     let error = match failure {
         Failure::Own(failed) => return failed,
         Failure::Service(error) => error,
     };
     if matches!(code(&error), 401 | 403) {
-        return Failed::Finally(denied(&error, place).into());
+        return AttemptError::Permanent(denied(&error, container).into());
     }
     let kind = match code(&error) {
         404 => ServiceFailure::NotFound,
         413 => ServiceFailure::TooLarge,
         429 => ServiceFailure::Throttled,
-        // The service's own pauses for this one are used up then.
+        // The SDK retries this status with pauses of its own. It is reported after the last of
+        // them.
         449 => ServiceFailure::Contended,
-        _ if is_on_the_way(&error) => ServiceFailure::Unreachable,
+        _ if is_transport_failure(&error) => ServiceFailure::Unreachable,
         408 | 410 | 500 | 502 | 503 | 504 => ServiceFailure::Failing,
         _ => ServiceFailure::Refused,
     };
-    let fault = CosmosFault::Service { place: place.to_owned(), failure: kind, status: status(&error) };
+    let fault =
+        CosmosFault::Service { container: container.to_owned(), failure: kind, status: status(&error) };
     match kind {
         ServiceFailure::Throttled | ServiceFailure::Contended | ServiceFailure::Failing => {
-            Failed::ForNow(fault.into(), wait(&error))
+            AttemptError::Transient(fault.into(), wait(&error))
         }
-        ServiceFailure::Unreachable => Failed::ForNow(fault.into(), None),
-        _ => Failed::Finally(fault.into()),
+        ServiceFailure::Unreachable => AttemptError::Transient(fault.into(), None),
+        _ => AttemptError::Permanent(fault.into()),
     }
 }
 
-/// A try that took too long.
-pub(super) fn too_long(place: &str, waited: Duration) -> Failed {
-    Failed::ForNow(CosmosFault::NoAnswer { place: place.to_owned(), waited }.into(), None)
+/// Reports an attempt that exceeded its timeout.
+pub(super) fn timed_out(container: &str, waited: Duration) -> AttemptError {
+    AttemptError::Transient(CosmosFault::NoAnswer { container: container.to_owned(), waited }.into(), None)
 }
 
-/// The numbers of the answer, and their name.
+/// Formats the status, the sub-status, and their name.
 fn status(error: &CosmosError) -> String {
     let status = error.status();
     let name = status.name().map_or_else(String::new, |name| format!(", {name}"));
@@ -80,15 +82,15 @@ fn wait(error: &CosmosError) -> Option<Duration> {
     error.response()?.headers().retry_after_ms.map(Duration::from_millis)
 }
 
-/// Whether no answer came at all. The official crates number such failures from 20000.
-fn is_on_the_way(error: &CosmosError) -> bool {
+/// True if there was no answer. The SDK numbers such failures from 20000.
+fn is_transport_failure(error: &CosmosError) -> bool {
     let status = error.status();
     let is_theirs = status.sub_status().is_some_and(|sub| (20_000..20_100).contains(&sub.value()));
     status.is_transport_generated_503() || is_theirs
 }
 
-fn denied(error: &CosmosError, place: &str) -> CosmosFault {
-    // Only inspected, never shown.
+fn denied(error: &CosmosError, container: &str) -> CosmosFault {
+    // The text is inspected, but never shown, because it may repeat a secret.
     let words = error.to_string().to_ascii_lowercase();
     let sub = error.status().sub_status().map_or(0, |sub| sub.value());
     let is_late = ["current time", "expired", "date header", "clock"].iter().any(|word| words.contains(word));
@@ -101,5 +103,5 @@ fn denied(error: &CosmosError, place: &str) -> CosmosFault {
     } else {
         Denial::Role
     };
-    CosmosFault::Denied { place: place.to_owned(), status: status(error), reason }
+    CosmosFault::Denied { container: container.to_owned(), status: status(error), reason }
 }

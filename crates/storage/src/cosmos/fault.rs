@@ -1,5 +1,5 @@
-//! Faults of Cosmos DB, in words without a secret: what the service writes could repeat what it was
-//! sent.
+//! Faults of Cosmos DB. Messages never include the service's own text, because it may repeat a
+//! secret from the request.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,225 +7,229 @@ use std::time::Duration;
 
 use trommel_blocks::{ErrorClass, StorageFault};
 
-/// What a container of Cosmos DB fails with.
+/// A failure of a Cosmos DB container.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CosmosFault {
     /// An option is malformed.
     Option(OptionFault),
-    /// No identity can be made of what is configured.
+    /// The configured identity cannot be created.
     NoIdentity,
-    /// The service answered with a failure, or could not be reached.
+    /// The service reported a failure, or could not be reached.
     Service {
-        /// The container.
-        place: String,
-        /// What it failed with.
+        /// The display name of the container.
+        container: String,
+        /// The kind of failure.
         failure: ServiceFailure,
-        /// The numbers of the answer, and their name: ` (status 429/3200, …)`.
+        /// The status of the answer with its name: ` (status 429/3200, …)`.
         status: String,
     },
     /// The service refused access.
     Denied {
-        /// The container.
-        place: String,
-        /// The numbers of the answer.
+        /// The display name of the container.
+        container: String,
+        /// The status of the answer.
         status: String,
-        /// Why, as far as the answer shows it.
+        /// The reason, as far as the answer shows it.
         reason: Denial,
     },
-    /// No answer came in time.
+    /// The service did not answer within the timeout.
     NoAnswer {
-        /// The container.
-        place: String,
-        /// How long it was waited for.
+        /// The display name of the container.
+        container: String,
+        /// The timeout.
         waited: Duration,
     },
-    /// Nothing accepts connections there.
+    /// The address accepts no connections.
     Unreachable {
-        /// The container.
-        place: String,
-        /// How long it was tried.
+        /// The display name of the container.
+        container: String,
+        /// The timeout.
         waited: Duration,
     },
-    /// The thread that sends requests ended.
+    /// The thread that sends requests has ended.
     Stopped {
-        /// The container.
-        place: String,
+        /// The display name of the container.
+        container: String,
     },
     /// The service refused a batch.
     Batch {
-        /// The status of the operation that failed.
+        /// The status of the failed operation.
         status: u16,
         /// The class of the failure.
         class: ErrorClass,
     },
-    /// The container keeps messages and events, and is only read.
+    /// The container stores messages and events, and is read-only.
     ReadOnly,
-    /// The container has a layout that is not known.
+    /// The partition key of the container belongs to no known layout.
     Layout {
-        /// The container.
+        /// The name of the container.
         container: String,
     },
-    /// A block exists for one region, and not yet for another.
+    /// A block exists in one region, but not yet in another.
     Late,
-    /// The position in an answer was lost.
+    /// The position in a paged answer was lost.
     PositionLost,
-    /// A block is not of the session it was to be stored with.
+    /// A block does not belong to the session that it should be stored with.
     ForeignBlock {
-        /// The block.
+        /// The sequence number of the block.
         sequence: u64,
     },
     /// A document is too large for the service.
     TooLarge {
-        /// The block.
+        /// The sequence number of the block.
         sequence: u64,
         /// Its session.
         session: String,
-        /// Its bytes as a document.
+        /// The size of the document in bytes.
         bytes: usize,
-        /// The most bytes of a document.
+        /// The maximum size of a document in bytes.
         limit: usize,
     },
-    /// A value of a query is not JSON.
+    /// A query parameter cannot be written as JSON.
     Parameter {
-        /// Its name.
+        /// The name of the parameter.
         name: String,
-        /// What the library says.
+        /// The error of the SDK.
         cause: String,
     },
-    /// A document is not what it should be.
+    /// A document is malformed.
     Document {
-        /// What it should be.
+        /// The expected kind of document.
         expected: &'static str,
-        /// What the parser says.
+        /// The parse error.
         cause: serde_json::Error,
     },
 }
 
-/// An option that is malformed. Values are not repeated: they may be keys.
+/// A malformed option. Values are not repeated, because they may be keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OptionFault {
     /// The key is not Base64.
     Key,
-    /// The connection string lacks a part.
+    /// A part of the connection string is missing.
     ConnectionString,
     /// The endpoint is not an address.
     Endpoint,
     /// The endpoint is not encrypted, and not on this machine.
     Unencrypted,
-    /// The database has a name that none can have.
+    /// The name of the database is invalid.
     Database,
-    /// The container has a name that none can have.
+    /// The name of the container is invalid.
     Container,
 }
 
-/// How the service failed.
+/// The kinds of failures that the service reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServiceFailure {
-    /// There is no such database or container.
+    /// The database or container does not exist.
     NotFound,
     /// The document is too large.
     TooLarge,
-    /// The container was given too few units.
+    /// The container needs more request units than it has.
     Throttled,
     /// Several writers write one document.
     Contended,
-    /// No answer came at all.
+    /// There was no answer.
     Unreachable,
-    /// The service failed for now.
+    /// The service failed temporarily.
     Failing,
     /// The service refused the request.
     Refused,
 }
 
-/// Why access was refused.
+/// The reasons for refused access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Denial {
     /// The clock of this machine is wrong.
     Clock,
-    /// No token was to be had.
+    /// No token could be obtained.
     NoToken,
-    /// A firewall.
+    /// A firewall blocks this machine.
     Firewall,
-    /// The key or the role.
+    /// The key or role does not allow the request.
     Role,
 }
 
 impl fmt::Display for CosmosFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Option(fault) => f.write_str(fault.fact()),
-            Self::NoIdentity => f.write_str("no identity can be made of what is configured"),
-            Self::Service { place, failure, status } => match failure {
-                ServiceFailure::NotFound => write!(f, "there is nothing by the name of {place}{status}"),
+            Self::Option(fault) => f.write_str(fault.message()),
+            Self::NoIdentity => f.write_str("the configured identity cannot be used"),
+            Self::Service { container, failure, status } => match failure {
+                ServiceFailure::NotFound => write!(f, "{container} does not exist{status}"),
                 ServiceFailure::TooLarge => write!(
                     f,
-                    "{place} takes documents of 2 MiB at most, and this one is larger{status}"
+                    "{container} takes documents of at most 2 MiB, and this one is larger{status}"
                 ),
                 ServiceFailure::Throttled => {
-                    write!(f, "{place} has more to do than it was given units for{status}")
+                    write!(f, "{container} has reached its limit of request units{status}")
                 }
                 ServiceFailure::Contended => {
-                    write!(f, "{place} is changed by another program all the time{status}")
+                    write!(f, "another program keeps changing {container}{status}")
                 }
-                ServiceFailure::Unreachable => write!(f, "{place} cannot be reached{status}"),
-                ServiceFailure::Failing => write!(f, "{place} does not answer as it should{status}"),
-                ServiceFailure::Refused => write!(f, "{place} refused a request{status}"),
+                ServiceFailure::Unreachable => write!(f, "{container} cannot be reached{status}"),
+                ServiceFailure::Failing => write!(f, "{container} failed temporarily{status}"),
+                ServiceFailure::Refused => write!(f, "{container} refused a request{status}"),
             },
-            Self::Denied { place, status, .. } => write!(f, "{place} refused access{status}"),
-            Self::NoAnswer { place, waited } => {
-                write!(f, "{place} did not answer within {} s", waited.as_secs())
+            Self::Denied { container, status, .. } => write!(f, "{container} refused access{status}"),
+            Self::NoAnswer { container, waited } => {
+                write!(f, "{container} did not answer within {} s", waited.as_secs())
             }
-            Self::Unreachable { place, waited } => {
-                write!(f, "{place} cannot be reached within {} ms", waited.as_millis())
+            Self::Unreachable { container, waited } => {
+                write!(f, "{container} could not be reached within {} ms", waited.as_millis())
             }
-            Self::Stopped { place } => write!(f, "{place}: the worker ended by itself"),
+            Self::Stopped { container } => write!(f, "{container}: the thread that sends requests has ended"),
             Self::Batch { status, .. } => {
                 write!(f, "the Cosmos container refused a batch (status {status})")
             }
             Self::ReadOnly => f.write_str(
-                "this Cosmos container keeps messages and events, not blocks (`/partition_key`), and is only read",
+                "this Cosmos container stores messages and events, not blocks (`/partition_key`), and is read-only",
             ),
             Self::Layout { container } => {
-                write!(f, "the container {container} is of no layout that is known")
+                write!(f, "the container {container} has an unknown layout")
             }
             Self::Late => {
-                f.write_str("the Cosmos container says of one block that it is there, and that it is not")
+                f.write_str("a block of the Cosmos container is not yet visible in every region")
             }
             Self::PositionLost => {
                 f.write_str("the position in an answer of the Cosmos container was lost")
             }
             Self::ForeignBlock { sequence } => {
-                write!(f, "block {sequence} is not of the session it is to be stored with")
+                write!(f, "block {sequence} does not belong to the session that it should be stored with")
             }
             Self::TooLarge { sequence, session, bytes, limit } => write!(
                 f,
-                "block {sequence} of session {session} has {bytes} bytes as a document, and Cosmos DB takes {limit}"
+                "block {sequence} of session {session} has {bytes} bytes as a document; Cosmos DB takes {limit}"
             ),
             Self::Parameter { name, cause } => {
-                write!(f, "`{name}` of a query to Cosmos DB is no JSON: {cause}")
+                write!(f, "the query parameter `{name}` cannot be written as JSON: {cause}")
             }
             Self::Document { expected, cause } => {
-                write!(f, "a document of the Cosmos container is no {expected}: {cause}")
+                write!(f, "a document of the Cosmos container is not a valid {expected}: {cause}")
             }
         }
     }
 }
 
 impl OptionFault {
-    const fn fact(self) -> &'static str {
+    const fn message(self) -> &'static str {
         match self {
-            Self::Key => "the key of the Cosmos account is none: keys are Base64",
-            Self::ConnectionString => "the connection string is none",
-            Self::Endpoint => "the endpoint of the Cosmos account is no address",
+            Self::Key => "the key of the Cosmos account is not Base64",
+            Self::ConnectionString => "invalid connection string",
+            Self::Endpoint => "the endpoint of the Cosmos account is not an address",
             Self::Unencrypted => {
-                "a Cosmos account is asked over https; http is for an emulator on this machine"
+                "the endpoint of the Cosmos account must use https; only an emulator on this machine may use http"
             }
-            Self::Database => "a database of Cosmos DB needs a name without `/`, `\\`, `?` and `#`",
-            Self::Container => "a container of Cosmos DB needs a name without `/`, `\\`, `?` and `#`",
+            Self::Database => {
+                "the name of a Cosmos DB database must not be empty or contain `/`, `\\`, `?`, or `#`"
+            }
+            Self::Container => {
+                "the name of a Cosmos DB container must not be empty or contain `/`, `\\`, `?`, or `#`"
+            }
         }
     }
 
@@ -265,30 +269,32 @@ impl StorageFault for CosmosFault {
     fn help(&self) -> Option<Cow<'_, str>> {
         Some(Cow::Borrowed(match self {
             Self::Option(fault) => fault.help(),
-            Self::NoIdentity => "check the tenant, the client id and the environment",
+            Self::NoIdentity => "check the tenant, the client id, and the environment",
             Self::Service { failure, .. } => match failure {
-                ServiceFailure::NotFound => "check the names, or have it made",
-                ServiceFailure::Throttled => "try later, or give it more",
-                ServiceFailure::Contended | ServiceFailure::Failing => "try later",
-                ServiceFailure::Unreachable => "look at the network and at the endpoint",
+                ServiceFailure::NotFound => "check the names, or create the container",
+                ServiceFailure::Throttled => "try again later, or raise the throughput of the container",
+                ServiceFailure::Contended | ServiceFailure::Failing => "try again later",
+                ServiceFailure::Unreachable => "check the network and the endpoint",
                 ServiceFailure::TooLarge | ServiceFailure::Refused => return None,
             },
             Self::Denied { reason, .. } => match reason {
-                Denial::Clock => "the clock of this machine is wrong for it: set the clock, and try again",
+                Denial::Clock => "set the clock of this machine, and try again",
                 Denial::NoToken => {
-                    "no token was to be had: log in with `az login`, or check the identity, its tenant and its secret"
+                    "log in with `az login`, or check the identity, its tenant, and its secret"
                 }
                 Denial::Firewall => {
-                    "its firewall keeps this machine out: add its address, or ask from inside of the network"
+                    "add the address of this machine to the firewall, or connect from inside the network"
                 }
                 Denial::Role => "check the key, or assign the role `Cosmos DB Built-in Data Contributor`",
             },
-            Self::Unreachable { .. } => "look at the network and at the endpoint",
-            Self::NoAnswer { .. } | Self::Late => "try later",
-            Self::PositionLost => "ask again",
-            Self::ReadOnly => "configure another one to write to",
-            Self::Layout { .. } => "sessions are kept by /partitionKey or /partition_key",
-            Self::TooLarge { .. } => "configure a storage of payloads: what is that large belongs there",
+            Self::Unreachable { .. } => "check the network and the endpoint",
+            Self::NoAnswer { .. } | Self::Late => "try again later",
+            Self::PositionLost => "try again",
+            Self::ReadOnly => "configure another container for writing",
+            Self::Layout { .. } => {
+                "use a container with the partition key `/partitionKey` (or `/partition_key`, read-only)"
+            }
+            Self::TooLarge { .. } => "configure a storage for payloads; large events are stored there",
             Self::Stopped { .. }
             | Self::Batch { .. }
             | Self::ForeignBlock { .. }

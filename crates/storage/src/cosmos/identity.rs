@@ -1,4 +1,4 @@
-//! As whom a container is asked, where that is no key.
+//! Identities for access without a key.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -14,14 +14,14 @@ use trommel_blocks::Result;
 use super::fault::CosmosFault;
 use super::options::Credential;
 
-/// An identity that tokens are had of.
+/// A source of tokens.
 type Identity = Arc<dyn TokenCredential>;
 
-/// How long each of several identities may take, but for the last one: where there is none, nobody
-/// answers.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// The timeout for each candidate but the last. A machine without an identity service often does
+/// not answer at all.
+const TOKEN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The identity that options name.
+/// Creates the identity that the options select.
 pub(super) fn identity(credential: &Credential) -> Result<Identity> {
     let made: azure_core::Result<Identity> = match credential {
         Credential::ManagedIdentity { client_id } => managed(client_id.clone()),
@@ -29,9 +29,9 @@ pub(super) fn identity(credential: &Credential) -> Result<Identity> {
             let secret = azure_core::credentials::Secret::new(secret.expose().to_owned());
             ClientSecretCredential::new(tenant, client.clone(), secret, None).map(|made| made as _)
         }
-        _ => usual(),
+        _ => default_identity(),
     };
-    // What it says may repeat what it was given.
+    // The error may repeat a secret.
     made.map_err(|_why| CosmosFault::NoIdentity.into())
 }
 
@@ -41,24 +41,24 @@ fn managed(client_id: Option<String>) -> azure_core::Result<Identity> {
     ManagedIdentityCredential::new(Some(options)).map(|made| made as _)
 }
 
-/// The machine's own, be it a container's or its own, else that of whoever is logged in.
-fn usual() -> azure_core::Result<Identity> {
+/// Tries the identity of the container, then of the machine, then of the user who is logged in.
+fn default_identity() -> azure_core::Result<Identity> {
     let container = WorkloadIdentityCredential::new(None).map(|made| made as Identity);
     let machine = managed(None);
     let person = DeveloperToolsCredential::new(None)? as Identity;
     let all = [container.ok(), machine.ok(), Some(person)].into_iter().flatten().collect();
-    Ok(Arc::new(FirstOf { all, found: OnceLock::new() }))
+    Ok(Arc::new(FirstWorking { all, found: OnceLock::new() }))
 }
 
-/// The first of several identities that a token can be had of, which then is the one.
+/// The first of several identities that returns a token. Later calls use it alone.
 #[derive(Debug)]
-struct FirstOf {
+struct FirstWorking {
     all: Vec<Identity>,
     found: OnceLock<Identity>,
 }
 
 #[async_trait]
-impl TokenCredential for FirstOf {
+impl TokenCredential for FirstWorking {
     async fn get_token(
         &self,
         scopes: &[&str],
@@ -72,8 +72,8 @@ impl TokenCredential for FirstOf {
         })?;
         for identity in others {
             let asked = identity.get_token(scopes, options.clone());
-            if let Ok(Ok(token)) = tokio::time::timeout(PATIENCE, asked).await {
-                // Somebody else may have found it at the same time.
+            if let Ok(Ok(token)) = tokio::time::timeout(TOKEN_TIMEOUT, asked).await {
+                // Another thread may have set it at the same time; both found the same one.
                 let _ = self.found.set(Arc::clone(identity));
                 return Ok(token);
             }
@@ -91,14 +91,14 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Default)]
-    struct One {
+    struct Candidate {
         has_token: bool,
         is_silent: bool,
         asked: AtomicU32,
     }
 
     #[async_trait]
-    impl TokenCredential for One {
+    impl TokenCredential for Candidate {
         async fn get_token(
             &self,
             _: &[&str],
@@ -112,16 +112,17 @@ mod tests {
                 let until = azure_core::time::OffsetDateTime::now_utc() + Duration::from_mins(1);
                 return Ok(AccessToken::new("token".to_owned(), until));
             }
-            let message = "nobody is here";
+            let message = "no identity service";
             Err(azure_core::Error::with_message(azure_core::error::ErrorKind::Credential, message))
         }
     }
 
     #[test]
-    fn the_first_identity_that_has_a_token_is_the_one() {
-        let one = |has_token, is_silent| Arc::new(One { has_token, is_silent, asked: AtomicU32::new(0) });
+    fn the_first_identity_with_a_token_is_used() {
+        let one =
+            |has_token, is_silent| Arc::new(Candidate { has_token, is_silent, asked: AtomicU32::new(0) });
         let all = [one(false, false), one(false, true), one(true, false), one(true, false)];
-        let identity = FirstOf {
+        let identity = FirstWorking {
             all: all.iter().map(|one| Arc::clone(one) as Identity).collect(),
             found: OnceLock::new(),
         };

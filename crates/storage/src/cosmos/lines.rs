@@ -1,10 +1,11 @@
-//! Containers that keep a document a message and an event, read as if they held blocks.
+//! Reads containers of the line layout, where each message and each event is a document, as if they
+//! contained blocks.
 //!
-//! Such documents are of a `type`: `session`, `transcript` (`<session>_msg_<n>`, from 0), `event`
-//! (`<session>_evt_<n>`, from 1), and the pieces of long events (`<event>_chunk_<i>`). Their
-//! partition is `<user>|<project>|<session>`. They have numbers, but one row for messages and one
-//! for events; so blocks are numbered as they come: the description, all messages, all events, each
-//! with its pieces.
+//! A document has a `type`: `session`, `transcript` (`<session>_msg_<n>`, from 0), `event`
+//! (`<session>_evt_<n>`, from 1), or chunks of long events (`<event>_chunk_<i>`). The partition is
+//! `<user>|<project>|<session>`. Messages and events are numbered separately, so blocks are
+//! numbered as they are read: the description, all messages, then all events, each followed by its
+//! chunks.
 
 use std::ops::ControlFlow;
 
@@ -16,13 +17,13 @@ use trommel_session::Watch;
 
 use super::fault::CosmosFault;
 use super::link::Link;
-use super::pages::Asked;
+use super::pages::PageQuery;
 use super::rows;
 
 type Row = Map<String, Value>;
 
-/// Members of a document that are neither the message's nor the event's.
-const THEIRS: [&str; 10] = [
+/// Members of a document that belong to neither the message nor the event.
+const DOCUMENT_MEMBERS: [&str; 10] = [
     "id",
     "type",
     "partition_key",
@@ -35,8 +36,8 @@ const THEIRS: [&str; 10] = [
     "synced_at",
 ];
 
-/// Members of old messages that are thousands of numbers each.
-const VECTORS: [&str; 6] = [
+/// Embeddings in old messages, thousands of numbers each.
+const EMBEDDINGS: [&str; 6] = [
     "user_query_vector",
     "assistant_response_vector",
     "assistant_thinking_vector",
@@ -45,7 +46,7 @@ const VECTORS: [&str; 6] = [
     "embedding_model",
 ];
 
-/// Members of an event that stand beside its data, and belong to it.
+/// Members of an event that are stored beside its data and belong to it.
 const HOISTED: [&str; 9] = [
     "redaction",
     "status",
@@ -58,14 +59,14 @@ const HOISTED: [&str; 9] = [
     "parent_span_id",
 ];
 
-const LIGHT_MESSAGES: &str =
+const MESSAGE_OUTLINE: &str =
     "c.id, c.host_id, c.sequence, c.role, c.turn, c.ts, c.timestamp, c.tool_call_id, c.name";
 
-const LIGHT_EVENTS: &str = "c.id, c.host_id, c.sequence, c.event, c.lvl, c.turn, c.ts, c.status, c.duration_ms, c.is_chunked, \
+const EVENT_OUTLINE: &str = "c.id, c.host_id, c.sequence, c.event, c.lvl, c.turn, c.ts, c.status, c.duration_ms, c.is_chunked, \
      c.data_truncated, c.data_size_bytes, c.data.model AS data_model, c.data.provider AS data_provider, \
      c.data.tool_name AS data_tool_name";
 
-/// What a summary of an event tells, and where it stands where it is not hoisted.
+/// Members of an event's summary, with the alias of each that is not hoisted.
 const SUMMARY: [(&str, &str); 5] = [
     ("status", ""),
     ("duration_ms", ""),
@@ -74,17 +75,17 @@ const SUMMARY: [(&str, &str); 5] = [
     ("tool_name", "data_tool_name"),
 ];
 
-/// Blocks as they are numbered.
-struct Numbered<'a> {
+/// Assigns sequence numbers to blocks as they are read.
+struct NumberedBlocks<'a> {
     key: &'a Key,
     selection: &'a Selection,
     next: u64,
     take: &'a mut dyn FnMut(Block) -> Result<ControlFlow<()>>,
 }
 
-impl Numbered<'_> {
-    fn give(&mut self, row: &Row, kind: BlockType, data: &Value) -> Result<ControlFlow<()>> {
-        let block = made(self.key, row, self.next, kind, data)?;
+impl NumberedBlocks<'_> {
+    fn emit(&mut self, row: &Row, kind: BlockType, data: &Value) -> Result<ControlFlow<()>> {
+        let block = new_block(self.key, row, self.next, kind, data)?;
         self.next += 1;
         if self.selection.until.is_some_and(|until| block.sequence > until) {
             return Ok(ControlFlow::Break(()));
@@ -93,11 +94,11 @@ impl Numbered<'_> {
     }
 }
 
-/// A container that keeps a document a message and an event.
+/// A container of the line layout.
 pub(super) struct LineContainer<'a>(pub(super) &'a Link);
 
 impl LineContainer<'_> {
-    /// Passes on the blocks that are selected.
+    /// Passes the selected blocks to `take`.
     pub(super) fn read(
         &self,
         key: &Key,
@@ -105,35 +106,35 @@ impl LineContainer<'_> {
         watch: &Watch<'_>,
         take: &mut dyn FnMut(Block) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let numbered = Numbered { key, selection, next: 1, take };
-        self.walk(numbered, rows::is_outlined(selection), watch)
+        let numbered = NumberedBlocks { key, selection, next: 1, take };
+        self.walk(numbered, rows::is_outline(selection), watch)
     }
 
-    /// Passes on blocks, in full or without their bodies.
-    fn walk(&self, mut numbered: Numbered<'_>, is_light: bool, watch: &Watch<'_>) -> Result<()> {
+    /// Passes blocks to `take`, with or without their bodies.
+    fn walk(&self, mut numbered: NumberedBlocks<'_>, is_outline: bool, watch: &Watch<'_>) -> Result<()> {
         let Some((partition, session)) = self.session(numbered.key, watch)? else { return Ok(()) };
-        if numbered.give(&session, BlockType::SessionCreated, &description(&session))?.is_break() {
+        if numbered.emit(&session, BlockType::SessionCreated, &description(&session))?.is_break() {
             return Ok(());
         }
-        let what = if is_light { LIGHT_MESSAGES } else { "*" };
+        let what = if is_outline { MESSAGE_OUTLINE } else { "*" };
         let mut is_over = false;
         self.rows(&documents(what, "transcript", &partition)?, watch, &mut |row| {
-            let given = numbered.give(&row, BlockType::Message, &message(&row))?;
+            let given = numbered.emit(&row, BlockType::Message, &message(&row))?;
             is_over = given.is_break();
             Ok(given)
         })?;
         if is_over {
             return Ok(());
         }
-        let what = if is_light { LIGHT_EVENTS } else { "*" };
+        let what = if is_outline { EVENT_OUTLINE } else { "*" };
         self.rows(&documents(what, "event", &partition)?, watch, &mut |row| {
-            let pieces = self.pieces(&row, &partition, is_light, watch)?;
-            if numbered.give(&row, BlockType::Event, &event(&row, pieces.len(), is_light))?.is_break() {
+            let chunks = self.chunks(&row, &partition, is_outline, watch)?;
+            if numbered.emit(&row, BlockType::Event, &event(&row, chunks.len(), is_outline))?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            for piece in pieces {
-                let data = json!({ "event_id": row.get("id"), "chunk_data": piece.get("chunk_data") });
-                if numbered.give(&row, BlockType::EventData, &data)?.is_break() {
+            for chunk in chunks {
+                let data = json!({ "event_id": row.get("id"), "chunk_data": chunk.get("chunk_data") });
+                if numbered.emit(&row, BlockType::EventData, &data)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
@@ -141,20 +142,20 @@ impl LineContainer<'_> {
         })
     }
 
-    /// The last block of a session, without its body.
+    /// Returns the last block of a session without its body.
     pub(super) fn head(&self, key: &Key, watch: &Watch<'_>) -> Result<Option<Block>> {
         let selection = Selection::default();
         let mut head = None;
-        // Nothing but its number is needed, which is known when all before it were counted.
+        // The number of the last block is known only after all blocks before it were counted.
         let mut take = |block| {
             head = Some(block);
             Ok(ControlFlow::Continue(()))
         };
-        self.walk(Numbered { key, selection: &selection, next: 1, take: &mut take }, true, watch)?;
+        self.walk(NumberedBlocks { key, selection: &selection, next: 1, take: &mut take }, true, watch)?;
         Ok(head)
     }
 
-    /// Passes on every session of a user, with its description.
+    /// Passes every session of a user to `take`, with its description.
     pub(super) fn sessions(
         &self,
         user: &str,
@@ -162,52 +163,53 @@ impl LineContainer<'_> {
         take: &mut dyn FnMut(Stored) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let query = Query::from("SELECT * FROM c WHERE c.type = 'session' AND c.user_id = @user");
-        let asked = Asked { query: rows::with(query, "@user", user)?, partition: None };
+        let asked = PageQuery { query: rows::bind(query, "@user", user)?, partition: None };
         self.rows(&asked, watch, &mut |row| {
-            // What cannot be a session's name is none.
+            // Documents whose name is not a valid session id are skipped.
             let Ok(key) = Key::new(user, text(&row, "session_id")) else {
                 return Ok(ControlFlow::Continue(()));
             };
-            let block = made(&key, &row, 1, BlockType::SessionCreated, &description(&row))?;
+            let block = new_block(&key, &row, 1, BlockType::SessionCreated, &description(&row))?;
             take(Stored::new(key, vec![block]))
         })
     }
 
-    /// The partition of a session, which has the project in it, and the document that describes it.
+    /// Returns the partition of a session, which contains its project, and the document that
+    /// describes it.
     fn session(&self, key: &Key, watch: &Watch<'_>) -> Result<Option<(String, Row)>> {
         let query = Query::from(
             "SELECT * FROM c WHERE c.type = 'session' AND c.user_id = @user AND c.session_id = @session",
         );
-        let query = rows::with(rows::with(query, "@user", key.user())?, "@session", key.session())?;
+        let query = rows::bind(rows::bind(query, "@user", key.user())?, "@session", key.session())?;
         let mut found = None;
-        self.rows(&Asked { query, partition: None }, watch, &mut |row| {
+        self.rows(&PageQuery { query, partition: None }, watch, &mut |row| {
             found = Some((text(&row, "partition_key").to_owned(), row));
             Ok(ControlFlow::Break(()))
         })?;
         Ok(found)
     }
 
-    /// The pieces of an event that is kept in pieces.
-    fn pieces(&self, event: &Row, partition: &str, is_light: bool, watch: &Watch<'_>) -> Result<Vec<Row>> {
+    /// Reads the chunks of an event that is stored in chunks.
+    fn chunks(&self, event: &Row, partition: &str, is_outline: bool, watch: &Watch<'_>) -> Result<Vec<Row>> {
         let is = |name: &str| event.get(name).and_then(Value::as_bool).unwrap_or(false);
         if !is("is_chunked") && !is("data_truncated") {
             return Ok(Vec::new());
         }
-        let what = if is_light { "c.chunk_index" } else { "c.chunk_index, c.chunk_data" };
+        let what = if is_outline { "c.chunk_index" } else { "c.chunk_index, c.chunk_data" };
         let those = "c.partition_key = @partition AND c.event_id = @event AND c.id != @event";
         let query = Query::from(format!("SELECT {what} FROM c WHERE {those} ORDER BY c.chunk_index"));
-        let query = rows::with(rows::with(query, "@event", text(event, "id"))?, "@partition", partition)?;
-        let mut pieces = Vec::new();
-        self.rows(&Asked { query, partition: Some(partition.to_owned()) }, watch, &mut |row| {
-            pieces.push(row);
+        let query = rows::bind(rows::bind(query, "@event", text(event, "id"))?, "@partition", partition)?;
+        let mut chunks = Vec::new();
+        self.rows(&PageQuery { query, partition: Some(partition.to_owned()) }, watch, &mut |row| {
+            chunks.push(row);
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(pieces)
+        Ok(chunks)
     }
 
     fn rows(
         &self,
-        asked: &Asked,
+        asked: &PageQuery,
         watch: &Watch<'_>,
         take: &mut dyn FnMut(Row) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
@@ -222,12 +224,12 @@ impl LineContainer<'_> {
     }
 }
 
-fn documents(what: &str, kind: &str, partition: &str) -> Result<Asked> {
+fn documents(what: &str, kind: &str, partition: &str) -> Result<PageQuery> {
     let text = format!(
         "SELECT {what} FROM c WHERE c.partition_key = @partition AND c.type = @type ORDER BY c.sequence"
     );
-    let query = rows::with(rows::with(Query::from(text), "@type", kind)?, "@partition", partition)?;
-    Ok(Asked { query, partition: Some(partition.to_owned()) })
+    let query = rows::bind(rows::bind(Query::from(text), "@type", kind)?, "@partition", partition)?;
+    Ok(PageQuery { query, partition: Some(partition.to_owned()) })
 }
 
 fn row(document: &RawValue) -> Result<Row> {
@@ -239,7 +241,7 @@ fn text<'a>(row: &'a Row, name: &str) -> &'a str {
     row.get(name).and_then(Value::as_str).unwrap_or("")
 }
 
-/// When it was, by the first of the members that tell.
+/// Returns the time of the document from the first member that has one.
 fn when(row: &Row) -> &str {
     ["ts", "timestamp", "created"]
         .iter()
@@ -248,7 +250,7 @@ fn when(row: &Row) -> &str {
         .unwrap_or("")
 }
 
-fn made(key: &Key, row: &Row, sequence: u64, kind: BlockType, data: &Value) -> Result<Block> {
+fn new_block(key: &Key, row: &Row, sequence: u64, kind: BlockType, data: &Value) -> Result<Block> {
     let block = json!({
         "block_id": text(row, "id"),
         "session_id": key.session(),
@@ -278,7 +280,7 @@ fn description(row: &Row) -> Value {
         "updated",
         "turn_count",
     ];
-    let mut data = picked(row, &names);
+    let mut data = pick(row, &names);
     let parent =
         ["parent_id", "parent_session_id"].iter().find_map(|name| row.get(*name)).filter(|id| id.is_string());
     if let Some(parent) = parent {
@@ -289,7 +291,10 @@ fn description(row: &Row) -> Value {
 
 fn message(row: &Row) -> Value {
     let is_its = |name: &str| {
-        !name.starts_with('_') && name != "ts" && !THEIRS.contains(&name) && !VECTORS.contains(&name)
+        !name.starts_with('_')
+            && name != "ts"
+            && !DOCUMENT_MEMBERS.contains(&name)
+            && !EMBEDDINGS.contains(&name)
     };
     let its = row.iter().filter(|(name, value)| is_its(name) && !(value.is_null() && *name == "timestamp"));
     let mut data = its.map(|(name, value)| (name.clone(), value.clone())).collect::<Row>();
@@ -299,25 +304,25 @@ fn message(row: &Row) -> Value {
     Value::Object(data)
 }
 
-fn event(row: &Row, pieces: usize, is_light: bool) -> Value {
-    let mut data = picked(row, &["turn", "lvl"]);
+fn event(row: &Row, chunks: usize, is_outline: bool) -> Value {
+    let mut data = pick(row, &["turn", "lvl"]);
     data.insert("event_id".to_owned(), text(row, "id").into());
     data.insert("event_type".to_owned(), text(row, "event").into());
     data.insert("summary".to_owned(), Value::Object(summary(row)));
-    data.insert("has_continuation".to_owned(), (pieces > 0).into());
-    data.insert("total_chunks".to_owned(), pieces.into());
+    data.insert("has_continuation".to_owned(), (chunks > 0).into());
+    data.insert("total_chunks".to_owned(), chunks.into());
     data.insert(
         "total_size_bytes".to_owned(),
         row.get("data_size_bytes").cloned().unwrap_or_else(|| 0.into()),
     );
-    if !is_light && pieces == 0 {
+    if !is_outline && chunks == 0 {
         let mut inline = row.get("data").and_then(Value::as_object).cloned().unwrap_or_default();
-        for (name, value) in picked(row, &HOISTED) {
+        for (name, value) in pick(row, &HOISTED) {
             inline.entry(name).or_insert(value);
         }
-        // What was too long was not kept there: it is to be seen that it is missing.
+        // The data was too long and was not stored. These members show that it is missing.
         if row.get("data_truncated").and_then(Value::as_bool) == Some(true) {
-            inline.extend(picked(row, &["data_truncated", "data_size_bytes"]));
+            inline.extend(pick(row, &["data_truncated", "data_size_bytes"]));
         }
         data.insert("inline_data".to_owned(), Value::Object(inline));
     }
@@ -329,12 +334,12 @@ fn summary(row: &Row) -> Row {
     let value = |name: &str, beside: &str| {
         row.get(name).or_else(|| row.get(beside)).or_else(|| inline.and_then(|inline| inline.get(name)))
     };
-    let told =
+    let members =
         SUMMARY.iter().filter_map(|(name, beside)| Some(((*name).to_owned(), value(name, beside)?.clone())));
-    told.filter(|(_, value)| !value.is_null() && !value.is_object() && !value.is_array()).collect()
+    members.filter(|(_, value)| !value.is_null() && !value.is_object() && !value.is_array()).collect()
 }
 
-fn picked(row: &Row, names: &[&str]) -> Row {
-    let there = names.iter().filter_map(|name| Some(((*name).to_owned(), row.get(*name)?.clone())));
-    there.filter(|(_, value)| !value.is_null()).collect()
+fn pick(row: &Row, names: &[&str]) -> Row {
+    let stored = names.iter().filter_map(|name| Some(((*name).to_owned(), row.get(*name)?.clone())));
+    stored.filter(|(_, value)| !value.is_null()).collect()
 }

@@ -1,36 +1,33 @@
-//! Blocks in a container of Azure Cosmos DB.
+//! A block storage in a container of Azure Cosmos DB.
 //!
-//! Terms: an *account* has *databases*, these have *containers*, and these have *documents*, which
-//! are JSON of 2 MiB at most. The value at one path of each document is its *partition*: documents
-//! of one partition lie together, can be created all or none (a *batch*), and are asked for without
-//! going elsewhere. What is asked costs *units*; who asks for more of them in a second than the
-//! container was given is put off (status 429, with the time to wait).
+//! Terms: an *account* has *databases*, which have *containers*, which have *documents* (JSON of at
+//! most 2 MiB). The value at one path of each document is its *partition key*. Documents of one
+//! partition are stored together, can be created all or none (a *batch*), and can be queried
+//! without contacting other partitions. Requests cost *request units*; a client that exceeds the
+//! container's units per second is throttled (status 429, with the time to wait).
 //!
-//! A session is a partition here: the value at `/partitionKey` is `<user>_<session>`, and a block
-//! is a document whose id is `<session>_<20 digits>`. A block is only ever created. Where two
-//! devices write the same number, the second one is told so (status 409), and nothing is written
-//! over. An answer that was lost does no harm either: the next try finds the block there, and the
-//! same.
+//! Here each session is a partition: its key, at `/partitionKey`, is `<user>_<session>`. A block is
+//! a document with the id `<session>_<20 digits>`. Blocks are only ever created. If two devices
+//! write the same number, the second gets a conflict (status 409), and nothing is overwritten. A
+//! lost answer does no harm: the retry finds the block, and it is the same.
 //!
-//! What it costs, in requests: a block one, up to 100 blocks one as well; a page of a session one;
-//! the head of a session one; the list of a user's sessions one a page, in each of the container's
-//! physical partitions. Where the questions name types of blocks and no bodies, bodies do not
-//! travel. Numbers beyond 2⁵³ are rounded by the service, so that whoever makes blocks keeps them
-//! as text.
+//! The cost in requests: one for a block, one for a batch of up to 100 blocks, one for a page of a
+//! session, one for the head of a session, and one for each page of a user's sessions in each
+//! physical partition. Queries for outlines do not transfer bodies. The service rounds numbers
+//! beyond 2⁵³, so blocks must store such numbers as text.
 //!
-//! Tries: [`Retry`](trommel_blocks::Retry) says how often and how long, 9 times within 60 s, for
-//! each request. The official crate is told not to try again by itself, with two exceptions: once
-//! where a region has not yet what another has; and what the service answers when several write one
-//! document (status 449, which creating alone hardly meets): that it tries again with pauses of a
-//! second at most, within the time of one try, which cannot be turned off. Its tries count as ours,
-//! so that a row of them is the last one.
+//! [`Retry`](trommel_blocks::Retry) limits the attempts of each request, by default 9 within 60 s.
+//! The SDK's own retries are disabled, with two exceptions: one retry if a region does not have the
+//! session's latest writes yet, and retries of status 449 (concurrent writes of one document, rare
+//! when documents are only created), which cannot be disabled. The latter have pauses of at most a
+//! second and stay within the timeout of one attempt. All these requests count as attempts.
 //!
-//! Containers of the [other layout](Layout::Lines), which keeps messages and events, are read as if
-//! they held blocks, and not written.
+//! Containers of the [line layout](Layout::Lines), which stores messages and events, are read as if
+//! they contained blocks, and are never written.
 //!
-//! Not shown by any test here, as it takes a real account: what anything costs in units, being put
-//! off under real load, several regions and the change from one to another, tokens of Entra,
-//! firewalls. Tests speak to two emulators (`tests/cosmos`).
+//! Some behavior needs a real account and is not tested: the cost in request units, throttling
+//! under load, several regions with failover, Entra tokens, and firewalls. The tests use two
+//! emulators (`tests/cosmos`).
 
 mod create;
 mod failure;
@@ -59,36 +56,34 @@ pub use options::{CosmosOptions, Credential, Layout};
 use create::Creator;
 use lines::LineContainer;
 use link::Link;
-use pages::Asked;
+use pages::PageQuery;
 
-/// Blocks in a container of Cosmos DB. See the [module](self) for terms, and for what anything
-/// costs.
+/// A block storage in a container of Cosmos DB. The [module](self) documents terms and costs.
 ///
-/// Calls wait, and may come from any thread. A flag that is raised meanwhile ends them within 50
-/// ms.
+/// Calls block, and may come from any thread. A cancelled call returns within 50 ms.
 pub struct CosmosBlockStorage {
     link: Link,
-    /// Whether the service was found not to know batches, as emulators may not.
+    /// True once the service was found not to support batches, as some emulators do not.
     has_no_batches: AtomicBool,
 }
 
 impl CosmosBlockStorage {
-    /// A storage in a container. An error when the options cannot be right; nothing is asked yet.
+    /// Creates a storage without connecting. Fails if the options are invalid.
     pub fn new(options: CosmosOptions) -> Result<Self> {
-        Self::through(options, CosmosRuntimeBuilder::new())
+        Self::with_sdk(options, CosmosRuntimeBuilder::new())
     }
 
-    /// The same, through something else than the network: for tests.
+    /// Creates a storage with a custom SDK runtime, for tests.
     #[doc(hidden)]
-    pub fn through(options: CosmosOptions, sdk: CosmosRuntimeBuilder) -> Result<Self> {
+    pub fn with_sdk(options: CosmosOptions, sdk: CosmosRuntimeBuilder) -> Result<Self> {
         Ok(Self { link: Link::new(options, sdk)?, has_no_batches: AtomicBool::new(false) })
     }
 
-    /// Creates the database and the container, unless they exist. Only the account's key may do
-    /// that, not an identity.
+    /// Creates the database and the container, unless they exist. This needs the account's key; an
+    /// identity may not do it.
     ///
-    /// The container is partitioned by `/partitionKey`. The data of blocks is not indexed: it is
-    /// large, costs units with each write, and is never searched.
+    /// The container is partitioned by `/partitionKey`. The data of blocks is not indexed, because
+    /// it is large, costs units for each write, and is never searched.
     pub fn prepare(&self, watch: &Watch<'_>) -> Result<()> {
         prepare::prepare(&self.link, watch)
     }
@@ -97,7 +92,7 @@ impl CosmosBlockStorage {
         Creator { link: &self.link, has_no_batches: &self.has_no_batches }
     }
 
-    /// The layout of the container. Asks for it when it is not known yet.
+    /// Returns the layout of the container; requests it if it is not yet known.
     fn layout(&self, watch: &Watch<'_>) -> Result<Layout> {
         self.link.ask(watch, |open| async move { Ok(open.layout) })
     }
@@ -114,22 +109,22 @@ impl BlockStorage for CosmosBlockStorage {
         self.link.name.clone()
     }
 
-    /// As far as it is known without asking: by what the container said of itself before, by the
-    /// options, or by its usual name.
+    /// Answers without a request: from the container's properties if they were read before, else
+    /// from the options or the container's name.
     fn is_writable(&self) -> bool {
         self.link.layout() == Layout::Blocks
     }
 
-    fn reach(&self, patience: Duration) -> Result<()> {
-        self.link.reach(patience)
+    fn reach(&self, timeout: Duration) -> Result<()> {
+        self.link.reach(timeout)
     }
 
     fn create(&self, key: &Key, block: &Block, watch: &Watch<'_>) -> Result<Created> {
-        self.creator().one(key, block, watch)
+        self.creator().create_one(key, block, watch)
     }
 
     fn create_all(&self, key: &Key, blocks: &[Block], watch: &Watch<'_>) -> Result<usize> {
-        self.creator().many(key, blocks, watch)
+        self.creator().create_many(key, blocks, watch)
     }
 
     fn read(
@@ -142,8 +137,9 @@ impl BlockStorage for CosmosBlockStorage {
         if self.layout(watch)? == Layout::Lines {
             return LineContainer(&self.link).read(key, selection, watch, take);
         }
-        let asked = Asked { query: rows::selected(key, selection)?, partition: Some(key.partition()) };
-        let is_whole = !rows::is_outlined(selection);
+        let asked =
+            PageQuery { query: rows::select_blocks(key, selection)?, partition: Some(key.partition()) };
+        let is_whole = !rows::is_outline(selection);
         self.link.pages(&asked, watch, &mut |documents| {
             for document in documents {
                 if take(rows::block(&document, is_whole)?)?.is_break() {
@@ -158,7 +154,7 @@ impl BlockStorage for CosmosBlockStorage {
         if self.layout(watch)? == Layout::Lines {
             return LineContainer(&self.link).head(key, watch);
         }
-        let asked = Asked { query: rows::last(key)?, partition: Some(key.partition()) };
+        let asked = PageQuery { query: rows::last_block(key)?, partition: Some(key.partition()) };
         let mut head = None;
         self.link.pages(&asked, watch, &mut |documents| {
             let Some(document) = documents.first() else { return Ok(ControlFlow::Continue(())) };
@@ -177,7 +173,7 @@ impl BlockStorage for CosmosBlockStorage {
         if self.layout(watch)? == Layout::Lines {
             return LineContainer(&self.link).sessions(user, watch, take);
         }
-        let asked = Asked { query: rows::described(user)?, partition: None };
+        let asked = PageQuery { query: rows::session_descriptions(user)?, partition: None };
         let mut sessions: BTreeMap<String, Result<Vec<Block>>> = BTreeMap::new();
         self.link.pages(&asked, watch, &mut |documents| {
             for document in documents {
@@ -192,7 +188,7 @@ impl BlockStorage for CosmosBlockStorage {
             Ok(ControlFlow::Continue(()))
         })?;
         for (session, described) in sessions {
-            // What cannot be a session's name is none.
+            // Names that are not valid session ids are skipped.
             let Ok(key) = Key::new(user, &session) else { continue };
             let stored = match described {
                 Ok(mut described) => {

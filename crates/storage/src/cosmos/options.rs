@@ -1,4 +1,4 @@
-//! Which container, who asks, and how long.
+//! Options for a container: its name, the credentials, and the limits.
 
 use std::time::Duration;
 
@@ -7,33 +7,32 @@ use trommel_blocks::{Error, Result, Retry};
 use super::fault::{CosmosFault, OptionFault};
 use crate::secret::Secret;
 
-/// Which container of Cosmos DB, who asks for it, and for how long.
+/// The address, credentials, and limits of a container of Cosmos DB.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CosmosOptions {
-    /// The account: `https://<account>.documents.azure.com/`. May be empty where a connection
-    /// string names it.
+    /// The account: `https://<account>.documents.azure.com/`. May be empty if a connection string
+    /// has it.
     pub endpoint: String,
     /// The database.
     pub database: String,
     /// The container.
     pub container: String,
-    /// Who asks.
+    /// The credentials.
     pub credential: Credential,
-    /// How sessions are laid out in it. Without one the container itself is asked, when something
-    /// is asked of it first.
+    /// The layout of sessions in the container. `None` reads it from the container with the first
+    /// request.
     pub layout: Option<Layout>,
-    /// How often each request is tried, and for how long.
+    /// The rules for retries.
     pub retry: Retry,
-    /// How long one try may take.
-    pub patience: Duration,
-    /// Documents on a page that is read at once. The service makes pages of large documents shorter
-    /// by itself.
+    /// The timeout of one attempt.
+    pub attempt_timeout: Duration,
+    /// The maximum number of documents per page. The service shortens pages of large documents.
     pub page: u32,
 }
 
 impl CosmosOptions {
-    /// A container by its usual names: database `amplifier-db`, container `items`.
+    /// Creates options with the default names: database `amplifier-db`, container `items`.
     pub fn new(endpoint: impl Into<String>, credential: Credential) -> Self {
         Self {
             endpoint: endpoint.into(),
@@ -42,66 +41,67 @@ impl CosmosOptions {
             credential,
             layout: None,
             retry: Retry::default(),
-            patience: Duration::from_secs(20),
+            attempt_timeout: Duration::from_secs(20),
             page: 200,
         }
     }
 }
 
-/// Who asks.
+/// Credentials for Cosmos DB.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Credential {
-    /// Whoever has the account's key.
+    /// The account's key.
     Key(Secret),
-    /// The same, with the account: `AccountEndpoint=…;AccountKey=…;`.
+    /// A connection string with address and key: `AccountEndpoint=…;AccountKey=…;`.
     ConnectionString(Secret),
-    /// The machine this runs on, as Azure knows it.
+    /// The managed identity of this machine.
     ManagedIdentity {
-        /// Which of its identities; without one the machine's own.
+        /// Selects one of several identities; `None` for the machine's own.
         client_id: Option<String>,
     },
-    /// The identity of the container or the machine that this runs on, else of who is logged in
-    /// here with the tools of Azure: `az login`, `azd auth login`.
+    /// The identity of the container or machine that runs this process, else of the user who is
+    /// logged in with Azure's tools: `az login`, `azd auth login`.
     DefaultCredentials,
-    /// A program that is registered.
+    /// A registered application.
     ServicePrincipal {
-        /// The tenant it is registered in.
+        /// The tenant of the registration.
         tenant: String,
-        /// Its client id.
+        /// The client id.
         client: String,
-        /// Its client secret.
+        /// The client secret.
         secret: Secret,
     },
 }
 
-/// How sessions are laid out in a container.
+/// The layout of sessions in a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Layout {
-    /// A document a block, `/partitionKey`: read and written.
+    /// One document per block, partitioned by `/partitionKey`: read and written.
     Blocks,
-    /// A document a message and an event, `/partition_key`, as other programs write it: only read.
+    /// One document per message and event, partitioned by `/partition_key`, as other programs write
+    /// it: read-only.
     Lines,
 }
 
-/// The options, checked.
+/// Validated options.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct CheckedOptions {
     pub(super) endpoint: String,
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) key: Option<Secret>,
 }
 
-impl Place {
-    /// An error unless the endpoint is an address that a key may be sent to, and the key looks like
-    /// one.
-    pub(super) fn of(options: &CosmosOptions) -> Result<Self> {
+impl CheckedOptions {
+    /// Validates the options: the endpoint must be an address that a key may be sent to, and the
+    /// key must be Base64.
+    pub(super) fn new(options: &CosmosOptions) -> Result<Self> {
         let (named, key) = match &options.credential {
             Credential::Key(key) => (None, Some(key.clone())),
             Credential::ConnectionString(text) => {
-                let (endpoint, key) = taken_apart(text)?;
+                let (endpoint, key) = parse_connection_string(text)?;
                 (Some(endpoint), Some(key))
             }
             _ => (None, None),
@@ -127,7 +127,7 @@ fn invalid(fault: OptionFault) -> Error {
     CosmosFault::Option(fault).into()
 }
 
-fn taken_apart(text: &Secret) -> Result<(String, Secret)> {
+fn parse_connection_string(text: &Secret) -> Result<(String, Secret)> {
     let mut endpoint = None;
     let mut key = None;
     for part in text.expose().split(';') {

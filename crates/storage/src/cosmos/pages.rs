@@ -1,4 +1,4 @@
-//! The answer to a query, page by page.
+//! Reads the answer to a query page by page.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use trommel_session::Watch;
 
 use super::failure::Failure;
 use super::fault::CosmosFault;
-use super::link::{Attempt, Link, Open};
+use super::link::{Attempt, Link, OpenContainer};
 
-/// Partitions of a container that a query over all of them may go to. The default of the official
-/// crate refuses large containers.
-const PARTITIONS: u32 = 10_000;
+/// The maximum number of partitions of a query over a whole container. The SDK's default rejects
+/// large containers.
+const MAX_PARTITIONS: u32 = 10_000;
 
-/// A query, and the documents it goes over.
+/// A query with its scope.
 #[derive(Clone)]
-pub(super) struct Asked {
+pub(super) struct PageQuery {
     pub(super) query: Query,
-    /// Those of one value of the partition; without one, of all.
+    /// The partition to query; `None` queries all.
     pub(super) partition: Option<String>,
 }
 
 type Pages = QueryPageIterator<Box<RawValue>>;
 
-/// A page, and how to get the next one.
+/// A page, with the iterator and the token that continue after it.
 struct Page {
     documents: Vec<Box<RawValue>>,
     rest: Pages,
@@ -37,25 +37,29 @@ struct Page {
 }
 
 impl Link {
-    /// Gives away pages until there are none, or `take` breaks. A page that fails is asked for
-    /// again where the one before it ended.
+    /// Passes each page to `take` until the last one, or until `take` breaks. A failed page is
+    /// requested again from the end of the page before it.
     pub(super) fn pages(
         &self,
-        asked: &Asked,
+        asked: &PageQuery,
         watch: &Watch<'_>,
         take: &mut dyn FnMut(Vec<Box<RawValue>>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let (mut rest, mut token, mut is_first) = (None, None, true);
         loop {
             let mut tried = 0;
-            let page = self.seed.options.retry.run(watch, |left| {
-                let seed = Arc::clone(&self.seed);
+            let page = self.connection.options.retry.run(watch, |left| {
+                let connection = Arc::clone(&self.connection);
+                // An attempt consumes the iterator. A retry resumes from the continuation token
+                // instead.
                 let (asked, from, token) = (asked.clone(), rest.take(), token.clone());
                 self.once(watch, Attempt { tried: &mut tried, left }, async move {
                     let pages = match from {
                         Some(pages) => pages,
-                        None if token.is_none() && !is_first => return Err(lost()),
-                        None => begin(&seed.open().await?, asked, token, seed.options.page).await?,
+                        None if token.is_none() && !is_first => return Err(position_lost()),
+                        None => {
+                            begin(&connection.open().await?, asked, token, connection.options.page).await?
+                        }
                     };
                     next(pages).await
                 })
@@ -69,20 +73,20 @@ impl Link {
     }
 }
 
-/// From the beginning would be twice.
-fn lost() -> Failure {
+/// Restarting from the first page would return pages twice.
+fn position_lost() -> Failure {
     Error::from(CosmosFault::PositionLost).into()
 }
 
 async fn begin(
-    open: &Open,
-    asked: Asked,
+    open: &OpenContainer,
+    asked: PageQuery,
     token: Option<ContinuationToken>,
     page: u32,
 ) -> std::result::Result<Pages, Failure> {
     let scope = asked.partition.map_or_else(FeedScope::full_container, FeedScope::partition);
     let mut options = QueryOptions::default();
-    options.feed = options.feed.with_max_fan_out(PARTITIONS);
+    options.feed = options.feed.with_max_fan_out(MAX_PARTITIONS);
     if let Some(page) = std::num::NonZeroU32::new(page) {
         options.feed = options.feed.with_max_item_count(MaxItemCountHint::Limit(page));
     }

@@ -1,4 +1,4 @@
-//! A database and a container, made.
+//! Creates the database and the container.
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use super::link::{Attempt, Link};
 /// Creates the database and the container, unless they exist.
 pub(super) fn prepare(link: &Link, watch: &Watch<'_>) -> Result<()> {
     let mut tried = 0;
-    link.seed.options.retry.run(watch, |left| {
-        let seed = Arc::clone(&link.seed);
+    link.connection.options.retry.run(watch, |left| {
+        let connection = Arc::clone(&link.connection);
         link.once(watch, Attempt { tried: &mut tried, left }, async move {
-            let client = seed.client().await?;
-            unless_there(client.create_database(&seed.options.database, None).await)?;
-            let database = client.database_client(seed.options.database.clone());
-            let properties = container(seed.options.container.clone());
-            unless_there(database.create_container(properties, None).await)?;
-            seed.open().await.map(|_| ())
+            let client = connection.client().await?;
+            unless_exists(client.create_database(&connection.options.database, None).await)?;
+            let database = client.database_client(connection.options.database.clone());
+            let properties = container(connection.options.container.clone());
+            unless_exists(database.create_container(properties, None).await)?;
+            connection.open().await.map(|_| ())
         })
     })
 }
 
-fn unless_there<T>(made: azure_data_cosmos::Result<T>) -> std::result::Result<(), Failure> {
+fn unless_exists<T>(made: azure_data_cosmos::Result<T>) -> std::result::Result<(), Failure> {
     match made {
         Err(error) if code(&error) != 409 => Err(error.into()),
         _ => Ok(()),

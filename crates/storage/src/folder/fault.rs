@@ -5,10 +5,10 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use trommel_base::text::shown_path;
+use trommel_base::text::display_path;
 use trommel_blocks::{ErrorClass, StorageFault};
 
-/// What a folder of blocks fails with.
+/// A fault of a folder storage.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FolderFault {
@@ -21,20 +21,20 @@ pub enum FolderFault {
     Unreachable {
         /// The folder.
         folder: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         cause: io::Error,
     },
-    /// There is a file in the place of the folder.
+    /// The path is a file.
     NotAFolder {
         /// The path.
         path: PathBuf,
     },
-    /// The folder is not marked as a storage, and no blocks were stored in it.
+    /// The folder is not marked as a storage, and has no blocks.
     Unmarked {
         /// The folder.
         folder: PathBuf,
     },
-    /// The block before the one to store is missing.
+    /// The predecessor of the block is missing.
     Gap {
         /// The block to store.
         sequence: u64,
@@ -43,23 +43,23 @@ pub enum FolderFault {
         /// The last block that is stored.
         head: u64,
     },
-    /// A line is longer than any block.
+    /// A line exceeds the maximum length of a block.
     LongLine {
         /// The file.
         path: PathBuf,
     },
-    /// A block says that it belongs to another session.
+    /// A block belongs to another session.
     ForeignBlock {
         /// The file.
         path: PathBuf,
         /// The block.
         sequence: u64,
     },
-    /// A line is not a block.
+    /// A line is not a valid block.
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What the parser says.
+        /// The error of the parser.
         cause: serde_json::Error,
     },
 }
@@ -67,28 +67,32 @@ pub enum FolderFault {
 impl fmt::Display for FolderFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Missing { folder } => write!(f, "the folder {} is not there", shown_path(folder)),
+            Self::Missing { folder } => write!(f, "the folder {} does not exist", display_path(folder)),
             Self::Unreachable { folder, cause } => {
-                write!(f, "{} cannot be reached: {cause}", shown_path(folder))
+                write!(f, "{} cannot be reached: {cause}", display_path(folder))
             }
             Self::NotAFolder { path } => {
-                write!(f, "{} cannot be reached: it is not a folder", shown_path(path))
+                write!(f, "{} cannot be reached: it is not a folder", display_path(path))
             }
             Self::Unmarked { folder } => {
-                write!(f, "the folder {} has no sessions and is not marked as a storage", shown_path(folder))
+                write!(
+                    f,
+                    "the folder {} has no sessions and is not marked as a storage",
+                    display_path(folder)
+                )
             }
             Self::Gap { sequence, session, head } => write!(
                 f,
-                "block {sequence} of session {session} cannot be stored: the one before it is not there, the last is {head}"
+                "block {sequence} of session {session} cannot be stored: its predecessor is missing, the last block is {head}"
             ),
             Self::LongLine { path } => {
-                write!(f, "{} has a line that is too long for a block", shown_path(path))
+                write!(f, "{} has a line that is too long for a block", display_path(path))
             }
             Self::ForeignBlock { path, sequence } => {
-                write!(f, "{} holds block {sequence} of another session", shown_path(path))
+                write!(f, "{} contains block {sequence} of another session", display_path(path))
             }
             Self::Malformed { path, cause } => {
-                write!(f, "{} holds a line that is no block ({cause})", shown_path(path))
+                write!(f, "{} has a line that is not a valid block ({cause})", display_path(path))
             }
         }
     }
@@ -109,14 +113,14 @@ impl StorageFault for FolderFault {
     fn help(&self) -> Option<Cow<'_, str>> {
         Some(Cow::Borrowed(match self {
             Self::Missing { .. } => {
-                "mount its disk, correct the path, or make a new storage there (`trommel sessions sync --apply --create`)"
+                "mount its disk, correct the path, or create a storage there (`trommel sessions sync --apply --create`)"
             }
-            Self::Unreachable { .. } => "see whether its disk is there",
+            Self::Unreachable { .. } => "check that its disk is mounted",
             Self::NotAFolder { .. } => "correct the path",
             Self::Unmarked { .. } => {
-                "mount its disk, correct the path, or make it one (`trommel sessions sync --apply --create`)"
+                "mount its disk, correct the path, or turn it into one (`trommel sessions sync --apply --create`)"
             }
-            Self::Gap { .. } => "store the blocks of a session in their order",
+            Self::Gap { .. } => "store the blocks of a session in order",
             Self::LongLine { .. } => "restore the file: trommel did not write that line",
             Self::ForeignBlock { .. } => "restore the file: it was copied or changed by hand",
             Self::Malformed { .. } => "restore the file: it was changed by hand, or the disk failed",

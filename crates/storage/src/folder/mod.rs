@@ -1,4 +1,4 @@
-//! Blocks in a folder: for a disk that several machines share, and for users without a cloud.
+//! Blocks in a folder, for a disk that several machines share or for users without a cloud.
 
 mod fault;
 
@@ -20,44 +20,43 @@ use trommel_session::Watch;
 
 pub use fault::FolderFault;
 
-/// The blocks of a session.
+/// The file of a session's blocks.
 const BLOCKS: &str = "blocks.jsonl";
 
-/// What is known of a session from its blocks.
+/// The file of a session's description, derived from its blocks.
 const METADATA: &str = "metadata.json";
 
-/// What is locked while a session is begun.
+/// The file that is locked while a session is created.
 const LOCK: &str = ".lock";
 
-/// Bytes that are read at a time.
+/// Bytes read at a time.
 const BLOCK: usize = 256 << 10;
 
-/// Bytes of a block's line at most.
-const LONGEST: u64 = 8 << 20;
+/// Maximum length of a block's line, in bytes.
+const MAX_LINE: u64 = 8 << 20;
 
-/// What marks a folder as one that blocks are kept in.
+/// The file that marks a folder as a storage.
 const MARK: &str = ".trommel-storage";
 
-/// Blocks in a folder, `<base>/<user>/<project>/<session>/blocks.jsonl`, a line each; beside them
-/// `metadata.json` says what they tell of the session.
+/// Blocks in a folder, `<base>/<user>/<project>/<session>/blocks.jsonl`, one per line. The file
+/// `metadata.json` next to them has the session's description.
 ///
-/// The folder is only used where it is known to be one for blocks, by a mark or by blocks: see
+/// The folder is used only if it is a storage, which its mark or its blocks show: see
 /// [`make`](Self::make).
 ///
-/// To read on behind a block reads the file from its beginning; its last block is found from its
-/// end.
+/// Reading from a block on reads the file from its start; the last block is found from its end.
 #[derive(Clone, Debug)]
 pub struct FolderStorage {
     base: PathBuf,
 }
 
 impl FolderStorage {
-    /// In this folder. Where it is not one for blocks, it is out of reach.
+    /// A storage in this folder. It is unreachable unless the folder is a storage.
     pub fn new(base: impl Into<PathBuf>) -> Self {
         Self { base: base.into() }
     }
 
-    /// In this folder, which is made if it is not there, and marked as one for blocks.
+    /// Creates the folder if it is missing, and marks it as a storage.
     ///
     /// ```
     /// use std::time::Duration;
@@ -73,13 +72,12 @@ impl FolderStorage {
     /// ```
     pub fn make(base: impl Into<PathBuf>) -> Result<Self> {
         let storage = Self::new(base);
-        storage.make_place()?;
+        storage.create_root()?;
         Ok(storage)
     }
 
-    /// An error unless the folder is known to be one for blocks. An empty one may be that of a disk
-    /// that is not mounted.
-    fn check_place(&self) -> Result<()> {
+    /// Fails unless the folder is a storage. An empty folder may be the mount point of a disk.
+    fn check_root(&self) -> Result<()> {
         let folder = self.base.clone();
         Err(match fs::metadata(&self.base) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => FolderFault::Missing { folder }.into(),
@@ -90,31 +88,30 @@ impl FolderStorage {
         })
     }
 
-    /// True if the folder has the mark, or the folder of a user that blocks were stored for.
+    /// True if the folder is marked, or has the folder of a user.
     fn is_marked(&self) -> bool {
         let is_used = |folder: &(String, PathBuf)| folder.1.join(LOCK).is_file();
         self.base.join(MARK).exists() || folders(&self.base).is_ok_and(|found| found.iter().any(is_used))
     }
 
-    /// The folder of a session, in whatever project it is.
+    /// The folder of a session, in any project.
     fn folder(&self, key: &Key) -> Result<Option<PathBuf>> {
         let found =
             folders(&self.base.join(key.user()))?.into_iter().map(|(_, project)| project.join(key.session()));
         Ok(found.into_iter().find(|folder| folder.join(BLOCKS).is_file()))
     }
 
-    /// The folder of a session that is begun with this block. Of two that begin it at once, in
-    /// different projects, one is first.
-    fn begin(&self, key: &Key, first: &Block, watch: &Watch<'_>) -> Result<PathBuf> {
-        self.check_place()?;
+    /// Creates the folder of a session whose first block this is. If two processes create it at
+    /// once in different projects, the first one wins.
+    fn create_folder(&self, key: &Key, first: &Block, watch: &Watch<'_>) -> Result<PathBuf> {
+        self.check_root()?;
         let home = self.base.join(key.user());
         files::make_folder(&home)?;
-        let _one = lock(opened(&home.join(LOCK))?, &home, watch)?;
+        let _guard = lock(opened(&home.join(LOCK))?, &home, watch)?;
         if let Some(folder) = self.folder(key)? {
             return Ok(folder);
         }
-        // A first block that does not describe the session, as other programs write it, names no
-        // project.
+        // A first block of other programs may describe nothing, and so name no project.
         let description: Description = first.data().unwrap_or_default();
         let folder = home.join(description.project_folder()).join(key.session());
         files::make_folder(&folder)?;
@@ -122,11 +119,11 @@ impl FolderStorage {
         Ok(folder)
     }
 
-    /// The file of a session's blocks, which is begun with this one where there is none, and
-    /// locked. The lock is that of a file, as some disks that machines share know none of folders.
-    fn begun(&self, key: &Key, first: &Block, watch: &Watch<'_>) -> Result<Blocks> {
+    /// Opens and locks the file of a session's blocks, and creates it if it is missing. The lock is
+    /// on a file, because some shared disks cannot lock folders.
+    fn open_blocks(&self, key: &Key, first: &Block, watch: &Watch<'_>) -> Result<Blocks> {
         let known = self.folder(key)?;
-        let folder = known.map_or_else(|| self.begin(key, first, watch), Ok)?;
+        let folder = known.map_or_else(|| self.create_folder(key, first, watch), Ok)?;
         let path = folder.join(BLOCKS);
         let mut file = lock(opened(&path)?, &path, watch)?;
         let (last, end) = last(&mut file, &path)?;
@@ -138,19 +135,20 @@ impl FolderStorage {
         Ok(Blocks { folder, path, file, head: last.map_or(0, |block| block.sequence) })
     }
 
-    /// Appends blocks under the lock of their file. How many are there now.
+    /// Appends blocks while holding the lock of their file. Returns the number of blocks that exist
+    /// now.
     fn append(&self, key: &Key, blocks: &[Block], watch: &Watch<'_>) -> Result<(usize, Option<Created>)> {
         watch.check()?;
         let Some(first) = blocks.first() else { return Ok((0, None)) };
-        let Blocks { folder, path, mut file, head } = self.begun(key, first, watch)?;
+        let Blocks { folder, path, mut file, head } = self.open_blocks(key, first, watch)?;
         let (mut text, mut count, mut answer) = (Vec::new(), 0, None);
         for block in blocks {
             if block.sequence <= head {
-                answer = Some(self.there(key, block, watch)?);
+                answer = Some(self.compare_existing(key, block, watch)?);
                 if answer == Some(Created::Taken) {
                     break;
                 }
-            } else if block.sequence == head + 1 + count as u64 - already(blocks, head) {
+            } else if block.sequence == head + 1 + count as u64 - existing_count(blocks, head) {
                 answer = Some(Created::New);
                 serde_json::to_writer(&mut text, &BlockDocument::new(key, block))
                     .map_err(ErrorKind::Unwritable)?;
@@ -162,19 +160,21 @@ impl FolderStorage {
         }
         files::write(&mut file, &path, &text)?;
         files::sync(&file, &path)?;
-        let told = blocks.iter().take(count).filter(|block| is_told(block)).collect::<Vec<_>>();
-        // What was there already may have been cut off before it was told.
-        let is_behind = told.iter().all(|block| block.sequence > head);
-        self.describe(key, &folder, &Described { blocks: &told, is_behind }, watch)?;
+        let descriptions =
+            blocks.iter().take(count).filter(|block| is_description(block)).collect::<Vec<_>>();
+        // Existing blocks may be from a write that was interrupted before the description was
+        // updated.
+        let is_new = descriptions.iter().all(|block| block.sequence > head);
+        self.describe(key, &folder, &Described { blocks: &descriptions, is_new }, watch)?;
         Ok((count, answer))
     }
 
-    /// What stands where a block is to stand.
-    fn there(&self, key: &Key, block: &Block, watch: &Watch<'_>) -> Result<Created> {
+    /// Compares a block with the existing one of its number.
+    fn compare_existing(&self, key: &Key, block: &Block, watch: &Watch<'_>) -> Result<Created> {
         let mut answer = Created::Taken;
         let selection = Selection::range(block.sequence - 1, block.sequence);
-        self.read(key, &selection, watch, &mut |there| {
-            if there.is_same_as(block) {
+        self.read(key, &selection, watch, &mut |existing| {
+            if existing.is_same_as(block) {
                 answer = Created::Same;
             }
             Ok(ControlFlow::Break(()))
@@ -182,23 +182,24 @@ impl FolderStorage {
         Ok(answer)
     }
 
-    /// Writes down what blocks tell of the session: behind what was told before, or all of it anew.
+    /// Updates the description of a session: from the new blocks, or from all of them.
     fn describe(&self, key: &Key, folder: &Path, new: &Described<'_>, watch: &Watch<'_>) -> Result<()> {
         if new.blocks.is_empty() {
             return Ok(());
         }
         let path = folder.join(METADATA);
-        // One that is damaged, or that another program wrote, is written again from all blocks.
-        let known = if new.is_behind { fs::read(&path).ok() } else { None };
+        // A damaged description, or one of another program, is rebuilt from all blocks.
+        let known = if new.is_new { fs::read(&path).ok() } else { None };
         let known = known.and_then(|text| serde_json::from_slice::<Description>(&text).ok());
-        // A block that another program wrote may describe nothing.
-        let told = |told: Description, block: &Block| told.then(block.data().unwrap_or_default());
-        let told = match known {
-            Some(known) => new.blocks.iter().fold(known, |all, block| told(all, block)),
-            None => self.described(key, watch)?.iter().fold(Description::default(), told),
+        // A block of another program may describe nothing.
+        let merge =
+            |description: Description, block: &Block| description.then(block.data().unwrap_or_default());
+        let description = match known {
+            Some(known) => new.blocks.iter().fold(known, |all, block| merge(all, block)),
+            None => self.described(key, watch)?.iter().fold(Description::default(), merge),
         };
         let mut file = files::attempt(Op::Create, &path, || tempfile::NamedTempFile::new_in(folder))?;
-        files::attempt(Op::Write, &path, || Ok(serde_json::to_writer(&mut file, &told)?))?;
+        files::attempt(Op::Write, &path, || Ok(serde_json::to_writer(&mut file, &description)?))?;
         files::attempt(Op::Rename, &path, || Ok(file.persist(&path)?))?;
         Ok(())
     }
@@ -208,7 +209,7 @@ impl FolderStorage {
         let selection = Selection::of_types(types);
         let mut found = Vec::new();
         self.read(key, &selection, watch, &mut |block| {
-            if is_told(&block) {
+            if is_description(&block) {
                 found.push(block);
             }
             Ok(ControlFlow::Continue(()))
@@ -217,8 +218,8 @@ impl FolderStorage {
     }
 }
 
-/// Whether a block says something of its session; a piece of a long one does not.
-fn is_told(block: &Block) -> bool {
+/// True if a block describes its session; a piece of a long one does not.
+fn is_description(block: &Block) -> bool {
     block.block_type.describes() && block.parent_block_id.is_none()
 }
 
@@ -226,7 +227,7 @@ fn is_told(block: &Block) -> bool {
 struct Described<'b> {
     blocks: &'b [&'b Block],
     /// True if none of them was stored before.
-    is_behind: bool,
+    is_new: bool,
 }
 
 /// The blocks of a session, locked.
@@ -234,17 +235,17 @@ struct Blocks {
     folder: PathBuf,
     path: PathBuf,
     file: File,
-    /// The last number.
+    /// The number of the last block.
     head: u64,
 }
 
-/// A file that is read and appended to, made where there is none.
+/// Opens a file for reading and appending, and creates it if it is missing.
 fn opened(path: &Path) -> Result<File> {
     let open = || OpenOptions::new().create(true).read(true).append(true).mode(0o600).open(path);
     Ok(files::attempt(Op::Open, path, open)?)
 }
 
-/// Passes over so many lines, unless it is to end. Whether there are so many.
+/// Skips lines, unless cancelled. Returns false if there are fewer.
 fn skip(file: &mut impl BufRead, lines: u64, watch: &Watch<'_>) -> io::Result<bool> {
     let mut left = lines;
     while left > 0 && watch.check().is_ok() {
@@ -252,21 +253,21 @@ fn skip(file: &mut impl BufRead, lines: u64, watch: &Watch<'_>) -> io::Result<bo
         if held.is_empty() {
             return Ok(false);
         }
-        let mut passed = held.len();
+        let mut skipped = held.len();
         for at in memchr::memchr_iter(b'\n', held) {
             left -= 1;
             if left == 0 {
-                passed = at + 1;
+                skipped = at + 1;
                 break;
             }
         }
-        file.consume(passed);
+        file.consume(skipped);
     }
     Ok(true)
 }
 
-/// Blocks at the beginning of some that are there already.
-fn already(blocks: &[Block], head: u64) -> u64 {
+/// The number of blocks at the start that exist already.
+fn existing_count(blocks: &[Block], head: u64) -> u64 {
     blocks.iter().take_while(|block| block.sequence <= head).count() as u64
 }
 
@@ -275,7 +276,7 @@ fn gap(block: &Block, head: u64) -> Error {
     FolderFault::Gap { sequence, session, head }.into()
 }
 
-/// The folders in a folder, and their names, sorted; hidden ones are left out.
+/// The subfolders of a folder with their names, sorted and without hidden ones.
 fn folders(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     let names = match files::names(folder) {
         Err(error) if error.cause().kind() == io::ErrorKind::NotADirectory => return Ok(Vec::new()),
@@ -289,16 +290,16 @@ fn folders(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     Ok(paths.filter(|(_, path)| path.is_dir()).collect())
 }
 
-/// Where blocks end in their file.
+/// The end of the blocks in their file.
 struct End {
     at: u64,
-    /// Whether something stands behind that was cut off when it was written.
+    /// True if the remains of an interrupted write follow.
     is_cut: bool,
-    /// Whether the last line has no end yet, which another program may leave out.
+    /// True if the last line has no end, which other programs may omit.
     is_open: bool,
 }
 
-/// The last block of a file, and where its line ends.
+/// The last block of a file, and the end of its line.
 fn last(file: &mut File, path: &Path) -> Result<(Option<Block>, End)> {
     let len = files::attempt(Op::Inspect, path, || file.metadata())?.len();
     let mut span = 64 << 10;
@@ -325,20 +326,20 @@ fn last(file: &mut File, path: &Path) -> Result<(Option<Block>, End)> {
             let block = if line.is_empty() { None } else { Some(parsed(line, path)?) };
             return Ok((block, end));
         }
-        if span > LONGEST {
+        if span > MAX_LINE {
             return Err(FolderFault::LongLine { path: path.to_owned() }.into());
         }
         span *= 4;
     }
 }
 
-/// Whether a line may be a block of one of these types, which then stands in it. Most are passed
-/// over unread so.
+/// True if a line may be a block of one of these types, because it contains the type. Most other
+/// lines are skipped without parsing.
 fn is_named(words: &[Finder<'_>], line: &[u8]) -> bool {
     words.is_empty() || words.iter().any(|word| word.find(line).is_some())
 }
 
-/// A block that says that it is of another session was not stored here by anybody.
+/// Refuses a block of another session, which no program stored here.
 fn of_session(block: Block, key: &Key, path: &Path) -> Result<Block> {
     if block.session_id == key.session() {
         return Ok(block);
@@ -357,10 +358,10 @@ impl BlockStorage for FolderStorage {
     }
 
     fn reach(&self, _: Duration) -> Result<()> {
-        self.check_place()
+        self.check_root()
     }
 
-    fn make_place(&self) -> Result<()> {
+    fn create_root(&self) -> Result<()> {
         files::make_folder(&self.base)?;
         let mark = self.base.join(MARK);
         Ok(files::sync(&opened(&mark)?, &mark)?)
@@ -386,8 +387,8 @@ impl BlockStorage for FolderStorage {
         let path = folder.join(BLOCKS);
         let failed = |cause| files::Error::new(Op::Read, &path, cause);
         let mut file = BufReader::with_capacity(BLOCK, files::open(&path)?);
-        // A block's number is its line's: those before are not looked at, unless somebody else
-        // wrote them in another way.
+        // The number of a block is the number of its line, so earlier lines are skipped unread,
+        // unless another program numbered them differently.
         let mut is_first = skip(&mut file, selection.after, watch).map_err(failed)?;
         if !is_first {
             file.rewind().map_err(failed)?;
@@ -397,7 +398,7 @@ impl BlockStorage for FolderStorage {
         loop {
             watch.check()?;
             line.clear();
-            (&mut file).take(LONGEST).read_until(b'\n', &mut line).map_err(failed)?;
+            (&mut file).take(MAX_LINE).read_until(b'\n', &mut line).map_err(failed)?;
             if !line.ends_with(b"\n") {
                 let is_more = |last: Option<Block>| last.is_some_and(|last| last.sequence > selection.after);
                 if !std::mem::take(&mut is_first) || !is_more(self.head(key, watch)?) {
@@ -444,7 +445,7 @@ impl BlockStorage for FolderStorage {
                 if !folder.join(BLOCKS).is_file() {
                     continue;
                 }
-                // What cannot be a session's name is none.
+                // Folders whose name is not valid are no sessions.
                 let Ok(key) = Key::new(user, &session) else { continue };
                 let stored = match self.described(&key, watch) {
                     Err(error) if error.class() == ErrorClass::Cancelled => return Err(error),

@@ -1,8 +1,8 @@
-//! Answers of services that are none of success, kept with their number and their reason.
+//! Error answers of services, with their status, code, and pause.
 //!
-//! The library beneath tells them in a text with the address, which may hold a signature, and tries
-//! again by rules of its own. Here an answer becomes an error of ours before the library sees it,
-//! so that nothing is tried twice and no text has to be read.
+//! The object store library reports an error answer as a text that includes the address, which may
+//! contain a signature, and retries by its own rules. [`AnswerConnector`] turns the answer into an
+//! [`Answer`] before the library sees it. So nothing is retried twice, and no text is parsed.
 
 use std::error::Error;
 use std::fmt;
@@ -16,15 +16,15 @@ use object_store::client::{
 };
 use object_store::{ClientOptions, HeaderMap};
 
-/// What a service answered instead of success.
+/// An error answer of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answer {
-    /// Its status.
+    /// The HTTP status.
     pub status: u16,
-    /// The service's own word for it, such as `SlowDown`; letters and digits.
+    /// The service's error code, such as `SlowDown`; only letters and digits.
     pub code: Option<String>,
-    /// How long the service asks to be left alone.
+    /// The pause that the service asks for before the next request.
     pub after: Option<Duration>,
 }
 
@@ -38,71 +38,72 @@ impl fmt::Display for Answer {
 impl Error for Answer {}
 
 impl Answer {
-    /// The answer that an error came from, if one came.
+    /// Returns the answer that caused the error, if any.
     pub(super) fn of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Self> {
         chain(error).find_map(<dyn Error>::downcast_ref)
     }
 
-    /// Whether what is missing is the bucket or the container, without which nothing can be there.
-    pub(super) fn lacks_place(&self) -> bool {
-        self.code.as_deref().is_some_and(|code| LACKING.contains(&code))
+    /// True if the bucket or container itself is missing.
+    pub(super) fn is_missing_container(&self) -> bool {
+        self.code.as_deref().is_some_and(|code| MISSING_CONTAINER_CODES.contains(&code))
     }
 }
 
-/// Bytes of an answer in which its word is looked for.
-const ENOUGH: usize = 64 << 10;
+/// The number of bytes of a body that are searched for an error code.
+const MAX_BODY_BYTES: usize = 64 << 10;
 
-const LACKING: &[&str] = &["ContainerNotFound", "NoSuchBucket", "ResourceNotFound"];
+const MISSING_CONTAINER_CODES: &[&str] = &["ContainerNotFound", "NoSuchBucket", "ResourceNotFound"];
 
-/// An error and those it came from.
+/// Returns the error and its sources.
 pub(super) fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error| (*error).source())
 }
 
-/// Connects as the library does, and listens to what comes back.
+/// Connects as the library does, and checks the status of each response.
 #[derive(Debug, Default)]
-pub(super) struct Listening;
+pub(super) struct AnswerConnector;
 
-impl HttpConnector for Listening {
+impl HttpConnector for AnswerConnector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(Listener(ReqwestConnector::default().connect(options)?)))
+        Ok(HttpClient::new(AnswerService(ReqwestConnector::default().connect(options)?)))
     }
 }
 
 #[derive(Debug)]
-struct Listener(HttpClient);
+struct AnswerService(HttpClient);
 
 #[async_trait]
-impl HttpService for Listener {
+impl HttpService for AnswerService {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let response = self.0.execute(request).await?;
         let status = response.status().as_u16();
-        // What the library tells apart by itself: not changed, not found, there already, changed
-        // meanwhile, no such range.
+        // The library itself distinguishes these: conflict, failed precondition, invalid range.
         if status < 400 || matches!(status, 409 | 412 | 416) {
             return Ok(response);
         }
         let after = retry_after(response.headers());
-        let named = plain(header(response.headers(), "x-ms-error-code"));
-        if status == 404 && named.as_deref().is_some_and(|code| !LACKING.contains(&code)) {
+        let named = plain_word(header(response.headers(), "x-ms-error-code"));
+        // Object stores answer 404 for both an absent object, which is a normal result, and an
+        // absent container, which is an error. Without a header only the body distinguishes them.
+        if status == 404 && named.as_deref().is_some_and(|code| !MISSING_CONTAINER_CODES.contains(&code)) {
             return Ok(response);
         }
         let (parts, body) = response.into_parts();
-        let text = if named.is_none() { beginning(body).await } else { String::new() };
-        let answer = Answer { status, code: named.or_else(|| coded(&text)), after };
-        if status == 404 && !answer.lacks_place() {
+        let text = if named.is_none() { read_body_start(body).await } else { String::new() };
+        let answer = Answer { status, code: named.or_else(|| s3_error_code(&text)), after };
+        if status == 404 && !answer.is_missing_container() {
             return Ok(HttpResponse::from_parts(parts, text.into()));
         }
         Err(HttpError::new(HttpErrorKind::Unknown, answer))
     }
 }
 
-/// As much of an answer as tells why. An answer that breaks off has told enough.
-async fn beginning(body: HttpResponseBody) -> String {
+/// Reads the start of a body, which contains the error code. A body that breaks off is enough.
+async fn read_body_start(body: HttpResponseBody) -> String {
     let (mut text, mut pieces) = (Vec::new(), body.bytes_stream());
     while let Some(Ok(piece)) = pieces.next().await {
         text.extend_from_slice(&piece);
-        if text.len() >= ENOUGH {
+        if text.len() >= MAX_BODY_BYTES {
             break;
         }
     }
@@ -121,14 +122,15 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     header(headers, "retry-after")?.trim().parse().ok().map(Duration::from_secs)
 }
 
-/// The word between `<Code>` and its end in an answer of S3.
-fn coded(text: &str) -> Option<String> {
+/// Returns the text of the `<Code>` element in an S3 answer.
+fn s3_error_code(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("<Code>")?;
-    plain(rest.split_once('<').map(|(code, _)| code))
+    plain_word(rest.split_once('<').map(|(code, _)| code))
 }
 
-/// Nothing but a word, so that no message carries what a service echoes.
-fn plain(code: Option<&str>) -> Option<String> {
+/// Returns the code only if it is one word, so that messages never repeat text that a service
+/// echoes.
+fn plain_word(code: Option<&str>) -> Option<String> {
     let code = code?.trim();
     let is_word = (1..=60).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
     is_word.then(|| code.to_owned())
@@ -139,17 +141,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_of_s3_is_found_and_nothing_else() {
-        assert_eq!(coded("<Error><Code>SlowDown</Code></Error>").as_deref(), Some("SlowDown"));
-        assert_eq!(coded("<Code>Slow Down key=abc</Code>"), None);
-        assert_eq!(coded("no word"), None);
+    fn s3_codes_are_single_words() {
+        assert_eq!(s3_error_code("<Error><Code>SlowDown</Code></Error>").as_deref(), Some("SlowDown"));
+        assert_eq!(s3_error_code("<Code>Slow Down key=abc</Code>"), None);
+        assert_eq!(s3_error_code("no code"), None);
     }
 
     #[test]
-    fn an_answer_is_found_below_other_errors() {
+    fn answers_are_found_among_sources() {
         let answer = Answer { status: 503, code: None, after: None };
-        let below = HttpError::new(HttpErrorKind::Unknown, answer);
-        let error = object_store::Error::Generic { store: "S3", source: Box::new(below) };
+        let cause = HttpError::new(HttpErrorKind::Unknown, answer);
+        let error = object_store::Error::Generic { store: "S3", source: Box::new(cause) };
         assert_eq!(Answer::of(&error).map(|answer| answer.status), Some(503));
     }
 }

@@ -1,25 +1,25 @@
-//! Azure Blob.
+//! Opens containers of Azure Blob Storage.
 
 use std::sync::Arc;
 
 use object_store::azure::{MicrosoftAzure, MicrosoftAzureBuilder};
 use trommel_blocks::{Error, Result};
 
-use super::answer::Listening;
+use super::answer::AnswerConnector;
 use super::fault::ObjectFault;
 use super::options::{Access, ObjectOptions};
-use super::service::{client, endpoint, no_retry, refused};
+use super::service::{client, endpoint, invalid_settings, no_retry};
 
-/// The parts of a connection string that matter here.
+/// The relevant parts of a connection string.
 #[derive(Default)]
-struct Parts {
+struct ConnectionString {
     account: Option<String>,
     key: Option<String>,
     signature: Option<String>,
     endpoint: Option<String>,
 }
 
-/// A container, and the address it is asked at.
+/// Creates a client of the container without connecting, and returns it with the service address.
 pub(super) fn open(container: &str, options: &ObjectOptions) -> Result<(Arc<MicrosoftAzure>, String)> {
     let mut account = options.account.clone();
     let mut address = options.endpoint.clone();
@@ -31,7 +31,9 @@ pub(super) fn open(container: &str, options: &ObjectOptions) -> Result<(Arc<Micr
         }
         Access::AzureCli => builder.with_use_azure_cli(true),
         Access::AzureKey(key) => builder.with_access_key(key.expose()),
-        Access::AzureSignature(signature) => builder.with_sas_authorization(pairs(signature.expose())),
+        Access::AzureSignature(signature) => {
+            builder.with_sas_authorization(decode_signature(signature.expose()))
+        }
         Access::AzureApplication { tenant_id, client_id, client_secret } => {
             builder.with_client_secret_authorization(client_id, client_secret.expose(), tenant_id)
         }
@@ -41,15 +43,15 @@ pub(super) fn open(container: &str, options: &ObjectOptions) -> Result<(Arc<Micr
             address = address.or(parts.endpoint);
             match (parts.key, parts.signature) {
                 (Some(key), _) => builder.with_access_key(key),
-                (None, Some(signature)) => builder.with_sas_authorization(pairs(&signature)),
+                (None, Some(signature)) => builder.with_sas_authorization(decode_signature(&signature)),
                 (None, None) => {
-                    return Err(unreadable("it has neither AccountKey nor SharedAccessSignature"));
+                    return Err(malformed("it has neither AccountKey nor SharedAccessSignature"));
                 }
             }
         }
         Access::Anonymous => builder.with_skip_signature(true),
         Access::S3Key { .. } => {
-            let needs = "a key of Azure, not one of S3";
+            let needs = "credentials of Azure, not of S3";
             return Err(ObjectFault::Access { scheme: "az://", needs }.into());
         }
     };
@@ -61,19 +63,19 @@ pub(super) fn open(container: &str, options: &ObjectOptions) -> Result<(Arc<Micr
         .with_endpoint(address.trim_end_matches('/').to_owned())
         .with_client_options(client(options, &address))
         .with_retry(no_retry())
-        .with_http_connector(Listening);
-    let store = builder.build().map_err(|error| refused("Azure Blob", &error))?;
+        .with_http_connector(AnswerConnector);
+    let store = builder.build().map_err(|error| invalid_settings("Azure Blob", &error))?;
     Ok((Arc::new(store), address))
 }
 
-fn unreadable(why: &'static str) -> Error {
+fn malformed(why: &'static str) -> Error {
     ObjectFault::ConnectionString { why }.into()
 }
 
-fn parse(text: &str) -> Result<Parts> {
-    let (mut parts, mut suffix, mut protocol) = (Parts::default(), None, None);
+fn parse(text: &str) -> Result<ConnectionString> {
+    let (mut parts, mut suffix, mut protocol) = (ConnectionString::default(), None, None);
     for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
-        let (name, value) = part.split_once('=').ok_or_else(|| unreadable("a part of it has no `=`"))?;
+        let (name, value) = part.split_once('=').ok_or_else(|| malformed("one of its parts has no `=`"))?;
         let value = Some(value.to_owned());
         match name.trim().to_ascii_lowercase().as_str() {
             "accountname" => parts.account = value,
@@ -82,7 +84,7 @@ fn parse(text: &str) -> Result<Parts> {
             "blobendpoint" => parts.endpoint = value,
             "endpointsuffix" => suffix = value,
             "defaultendpointsprotocol" => protocol = value,
-            // Addresses of other services stand there as well.
+            // A connection string also has the addresses of other services.
             _ => {}
         }
     }
@@ -91,19 +93,19 @@ fn parse(text: &str) -> Result<Parts> {
         parts.endpoint = Some(format!("{protocol}://{account}.blob.{suffix}"));
     }
     if parts.account.is_none() {
-        parts.account = parts.endpoint.as_deref().and_then(named_in);
+        parts.account = parts.endpoint.as_deref().and_then(account_of);
     }
     Ok(parts)
 }
 
-/// The account that the address of its blobs begins with.
-fn named_in(endpoint: &str) -> Option<String> {
+/// Returns the account name from the address of its blobs.
+fn account_of(endpoint: &str) -> Option<String> {
     let (_, rest) = endpoint.split_once("://")?;
     rest.split_once(".blob.").map(|(account, _)| account.to_owned())
 }
 
-/// The members of a signature, decoded: they are encoded again when they are sent.
-fn pairs(signature: &str) -> Vec<(String, String)> {
+/// Decodes the parameters of a signature; the library encodes them again.
+fn decode_signature(signature: &str) -> Vec<(String, String)> {
     url::form_urlencoded::parse(signature.trim().trim_start_matches('?').as_bytes()).into_owned().collect()
 }
 
@@ -112,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_string_names_account_key_and_address() {
+    fn connection_strings_have_account_key_and_address() {
         let parts =
             parse("DefaultEndpointsProtocol=https;AccountName=a;AccountKey=a2V5==;EndpointSuffix=core.x");
         let parts = parts.unwrap();
@@ -122,17 +124,17 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_string_with_a_signature_names_its_account_by_its_address() {
+    fn the_account_comes_from_the_address_if_it_is_missing() {
         let parts =
             parse("BlobEndpoint=https://b.blob.core.windows.net/;SharedAccessSignature=sv=1&sig=a%2Bb%3D");
         let parts = parts.unwrap();
         assert_eq!(parts.account.as_deref(), Some("b"));
         let signature = parts.signature.unwrap();
-        assert_eq!(pairs(&signature)[1], ("sig".to_owned(), "a+b=".to_owned()));
+        assert_eq!(decode_signature(&signature)[1], ("sig".to_owned(), "a+b=".to_owned()));
     }
 
     #[test]
-    fn what_is_no_connection_string_is_refused_without_being_shown() {
+    fn errors_do_not_repeat_the_connection_string() {
         let error = parse("SENTINEL").err().unwrap().to_string();
         assert!(!error.contains("SENTINEL"), "{error}");
     }

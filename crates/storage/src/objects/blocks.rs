@@ -1,4 +1,4 @@
-//! Blocks as objects.
+//! The block storage of object stores.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
@@ -9,67 +9,68 @@ use futures_util::TryStreamExt;
 use object_store::path::Path;
 use object_store::{Error as StoreError, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
 use trommel_blocks::{
-    Block, BlockDocument, BlockStorage, BlockType, Created, ErrorKind, Failed, Key, Result, Selection,
+    AttemptError, Block, BlockDocument, BlockStorage, BlockType, Created, ErrorKind, Key, Result, Selection,
     Stored, Want,
 };
 use trommel_session::Watch;
 
-use super::engine::{AT_ONCE, Tried};
+use super::engine::{Attempt, MAX_CONCURRENT};
 use super::failure;
 use super::fault::ObjectFault;
-use super::head::last_from;
-use super::place::Objects;
+use super::head::find_last;
+use super::location::Objects;
 
-/// No block is longer; an object that is has come from elsewhere.
-const LONGEST: u64 = 32 << 20;
+/// The maximum size of a block. A larger object was not written by this crate.
+const MAX_BLOCK_BYTES: u64 = 32 << 20;
 
-/// Heads that are remembered at most.
-const REMEMBERED: usize = 10_000;
+/// The maximum number of remembered heads.
+const MAX_HEADS: usize = 10_000;
 
-/// A storage of blocks in an object store. See the [module](super) for where they stand and what
-/// asking costs.
+/// A block storage in an object store. The [module](super) documents the layout and the cost of
+/// each operation.
 pub struct ObjectBlockStorage {
     objects: Objects,
-    /// The last number that was seen of each session. It only grows.
+    /// The last known sequence number of each session. It only grows.
     heads: Mutex<HashMap<Key, u64>>,
 }
 
-/// What became of an object that was to be created.
-enum Put {
-    New,
-    /// These bytes were there.
-    There(Vec<u8>),
+/// The result of creating an object.
+enum PutResult {
+    Created,
+    /// The object existed with these bytes.
+    Exists(Vec<u8>),
 }
 
 impl ObjectBlockStorage {
-    /// Blocks in this place.
+    /// Creates a block storage at this location.
     pub fn new(objects: Objects) -> Self {
         Self { objects, heads: Mutex::default() }
     }
 
     fn path(&self, key: &Key, sequence: u64) -> Path {
-        self.place("blocks", key, sequence)
+        self.folder_path("blocks", key, sequence)
     }
 
-    fn place(&self, folder: &str, key: &Key, sequence: u64) -> Path {
+    fn folder_path(&self, folder: &str, key: &Key, sequence: u64) -> Path {
         self.objects.path(&[folder, key.user(), key.session(), &format!("{sequence:020}.json")])
     }
 
-    fn seen(&self, key: &Key) -> u64 {
+    fn known_head(&self, key: &Key) -> u64 {
         let heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
         heads.get(key).copied().unwrap_or(0)
     }
 
-    fn see(&self, key: &Key, sequence: u64) {
+    fn remember_head(&self, key: &Key, sequence: u64) {
         let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
-        if heads.len() >= REMEMBERED && !heads.contains_key(key) {
+        if heads.len() >= MAX_HEADS && !heads.contains_key(key) {
+            // Forgetting a head costs only the probes to find it again.
             heads.clear();
         }
-        let seen = heads.entry(key.clone()).or_default();
-        *seen = sequence.max(*seen);
+        let head = heads.entry(key.clone()).or_default();
+        *head = sequence.max(*head);
     }
 
-    fn put(&self, path: &Path, bytes: &[u8], watch: &Watch<'_>) -> Result<Put> {
+    fn put(&self, path: &Path, bytes: &[u8], watch: &Watch<'_>) -> Result<PutResult> {
         let (inner, payload) = (&self.objects.0, PutPayload::from(bytes.to_vec()));
         inner.engine.run(watch, || {
             let (store, name) = (inner.store.clone(), inner.name.clone());
@@ -77,21 +78,20 @@ impl ObjectBlockStorage {
             async move {
                 let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
                 match store.put_opts(&path, payload, options).await {
-                    Ok(_) => return Ok(Put::New),
+                    Ok(_) => return Ok(PutResult::Created),
                     Err(StoreError::AlreadyExists { .. } | StoreError::Precondition { .. }) => {}
-                    Err(error) => return Err(failure::of(&name, &error)),
+                    Err(error) => return Err(failure::from_store(&name, &error)),
                 }
-                // Where two create at once, a service may refuse both for now: then nothing is
-                // there.
-                fetch(&*store, &name, &path)
-                    .await?
-                    .map(Put::There)
-                    .ok_or_else(|| Failed::ForNow(ObjectFault::Contended { place: name }.into(), None))
+                // When two writers create an object at the same time, a service may refuse both.
+                // Then the object does not exist yet, and a retry can help.
+                fetch(&*store, &name, &path).await?.map(PutResult::Exists).ok_or_else(|| {
+                    AttemptError::Transient(ObjectFault::Contended { store: name }.into(), None)
+                })
             }
         })
     }
 
-    /// Objects by their paths, in the order of those, and none where there is no such object.
+    /// Fetches objects, in the order of their paths; `None` for each that does not exist.
     fn fetch(&self, paths: &[Path], watch: &Watch<'_>) -> Result<Vec<Option<Vec<u8>>>> {
         let inner = &self.objects.0;
         inner.engine.each(watch, paths, |path| {
@@ -100,13 +100,13 @@ impl ObjectBlockStorage {
         })
     }
 
-    /// The block of a number, if there is one.
+    /// Reads one block; `None` if it does not exist.
     fn one(&self, key: &Key, sequence: u64, watch: &Watch<'_>) -> Result<Option<Block>> {
         let found = self.fetch(&[self.path(key, sequence)], watch)?.into_iter().flatten().next();
         found.map(|bytes| self.parse(key, sequence, &bytes)).transpose()
     }
 
-    /// For each number, true if there is such a block.
+    /// Returns, for each number, whether that block exists.
     fn probe(&self, key: &Key, numbers: &[u64], watch: &Watch<'_>) -> Result<Vec<bool>> {
         let inner = &self.objects.0;
         inner.engine.each(watch, numbers, |number| {
@@ -116,21 +116,20 @@ impl ObjectBlockStorage {
         })
     }
 
-    /// The block of a number in an object.
+    /// Parses a block, and checks that it is the expected one.
     fn parse(&self, key: &Key, sequence: u64, bytes: &[u8]) -> Result<Block> {
-        let wrong = |cause| {
-            let (place, session) = (self.objects.name().to_owned(), key.session().to_owned());
-            ObjectFault::NotTheBlock { place, sequence, session, cause }
+        let fault = |cause| {
+            let (store, session) = (self.objects.name().to_owned(), key.session().to_owned());
+            ObjectFault::NotTheBlock { store, sequence, session, cause }
         };
-        let block: Block = serde_json::from_slice(bytes).map_err(|error| wrong(Some(error)))?;
+        let block: Block = serde_json::from_slice(bytes).map_err(|error| fault(Some(error)))?;
         if block.sequence != sequence || block.session_id != key.session() || block.user_id != key.user() {
-            return Err(wrong(None).into());
+            return Err(fault(None).into());
         }
         Ok(block)
     }
 
-    /// The numbers of the copies that describe a user's sessions, by session. Sessions without one
-    /// have none.
+    /// Lists a user's sessions with the sequence numbers of their description copies.
     fn described(&self, user: &str, watch: &Watch<'_>) -> Result<BTreeMap<String, Vec<u64>>> {
         let inner = &self.objects.0;
         let mut sessions = inner.engine.list(watch, || {
@@ -153,7 +152,7 @@ impl ObjectBlockStorage {
                 Ok(failure::or_none(&name, list)?.unwrap_or_default())
             }
         })?;
-        for (session, sequence) in copies.iter().filter_map(numbered) {
+        for (session, sequence) in copies.iter().filter_map(parse_copy_path) {
             if let Some(numbers) = sessions.get_mut(session) {
                 numbers.push(sequence);
             }
@@ -164,18 +163,18 @@ impl ObjectBlockStorage {
         Ok(sessions)
     }
 
-    /// The blocks that describe a few sessions.
-    fn stored(&self, few: &[(Key, Vec<u64>)], watch: &Watch<'_>) -> Result<Vec<Stored>> {
-        let wanted = few.iter().flat_map(|(key, numbers)| {
-            // The first block describes in any case; its copy may not have come about.
+    /// Reads the blocks that describe a batch of sessions.
+    fn stored(&self, batch: &[(Key, Vec<u64>)], watch: &Watch<'_>) -> Result<Vec<Stored>> {
+        let wanted = batch.iter().flat_map(|(key, numbers)| {
+            // The first block always describes its session, even if its copy was not yet created.
             let first = (numbers.first() != Some(&1)).then(|| (key, 1, self.path(key, 1)));
             let copies =
-                numbers.iter().map(move |number| (key, *number, self.place("described", key, *number)));
+                numbers.iter().map(move |number| (key, *number, self.folder_path("described", key, *number)));
             first.into_iter().chain(copies)
         });
         let wanted = wanted.collect::<Vec<_>>();
         let mut blocks = BTreeMap::<&Key, Vec<Block>>::new();
-        for part in wanted.chunks(AT_ONCE) {
+        for part in wanted.chunks(MAX_CONCURRENT) {
             let paths = part.iter().map(|(_, _, path)| path.clone()).collect::<Vec<_>>();
             for ((key, number, _), bytes) in part.iter().zip(self.fetch(&paths, watch)?) {
                 if let Some(bytes) = bytes {
@@ -187,23 +186,25 @@ impl ObjectBlockStorage {
     }
 }
 
-/// The session and the number in the path of a copy.
-fn numbered(path: &Path) -> Option<(&str, u64)> {
+/// Returns the session and the sequence number from the path of a description copy.
+fn parse_copy_path(path: &Path) -> Option<(&str, u64)> {
     let (rest, file) = path.as_ref().rsplit_once('/')?;
     let (_, session) = rest.rsplit_once('/')?;
     Some((session, file.strip_suffix(".json")?.parse().ok()?))
 }
 
-/// What an object holds; none where there is no such object.
-async fn fetch(store: &dyn ObjectStore, name: &str, path: &Path) -> Tried<Option<Vec<u8>>> {
+/// Reads an object; `None` if it does not exist.
+async fn fetch(store: &dyn ObjectStore, name: &str, path: &Path) -> Attempt<Option<Vec<u8>>> {
     let Some(found) = failure::or_none(name, store.get(path).await)? else {
         return Ok(None);
     };
-    if found.meta.size > LONGEST {
-        let (place, bytes) = (name.to_owned(), found.meta.size);
-        return Err(Failed::Finally(ObjectFault::BlockTooLarge { place, bytes, limit: LONGEST }.into()));
+    if found.meta.size > MAX_BLOCK_BYTES {
+        let (store, bytes) = (name.to_owned(), found.meta.size);
+        return Err(AttemptError::Permanent(
+            ObjectFault::BlockTooLarge { store, bytes, limit: MAX_BLOCK_BYTES }.into(),
+        ));
     }
-    let bytes = found.bytes().await.map_err(|error| failure::of(name, &error))?;
+    let bytes = found.bytes().await.map_err(|error| failure::from_store(name, &error))?;
     Ok(Some(bytes.into()))
 }
 
@@ -212,20 +213,24 @@ impl BlockStorage for ObjectBlockStorage {
         self.objects.name().to_owned()
     }
 
-    fn reach(&self, patience: Duration) -> Result<()> {
-        self.objects.reach(patience)
+    fn reach(&self, timeout: Duration) -> Result<()> {
+        self.objects.reach(timeout)
     }
 
     fn create(&self, key: &Key, block: &Block, watch: &Watch<'_>) -> Result<Created> {
         let bytes = serde_json::to_vec(&BlockDocument::new(key, block)).map_err(ErrorKind::Unwritable)?;
         let created = match self.put(&self.path(key, block.sequence), &bytes, watch)? {
-            Put::New => Created::New,
-            Put::There(there) if self.parse(key, block.sequence, &there)?.is_same_as(block) => Created::Same,
-            Put::There(_) => return Ok(Created::Taken),
+            PutResult::Created => Created::New,
+            PutResult::Exists(stored) if self.parse(key, block.sequence, &stored)?.is_same_as(block) => {
+                Created::Same
+            }
+            PutResult::Exists(_) => return Ok(Created::Taken),
         };
-        self.see(key, block.sequence);
+        self.remember_head(key, block.sequence);
+        // The copy comes second. An interrupted writer that creates the same block again
+        // (`Created::Same`) creates the missing copy then.
         if block.block_type.describes() {
-            self.put(&self.place("described", key, block.sequence), &bytes, watch)?;
+            self.put(&self.folder_path("described", key, block.sequence), &bytes, watch)?;
         }
         Ok(created)
     }
@@ -239,7 +244,8 @@ impl BlockStorage for ObjectBlockStorage {
     ) -> Result<()> {
         let last = selection.until.unwrap_or(u64::MAX);
         let (mut after, mut width) = (selection.after, 1);
-        // Few at first: whoever asks for news mostly finds none.
+        // The first batch has one block, because a caller that polls for new blocks mostly finds
+        // none.
         while after < last {
             let numbers =
                 (1..=width).map_while(|step| after.checked_add(step)).filter(|number| *number <= last);
@@ -249,31 +255,31 @@ impl BlockStorage for ObjectBlockStorage {
                 let Some(bytes) = bytes else { return Ok(()) };
                 let block = self.parse(key, *number, &bytes)?;
                 after = *number;
-                self.see(key, after);
+                self.remember_head(key, after);
                 let is_piece = selection.want == Want::Outline && block.block_type == BlockType::EventData;
                 if selection.takes(&block) && !is_piece && take(block)?.is_break() {
                     return Ok(());
                 }
             }
-            width = (width * 2).min(AT_ONCE as u64);
+            width = (width * 2).min(MAX_CONCURRENT as u64);
         }
         Ok(())
     }
 
     fn head(&self, key: &Key, watch: &Watch<'_>) -> Result<Option<Block>> {
-        let seen = self.seen(key);
-        let mut last = match self.one(key, seen + 1, watch)? {
+        let known = self.known_head(key);
+        let mut last = match self.one(key, known + 1, watch)? {
             Some(block) => block,
-            None if seen == 0 => return Ok(None),
-            // A block that was written or read before is there.
-            None => return self.one(key, seen, watch),
+            None if known == 0 => return Ok(None),
+            // Blocks are never removed, so the block that was written or read before still exists.
+            None => return self.one(key, known, watch),
         };
-        let number = last_from(last.sequence, |numbers| self.probe(key, numbers, watch))?;
+        let number = find_last(last.sequence, |numbers| self.probe(key, numbers, watch))?;
         if number > last.sequence {
             let Some(block) = self.one(key, number, watch)? else { return Ok(Some(last)) };
             last = block;
         }
-        self.see(key, last.sequence);
+        self.remember_head(key, last.sequence);
         Ok(Some(last))
     }
 
@@ -284,12 +290,12 @@ impl BlockStorage for ObjectBlockStorage {
         take: &mut dyn FnMut(Stored) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         Key::new(user, "any")?;
-        // A folder whose name cannot be a session's is none.
+        // Folders with a name that is not a valid session id are skipped.
         let sessions = self.described(user, watch)?.into_iter();
         let sessions =
             sessions.filter_map(|(session, numbers)| Some((Key::new(user, &session).ok()?, numbers)));
-        for few in sessions.collect::<Vec<_>>().chunks(AT_ONCE) {
-            for stored in self.stored(few, watch)? {
+        for batch in sessions.collect::<Vec<_>>().chunks(MAX_CONCURRENT) {
+            for stored in self.stored(batch, watch)? {
                 if take(stored)?.is_break() {
                     return Ok(());
                 }

@@ -1,4 +1,4 @@
-//! Asynchronous work, waited for on the caller's thread, which looks at its watch meanwhile.
+//! Runs asynchronous requests on a thread of its own, while the caller waits and can be cancelled.
 
 use std::fmt;
 use std::future::Future;
@@ -7,101 +7,103 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use tokio::runtime::{Builder, Runtime};
-use trommel_blocks::{Error, ErrorKind, Failed, Result, Retry};
+use trommel_blocks::{AttemptError, Error, ErrorKind, Result, Retry};
 use trommel_session::Watch;
 
 use super::fault::ObjectFault;
 
-/// How long the caller's thread waits before it looks at its watch.
-const NAP: Duration = Duration::from_millis(20);
+/// The interval in which the waiting thread checks for cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Requests at once.
-pub(super) const AT_ONCE: usize = 8;
+/// The maximum number of concurrent requests.
+pub(super) const MAX_CONCURRENT: usize = 8;
 
-/// A listing is many requests, page by page: it may take so many times as long as one.
-const LISTING: u32 = 4;
+/// A listing makes many requests, one per page: its timeout is this multiple of a request's.
+const LIST_FACTOR: u32 = 4;
 
-/// What one request comes to.
-pub(super) type Tried<T> = std::result::Result<T, Failed>;
+/// The result of one attempt.
+pub(super) type Attempt<T> = std::result::Result<T, AttemptError>;
 
-/// One thread on which requests are made, and how often each is.
+/// A thread that makes requests, with the rules for retries and timeouts.
 pub(super) struct Engine {
-    /// Always there until it is dropped.
+    /// `Some` until the engine is dropped.
     runtime: Option<Runtime>,
     retry: Retry,
-    each: Duration,
+    attempt_timeout: Duration,
 }
 
 impl Engine {
-    pub(super) fn new(retry: Retry, each: Duration) -> Result<Self> {
+    pub(super) fn new(retry: Retry, attempt_timeout: Duration) -> Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("objects")
             .enable_all()
             .build()
             .map_err(ErrorKind::Thread)?;
-        Ok(Self { runtime: Some(runtime), retry, each })
+        Ok(Self { runtime: Some(runtime), retry, attempt_timeout })
     }
 
-    /// Makes one request, again while that can help.
+    /// Makes one request, with retries.
     pub(super) fn run<T, F>(&self, watch: &Watch<'_>, make: impl Fn() -> F) -> Result<T>
     where
         T: Send + 'static,
-        F: Future<Output = Tried<T>> + Send + 'static,
-    {
-        self.retry
-            .run(watch, |left| self.wait(watch, limited(self.each.min(left), make())).unwrap_or_else(finally))
-    }
-
-    /// Makes one request once.
-    pub(super) fn once<T: Send + 'static>(
-        &self,
-        watch: &Watch<'_>,
-        work: impl Future<Output = Tried<T>> + Send + 'static,
-    ) -> Result<T> {
-        self.wait(watch, limited(self.each, work))?.map_err(Failed::into_error)
-    }
-
-    /// Makes what is many requests in turn, all of them again while that can help.
-    pub(super) fn list<T, F>(&self, watch: &Watch<'_>, make: impl Fn() -> F) -> Result<T>
-    where
-        T: Send + 'static,
-        F: Future<Output = Tried<T>> + Send + 'static,
+        F: Future<Output = Attempt<T>> + Send + 'static,
     {
         self.retry.run(watch, |left| {
-            self.wait(watch, limited((self.each * LISTING).min(left), make())).unwrap_or_else(finally)
+            self.wait(watch, limited(self.attempt_timeout.min(left), make())).unwrap_or_else(permanent)
         })
     }
 
-    /// Makes a request for each of a few things, all at once, and those that failed again. The
-    /// answers are in the order of the things.
+    /// Makes one request without retries.
+    pub(super) fn once<T: Send + 'static>(
+        &self,
+        watch: &Watch<'_>,
+        work: impl Future<Output = Attempt<T>> + Send + 'static,
+    ) -> Result<T> {
+        self.wait(watch, limited(self.attempt_timeout, work))?.map_err(AttemptError::into_error)
+    }
+
+    /// Makes a sequence of requests; a retry repeats all of them.
+    pub(super) fn list<T, F>(&self, watch: &Watch<'_>, make: impl Fn() -> F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Attempt<T>> + Send + 'static,
+    {
+        self.retry.run(watch, |left| {
+            self.wait(watch, limited((self.attempt_timeout * LIST_FACTOR).min(left), make()))
+                .unwrap_or_else(permanent)
+        })
+    }
+
+    /// Makes one request per item, all at once, and retries those that failed. The answers are in
+    /// the order of the items.
     pub(super) fn each<K, T, F>(
         &self,
         watch: &Watch<'_>,
-        things: &[K],
+        items: &[K],
         make: impl Fn(&K) -> F,
     ) -> Result<Vec<T>>
     where
         T: Send + 'static,
-        F: Future<Output = Tried<T>> + Send + 'static,
+        F: Future<Output = Attempt<T>> + Send + 'static,
     {
-        let mut answers = things.iter().map(|_| None).collect::<Vec<_>>();
+        let mut answers = items.iter().map(|_| None).collect::<Vec<_>>();
         self.retry.run(watch, |left| {
-            let open = answers.iter().enumerate().filter(|(_, answer)| answer.is_none());
-            let open = open.map(|(at, _)| at).collect::<Vec<_>>();
-            let requests = open.iter().filter_map(|at| things.get(*at));
+            let pending = answers.iter().enumerate().filter(|(_, answer)| answer.is_none());
+            let pending = pending.map(|(at, _)| at).collect::<Vec<_>>();
+            let requests = pending.iter().filter_map(|at| items.get(*at));
             let requests =
-                requests.map(|thing| limited(self.each.min(left), make(thing))).collect::<Vec<_>>();
-            let tried = self.wait(watch, join_all(requests)).map_err(Failed::Finally)?;
+                requests.map(|item| limited(self.attempt_timeout.min(left), make(item))).collect::<Vec<_>>();
+            let results = self.wait(watch, join_all(requests)).map_err(AttemptError::Permanent)?;
             let mut failed = None;
-            for (at, tried) in open.into_iter().zip(tried) {
-                match tried {
+            for (at, result) in pending.into_iter().zip(results) {
+                match result {
                     Ok(answer) => {
-                        if let Some(place) = answers.get_mut(at) {
-                            *place = Some(answer);
+                        if let Some(slot) = answers.get_mut(at) {
+                            *slot = Some(answer);
                         }
                     }
-                    Err(error @ Failed::Finally(_)) => return Err(error),
+                    Err(error @ AttemptError::Permanent(_)) => return Err(error),
                     Err(error) => failed = Some(error),
                 }
             }
@@ -110,8 +112,8 @@ impl Engine {
         Ok(answers.into_iter().flatten().collect())
     }
 
-    /// The work goes on on the other thread, so that this may be called from anywhere, from within
-    /// another runtime as well.
+    /// Waits for work that runs on the other thread. So this may be called from any thread,
+    /// including one that runs another asynchronous runtime.
     fn wait<T: Send + 'static>(
         &self,
         watch: &Watch<'_>,
@@ -121,11 +123,11 @@ impl Engine {
         let runtime = self.runtime.as_ref().ok_or_else(stopped)?;
         let (answer, answered) = sync_channel(1);
         let task = runtime.spawn(async move {
-            // Nobody listens any more when the caller was cancelled.
+            // The receiver is gone if the caller was cancelled.
             let _ = answer.send(work.await);
         });
         loop {
-            match answered.recv_timeout(NAP) {
+            match answered.recv_timeout(POLL_INTERVAL) {
                 Ok(answer) => return Ok(answer),
                 Err(RecvTimeoutError::Disconnected) => return Err(stopped()),
                 Err(RecvTimeoutError::Timeout) => {
@@ -140,7 +142,7 @@ impl Engine {
 }
 
 impl Drop for Engine {
-    /// Does not wait for requests that nobody waits for.
+    /// Abandons running requests; no caller waits for them.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
@@ -150,16 +152,19 @@ impl Drop for Engine {
 
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Engine").field("retry", &self.retry).field("each", &self.each).finish_non_exhaustive()
+        f.debug_struct("Engine")
+            .field("retry", &self.retry)
+            .field("attempt_timeout", &self.attempt_timeout)
+            .finish_non_exhaustive()
     }
 }
 
-fn finally<T>(error: Error) -> Tried<T> {
-    Err(Failed::Finally(error))
+fn permanent<T>(error: Error) -> Attempt<T> {
+    Err(AttemptError::Permanent(error))
 }
 
-async fn limited<T>(limit: Duration, work: impl Future<Output = Tried<T>>) -> Tried<T> {
-    tokio::time::timeout(limit, work)
-        .await
-        .unwrap_or_else(|_| Err(Failed::ForNow(ObjectFault::NoAnswer { waited: limit }.into(), None)))
+async fn limited<T>(limit: Duration, work: impl Future<Output = Attempt<T>>) -> Attempt<T> {
+    tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+        Err(AttemptError::Transient(ObjectFault::NoAnswer { waited: limit }.into(), None))
+    })
 }

@@ -1,78 +1,78 @@
-//! Turns a failed request into a fault, and decides if trying again can help.
+//! Turns a failed request into a fault, and decides whether a retry can help.
 
 use object_store::Error as StoreError;
 use object_store::client::{HttpError, HttpErrorKind};
-use trommel_blocks::{Error, Failed};
+use trommel_blocks::{AttemptError, Error};
 
 use super::answer::{Answer, chain};
-use super::engine::Tried;
+use super::engine::Attempt;
 use super::fault::ObjectFault;
 
-fn finally(fault: ObjectFault) -> Failed {
-    Failed::Finally(Error::from(fault))
+fn permanent(fault: ObjectFault) -> AttemptError {
+    AttemptError::Permanent(Error::from(fault))
 }
 
-fn for_now(fault: ObjectFault) -> Failed {
-    Failed::ForNow(Error::from(fault), None)
+fn transient(fault: ObjectFault) -> AttemptError {
+    AttemptError::Transient(Error::from(fault), None)
 }
 
-/// A request that failed.
-pub(super) fn of(place: &str, error: &StoreError) -> Failed {
+/// Classifies an error of the object store library.
+pub(super) fn from_store(store: &str, error: &StoreError) -> AttemptError {
     if let Some(answer) = Answer::of(error) {
-        return of_answer(place, answer);
+        return from_answer(store, answer);
     }
-    let name = place.to_owned();
+    let name = store.to_owned();
     match error {
-        StoreError::NotFound { .. } => finally(ObjectFault::NoObject { place: name }),
+        StoreError::NotFound { .. } => permanent(ObjectFault::NoObject { store: name }),
         StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. } => {
-            finally(ObjectFault::Denied { place: name, answer: None })
+            permanent(ObjectFault::Denied { store: name, answer: None })
         }
         StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => {
-            finally(ObjectFault::NotSupported { place: name })
+            permanent(ObjectFault::NotSupported { store: name })
         }
         StoreError::AlreadyExists { .. } | StoreError::Precondition { .. } => {
-            for_now(ObjectFault::Contended { place: name })
+            transient(ObjectFault::Contended { store: name })
         }
-        _ => of_connection(place, error),
+        _ => from_connection(store, error),
     }
 }
 
-/// An answer that may be missing: none where there is no such object.
-pub(super) fn or_none<T>(place: &str, answer: object_store::Result<T>) -> Tried<Option<T>> {
+/// Returns `None` for an object that does not exist. A missing container is an error.
+pub(super) fn or_none<T>(store: &str, answer: object_store::Result<T>) -> Attempt<Option<T>> {
     match answer {
         Ok(found) => Ok(Some(found)),
         Err(error @ StoreError::NotFound { .. }) => match Answer::of(&error) {
-            Some(answer) if answer.lacks_place() => Err(of_answer(place, answer)),
+            Some(answer) if answer.is_missing_container() => Err(from_answer(store, answer)),
             _ => Ok(None),
         },
-        Err(error) => Err(of(place, &error)),
+        Err(error) => Err(from_store(store, &error)),
     }
 }
 
-fn of_answer(place: &str, answer: &Answer) -> Failed {
-    let (place, answer) = (place.to_owned(), answer.clone());
+fn from_answer(store: &str, answer: &Answer) -> AttemptError {
+    let (store, answer) = (store.to_owned(), answer.clone());
     match answer.status {
-        401 | 403 => finally(ObjectFault::Denied { place, answer: Some(answer) }),
-        404 => finally(ObjectFault::NoPlace { place, answer }),
+        401 | 403 => permanent(ObjectFault::Denied { store, answer: Some(answer) }),
+        404 => permanent(ObjectFault::NoContainer { store, answer }),
         408 | 429 | 449 | 500 | 502 | 503 | 504 => {
             let after = answer.after;
-            Failed::ForNow(ObjectFault::Busy { place, answer }.into(), after)
+            AttemptError::Transient(ObjectFault::Busy { store, answer }.into(), after)
         }
-        _ => finally(ObjectFault::Refused { place, answer }),
+        _ => permanent(ObjectFault::Refused { store, answer }),
     }
 }
 
-/// No answer came, or one that cannot be read.
-fn of_connection(place: &str, error: &StoreError) -> Failed {
+/// Classifies a request without a readable answer.
+fn from_connection(store: &str, error: &StoreError) -> AttemptError {
     let kinds = chain(error).filter_map(|error| error.downcast_ref::<HttpError>()).map(HttpError::kind);
-    let place = place.to_owned();
+    let store = store.to_owned();
     match kinds.last() {
-        Some(HttpErrorKind::Decode) => finally(ObjectFault::Unreadable { place }),
-        Some(_) => for_now(ObjectFault::Unreachable { place, why: None }),
+        Some(HttpErrorKind::Decode) => permanent(ObjectFault::Unreadable { store }),
+        Some(_) => transient(ObjectFault::Unreachable { store, why: None }),
         None => {
-            // Of a folder, what the system says.
+            // A folder on this machine: the error of the operating system says most.
             let system = chain(error).filter_map(|error| error.downcast_ref::<std::io::Error>()).last();
-            finally(ObjectFault::Unusable { place, cause: system.map(ToString::to_string) })
+            permanent(ObjectFault::Unusable { store, cause: system.map(ToString::to_string) })
         }
     }
 }

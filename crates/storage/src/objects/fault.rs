@@ -1,5 +1,5 @@
-//! Faults of object stores, in the words of this crate. The library's own text is not among them:
-//! it has the address, which may hold a signature.
+//! Faults of object stores. Messages never include the library's own text, because it contains the
+//! address, which may have a signature.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,233 +10,240 @@ use trommel_blocks::{ErrorClass, StorageFault};
 
 use super::answer::Answer;
 
-/// What an object store fails with.
+/// A failure of an object store.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ObjectFault {
-    /// The URL of the place is invalid.
+    /// The URL of the store is invalid.
     Url {
-        /// Why. Never a part of the URL that could be a key.
+        /// The reason. It never includes a part of the URL that could be a key.
         why: Cow<'static, str>,
     },
     /// The address of the service is invalid.
     Endpoint {
-        /// Why.
+        /// The reason.
         why: Cow<'static, str>,
     },
     /// The credentials belong to another service.
     Access {
         /// The scheme of the URL.
         scheme: &'static str,
-        /// The credentials that it needs.
+        /// The required credentials.
         needs: &'static str,
     },
-    /// The library refused the settings.
+    /// The library rejected the settings.
     Settings {
         /// The service.
         service: &'static str,
-        /// What the system says, where it says something.
+        /// The error of the operating system, if any.
         cause: Option<String>,
     },
-    /// No storage account is named.
+    /// No storage account is configured.
     NoAccount,
     /// A connection string is malformed.
     ConnectionString {
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
-    /// There is no such object.
+    /// The object does not exist.
     NoObject {
-        /// The place.
-        place: String,
+        /// The display name of the store.
+        store: String,
     },
-    /// The place cannot do what a storage has to.
+    /// The store does not support a required operation.
     NotSupported {
-        /// The place.
-        place: String,
+        /// The display name of the store.
+        store: String,
     },
-    /// Other writers write the same object.
+    /// Another writer writes the same object.
     Contended {
-        /// The place.
-        place: String,
+        /// The display name of the store.
+        store: String,
     },
     /// The bucket or the container does not exist.
-    NoPlace {
-        /// The place.
-        place: String,
+    NoContainer {
+        /// The display name of the store.
+        store: String,
         /// The answer of the service.
         answer: Answer,
     },
     /// The service is busy.
     Busy {
-        /// The place.
-        place: String,
+        /// The display name of the store.
+        store: String,
         /// The answer of the service.
         answer: Answer,
     },
     /// The service refused a request.
     Refused {
-        /// The place.
-        place: String,
+        /// The display name of the store.
+        store: String,
         /// The answer of the service.
         answer: Answer,
     },
     /// The service refused access.
     Denied {
-        /// The place.
-        place: String,
-        /// The answer of the service, where there is one.
+        /// The display name of the store.
+        store: String,
+        /// The answer of the service, if it gave one.
         answer: Option<Answer>,
     },
-    /// An answer cannot be read.
+    /// An answer cannot be decoded.
     Unreadable {
-        /// The place.
-        place: String,
+        /// The display name of the store.
+        store: String,
     },
-    /// No connection came about.
+    /// No connection could be made.
     Unreachable {
-        /// The place.
-        place: String,
-        /// Why, where it is known.
+        /// The display name of the store.
+        store: String,
+        /// The reason, if it is known.
         why: Option<Cow<'static, str>>,
     },
-    /// A place on this machine failed.
+    /// A folder on this machine cannot be used.
     Unusable {
-        /// The place.
-        place: String,
-        /// What the system says, where it says something.
+        /// The display name of the store.
+        store: String,
+        /// The error of the operating system, if any.
         cause: Option<String>,
     },
-    /// No answer came in time.
+    /// The service did not answer within the timeout.
     NoAnswer {
-        /// How long it was waited for.
+        /// The timeout.
         waited: Duration,
     },
     /// A request ended without an answer.
     Stopped,
-    /// An object in the place of a block is another one.
+    /// An object is not the block that its path names.
     NotTheBlock {
-        /// The place.
-        place: String,
-        /// The block.
+        /// The display name of the store.
+        store: String,
+        /// The sequence number of the block.
         sequence: u64,
         /// Its session.
         session: String,
-        /// What the parser says; `None` for a block that says that it is another.
+        /// The parse error; `None` if the object is a different block.
         cause: Option<serde_json::Error>,
     },
-    /// An object in the place of a block is larger than any block.
+    /// An object at the path of a block is larger than any block.
     BlockTooLarge {
-        /// The place.
-        place: String,
-        /// Its bytes.
+        /// The display name of the store.
+        store: String,
+        /// Its size in bytes.
         bytes: u64,
-        /// The most bytes of a block.
+        /// The maximum size of a block in bytes.
         limit: u64,
     },
-    /// A payload is too large for the place.
+    /// A payload is too large for the store.
     PayloadTooLarge {
-        /// The place.
-        place: String,
-        /// Its bytes.
+        /// The display name of the store.
+        store: String,
+        /// Its size in bytes.
         bytes: u64,
-        /// The most bytes of a payload.
+        /// The maximum size of a payload in bytes.
         limit: u64,
     },
-    /// A payload that is stored has another length.
+    /// The stored payload has another length.
     PayloadDiffers {
-        /// The place.
-        place: String,
-        /// The payload.
+        /// The display name of the store.
+        store: String,
+        /// The name of the payload.
         name: String,
-        /// The bytes that are stored,
+        /// The number of stored bytes.
         stored: u64,
-        /// and those that should be.
+        /// The expected number of bytes.
         bytes: u64,
     },
-    /// There is no such payload.
+    /// The payload does not exist.
     NoPayload {
-        /// The place.
-        place: String,
-        /// The payload.
+        /// The display name of the store.
+        store: String,
+        /// The name of the payload.
         name: String,
     },
     /// A payload changed while it was read.
     PayloadChanged {
-        /// The place.
-        place: String,
-        /// The payload.
+        /// The display name of the store.
+        store: String,
+        /// The name of the payload.
         name: String,
     },
     /// A payload to store cannot be read.
     PayloadSource(io::Error),
-    /// A payload to store ends before its length.
+    /// The source of a payload ends before its declared length.
     PayloadEnds,
 }
 
 impl fmt::Display for ObjectFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Url { why } => write!(f, "the URL of the object store cannot be used: {why}"),
-            Self::Endpoint { why } => write!(f, "the endpoint of the object store cannot be used: {why}"),
+            Self::Url { why } => write!(f, "invalid URL of the object store: {why}"),
+            Self::Endpoint { why } => write!(f, "invalid endpoint of the object store: {why}"),
             Self::Access { scheme, needs } => write!(f, "{scheme} needs {needs}"),
             Self::Settings { service, cause } => {
-                write!(f, "the settings of {service} cannot be used")?;
+                write!(f, "invalid settings of {service}")?;
                 cause.as_ref().map_or(Ok(()), |cause| write!(f, ": {cause}"))
             }
             Self::NoAccount => f.write_str("az:// needs the name of a storage account"),
-            Self::ConnectionString { why } => write!(f, "the connection string cannot be read: {why}"),
-            Self::NoObject { place } => write!(f, "there is no such object in {place}"),
-            Self::NotSupported { place } => write!(f, "{place} cannot do what was asked of it"),
-            Self::Contended { place } => write!(f, "others write to {place} at the same place"),
-            Self::NoPlace { place, answer } => write!(f, "{place} does not exist ({answer})"),
-            Self::Busy { place, answer } => write!(f, "{place} is busy: it answered {answer}"),
-            Self::Refused { place, answer } => write!(f, "{place} refused a request: it answered {answer}"),
-            Self::Denied { place, answer: Some(answer) } => write!(f, "{place} refused access ({answer})"),
-            Self::Denied { place, answer: None } => write!(f, "{place} refused access"),
-            Self::Unreadable { place } => write!(f, "the answer of {place} cannot be read"),
-            Self::Unreachable { place, why: Some(why) } => write!(f, "{place} cannot be reached: {why}"),
-            Self::Unreachable { place, why: None } => write!(f, "{place} cannot be reached"),
-            Self::Unusable { place, cause } => {
+            Self::ConnectionString { why } => write!(f, "invalid connection string: {why}"),
+            Self::NoObject { store } => write!(f, "there is no such object in {store}"),
+            Self::NotSupported { store } => write!(f, "{store} does not support the operation"),
+            Self::Contended { store } => write!(f, "another process is writing the same object in {store}"),
+            Self::NoContainer { store, answer } => write!(f, "{store} does not exist ({answer})"),
+            Self::Busy { store, answer } => write!(f, "{store} is busy: it answered {answer}"),
+            Self::Refused { store, answer } => {
+                write!(f, "{store} refused a request: it answered {answer}")
+            }
+            Self::Denied { store, answer: Some(answer) } => {
+                write!(f, "{store} refused access ({answer})")
+            }
+            Self::Denied { store, answer: None } => write!(f, "{store} refused access"),
+            Self::Unreadable { store } => write!(f, "the answer of {store} cannot be read"),
+            Self::Unreachable { store, why: Some(why) } => write!(f, "{store} cannot be reached: {why}"),
+            Self::Unreachable { store, why: None } => write!(f, "{store} cannot be reached"),
+            Self::Unusable { store, cause } => {
                 let cause = cause.as_deref().unwrap_or("it failed");
-                write!(f, "{place} cannot be used: {cause}")
+                write!(f, "{store} cannot be used: {cause}")
             }
             Self::NoAnswer { waited } => {
                 write!(f, "the object store gave no answer within {} s", waited.as_secs_f32())
             }
             Self::Stopped => f.write_str("a request ended without an answer"),
-            _ => self.fact_of_contents(f),
+            _ => self.fmt_content_fault(f),
         }
     }
 }
 
 impl ObjectFault {
-    /// The fact about blocks and payloads.
-    fn fact_of_contents(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Writes the text of faults about blocks and payloads.
+    fn fmt_content_fault(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotTheBlock { place, sequence, session, cause } => {
-                write!(f, "block {sequence} of session {session} in {place} is no block of its own: ")?;
+            Self::NotTheBlock { store, sequence, session, cause } => {
+                write!(
+                    f,
+                    "the object of block {sequence} of session {session} in {store} is not that block: "
+                )?;
                 match cause {
                     Some(cause) => write!(f, "{cause}"),
-                    None => f.write_str("it says that it is another"),
+                    None => f.write_str("it contains another block"),
                 }
             }
-            Self::BlockTooLarge { place, bytes, limit } => {
-                write!(f, "an object of {bytes} bytes in {place} is no block: {limit} may be")
+            Self::BlockTooLarge { store, bytes, limit } => {
+                write!(f, "an object in {store} has {bytes} bytes; a block has at most {limit}")
             }
-            Self::PayloadTooLarge { place, bytes, limit } => {
-                write!(f, "a payload of {bytes} bytes is too large for {place}: {limit} may be")
+            Self::PayloadTooLarge { store, bytes, limit } => {
+                write!(f, "a payload of {bytes} bytes is too large for {store}, which takes {limit}")
             }
-            Self::PayloadDiffers { place, name, stored, bytes } => write!(
+            Self::PayloadDiffers { store, name, stored, bytes } => write!(
                 f,
-                "payload {name} in {place} has {stored} bytes, and should have {bytes}: another program wrote it"
+                "payload {name} in {store} has {stored} bytes instead of {bytes}: another program wrote it"
             ),
-            Self::NoPayload { place, name } => write!(f, "there is no payload {name} in {place}"),
-            Self::PayloadChanged { place, name } => {
-                write!(f, "payload {name} in {place} changed while it was read")
+            Self::NoPayload { store, name } => write!(f, "there is no payload {name} in {store}"),
+            Self::PayloadChanged { store, name } => {
+                write!(f, "payload {name} in {store} changed while it was read")
             }
             Self::PayloadSource(cause) => write!(f, "cannot read the payload: {cause}"),
-            _ => f.write_str("the payload ends before its length: it changed while it was read"),
+            _ => f.write_str("the payload is shorter than declared: it changed while it was read"),
         }
     }
 }
@@ -250,7 +257,7 @@ impl StorageFault for ObjectFault {
             | Self::Settings { .. }
             | Self::NoAccount
             | Self::ConnectionString { .. } => ErrorClass::Request,
-            Self::NoObject { .. } | Self::NoPlace { .. } | Self::NoPayload { .. } => ErrorClass::NotFound,
+            Self::NoObject { .. } | Self::NoContainer { .. } | Self::NoPayload { .. } => ErrorClass::NotFound,
             Self::NotSupported { .. } => ErrorClass::Unsupported,
             Self::Contended { .. } | Self::Busy { .. } => ErrorClass::Busy,
             Self::Refused { .. } | Self::Unreadable { .. } | Self::Unusable { .. } | Self::Stopped => {
@@ -270,38 +277,36 @@ impl StorageFault for ObjectFault {
     fn help(&self) -> Option<Cow<'_, str>> {
         Some(Cow::Borrowed(match self {
             Self::Url { .. } => {
-                "write it like `az://CONTAINER/PREFIX`, `s3://BUCKET/PREFIX` or `file:///FOLDER`"
+                "write it like `az://CONTAINER/PREFIX`, `s3://BUCKET/PREFIX`, or `file:///FOLDER`"
             }
             Self::Endpoint { .. } => "write it like `https://objects.example.com`",
             Self::Access { .. } => "set the credentials that belong to it",
             Self::Settings { .. } => {
-                "check that account, endpoint and credentials are written as the vendor shows them"
+                "check that account, endpoint, and credentials match those of the vendor's console"
             }
             Self::NoAccount => "set `account` (or AZURE_STORAGE_ACCOUNT_NAME)",
-            Self::ConnectionString { .. } => {
-                "copy it from the storage account's access keys as it stands there"
-            }
-            Self::NoObject { .. } => "list what is there, or sync again",
+            Self::ConnectionString { .. } => "copy it from the storage account's access keys verbatim",
+            Self::NoObject { .. } => "list the objects, or sync again",
             Self::NotSupported { .. } => "use another kind of storage",
-            Self::NoPlace { .. } => "create the bucket or container first",
+            Self::NoContainer { .. } => "create the bucket or container first",
             Self::Busy { .. } => "try again later",
-            Self::Refused { .. } => "check its address and its settings",
+            Self::Refused { .. } => "check address and settings",
             Self::Denied { .. } => {
-                "check the key or the role (reading, writing and listing of objects), and this machine's clock"
+                "check the key or the role (it must allow reading, writing, and listing objects), and the clock of this machine"
             }
-            Self::Unreadable { .. } => "check its address",
+            Self::Unreadable { .. } => "check the address",
             Self::Unreachable { why: Some(_), .. } => {
-                "look at the network and at the address, and sync again later"
+                "check the network and the address, and sync again later"
             }
-            Self::Unreachable { why: None, .. } => "look at the network and at the address",
-            Self::Unusable { .. } => "check its settings and its credentials",
-            Self::NoAnswer { .. } => "look at the network, or wait until the store answers again",
-            Self::NotTheBlock { .. } => "look at that object with the store's tools",
+            Self::Unreachable { why: None, .. } => "check the network and the address",
+            Self::Unusable { .. } => "check settings and credentials",
+            Self::NoAnswer { .. } => "check the network, or try again later",
+            Self::NotTheBlock { .. } => "inspect that object with the tools of the store",
             Self::BlockTooLarge { .. } => "remove it: trommel did not write it",
             Self::PayloadTooLarge { .. } => "use another kind of storage for payloads",
             Self::PayloadDiffers { .. } => "remove it, and sync again",
             Self::NoPayload { .. } => "sync the device that wrote it",
-            Self::PayloadSource(_) => "look at the disk, and try again",
+            Self::PayloadSource(_) => "check the disk, and try again",
             Self::PayloadEnds => "sync again",
             Self::Contended { .. } | Self::Stopped | Self::PayloadChanged { .. } => "try again",
         }))

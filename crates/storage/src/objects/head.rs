@@ -1,46 +1,47 @@
-//! The last number of a row without gaps, found by probing.
+//! Finds the last number of a sequence without gaps by probing.
 
 use trommel_blocks::Result;
 
-use super::engine::AT_ONCE;
+use super::engine::MAX_CONCURRENT;
 
-/// The last number that is there, given one that is: in growing steps to one that is not, and from
-/// there in between.
-pub(super) fn last_from(mut there: u64, mut probe: impl FnMut(&[u64]) -> Result<Vec<bool>>) -> Result<u64> {
+/// Returns the last existing number, given one that exists. It first probes numbers at growing
+/// distances until one is missing, then narrows the interval between the last that exists and the
+/// first that is missing.
+pub(super) fn find_last(mut present: u64, mut probe: impl FnMut(&[u64]) -> Result<Vec<bool>>) -> Result<u64> {
     let mut step = 1_u64;
-    let mut gone = loop {
+    let mut missing = loop {
         let mut numbers = Vec::new();
-        for _ in 0..AT_ONCE {
-            numbers.push(there.saturating_add(step));
+        for _ in 0..MAX_CONCURRENT {
+            numbers.push(present.saturating_add(step));
             step = step.saturating_mul(2);
         }
-        if let Some(gone) = first_gone(&mut there, &numbers, &mut probe)? {
-            break gone;
+        if let Some(missing) = first_missing(&mut present, &numbers, &mut probe)? {
+            break missing;
         }
-        if there == u64::MAX {
-            return Ok(there);
+        if present == u64::MAX {
+            return Ok(present);
         }
     };
-    while gone - there > 1 {
-        let parts = (gone - there).min(AT_ONCE as u64 + 1);
-        let numbers = (1..parts).map(|part| there + (gone - there) / parts * part).collect::<Vec<_>>();
-        gone = first_gone(&mut there, &numbers, &mut probe)?.unwrap_or(gone);
+    while missing - present > 1 {
+        let parts = (missing - present).min(MAX_CONCURRENT as u64 + 1);
+        let numbers = (1..parts).map(|part| present + (missing - present) / parts * part).collect::<Vec<_>>();
+        missing = first_missing(&mut present, &numbers, &mut probe)?.unwrap_or(missing);
     }
-    Ok(there)
+    Ok(present)
 }
 
-/// The first of a few rising numbers that is not there; the last one before it is the new place
-/// that is.
-fn first_gone(
-    there: &mut u64,
+/// Returns the first missing number of a rising batch, and moves `present` to the last existing
+/// number before it.
+fn first_missing(
+    present: &mut u64,
     numbers: &[u64],
     probe: &mut impl FnMut(&[u64]) -> Result<Vec<bool>>,
 ) -> Result<Option<u64>> {
-    for (number, is_there) in numbers.iter().zip(probe(numbers)?) {
-        if !is_there {
+    for (number, exists) in numbers.iter().zip(probe(numbers)?) {
+        if !exists {
             return Ok(Some(*number));
         }
-        *there = *number;
+        *present = *number;
     }
     Ok(None)
 }
@@ -50,12 +51,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_number_is_found_in_few_rounds() {
+    fn few_rounds_find_the_last_number() {
         for last in (1..700).chain([20_000, 1_000_000, u64::from(u32::MAX)]) {
-            for there in [1, last / 2, last.saturating_sub(1), last] {
-                let there = there.clamp(1, last);
+            for present in [1, last / 2, last.saturating_sub(1), last] {
+                let present = present.clamp(1, last);
                 let mut rounds = 0;
-                let found = last_from(there, |numbers| {
+                let found = find_last(present, |numbers| {
                     rounds += 1;
                     Ok(numbers.iter().map(|number| *number <= last).collect())
                 });

@@ -1,37 +1,38 @@
-//! Blocks and payloads in an object store: Azure Blob, S3 and what speaks like it, a folder, or
-//! memory.
+//! Blocks and payloads in an object store: Azure Blob Storage, S3 and compatible services, a
+//! folder, or memory.
 //!
-//! Below the prefix of the place stand
+//! The layout below the configured prefix:
 //!
-//! | object | what it is |
+//! | object | content |
 //! |---|---|
 //! | `blocks/<user>/<session>/<20 digits>.json` | a block, created once and never changed |
 //! | `described/<user>/<session>/<20 digits>.json` | a copy of a block that [describes] its session |
-//! | `payloads/<name>` | a payload, whole |
+//! | `payloads/<name>` | a payload |
 //!
 //! [describes]: trommel_blocks::BlockType::describes
 //!
-//! **Creating** is conditional: of two writers of one number one is told that it is taken. When an
-//! answer is lost, the next try finds the block there, compares, and knows it for its own. The copy
-//! of a block that describes is created after it, and again whenever the same block is created
-//! again, so that a writer which was interrupted in between and goes on mends it.
+//! **Creating** is conditional: if two writers create the same number, one of them learns that it
+//! is taken. If an answer is lost, the retry finds the block, compares it, and accepts it as its
+//! own. The copy of a describing block is created after the block, and again whenever the same
+//! block is created again. So a writer that was interrupted between the two creates the missing
+//! copy when it resumes.
 //!
-//! **Reading** asks for the blocks by their numbers, up to 8 at once, until one is missing: numbers
-//! have no gaps. There is nothing to list, so that what was created is seen at once, and asking for
-//! news where there are none is one request.
+//! **Reading** fetches blocks by number, up to 8 at once, until one is missing: numbers have no
+//! gaps. It needs no listing, so a new block is visible at once, and polling costs one request when
+//! there is nothing new.
 //!
-//! **The head** is found without a list as well: numbers are probed 8 at a time, in steps that grow
-//! 2-fold, then between the last that is there and the first that is not. That is 2 requests where
-//! nothing changed since this process last looked, about 10 one after the other for 20,000 blocks
-//! it never saw. A list would cost a request for each 1,000 of them.
+//! **The head** is found without a listing, too. Numbers are probed 8 at a time: first at distances
+//! that double, then between the last that exists and the first that is missing. That is 2 requests
+//! if nothing changed since this process last checked, and about 10 rounds for a session of 20,000
+//! blocks that it never read. A listing would cost one request per 1,000 blocks.
 //!
-//! **Sessions** are two listings, a request for each 1,000 names, and one for each block that
-//! describes one.
+//! **Sessions** cost two listings, with a request for each 1,000 names, and one request for each
+//! block that describes a session.
 //!
-//! A request that fails for now (the service is busy, or cannot be reached) is tried again as
-//! [`Retry`](trommel_blocks::Retry) says, and nowhere else: the rules of the library beneath are
-//! switched off. While it is waited for, the watch is looked at every 20 ms. Memory: 8 blocks when
-//! reading, one part of 8 MiB for a payload, the names of a user's sessions when those are listed.
+//! A request that fails temporarily (the service is busy or unreachable) is retried as
+//! [`Retry`](trommel_blocks::Retry) says, and only there: the library's own retries are disabled.
+//! The waiting thread checks for cancellation every 20 ms. Memory: 8 blocks when reading, one part
+//! of 8 MiB for a payload, and the names of a user's sessions when they are listed.
 
 mod answer;
 mod azure;
@@ -40,10 +41,10 @@ mod engine;
 mod failure;
 mod fault;
 mod head;
+mod location;
 mod open;
 mod options;
 mod payloads;
-mod place;
 mod reach;
 mod s3;
 mod service;
@@ -51,6 +52,6 @@ mod service;
 pub use answer::Answer;
 pub use blocks::ObjectBlockStorage;
 pub use fault::ObjectFault;
+pub use location::Objects;
 pub use options::{Access, ObjectOptions};
 pub use payloads::ObjectPayloads;
-pub use place::Objects;

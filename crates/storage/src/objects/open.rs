@@ -1,4 +1,4 @@
-//! From the URL of a place to the place.
+//! Opens an object store by its URL.
 
 use std::borrow::Cow;
 use std::path::Path as FilePath;
@@ -15,26 +15,26 @@ use url::{Host, Url};
 
 use super::fault::ObjectFault;
 use super::options::ObjectOptions;
-use super::reach::Door;
-use super::service::refused;
+use super::reach::ReachTarget;
+use super::service::invalid_settings;
 use super::{azure, s3};
 
-/// A place that was opened.
-pub(super) struct Opened {
+/// An opened object store.
+pub(super) struct OpenedStore {
     pub(super) store: Arc<dyn ObjectStore>,
-    /// The same, where it takes objects in parts that can be tried again.
+    /// The same store, if it accepts multipart uploads, whose parts can be retried one by one.
     pub(super) parts: Option<Arc<dyn MultipartStore>>,
     pub(super) prefix: Path,
-    pub(super) door: Door,
+    pub(super) target: ReachTarget,
     pub(super) name: String,
 }
 
-pub(super) fn open(text: &str, options: &ObjectOptions) -> Result<Opened> {
+pub(super) fn open(text: &str, options: &ObjectOptions) -> Result<OpenedStore> {
     let url = Url::parse(text.trim()).map_err(|error| unusable(error.to_string()))?;
     let has_secret = !url.username().is_empty() || url.password().is_some() || url.query().is_some();
-    // What stands there may be a key or a signature: it is not repeated.
+    // The text may be a key or a signature, so the message does not repeat it.
     if has_secret {
-        return Err(unusable("it has a user, a password or a question mark; keys do not stand in a URL"));
+        return Err(unusable("it has a user, a password, or a query; keys do not belong in a URL"));
     }
     match url.scheme() {
         "az" | "azure" => {
@@ -45,36 +45,37 @@ pub(super) fn open(text: &str, options: &ObjectOptions) -> Result<Opened> {
             let (store, address) = s3::open(first(&url)?, options)?;
             cloud(&url, &address, store)
         }
-        "file" => folder(&url.to_file_path().map_err(|()| unusable("it names no folder"))?),
+        "file" => folder(&url.to_file_path().map_err(|()| unusable("it has no folder"))?),
         "memory" => Ok(in_memory()),
-        scheme => Err(unusable(format!("`{}` is no kind of store that is known", short(scheme)))),
+        scheme => Err(unusable(format!("unknown scheme `{}`", short(scheme)))),
     }
 }
 
-pub(super) fn in_memory() -> Opened {
+pub(super) fn in_memory() -> OpenedStore {
     let store = Arc::new(InMemory::new());
-    Opened {
+    OpenedStore {
         store: Arc::clone(&store) as Arc<dyn ObjectStore>,
         parts: Some(store),
         prefix: Path::default(),
-        door: Door::Here,
+        target: ReachTarget::InProcess,
         name: "memory".to_owned(),
     }
 }
 
-pub(super) fn folder(folder: &FilePath) -> Result<Opened> {
+pub(super) fn folder(folder: &FilePath) -> Result<OpenedStore> {
     files::make_folder(folder)?;
-    let store = LocalFileSystem::new_with_prefix(folder).map_err(|error| refused("the folder", &error))?;
-    Ok(Opened {
+    let store =
+        LocalFileSystem::new_with_prefix(folder).map_err(|error| invalid_settings("the folder", &error))?;
+    Ok(OpenedStore {
         store: Arc::new(store),
         parts: None,
         prefix: Path::default(),
-        door: Door::Folder(folder.to_owned()),
+        target: ReachTarget::Folder(folder.to_owned()),
         name: format!("folder {}", folder.display()),
     })
 }
 
-fn cloud<S: ObjectStore + MultipartStore>(url: &Url, address: &str, store: Arc<S>) -> Result<Opened> {
+fn cloud<S: ObjectStore + MultipartStore>(url: &Url, address: &str, store: Arc<S>) -> Result<OpenedStore> {
     let prefix = Path::from_url_path(url.path()).map_err(|error| unusable(error.to_string()))?;
     let address = Url::parse(address).map_err(|error| unusable(error.to_string()))?;
     let host = address.host().ok_or_else(|| unusable("the endpoint has no host"))?;
@@ -84,22 +85,22 @@ fn cloud<S: ObjectStore + MultipartStore>(url: &Url, address: &str, store: Arc<S
     };
     let port = address.port_or_known_default().unwrap_or(443);
     let name = match url.host_str() {
-        Some(place) if prefix.as_ref().is_empty() => format!("{}://{place}", url.scheme()),
-        Some(place) => format!("{}://{place}/{prefix}", url.scheme()),
+        Some(container) if prefix.as_ref().is_empty() => format!("{}://{container}", url.scheme()),
+        Some(container) => format!("{}://{container}/{prefix}", url.scheme()),
         None => url.scheme().to_owned(),
     };
-    Ok(Opened {
+    Ok(OpenedStore {
         store: Arc::clone(&store) as Arc<dyn ObjectStore>,
         parts: Some(store),
         prefix,
-        door: Door::Host(host, port),
+        target: ReachTarget::Host(host, port),
         name,
     })
 }
 
-/// The container or the bucket.
+/// Returns the name of the container or bucket.
 fn first(url: &Url) -> Result<&str> {
-    url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| unusable("it names no container or bucket"))
+    url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| unusable("it has no container or bucket"))
 }
 
 fn unusable(why: impl Into<Cow<'static, str>>) -> Error {

@@ -1,4 +1,4 @@
-//! How to reach an object store, and as whom.
+//! Options and credentials for an object store.
 
 use std::time::Duration;
 
@@ -6,30 +6,30 @@ use trommel_blocks::Retry;
 
 use crate::secret::Secret;
 
-/// How to reach an object store. The place itself is a URL, see
+/// Options for connecting to an object store. The URL is an argument of
 /// [`Objects::open`](super::Objects::open).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ObjectOptions {
-    /// As whom.
+    /// The credentials.
     pub access: Access,
-    /// The storage account, for `az://`. Not needed with a connection string that names it.
+    /// The storage account, for `az://`. Not needed if a connection string has it.
     pub account: Option<String>,
     /// The region, for `s3://`.
     pub region: Option<String>,
-    /// The address of the service where it is not the vendor's own: another service that speaks
-    /// like S3, or an emulator.
+    /// The address of the service, if it is not the vendor's own: an S3-compatible service or an
+    /// emulator.
     pub endpoint: Option<String>,
-    /// Whether the endpoint may be asked without encryption. On this machine it may always.
+    /// True if unencrypted connections are allowed. On this machine they always are.
     pub allow_http: bool,
-    /// How often a request is tried.
+    /// The rules for retries.
     pub retry: Retry,
-    /// How long one try may take.
-    pub each: Duration,
+    /// The timeout of one attempt.
+    pub attempt_timeout: Duration,
 }
 
 impl Default for ObjectOptions {
-    /// As the machine that asks, at the vendor's own address; a try may take 15 seconds.
+    /// The credentials of this machine, the vendor's own address, and a timeout of 15 seconds.
     fn default() -> Self {
         Self {
             access: Access::Machine { client_id: None },
@@ -38,53 +38,53 @@ impl Default for ObjectOptions {
             endpoint: None,
             allow_http: false,
             retry: Retry::default(),
-            each: Duration::from_secs(15),
+            attempt_timeout: Duration::from_secs(15),
         }
     }
 }
 
 impl ObjectOptions {
-    /// The defaults, as whom.
+    /// Creates default options with these credentials.
     pub fn new(access: Access) -> Self {
         Self { access, ..Self::default() }
     }
 }
 
-/// As whom an object store is asked.
+/// Credentials for an object store.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Access {
-    /// As the machine: a managed identity (Azure), the role of the instance (S3).
+    /// Of this machine: a managed identity (Azure) or the role of the instance (S3).
     Machine {
-        /// Which of the identities, where the machine has several (Azure).
+        /// Selects one of several identities of the machine (Azure).
         client_id: Option<String>,
     },
-    /// With what the command line of Azure is logged in with.
+    /// Of the user who is logged in with the command line of Azure.
     AzureCli,
-    /// With the key of a storage account of Azure.
+    /// The key of an Azure storage account.
     AzureKey(Secret),
-    /// With a connection string of Azure: an account with its key, or with a signature.
+    /// An Azure connection string: an account with its key or a signature.
     AzureConnectionString(Secret),
-    /// With a shared access signature of Azure: `sv=…&sig=…`.
+    /// An Azure shared access signature: `sv=…&sig=…`.
     AzureSignature(Secret),
-    /// As an application that is registered in Azure.
+    /// An application that is registered in Azure.
     AzureApplication {
-        /// The directory.
+        /// The directory (tenant).
         tenant_id: String,
-        /// The application.
+        /// The id of the application.
         client_id: String,
         /// Its secret.
         client_secret: Secret,
     },
-    /// With an access key of S3.
+    /// An access key of S3.
     S3Key {
-        /// Its id.
+        /// The id of the key.
         id: String,
         /// Its secret.
         secret: Secret,
-        /// The token of a session, where the key is one for a while.
+        /// The session token of a temporary key.
         token: Option<Secret>,
     },
-    /// As nobody.
+    /// No credentials.
     Anonymous,
 }

@@ -1,4 +1,4 @@
-//! Payloads as objects.
+//! The payload storage of object stores.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -13,25 +13,27 @@ use trommel_session::Watch;
 
 use super::failure;
 use super::fault::ObjectFault;
-use super::place::Objects;
+use super::location::Objects;
 
-/// What is held of a payload, and sent at once.
-const PART: u64 = 8 << 20;
+/// The bytes of a part. One part at a time is held in memory and sent.
+const PART_BYTES: u64 = 8 << 20;
 
-/// S3 takes no more parts.
-const PARTS: u64 = 10_000;
+/// The maximum number of parts in S3.
+const MAX_PARTS: u64 = 10_000;
 
-/// A storage of payloads in an object store. A payload has its name only when it is there whole.
+/// A payload storage in an object store. A payload is visible under its name only when it is
+/// complete.
 #[derive(Debug)]
 pub struct ObjectPayloads(Objects);
 
 impl ObjectPayloads {
-    /// Payloads in this place.
+    /// Creates a payload storage at this location.
     pub fn new(objects: Objects) -> Self {
         Self(objects)
     }
 
-    /// A payload's name ends up in a path, as those of sessions do.
+    /// Returns the object path. The name becomes part of a path, so it must be valid like a session
+    /// id.
     fn path(&self, name: &str) -> Result<Path> {
         if Key::new("any", name).is_err() {
             return Err(ErrorKind::InvalidName { role: "payload", name: name.to_owned() }.into());
@@ -39,7 +41,7 @@ impl ObjectPayloads {
         Ok(self.0.path(&["payloads", name]))
     }
 
-    /// How long the payload is, where there is one.
+    /// Returns the length of the payload in bytes; `None` if it does not exist.
     fn length(&self, path: &Path, watch: &Watch<'_>) -> Result<Option<u64>> {
         let inner = &self.0.0;
         inner.engine.run(watch, || {
@@ -56,22 +58,22 @@ impl ObjectPayloads {
             async move {
                 let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
                 match store.put_opts(&path, payload, options).await {
-                    // By that name there is nothing else.
+                    // Names are derived from contents, so an existing object is this payload.
                     Ok(_) | Err(StoreError::AlreadyExists { .. } | StoreError::Precondition { .. }) => Ok(()),
-                    Err(error) => Err(failure::of(&name, &error)),
+                    Err(error) => Err(failure::from_store(&name, &error)),
                 }
             }
         })
     }
 
-    /// For stores that take parts in one go only; a failure is final.
+    /// Uploads to a store whose multipart uploads cannot retry single parts; a failure is final.
     fn put_stream(&self, path: &Path, from: &mut Source<'_>, watch: &Watch<'_>) -> Result<()> {
         let inner = &self.0.0;
         let upload = inner.engine.run(watch, || {
             let (store, name, path) = (inner.store.clone(), inner.name.clone(), path.clone());
-            async move { store.put_multipart(&path).await.map_err(|error| failure::of(&name, &error)) }
+            async move { store.put_multipart(&path).await.map_err(|error| failure::from_store(&name, &error)) }
         })?;
-        let mut writing = WriteMultipart::new_with_chunk_size(upload, PART as usize);
+        let mut writing = WriteMultipart::new_with_chunk_size(upload, PART_BYTES as usize);
         loop {
             let part = from.next(watch);
             let name = inner.name.clone();
@@ -79,19 +81,22 @@ impl ObjectPayloads {
                 Ok(Some(part)) => {
                     writing = inner.engine.once(watch, async move {
                         writing.put(part.into());
-                        writing.wait_for_capacity(0).await.map_err(|error| failure::of(&name, &error))?;
+                        writing
+                            .wait_for_capacity(0)
+                            .await
+                            .map_err(|error| failure::from_store(&name, &error))?;
                         Ok(writing)
                     })?;
                 }
                 Ok(None) => {
                     return inner.engine.once(watch, async move {
-                        writing.finish().await.map(drop).map_err(|error| failure::of(&name, &error))
+                        writing.finish().await.map(drop).map_err(|error| failure::from_store(&name, &error))
                     });
                 }
                 Err(error) => {
                     let unwatched = Watch::new();
                     let _ = inner.engine.once(&unwatched, async move {
-                        writing.abort().await.map_err(|error| failure::of(&name, &error))
+                        writing.abort().await.map_err(|error| failure::from_store(&name, &error))
                     });
                     return Err(error);
                 }
@@ -100,7 +105,7 @@ impl ObjectPayloads {
     }
 }
 
-/// A payload on its way in parts, each of which is sent again where that can help.
+/// A multipart upload, with retries of single parts.
 struct Upload<'a, 'w> {
     to: &'a ObjectPayloads,
     store: Arc<dyn MultipartStore>,
@@ -111,17 +116,20 @@ struct Upload<'a, 'w> {
 impl Upload<'_, '_> {
     fn run(&self, from: &mut Source<'_>) -> Result<()> {
         let (inner, bytes) = (&self.to.0.0, from.left);
-        let id: MultipartId = inner.engine.run(self.watch, || {
-            let (store, name, path) = (self.store.clone(), inner.name.clone(), self.path.clone());
-            async move { store.create_multipart(&path).await.map_err(|error| failure::of(&name, &error)) }
-        })?;
+        let id: MultipartId =
+            inner.engine.run(self.watch, || {
+                let (store, name, path) = (self.store.clone(), inner.name.clone(), self.path.clone());
+                async move {
+                    store.create_multipart(&path).await.map_err(|error| failure::from_store(&name, &error))
+                }
+            })?;
         let done = self.send(&id, from).and_then(|sent| self.complete(&id, &sent, bytes));
         if done.is_err() {
-            // What was sent goes, as far as it can; services remove what is left of it after a
+            // Removes the parts that were sent. If that fails, the service removes them after a
             // while.
             let (store, name, path) = (self.store.clone(), inner.name.clone(), self.path.clone());
             let _ = inner.engine.once(&Watch::new(), async move {
-                store.abort_multipart(&path, &id).await.map_err(|error| failure::of(&name, &error))
+                store.abort_multipart(&path, &id).await.map_err(|error| failure::from_store(&name, &error))
             });
         }
         done
@@ -137,7 +145,7 @@ impl Upload<'_, '_> {
                 let (id, payload) = (id.clone(), payload.clone());
                 async move {
                     let part = store.put_part(&path, &id, index, payload).await;
-                    part.map_err(|error| failure::of(&name, &error))
+                    part.map_err(|error| failure::from_store(&name, &error))
                 }
             })?);
         }
@@ -151,14 +159,15 @@ impl Upload<'_, '_> {
             let (id, sent) = (id.clone(), sent.to_vec());
             async move {
                 let done = store.complete_multipart(&path, &id, sent).await;
-                done.map(drop).map_err(|error| failure::of(&name, &error))
+                done.map(drop).map_err(|error| failure::from_store(&name, &error))
             }
         });
         match completed {
-            // Its parts are gone when an answer was lost: the payload is there then.
+            // If the answer to an earlier attempt was lost, the parts are gone, but the payload
+            // exists.
             Err(error) if error.class() != ErrorClass::Cancelled => {
                 match self.to.length(&self.path, self.watch) {
-                    Ok(Some(there)) if there == bytes => Ok(()),
+                    Ok(Some(stored)) if stored == bytes => Ok(()),
                     _ => Err(error),
                 }
             }
@@ -167,17 +176,17 @@ impl Upload<'_, '_> {
     }
 }
 
-/// Bytes that come in parts, so many in all.
+/// A reader that must yield exactly `left` more bytes, in parts.
 struct Source<'a> {
     from: &'a mut (dyn Read + Send),
     left: u64,
 }
 
 impl Source<'_> {
-    /// The next part, or none at the end.
+    /// Returns the next part; `None` at the end.
     fn next(&mut self, watch: &Watch<'_>) -> Result<Option<Vec<u8>>> {
         watch.check()?;
-        let wanted = self.left.min(PART);
+        let wanted = self.left.min(PART_BYTES);
         if wanted == 0 {
             return Ok(None);
         }
@@ -198,22 +207,25 @@ impl PayloadStorage for ObjectPayloads {
 
     fn put(&self, name: &str, bytes: u64, from: &mut (dyn Read + Send), watch: &Watch<'_>) -> Result<()> {
         let path = self.path(name)?;
-        if bytes > PART * PARTS {
-            return Err(
-                ObjectFault::PayloadTooLarge { place: self.name(), bytes, limit: PART * PARTS }.into()
-            );
+        if bytes > PART_BYTES * MAX_PARTS {
+            return Err(ObjectFault::PayloadTooLarge {
+                store: self.name(),
+                bytes,
+                limit: PART_BYTES * MAX_PARTS,
+            }
+            .into());
         }
         match self.length(&path, watch)? {
-            Some(there) if there == bytes => return Ok(()),
+            Some(stored) if stored == bytes => return Ok(()),
             Some(stored) => {
-                let (place, name) = (self.name(), name.to_owned());
-                return Err(ObjectFault::PayloadDiffers { place, name, stored, bytes }.into());
+                let (store, name) = (self.name(), name.to_owned());
+                return Err(ObjectFault::PayloadDiffers { store, name, stored, bytes }.into());
             }
             None => {}
         }
         let mut from = Source { from, left: bytes };
-        if bytes <= PART {
-            // A payload without bytes has no part.
+        if bytes <= PART_BYTES {
+            // An empty payload has no part.
             let whole = from.next(watch)?.unwrap_or_default();
             return self.put_whole(&path, whole, watch);
         }
@@ -227,19 +239,21 @@ impl PayloadStorage for ObjectPayloads {
         let path = self.path(name)?;
         let bytes = self
             .length(&path, watch)?
-            .ok_or_else(|| ObjectFault::NoPayload { place: self.name(), name: name.to_owned() })?;
+            .ok_or_else(|| ObjectFault::NoPayload { store: self.name(), name: name.to_owned() })?;
         let inner = &self.0.0;
         let mut from = 0;
         while from < bytes {
-            let range = from..bytes.min(from + PART);
+            let range = from..bytes.min(from + PART_BYTES);
             let piece = inner.engine.run(watch, || {
                 let (store, name) = (inner.store.clone(), inner.name.clone());
                 let (path, range) = (path.clone(), range.clone());
-                async move { store.get_range(&path, range).await.map_err(|error| failure::of(&name, &error)) }
+                async move {
+                    store.get_range(&path, range).await.map_err(|error| failure::from_store(&name, &error))
+                }
             })?;
             if piece.len() as u64 != range.end - range.start {
-                let (place, name) = (self.name(), name.to_owned());
-                return Err(ObjectFault::PayloadChanged { place, name }.into());
+                let (store, name) = (self.name(), name.to_owned());
+                return Err(ObjectFault::PayloadChanged { store, name }.into());
             }
             take(&piece)?;
             from = range.end;

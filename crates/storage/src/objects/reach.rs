@@ -1,4 +1,4 @@
-//! Finds out if a place can be reached, within a time.
+//! Checks within a timeout whether a store can be reached.
 
 use std::borrow::Cow;
 use std::net::{TcpStream, ToSocketAddrs};
@@ -11,39 +11,39 @@ use trommel_blocks::{Error, Result};
 
 use super::fault::ObjectFault;
 
-/// Where to find out whether a place can be reached.
+/// The address to check for reachability.
 #[derive(Clone, Debug)]
-pub(super) enum Door {
+pub(super) enum ReachTarget {
     /// A host and a port.
     Host(String, u16),
     Folder(PathBuf),
-    /// It is in this process.
-    Here,
+    /// In this process, so always reachable.
+    InProcess,
 }
 
-/// Connects and closes again. Looking up a name can take as long as it likes, so that it is done
-/// apart, and left behind when it is late.
-pub(super) fn reach(door: &Door, name: &str, patience: Duration) -> Result<()> {
+/// Connects and closes the connection. Name lookup has no timeout of its own, so it runs on a
+/// thread that is abandoned when it is late.
+pub(super) fn reach(target: &ReachTarget, name: &str, timeout: Duration) -> Result<()> {
     let offline = |why: Cow<'static, str>| {
-        Error::from(ObjectFault::Unreachable { place: name.to_owned(), why: Some(why) })
+        Error::from(ObjectFault::Unreachable { store: name.to_owned(), why: Some(why) })
     };
-    match door {
-        Door::Here => Ok(()),
-        Door::Folder(folder) if folder.is_dir() => Ok(()),
-        Door::Folder(_) => Err(offline("its folder is gone".into())),
-        Door::Host(host, port) => {
+    match target {
+        ReachTarget::InProcess => Ok(()),
+        ReachTarget::Folder(folder) if folder.is_dir() => Ok(()),
+        ReachTarget::Folder(_) => Err(offline("its folder is gone".into())),
+        ReachTarget::Host(host, port) => {
             let (host, port) = (host.clone(), *port);
             let (answer, answered) = channel();
-            let until = Instant::now() + patience;
+            let until = Instant::now() + timeout;
             let started = thread::Builder::new().name("reach".to_owned()).spawn(move || {
-                // Nobody listens any more when this is late.
+                // The receiver is gone if the timeout has passed.
                 let _ = answer.send(connect(&host, port, until));
             });
             started.map_err(|error| offline(error.to_string().into()))?;
-            match answered.recv_timeout(patience) {
+            match answered.recv_timeout(timeout) {
                 Ok(Ok(())) => Ok(()),
                 Ok(Err(why)) => Err(offline(why.into())),
-                Err(_) => Err(offline(format!("no answer within {} ms", patience.as_millis()).into())),
+                Err(_) => Err(offline(format!("no answer within {} ms", timeout.as_millis()).into())),
             }
         }
     }

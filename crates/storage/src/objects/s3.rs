@@ -1,21 +1,21 @@
-//! S3, and what speaks like it.
+//! Opens buckets of S3 and compatible services.
 
 use std::sync::Arc;
 
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use trommel_blocks::Result;
 
-use super::answer::Listening;
+use super::answer::AnswerConnector;
 use super::fault::ObjectFault;
 use super::options::{Access, ObjectOptions};
-use super::service::{client, endpoint, no_retry, refused};
+use super::service::{client, endpoint, invalid_settings, no_retry};
 
-/// Where S3 is asked when no region is named.
-const REGION: &str = "us-east-1";
+/// The region if none is configured.
+const DEFAULT_REGION: &str = "us-east-1";
 
-/// A bucket, and the address it is asked at.
+/// Creates a client of the bucket without connecting, and returns it with the service address.
 pub(super) fn open(bucket: &str, options: &ObjectOptions) -> Result<(Arc<AmazonS3>, String)> {
-    let region = options.region.as_deref().unwrap_or(REGION);
+    let region = options.region.as_deref().unwrap_or(DEFAULT_REGION);
     let mut builder = AmazonS3Builder::new().with_bucket_name(bucket).with_region(region);
     builder = match &options.access {
         Access::Machine { .. } => builder,
@@ -25,13 +25,13 @@ pub(super) fn open(bucket: &str, options: &ObjectOptions) -> Result<(Arc<AmazonS
         }
         Access::Anonymous => builder.with_skip_signature(true),
         _ => {
-            let needs = "a key of S3, or the machine's own, not one of Azure";
+            let needs = "credentials of S3 or of this machine, not of Azure";
             return Err(ObjectFault::Access { scheme: "s3://", needs }.into());
         }
     };
     let address = match &options.endpoint {
-        // Others than the vendor are asked for buckets in the path, as nobody answers for
-        // `bucket.localhost`.
+        // Compatible services get the bucket in the path, because names such as `bucket.localhost`
+        // do not resolve.
         Some(address) => {
             let address = endpoint(address, options.allow_http)?;
             builder =
@@ -43,7 +43,7 @@ pub(super) fn open(bucket: &str, options: &ObjectOptions) -> Result<(Arc<AmazonS
     let builder = builder
         .with_client_options(client(options, &address))
         .with_retry(no_retry())
-        .with_http_connector(Listening);
-    let store = builder.build().map_err(|error| refused("S3", &error))?;
+        .with_http_connector(AnswerConnector);
+    let store = builder.build().map_err(|error| invalid_settings("S3", &error))?;
     Ok((Arc::new(store), address))
 }

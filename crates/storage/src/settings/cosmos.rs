@@ -1,4 +1,4 @@
-//! A container of Cosmos DB.
+//! Settings of Cosmos DB.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::table::Setting;
 #[cfg(feature = "cosmos")]
 use crate::cosmos::{CosmosBlockStorage, CosmosOptions, Credential};
 
-/// The database where none is named.
+/// The default database.
 pub const DATABASE: &str = "amplifier-db";
 
-/// The container where none is named.
+/// The default container.
 pub const CONTAINER: &str = "items";
 
 /// A container of Cosmos DB.
@@ -29,11 +29,11 @@ pub struct CosmosSettings {
     pub database: String,
     /// The container.
     pub container: String,
-    /// As whom.
+    /// The credentials.
     pub auth: Auth,
 }
 
-/// The container that is named, if one is.
+/// The configured container.
 pub(super) fn of(layers: &mut Layers<'_>) -> Result<Option<CosmosSettings>> {
     let endpoint = layers.text(Setting::ENDPOINT)?;
     if endpoint.is_none() && !layers.has(Setting::CONNECTION_STRING) {
@@ -44,7 +44,7 @@ pub(super) fn of(layers: &mut Layers<'_>) -> Result<Option<CosmosSettings>> {
         (Some(endpoint), _) => endpoint,
         (None, Auth::ConnectionString(text)) => access::endpoint_in(text)?,
         (None, _) => {
-            return Err(Setting::ENDPOINT.wrong("is missing", "set it to the address of the account"));
+            return Err(Setting::ENDPOINT.error("is missing", "set it to the address of the account"));
         }
     };
     parse::check_address(&endpoint, Setting::ENDPOINT)?;
@@ -57,7 +57,7 @@ pub(super) fn of(layers: &mut Layers<'_>) -> Result<Option<CosmosSettings>> {
 }
 
 impl CosmosSettings {
-    /// Creates the storage. Asks nothing yet.
+    /// Creates the storage without connecting.
     #[cfg(feature = "cosmos")]
     pub(super) fn open(&self) -> Result<Arc<dyn BlockStorage>> {
         let credential = credential(&self.auth)?;

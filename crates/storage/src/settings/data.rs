@@ -1,42 +1,42 @@
-//! What settings say, as plain data.
+//! Settings as plain data.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use trommel_blocks::{Policy, Settlement};
+use trommel_blocks::{ConflictResolution, Policy};
 
 use crate::secret::Secret;
 
-/// Where sessions are kept.
+/// The location of sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// On this machine.
+    /// On this machine only.
     #[default]
     Local,
-    /// On this machine first, and brought together with a storage.
+    /// On this machine, synced with a storage.
     Hybrid,
 }
 
-/// As whom a storage is asked.
+/// The credentials for a storage.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Auth {
-    /// With the key of an account.
+    /// The key of an account.
     Key(Secret),
-    /// With a connection string.
+    /// A connection string.
     ConnectionString(Secret),
-    /// As the machine.
+    /// The identity of the machine.
     ManagedIdentity {
-        /// Which of its identities, where it has several.
+        /// The ID of the identity, if the machine has several.
         client_id: Option<String>,
     },
-    /// As whoever the machine has credentials of: its own identity (Azure), the credentials of its
-    /// instance or container (S3), or for Cosmos DB, where it has none, who is logged in. Where
-    /// tenant, client and secret of an application are set, it is that one instead: a
-    /// [`ServicePrincipal`](Self::ServicePrincipal).
+    /// The default credentials of the machine: its managed identity (Azure), the credentials of its
+    /// instance or container (S3), or, for Cosmos DB without a managed identity, the user who is
+    /// logged in. If tenant, client, and secret of an application are set, they become a
+    /// [`ServicePrincipal`](Self::ServicePrincipal) instead.
     DefaultCredentials,
-    /// As an application.
+    /// An application.
     ServicePrincipal {
         /// The directory.
         tenant_id: String,
@@ -45,61 +45,61 @@ pub enum Auth {
         /// Its secret.
         client_secret: Secret,
     },
-    /// With a shared access signature (object stores of Azure).
+    /// A shared access signature (object stores of Azure).
     Signature(Secret),
-    /// With an access key (S3).
+    /// An access key (S3).
     AccessKey {
-        /// Its id.
+        /// Its ID.
         id: String,
         /// Its secret.
         secret: Secret,
-        /// The token of a session, where the key is one for a while.
+        /// The session token of a temporary key.
         token: Option<Secret>,
     },
-    /// As nobody (object stores).
+    /// Anonymous access (object stores).
     Anonymous,
 }
 
-/// When both sides are brought together.
+/// The settings of the sync.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SyncSettings {
-    /// Whether they are at all.
+    /// True if sessions are synced.
     pub enabled: bool,
-    /// Whether they are without being asked.
+    /// True if they are synced automatically.
     pub auto_sync: bool,
-    /// How often, then.
+    /// The interval of automatic syncs.
     pub interval: Duration,
-    /// What happens where both sides changed.
-    pub conflict_resolution: Settlement,
-    /// The projects whose sessions are sent; a name may end with `*`. Without any, those of all.
+    /// The resolution of conflicts.
+    pub conflict_resolution: ConflictResolution,
+    /// The projects whose sessions are synced; a name may end with `*`. All projects if empty.
     pub projects: Vec<String>,
-    /// Whether any session is sent.
-    pub is_any_sent: bool,
+    /// True if any session is synced.
+    pub is_any_synced: bool,
 }
 
 impl SyncSettings {
-    /// Which sessions are sent.
+    /// The sessions to sync.
     pub fn policy(&self) -> Policy {
-        if !self.enabled || !self.is_any_sent {
+        if !self.enabled || !self.is_any_synced {
             return Policy::None;
         }
         if self.projects.is_empty() {
             return Policy::All;
         }
         let projects = self.projects.clone();
-        let is_meant = move |name: &str, project: &String| match project.strip_suffix('*') {
-            Some(begins) => name.starts_with(begins),
+        let matches = move |name: &str, project: &String| match project.strip_suffix('*') {
+            Some(prefix) => name.starts_with(prefix),
             None => name == project,
         };
         Policy::Filter(Arc::new(move |session| {
-            Ok(projects.iter().any(|project| is_meant(&session.project, project)))
+            Ok(projects.iter().any(|project| matches(&session.project, project)))
         }))
     }
 }
 
-/// What was given on a command line or in a call. What is none is looked up elsewhere. There are no
-/// secrets among them.
+/// Settings from a command line or a call; missing ones are looked up elsewhere. They contain no
+/// secrets.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Parameters {

@@ -1,13 +1,13 @@
-//! What is wrong with settings. No value is repeated: what is at the wrong place may be a secret.
+//! Faults of settings. Messages never repeat a value, because it may be a misplaced secret.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use trommel_base::text::shown_path;
+use trommel_base::text::display_path;
 use trommel_blocks::{Error, ErrorClass, StorageFault};
 
-/// What is wrong with settings.
+/// A fault of a setting.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SettingFault {
@@ -15,23 +15,23 @@ pub enum SettingFault {
     Setting {
         /// The names under which it can be set.
         setting: String,
-        /// What is wrong with it.
+        /// The fact about it.
         what: &'static str,
-        /// What to do.
+        /// The advice.
         advice: Cow<'static, str>,
     },
-    /// A value is not one of those allowed.
+    /// A value is not allowed.
     Value {
-        /// Where it was set.
+        /// The location of the value.
         origin: String,
-        /// The values that are allowed.
+        /// The allowed values.
         allowed: Cow<'static, str>,
     },
-    /// A secret is in a file that others may read.
+    /// A secret is in a file that other users may read.
     OpenFile {
         /// The secret's name, and the file.
         origin: String,
-        /// The command that closes the file.
+        /// The command that makes the file private.
         closing: String,
     },
     /// The section of the settings file is not a mapping.
@@ -46,53 +46,53 @@ pub enum SettingFault {
         /// The line and the column.
         position: Option<(u64, u64)>,
     },
-    /// A file that should hold a secret cannot be used.
+    /// A secret file cannot be used.
     Secret {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         problem: SecretProblem,
     },
-    /// Something else than a small file is in the place of a file.
+    /// The path is not a regular file, or the file is too large.
     NotAFile {
         /// The path.
         path: PathBuf,
-        /// The most bytes.
+        /// The maximum size in bytes.
         most: u64,
     },
-    /// A storage is to be used, and none is named.
+    /// A storage is needed, but none is configured.
     NoStorage,
-    /// A storage is named, and a folder for it is not known.
+    /// A storage is configured, but no folder for it is known.
     NoHome {
-        /// The variable that names the folder, with its purpose.
+        /// The variable for that folder, with its purpose.
         variable: &'static str,
     },
-    /// The credentials are of a kind that the storage does not know.
+    /// The storage does not support this kind of credentials.
     Credentials,
-    /// The storage that is named is not part of this build.
+    /// The configured storage is not part of this build.
     NotBuilt {
         /// The storage.
         storage: &'static str,
         /// The feature that builds it.
         feature: &'static str,
     },
-    /// The settings name a storage that cannot be used.
+    /// The configured storage cannot be used.
     Unusable(Box<Error>),
 }
 
-/// Why a file cannot be used as a secret.
+/// The reason why a secret file cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SecretProblem {
-    /// There is no such file.
+    /// The file does not exist.
     Missing,
-    /// Others may read it.
+    /// Other users may read it.
     Open,
-    /// It is not one line.
+    /// It has more or less than one line.
     Lines,
 }
 
-/// The command that closes a file to others.
+/// The command that makes a file private.
 pub(super) fn closing(path: &Path) -> String {
     format!("`chmod 600 {}`", path.display())
 }
@@ -101,33 +101,35 @@ impl fmt::Display for SettingFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Setting { setting, what, .. } => write!(f, "the setting {setting} {what}"),
-            Self::Value { origin, .. } => write!(f, "the value of {origin} cannot be used"),
+            Self::Value { origin, .. } => write!(f, "invalid value of {origin}"),
             Self::OpenFile { origin, .. } => {
-                write!(f, "{origin} is a secret, and others may read that file")
+                write!(f, "{origin} is a secret in a file that other users may read")
             }
             Self::Section { path } => {
-                write!(f, "`session_storage` in {} must be names with values", shown_path(path))
+                write!(f, "`session_storage` in {} must be a mapping", display_path(path))
             }
             Self::Yaml { path, position } => {
-                write!(f, "{} is no YAML that can be read", shown_path(path))?;
+                write!(f, "{} is not valid YAML", display_path(path))?;
                 position.map_or(Ok(()), |(line, column)| write!(f, " near line {line}, column {column}"))
             }
             Self::Secret { path, problem } => {
                 let problem = match problem {
-                    SecretProblem::Missing => "there is no such file",
-                    SecretProblem::Open => "others may read that file",
-                    SecretProblem::Lines => "it must be one line, and nothing else in that file",
+                    SecretProblem::Missing => "the file does not exist",
+                    SecretProblem::Open => "other users may read the file",
+                    SecretProblem::Lines => "the file must contain exactly one line",
                 };
-                write!(f, "the secret in {}: {problem}", shown_path(path))
+                write!(f, "the secret in {}: {problem}", display_path(path))
             }
             Self::NotAFile { path, most } => {
-                write!(f, "{} must be a file of at most {most} bytes", shown_path(path))
+                write!(f, "{} must be a file of at most {most} bytes", display_path(path))
             }
-            Self::NoStorage => f.write_str("sessions are to be kept in a storage, and none is named"),
-            Self::NoHome { .. } => f.write_str("a storage is named, and this user has no home"),
-            Self::Credentials => f.write_str("Cosmos DB knows keys, connection strings and identities"),
+            Self::NoStorage => f.write_str("no session storage is configured"),
+            Self::NoHome { .. } => f.write_str("a storage is configured, but no home directory was found"),
+            Self::Credentials => {
+                f.write_str("Cosmos DB supports keys, connection strings, and identities only")
+            }
             Self::NotBuilt { storage, .. } => {
-                write!(f, "the settings name a storage in {storage}, which this build knows nothing of")
+                write!(f, "a storage in {storage} is configured, which this build does not support")
             }
             Self::Unusable(error) => write!(f, "{error}"),
         }
@@ -149,20 +151,20 @@ impl StorageFault for SettingFault {
             Self::Setting { advice, .. } => Cow::Borrowed(&**advice),
             Self::Value { allowed, .. } => format!("it must be {allowed}").into(),
             Self::OpenFile { closing, .. } => Cow::Borrowed(&**closing),
-            Self::Section { .. } => "write a mapping there".into(),
-            Self::Yaml { .. } => "look for a tab, a missing quote, or a name that stands twice there".into(),
+            Self::Section { .. } => "write names with values".into(),
+            Self::Yaml { .. } => "check for tabs, missing quotes, and duplicate names".into(),
             Self::Secret { path, problem } => match problem {
-                SecretProblem::Missing => "make it, or name another".into(),
+                SecretProblem::Missing => "create it, or set another path".into(),
                 SecretProblem::Open => closing(path).into(),
-                SecretProblem::Lines => "remove the rest".into(),
+                SecretProblem::Lines => "remove the other lines".into(),
             },
-            Self::NotAFile { .. } => "name another file".into(),
+            Self::NotAFile { .. } => "choose another file".into(),
             Self::NoStorage => {
                 "set `session_storage.cosmos.endpoint` (or COSMOS_ENDPOINT) or `session_storage.objects.url` (or TROMMEL_OBJECTS_URL), or the mode `local`".into()
             }
             Self::NoHome { variable } => format!("set {variable}").into(),
-            Self::Credentials => "name one as `auth_method`".into(),
-            Self::NotBuilt { feature, .. } => format!("build it with the feature `{feature}`").into(),
+            Self::Credentials => "set `auth_method` to one of them".into(),
+            Self::NotBuilt { feature, .. } => format!("build with the feature `{feature}`").into(),
             // Its text ends with its own advice.
             Self::Unusable(_) => return None,
         })

@@ -1,4 +1,4 @@
-//! The settings file, and files that hold a secret.
+//! Reads the settings file, and secret files.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,30 +13,30 @@ use super::fault::{SecretProblem, SettingFault, closing};
 use super::table::Setting;
 use crate::secret::Secret;
 
-/// A settings file is no longer.
-const LONGEST: u64 = 4 << 20;
+/// Maximum size of the settings file.
+const MAX_FILE: u64 = 4 << 20;
 
-/// A secret is no longer.
-const LONGEST_SECRET: u64 = 64 << 10;
+/// Maximum size of a secret file.
+const MAX_SECRET: u64 = 64 << 10;
 
-/// What the settings file says of sessions.
+/// The section `session_storage` of the settings file.
 #[derive(Default)]
 pub(super) struct Section {
     path: PathBuf,
-    /// Whether others than its owner may read it.
+    /// True if other users may read the file.
     is_open: bool,
     values: Map<String, Value>,
 }
 
-/// The one part of the file that is ours. What other programs write besides is passed over.
+/// The section of the file that is ours; sections of other programs are ignored.
 #[derive(Deserialize)]
-struct Whole {
+struct SettingsFile {
     #[serde(default)]
     session_storage: Option<Value>,
 }
 
 pub(super) fn read(path: &Path) -> Result<Section> {
-    let Some((text, is_open)) = contents(path, LONGEST)? else { return Ok(Section::default()) };
+    let Some((text, is_open)) = contents(path, MAX_FILE)? else { return Ok(Section::default()) };
     let values = if text.trim().is_empty() { None } else { parse(path, &text)?.session_storage };
     let values = match values {
         None | Some(Value::Null) => Map::new(),
@@ -48,51 +48,51 @@ pub(super) fn read(path: &Path) -> Result<Section> {
     Ok(Section { path: path.to_owned(), is_open, values })
 }
 
-/// What the reader says is not told, as it may show the line, and that may hold a key; where it
-/// stands is.
-fn parse(path: &Path, text: &str) -> Result<Whole> {
+/// The message of the parser is dropped, because it may show the line, which may contain a key.
+/// Only its position is kept.
+fn parse(path: &Path, text: &str) -> Result<SettingsFile> {
     serde_saphyr::from_str(text).map_err(|error| {
         let position = error.location().map(|at| (at.line(), at.column()));
         SettingFault::Yaml { path: path.to_owned(), position }.into()
     })
 }
 
-/// A secret in a file of its own. It is the only thing there, but for white space around it.
+/// Reads a secret file. It must contain only the secret, except for white space around it.
 pub(super) fn secret(path: &Path) -> Result<Secret> {
-    let wrong = |problem| SettingFault::Secret { path: path.to_owned(), problem }.into();
-    let Some((text, is_open)) = contents(path, LONGEST_SECRET)? else {
-        return Err(wrong(SecretProblem::Missing));
+    let fault = |problem| SettingFault::Secret { path: path.to_owned(), problem }.into();
+    let Some((text, is_open)) = contents(path, MAX_SECRET)? else {
+        return Err(fault(SecretProblem::Missing));
     };
     if is_open {
-        return Err(wrong(SecretProblem::Open));
+        return Err(fault(SecretProblem::Open));
     }
     let text = text.trim();
     if text.is_empty() || text.contains(['\n', '\r', '\0']) {
-        return Err(wrong(SecretProblem::Lines));
+        return Err(fault(SecretProblem::Lines));
     }
     Ok(Secret::new(text))
 }
 
-/// What a file holds, and whether others may read it; none where there is none. Both are of the
-/// same file, whatever happens to its name meanwhile.
-fn contents(path: &Path, most: u64) -> Result<Option<(String, bool)>> {
+/// Returns the content of a file, and true if other users may read it; `None` if it does not exist.
+/// Both come from the same open file, even if it is renamed meanwhile.
+fn contents(path: &Path, max: u64) -> Result<Option<(String, bool)>> {
     let file = match files::open(path) {
         Ok(file) => file,
         Err(error) if error.is_missing() => return Ok(None),
-        Err(error) if error.is_irregular() => return Err(not_a_file(path, most)),
+        Err(error) if error.is_irregular() => return Err(not_a_file(path, max)),
         Err(error) => return Err(error.into()),
     };
     let facts = files::attempt(Op::Inspect, path, || file.metadata())?;
-    if facts.len() > most {
-        return Err(not_a_file(path, most));
+    if facts.len() > max {
+        return Err(not_a_file(path, max));
     }
     let mut text = String::new();
-    files::attempt(Op::Read, path, || file.take(most).read_to_string(&mut text))?;
+    files::attempt(Op::Read, path, || file.take(max).read_to_string(&mut text))?;
     Ok(Some((text, is_open(&facts))))
 }
 
-fn not_a_file(path: &Path, most: u64) -> Error {
-    SettingFault::NotAFile { path: path.to_owned(), most }.into()
+fn not_a_file(path: &Path, max: u64) -> Error {
+    SettingFault::NotAFile { path: path.to_owned(), most: max }.into()
 }
 
 #[cfg(unix)]
@@ -115,24 +115,24 @@ impl Section {
         self.is_open
     }
 
-    /// How to close it to others.
+    /// The command that makes the file private.
     pub(super) fn closing(&self) -> String {
         closing(&self.path)
     }
 
-    /// A path that begins at the file's own folder.
+    /// Resolves a path relative to the file's folder.
     pub(super) fn beside(&self, path: PathBuf) -> PathBuf {
         self.path.parent().map(|folder| folder.join(&path)).unwrap_or(path)
     }
 
-    /// The values of a setting, by the names it stands under, the one that wins first. One that is
-    /// null is none.
+    /// The values of a setting under all its names, in order of precedence. Null values are
+    /// ignored.
     pub(super) fn find(&self, setting: Setting) -> Vec<(String, Value)> {
-        let spellings = setting.paths.iter().flat_map(|path| {
+        let names = setting.paths.iter().flat_map(|path| {
             let other = path.strip_prefix("cosmos.").map(|rest| format!("cloud.{rest}"));
             std::iter::once((*path).to_owned()).chain(other)
         });
-        let found = spellings.filter_map(|path| {
+        let found = names.filter_map(|path| {
             let (section, name) = path.split_once('.').unwrap_or(("", &path));
             let values =
                 if section.is_empty() { Some(&self.values) } else { self.values.get(section)?.as_object() };
@@ -142,11 +142,11 @@ impl Section {
         found.collect()
     }
 
-    /// Notes on names that nobody knows.
+    /// Warnings about unknown names.
     pub(super) fn unknown_names(&self) -> Vec<String> {
         let known = Setting::ALL.iter().flat_map(|setting| setting.paths.iter().copied());
         let known = known.map(|path| path.split_once('.').unwrap_or(("", path))).collect::<Vec<_>>();
-        let mut notes = Vec::new();
+        let mut warnings = Vec::new();
         for (name, value) in &self.values {
             let (of, inner) = match (name.as_str(), value.as_object()) {
                 ("cloud" | "cosmos", inner) => ("cosmos", inner),
@@ -157,11 +157,11 @@ impl Section {
                 Some(inner) if is_section => {
                     let names = known.iter().filter(|(section, _)| *section == of).map(|(_, name)| *name);
                     let names = names.collect::<Vec<_>>();
-                    notes.extend(inner.keys().filter_map(|key| self.unknown_name(name, key, &names)));
+                    warnings.extend(inner.keys().filter_map(|key| self.unknown_name(name, key, &names)));
                 }
                 None if is_section && !value.is_null() => {
-                    notes.push(format!(
-                        "`session_storage.{name}` in {} is passed over: it must be names with values",
+                    warnings.push(format!(
+                        "`session_storage.{name}` in {} is ignored: it must be a mapping",
                         self.name()
                     ));
                 }
@@ -170,15 +170,15 @@ impl Section {
                     let top =
                         known.iter().map(|(section, name)| if section.is_empty() { *name } else { *section });
                     let top = top.chain(["cloud"]).collect::<Vec<_>>();
-                    notes.extend(self.unknown_name("", name, &top));
+                    warnings.extend(self.unknown_name("", name, &top));
                 }
             }
         }
-        notes
+        warnings
     }
 
-    /// A note on a name that is none of those known. What does not look like a name is not
-    /// repeated: it may be a value that slipped.
+    /// A warning about an unknown name. Text that does not look like a name is not repeated, as it
+    /// may be a misplaced value.
     fn unknown_name(&self, section: &str, name: &str, known: &[&str]) -> Option<String> {
         if known.contains(&name) {
             return None;
@@ -189,7 +189,7 @@ impl Section {
         let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         let dot = if section.is_empty() { "" } else { "." };
         Some(format!(
-            "{shown} in `session_storage{dot}{section}` in {} is not known, and is passed over{near}",
+            "{shown} in `session_storage{dot}{section}` in {} is unknown and ignored{near}",
             self.name()
         ))
     }

@@ -1,4 +1,4 @@
-//! One setting from several layers: parameters, environment, file.
+//! Looks up settings in several layers: parameters, environment, file.
 
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
@@ -15,8 +15,8 @@ use super::parse;
 use super::table::{SecretPlace, Setting};
 use crate::secret::Secret;
 
-/// A value and where it stood.
-struct Found {
+/// A value and its location.
+struct LocatedValue {
     value: Value,
     origin: String,
 }
@@ -25,7 +25,7 @@ pub(super) struct Layers<'a> {
     parameters: &'a Parameters,
     environment: &'a dyn Fn(&str) -> Option<OsString>,
     section: Section,
-    notes: Vec<String>,
+    warnings: Vec<String>,
 }
 
 impl<'a> Layers<'a> {
@@ -34,23 +34,23 @@ impl<'a> Layers<'a> {
         environment: &'a dyn Fn(&str) -> Option<OsString>,
         section: Section,
     ) -> Self {
-        Self { parameters, environment, section, notes: Vec::new() }
+        Self { parameters, environment, section, warnings: Vec::new() }
     }
 
-    /// What to tell, each thing once.
-    pub(super) fn into_notes(mut self) -> Vec<String> {
-        self.notes.sort();
-        self.notes.dedup();
-        self.notes
+    /// The warnings without duplicates.
+    pub(super) fn into_warnings(mut self) -> Vec<String> {
+        self.warnings.sort();
+        self.warnings.dedup();
+        self.warnings
     }
 
-    /// Notes names of the section that nobody knows.
+    /// Warns about unknown names in the section.
     pub(super) fn warn_unknown_names(&mut self) {
-        let notes = self.section.unknown_names();
-        self.notes.extend(notes);
+        let warnings = self.section.unknown_names();
+        self.warnings.extend(warnings);
     }
 
-    /// Whether anything says anything of it.
+    /// True if the setting is set in any layer.
     pub(super) fn has(&self, setting: Setting) -> bool {
         self.parameter(setting).is_some()
             || setting.variables.iter().any(|name| self.variable(name).is_some())
@@ -77,34 +77,37 @@ impl<'a> Layers<'a> {
         text.clone().map(Value::String)
     }
 
-    /// A variable that is set to something.
+    /// The value of a variable, unless it is empty.
     fn variable(&self, name: &str) -> Option<OsString> {
         (self.environment)(name).filter(|value| !value.is_empty())
     }
 
-    fn in_environment(&mut self, setting: Setting) -> Result<Option<Found>> {
+    fn in_environment(&mut self, setting: Setting) -> Result<Option<LocatedValue>> {
         let set = setting.variables.iter().filter_map(|name| Some((*name, self.variable(name)?)));
         let set = set.collect::<Vec<_>>();
         let Some((name, value)) = set.first() else { return Ok(None) };
         for (other, _) in set.iter().skip(1).filter(|(_, other)| other != value) {
-            self.notes.push(format!("{name} and {other} are both set and differ: {name} is taken"));
+            self.warnings.push(format!("{name} and {other} are both set and differ; using {name}"));
         }
-        let text = value.to_str().ok_or_else(|| Setting::refused(name, "text in UTF-8"))?;
-        Ok(Some(Found { value: Value::String(text.to_owned()), origin: (*name).to_owned() }))
+        let text = value.to_str().ok_or_else(|| Setting::invalid_value(name, "text in UTF-8"))?;
+        Ok(Some(LocatedValue { value: Value::String(text.to_owned()), origin: (*name).to_owned() }))
     }
 
-    fn in_settings(&mut self, setting: Setting) -> Option<Found> {
+    fn in_settings(&mut self, setting: Setting) -> Option<LocatedValue> {
         let mut found = self.section.find(setting).into_iter();
         let (path, value) = found.next()?;
         for (other, _) in found.filter(|(_, other)| *other != value) {
-            self.notes.push(format!("`{path}` and `{other}` are both set and differ: `{path}` is taken"));
+            self.warnings.push(format!("`{path}` and `{other}` are both set and differ; using `{path}`"));
         }
-        Some(Found { value, origin: format!("`{path}` in {}", self.section.name()) })
+        Some(LocatedValue { value, origin: format!("`{path}` in {}", self.section.name()) })
     }
 
-    fn find(&mut self, setting: Setting) -> Result<Option<Found>> {
+    fn find(&mut self, setting: Setting) -> Result<Option<LocatedValue>> {
         if let Some(value) = self.parameter(setting) {
-            return Ok(Some(Found { value, origin: format!("the parameter for {}", setting.shown()) }));
+            return Ok(Some(LocatedValue {
+                value,
+                origin: format!("the parameter for {}", setting.display_name()),
+            }));
         }
         if let Some(found) = self.in_environment(setting)? {
             return Ok(Some(found));
@@ -116,7 +119,7 @@ impl<'a> Layers<'a> {
         self.find(setting)?.map(|found| text(&found)).transpose()
     }
 
-    /// Several texts: a list, or one text with commas.
+    /// A list of texts, or one text with commas.
     pub(super) fn texts(&mut self, setting: Setting) -> Result<Vec<String>> {
         let Some(found) = self.find(setting)? else { return Ok(Vec::new()) };
         let all = match &found.value {
@@ -126,11 +129,11 @@ impl<'a> Layers<'a> {
             Value::Array(items) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),
             _ => None,
         };
-        let all = all.ok_or_else(|| Setting::refused(&found.origin, "a list of names"))?;
+        let all = all.ok_or_else(|| Setting::invalid_value(&found.origin, "a list of names"))?;
         Ok(all.into_iter().filter(|name| !name.is_empty()).collect())
     }
 
-    /// A word out of those allowed.
+    /// One of the allowed words.
     pub(super) fn word<T: Copy>(&mut self, setting: Setting, words: &[(&str, T)]) -> Result<Option<T>> {
         let Some(found) = self.find(setting)? else { return Ok(None) };
         let word = text(&found)?.to_ascii_lowercase().replace('-', "_");
@@ -141,14 +144,14 @@ impl<'a> Layers<'a> {
         let near = nearest_one(&word, known.clone());
         let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         let allowed = known.map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-        Err(Setting::refused(&found.origin, format!("one of {allowed}{near}")))
+        Err(Setting::invalid_value(&found.origin, format!("one of {allowed}{near}")))
     }
 
     pub(super) fn truth(&mut self, setting: Setting) -> Result<Option<bool>> {
         let Some(found) = self.find(setting)? else { return Ok(None) };
         let truth = match &found.value {
             Value::Bool(truth) => Some(*truth),
-            // As older readers of YAML take them, and as they are written in the environment.
+            // The words of YAML 1.1, and the usual values of variables.
             Value::String(word) => match word.trim().to_ascii_lowercase().as_str() {
                 "true" | "yes" | "on" | "1" => Some(true),
                 "false" | "no" | "off" | "0" => Some(false),
@@ -156,14 +159,14 @@ impl<'a> Layers<'a> {
             },
             _ => None,
         };
-        truth.map(Some).ok_or_else(|| Setting::refused(&found.origin, "`true` or `false`"))
+        truth.map(Some).ok_or_else(|| Setting::invalid_value(&found.origin, "`true` or `false`"))
     }
 
     pub(super) fn number(&mut self, setting: Setting, allowed: RangeInclusive<u64>) -> Result<Option<u64>> {
         self.count(setting, allowed, "", parse::count)
     }
 
-    /// A time in seconds, or with its unit: `90s`, `5m`, `1h`.
+    /// A duration in seconds, or with its unit: `90s`, `5m`, `1h`.
     pub(super) fn seconds(&mut self, setting: Setting, allowed: RangeInclusive<u64>) -> Result<Option<u64>> {
         self.count(setting, allowed, " (seconds, or with a unit: `90s`, `5m`, `1h`)", parse::seconds)
     }
@@ -183,24 +186,26 @@ impl<'a> Layers<'a> {
         };
         let fits = number.filter(|number| allowed.contains(number));
         fits.map(Some).ok_or_else(|| {
-            let (least, most) = (allowed.start(), allowed.end());
-            Setting::refused(&found.origin, format!("a whole number from {least} to {most}{unit}"))
+            let (min, max) = (allowed.start(), allowed.end());
+            Setting::invalid_value(&found.origin, format!("a whole number from {min} to {max}{unit}"))
         })
     }
 
-    /// A secret: from the environment, from a file that is named, or from the settings file, which
-    /// then must be closed.
+    /// A secret: from the environment, from a secret file, or from the settings file, which must
+    /// then be private.
     pub(super) fn secret(&mut self, place: SecretPlace) -> Result<Option<Secret>> {
-        let SecretPlace { setting, in_file } = place;
+        let SecretPlace { setting, file } = place;
         if let Some(found) = self.in_environment(setting)? {
             if !self.section.find(setting).is_empty() && self.section.is_open() {
                 let advice = self.section.closing();
-                self.notes
-                    .push(format!("{} holds a secret that others may read: {advice}", self.section.name()));
+                self.warnings.push(format!(
+                    "{} contains a secret that other users may read: {advice}",
+                    self.section.name()
+                ));
             }
             return Ok(Some(Secret::new(text(&found)?)));
         }
-        if let Some(found) = self.in_settings(in_file) {
+        if let Some(found) = self.in_settings(file) {
             let path = self.home(&text(&found)?);
             return file::secret(&self.section.beside(path)).map(Some);
         }
@@ -212,7 +217,7 @@ impl<'a> Layers<'a> {
         text(&found).map(|text| Some(Secret::new(text)))
     }
 
-    /// A path, where one that begins with `~/` begins at home.
+    /// Resolves a path that may start with `~/`.
     pub(super) fn home(&self, path: &str) -> PathBuf {
         match (path.strip_prefix("~/"), self.variable("HOME")) {
             (Some(rest), Some(home)) => PathBuf::from(home).join(rest),
@@ -221,9 +226,9 @@ impl<'a> Layers<'a> {
     }
 }
 
-fn text(found: &Found) -> Result<String> {
+fn text(found: &LocatedValue) -> Result<String> {
     let text = found.value.as_str().map(str::trim).filter(|text| !text.is_empty());
     text.map(str::to_owned).ok_or_else(|| {
-        Setting::refused(&found.origin, "text that is not empty (in quotes where it is all digits)")
+        Setting::invalid_value(&found.origin, "non-empty text (in quotes if it is all digits)")
     })
 }

@@ -1,27 +1,26 @@
-//! What parameters, the environment and the settings file say of where sessions are kept.
+//! Settings of the session storage: parameters, environment, and settings file.
 //!
-//! **Precedence:** a parameter wins over the environment, the environment over the settings file,
-//! that over the default. Each setting is looked up by itself. Of two spellings of a variable the
-//! one that begins with `AMPLIFIER_` wins, and a note tells when they differ. In the file a section
-//! may be called `cosmos` or `cloud`.
+//! **Precedence:** parameters win over the environment, the environment wins over the settings
+//! file, and that over the defaults. Each setting is looked up separately. Of two names of a
+//! variable, the one that starts with `AMPLIFIER_` wins, with a warning if they differ. In the
+//! file, the section `cosmos` may also be called `cloud`.
 //!
-//! **Secrets** are keys, connection strings, signatures and the secrets of applications. They come
-//! from the environment, from a file named in the settings (`key_file` and the like), or stand in
-//! the settings file; a file with one must be closed to everybody but its owner. They are no
-//! parameters, as those end up in histories and in lists of processes. No error and no note repeats
-//! a value: what stands at the wrong place may be a secret.
+//! **Secrets** are keys, connection strings, signatures, and the secrets of applications. They come
+//! from the environment, from a secret file (`key_file` and the like), or from the settings file,
+//! which must be private then. They cannot be parameters, because those end up in shell histories
+//! and process lists. Errors and warnings never repeat a value, because it may be a misplaced
+//! secret.
 //!
-//! **Names that are not known** are told as notes, with the nearest known name: other programs
-//! write this file, too. Values of a wrong type, and words that are none of those allowed, are
-//! errors.
+//! **Unknown names** are reported as warnings with the nearest known name, because other programs
+//! write this file, too. Values of another type and unknown words are errors.
 //!
-//! **Modes:** `local` opens no storage, even where one is named; `hybrid` brings sessions of this
-//! machine and of the storage together, and is the mode where none is set and a storage is named.
-//! `cloud`, which other programs know, is an error that names `hybrid`: a session is changed on
-//! this machine and sent from here, so that none lies in the storage alone.
+//! **Modes:** `local` opens no storage, even if one is configured. `hybrid` combines the sessions
+//! of this machine with those of the storage, and is the default if a storage is configured.
+//! `cloud`, a mode of other programs, is an error that suggests `hybrid`: sessions are changed on a
+//! machine and pushed from there, so none is in the storage alone.
 //!
-//! What comes out is plain data. Nothing here connects to anything; [`CloudSettings::open`] makes
-//! the storages that are named.
+//! The result is plain data. Nothing connects to a service; [`CloudSettings::open`] creates the
+//! configured storages.
 
 mod access;
 mod cloud;

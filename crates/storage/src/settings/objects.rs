@@ -1,11 +1,11 @@
-//! An object store.
+//! Settings of object stores.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use trommel_blocks::{BlockStorage, PayloadStorage, Result};
 
-use super::access::{Enough, Identity, Method, needed};
+use super::access::{Identity, Method, SecretMethod, required_secret};
 use super::data::Auth;
 #[cfg(not(feature = "objects"))]
 use super::fault::SettingFault;
@@ -14,38 +14,38 @@ use super::table::{SecretPlace, Setting};
 #[cfg(feature = "objects")]
 use crate::objects::{Access, ObjectBlockStorage, ObjectOptions, ObjectPayloads, Objects};
 
-/// A place in an object store.
+/// A location in an object store.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ObjectSettings {
-    /// `az://CONTAINER/PREFIX`, `s3://BUCKET/PREFIX` or `file:///FOLDER`.
+    /// `az://CONTAINER/PREFIX`, `s3://BUCKET/PREFIX`, or `file:///FOLDER`.
     pub url: String,
-    /// The address of the service, where it is not the vendor's own.
+    /// The endpoint of the service, unless it is the vendor's own.
     pub endpoint: Option<String>,
     /// The region (S3).
     pub region: Option<String>,
     /// The storage account (Azure).
     pub account: Option<String>,
-    /// Whether the endpoint may be asked without encryption.
+    /// True if unencrypted connections are allowed.
     pub allow_http: bool,
-    /// As whom.
+    /// The credentials.
     pub auth: Auth,
 }
 
 impl ObjectSettings {
-    /// The folder, where the place is one: `file:///…`.
+    /// The folder of a `file:///…` URL.
     pub(super) fn folder(&self) -> Option<PathBuf> {
         let path = self.url.strip_prefix("file://")?;
         path.starts_with('/').then(|| PathBuf::from(path))
     }
 
-    /// Creates the storage of blocks. Asks nothing yet.
+    /// Creates the storage of blocks without connecting.
     #[cfg(feature = "objects")]
     pub(super) fn open(&self) -> Result<Arc<dyn BlockStorage>> {
         Ok(Arc::new(ObjectBlockStorage::new(Objects::open(&self.url, &ObjectOptions::from(self))?)))
     }
 
-    /// Creates the storage of payloads. Asks nothing yet.
+    /// Creates the storage of payloads without connecting.
     #[cfg(feature = "objects")]
     pub(super) fn open_payloads(&self) -> Result<Arc<dyn PayloadStorage>> {
         Ok(Arc::new(ObjectPayloads::new(Objects::open(&self.url, &ObjectOptions::from(self))?)))
@@ -69,38 +69,35 @@ fn not_built() -> SettingFault {
     SettingFault::NotBuilt { storage: "object stores", feature: "objects" }
 }
 
-/// As whom Azure Blob is asked.
+/// The settings of Azure Blob.
 const AZURE: Identity = Identity {
     word: Setting::OBJECTS_AUTH,
     secrets: &[
-        Enough {
+        SecretMethod {
             method: Method::ConnectionString,
             auth: Auth::ConnectionString,
             place: SecretPlace {
                 setting: Setting::OBJECTS_CONNECTION_STRING,
-                in_file: Setting::OBJECTS_CONNECTION_STRING_FILE,
+                file: Setting::OBJECTS_CONNECTION_STRING_FILE,
             },
         },
-        Enough {
+        SecretMethod {
             method: Method::Key,
             auth: Auth::Key,
-            place: SecretPlace { setting: Setting::OBJECTS_KEY, in_file: Setting::OBJECTS_KEY_FILE },
+            place: SecretPlace { setting: Setting::OBJECTS_KEY, file: Setting::OBJECTS_KEY_FILE },
         },
-        Enough {
+        SecretMethod {
             method: Method::Signature,
             auth: Auth::Signature,
-            place: SecretPlace {
-                setting: Setting::OBJECTS_SIGNATURE,
-                in_file: Setting::OBJECTS_SIGNATURE_FILE,
-            },
+            place: SecretPlace { setting: Setting::OBJECTS_SIGNATURE, file: Setting::OBJECTS_SIGNATURE_FILE },
         },
     ],
-    is_open: true,
+    allows_anonymous: true,
     tenant: Setting::OBJECTS_TENANT,
     client: Setting::OBJECTS_CLIENT,
     client_secret: SecretPlace {
         setting: Setting::OBJECTS_CLIENT_SECRET,
-        in_file: Setting::OBJECTS_CLIENT_SECRET_FILE,
+        file: Setting::OBJECTS_CLIENT_SECRET_FILE,
     },
 };
 
@@ -113,8 +110,8 @@ const S3: &[(&str, Method)] = &[
     ("anonymous", Method::Anonymous),
 ];
 
-/// The place that is named, if one is.
-pub(super) fn of(layers: &mut Layers<'_>) -> Result<Option<ObjectSettings>> {
+/// Reads the settings of the object store; `None` without a URL.
+pub(super) fn read(layers: &mut Layers<'_>) -> Result<Option<ObjectSettings>> {
     let Some(url) = layers.text(Setting::OBJECTS_URL)? else { return Ok(None) };
     let mut endpoint = layers.text(Setting::OBJECTS_ENDPOINT)?;
     let auth = match url.split_once("://") {
@@ -124,18 +121,18 @@ pub(super) fn of(layers: &mut Layers<'_>) -> Result<Option<ObjectSettings>> {
                 None => layers.text(Setting::S3_ENDPOINT)?,
                 named => named,
             };
-            of_s3(layers)?
+            read_s3_auth(layers)?
         }
         Some(("file" | "memory", _)) => Auth::Anonymous,
         _ => {
             let advice = "write it like `az://CONTAINER/PREFIX`, `s3://BUCKET/PREFIX` or `file:///FOLDER`";
-            return Err(Setting::OBJECTS_URL.wrong("is no place", advice));
+            return Err(Setting::OBJECTS_URL.error("is not a supported URL", advice));
         }
     };
-    // Keys do not stand in a URL, where every list of settings shows them.
+    // A URL appears in every list of settings, so it must not contain secrets.
     if url.contains(['@', '?', ';']) {
-        let advice = "leave out users, keys and signatures, and set those in the environment";
-        return Err(Setting::OBJECTS_URL.wrong("is no plain place", advice));
+        let advice = "remove users, keys, and signatures, and set them in the environment";
+        return Err(Setting::OBJECTS_URL.error("contains a user, a query, or a `;`", advice));
     }
     Ok(Some(ObjectSettings {
         url,
@@ -147,26 +144,27 @@ pub(super) fn of(layers: &mut Layers<'_>) -> Result<Option<ObjectSettings>> {
     }))
 }
 
-fn of_s3(layers: &mut Layers<'_>) -> Result<Auth> {
+fn read_s3_auth(layers: &mut Layers<'_>) -> Result<Auth> {
     let method = layers.word(Setting::OBJECTS_AUTH, S3)?;
     if method == Some(Method::Anonymous) {
         return Ok(Auth::Anonymous);
     }
     let is_key = method == Some(Method::AccessKey);
-    // As a pair, so that half of a key is told rather than passed over.
+    // An id selects the access key even if its secret is missing, so that half of a key is an
+    // error.
     let has_id = method.is_none() && layers.has(Setting::ACCESS_KEY_ID);
     if !is_key && !has_id {
         return Ok(Auth::DefaultCredentials);
     }
-    let missing = || Setting::ACCESS_KEY_ID.wrong("is missing", "an access key has an id and a secret");
+    let missing = || Setting::ACCESS_KEY_ID.error("is missing", "an access key has an id and a secret");
     Ok(Auth::AccessKey {
         id: layers.text(Setting::ACCESS_KEY_ID)?.ok_or_else(missing)?,
-        secret: needed(
+        secret: required_secret(
             layers,
-            SecretPlace { setting: Setting::SECRET_ACCESS_KEY, in_file: Setting::SECRET_ACCESS_KEY_FILE },
+            SecretPlace { setting: Setting::SECRET_ACCESS_KEY, file: Setting::SECRET_ACCESS_KEY_FILE },
         )?,
         token: layers
-            .secret(SecretPlace { setting: Setting::SESSION_TOKEN, in_file: Setting::SESSION_TOKEN_FILE })?,
+            .secret(SecretPlace { setting: Setting::SESSION_TOKEN, file: Setting::SESSION_TOKEN_FILE })?,
     })
 }
 
@@ -184,7 +182,8 @@ impl From<&ObjectSettings> for ObjectOptions {
     }
 }
 
-/// As whom an object store is asked. A key is one of Azure unless it has an id.
+/// Returns the credentials for the object store. A single key is one of Azure; keys of S3 have an
+/// id.
 #[cfg(feature = "objects")]
 fn access(auth: &Auth) -> Access {
     match auth.clone() {

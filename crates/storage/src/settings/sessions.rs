@@ -1,4 +1,4 @@
-//! Sessions of this machine together with the storage that settings name.
+//! Local sessions combined with the configured storage.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use super::cloud::CloudSettings;
 use super::fault::SettingFault;
 use super::identity;
 
-/// The sessions of this machine, and where they and what is known of storages are.
+/// The local sessions, with the folders of the sessions and of the sync state.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct LocalSessions {
@@ -20,18 +20,18 @@ pub struct LocalSessions {
 }
 
 impl LocalSessions {
-    /// Sessions of all programs; the folder of Amplifier, whose sessions are kept the same as the
-    /// storage's; and a folder for what is known of storages. Folders are `None` if there is no
-    /// home.
+    /// Combines the sessions of all programs with the folder of Amplifier, whose sessions are
+    /// synced, and a folder for sync state. A folder is `None` if it is unknown because there is no
+    /// home folder.
     pub fn new(sessions: Sessions, folder: Option<PathBuf>, state: Option<PathBuf>) -> Self {
         Self { sessions, folder, state }
     }
 }
 
 impl CloudSettings {
-    /// Sessions of this machine together with those of the storage that is named; `None` if none
-    /// is. The user and the device that the settings do not name are found out, the device in the
-    /// folder for state, where its name stays.
+    /// Combines the local sessions with those of the configured storage; `None` if no storage is
+    /// configured. A user that the settings do not name is found in `environment`; a device gets a
+    /// random name that is stored in the state folder.
     pub fn sessions(
         &self,
         local: LocalSessions,
@@ -40,7 +40,7 @@ impl CloudSettings {
         let Some(storages) = self.open()? else { return Ok(None) };
         let no_home = |variable| SettingFault::NoHome { variable };
         let folder = local.folder.ok_or(no_home("AMPLIFIER_HOME to the folder of Amplifier"))?;
-        let state = local.state.ok_or(no_home("TROMMEL_HOME to a folder for what is known of storages"))?;
+        let state = local.state.ok_or(no_home("TROMMEL_HOME to a folder for sync state"))?;
         let user = self.user.clone().unwrap_or_else(|| identity::user(environment));
         let device = match &self.device_id {
             Some(device) => device.clone(),
@@ -50,7 +50,7 @@ impl CloudSettings {
         let mut options = SyncedOptions::new(local.sessions, folders, owner, storages.blocks);
         options.payloads = storages.payloads;
         options.policy = self.sync.policy();
-        options.settlement = self.sync.conflict_resolution;
+        options.resolution = self.sync.conflict_resolution;
         options.auto_sync = self.sync.enabled && self.sync.auto_sync;
         options.connect_timeout = self.connect_timeout;
         options.first_answer_timeout = self.first_answer_timeout;

@@ -1,4 +1,4 @@
-//! The settings: what each is called in the environment and in the settings file.
+//! The table of settings: the names of each in the environment and in the settings file.
 
 use std::borrow::Cow;
 
@@ -6,18 +6,18 @@ use trommel_blocks::Error;
 
 use super::fault::SettingFault;
 
-/// The names of one setting. The first of each kind wins.
+/// The names of one setting, from weak to strong precedence in `variables`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Setting {
     pub(super) variables: &'static [&'static str],
-    /// Below `session_storage`, with `cosmos` for both spellings of that section.
+    /// Paths below `session_storage`. `cosmos` covers both spellings of that section.
     pub(super) paths: &'static [&'static str],
 }
 
 impl Setting {
-    /// What it is called in messages, with where it may be set.
+    /// Returns the setting's names for a message.
     #[expect(clippy::expect_used, reason = "the table below has a name for each setting")]
-    pub(super) fn shown(self) -> String {
+    pub(super) fn display_name(self) -> String {
         let variable = self.variables.last().copied();
         match (self.paths.first(), variable) {
             (Some(path), Some(variable)) => format!("`session_storage.{path}` (or {variable})"),
@@ -26,22 +26,22 @@ impl Setting {
         }
     }
 
-    /// An error about it, which never repeats its value.
-    pub(super) fn wrong(self, what: &'static str, advice: impl Into<Cow<'static, str>>) -> Error {
-        SettingFault::Setting { setting: self.shown(), what, advice: advice.into() }.into()
+    /// Creates an error about the setting. It never repeats the value.
+    pub(super) fn error(self, what: &'static str, advice: impl Into<Cow<'static, str>>) -> Error {
+        SettingFault::Setting { setting: self.display_name(), what, advice: advice.into() }.into()
     }
 
-    /// An error about its value at the place where that stands.
-    pub(super) fn refused(origin: &str, allowed: impl Into<Cow<'static, str>>) -> Error {
+    /// Creates an error about a value that was read from `origin`.
+    pub(super) fn invalid_value(origin: &str, allowed: impl Into<Cow<'static, str>>) -> Error {
         SettingFault::Value { origin: origin.to_owned(), allowed: allowed.into() }.into()
     }
 }
 
-/// A setting that is a secret, and the setting of a file with the same secret.
+/// A secret setting, and the setting for a file that contains the same secret.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SecretPlace {
     pub(super) setting: Setting,
-    pub(super) in_file: Setting,
+    pub(super) file: Setting,
 }
 
 macro_rules! settings {
@@ -52,7 +52,7 @@ macro_rules! settings {
                 paths: &[$($path),*],
             };)*
 
-            /// All of them.
+            /// All settings.
             pub(super) const ALL: &'static [Self] = &[$(Self::$name),*];
         }
     };

@@ -1,4 +1,4 @@
-//! What is wrong before anything is asked, and that no secret is ever told.
+//! Invalid options fail before any request, and no secret appears in errors or debug output.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::stopping::ends_soon;
 use crate::support::{KEY, options};
 
 #[test]
-fn what_cannot_be_right_is_refused_without_asking_and_tells_no_secret() {
+fn refuses_invalid_options_without_a_request_or_a_secret() {
     let secret = || Secret::new(KEY);
     let connection = format!("AccountEndpoint=http://example.com/;AccountKey={KEY};");
     let cases = [
@@ -33,7 +33,7 @@ fn what_cannot_be_right_is_refused_without_asking_and_tells_no_secret() {
 }
 
 #[test]
-fn nothing_shows_a_secret() {
+fn hides_secrets_in_names_debug_output_and_errors() {
     let storage = CosmosBlockStorage::new(options("http://127.0.0.1:1/")).unwrap();
     let options = options("http://127.0.0.1:1/");
     let principal =
@@ -45,10 +45,10 @@ fn nothing_shows_a_secret() {
 }
 
 #[test]
-fn a_host_that_listens_is_reached_and_another_one_is_not() {
+fn reaches_only_a_listening_host() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let here = format!("http://{}/", listener.local_addr().unwrap());
-    let storage = CosmosBlockStorage::new(options(&here)).unwrap();
+    let endpoint = format!("http://{}/", listener.local_addr().unwrap());
+    let storage = CosmosBlockStorage::new(options(&endpoint)).unwrap();
     storage.reach(Duration::from_secs(1)).unwrap();
     drop(listener);
     let since = Instant::now();
@@ -57,9 +57,9 @@ fn a_host_that_listens_is_reached_and_another_one_is_not() {
     assert!(since.elapsed() < Duration::from_secs(3));
 }
 
-/// R31: one who listens and never answers does not keep a cancelled call.
+/// R31: a call to a server that accepts connections and never responds can be cancelled.
 #[test]
-fn r31_a_call_that_waits_is_cancelled() {
+fn r31_cancels_a_waiting_call() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let storage =
         CosmosBlockStorage::new(options(&format!("http://{}/", listener.local_addr().unwrap()))).unwrap();

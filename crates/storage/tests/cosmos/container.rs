@@ -1,4 +1,4 @@
-//! What is a container's own, whatever answers for it.
+//! Checks of a container that every emulator runs, in addition to the contract of block storages.
 
 use serde_json::json;
 use trommel_blocks::{BlockStorage, BlockType, ErrorClass, Key, Selection, Want};
@@ -8,12 +8,12 @@ use trommel_storage::cosmos::CosmosBlockStorage;
 use crate::blocks::{block, numbers, read, said, sessions};
 
 pub(crate) fn all(storage: &CosmosBlockStorage) {
-    outlined(storage);
-    listed(storage);
-    limited(storage);
+    outlines_omit_bodies(storage);
+    lists_sessions_over_several_pages(storage);
+    refuses_blocks_above_the_size_limit(storage);
 }
 
-fn outlined(storage: &CosmosBlockStorage) {
+fn outlines_omit_bodies(storage: &CosmosBlockStorage) {
     let (key, watch) = (Key::new("ada", "s-outline").unwrap(), Watch::new());
     let event = json!({
         "event_id": "e1", "event_type": "llm:response", "turn": 1, "summary": { "model": "m" }, "inline_data": { "long": "body" },
@@ -30,14 +30,14 @@ fn outlined(storage: &CosmosBlockStorage) {
     let mut selection = Selection::default();
     selection.types = vec![BlockType::Message, BlockType::Event];
     selection.want = Want::Outline;
-    let light = read(storage, &key, &selection);
-    assert_eq!(numbers(&light), [2, 3]);
-    let data = |at: usize| serde_json::from_str::<serde_json::Value>(light[at].data.get()).unwrap();
+    let outline = read(storage, &key, &selection);
+    assert_eq!(numbers(&outline), [2, 3]);
+    let data = |index: usize| serde_json::from_str::<serde_json::Value>(outline[index].data.get()).unwrap();
     assert_eq!(data(0), json!({ "role": "user", "turn": 1 }));
     assert_eq!(data(1)["summary"], json!({ "model": "m" }));
     assert_eq!(data(1)["payload"]["name"], "p");
-    assert!(!light.iter().any(|block| block.data.get().contains("body")));
-    // Bodies come with everything else when all is asked for.
+    assert!(!outline.iter().any(|block| block.data.get().contains("body")));
+    // A selection of all types includes the bodies.
     selection.types.clear();
     assert_eq!(numbers(&read(storage, &key, &selection)), [1, 2, 3, 4]);
     for block in read(storage, &key, &Selection::default()) {
@@ -45,35 +45,36 @@ fn outlined(storage: &CosmosBlockStorage) {
     }
 }
 
-/// Over several pages, and without what may be long.
-fn listed(storage: &CosmosBlockStorage) {
+/// Listed sessions take several pages and omit fields that may be large.
+fn lists_sessions_over_several_pages(storage: &CosmosBlockStorage) {
     let watch = Watch::new();
-    for at in 0..12 {
-        let key = Key::new("dora", &format!("s-{at:02}")).unwrap();
-        let told = json!({ "name": format!("session {at}"), "document": "x".repeat(20_000), "line": "y" });
+    for number in 0..12 {
+        let key = Key::new("dora", &format!("s-{number:02}")).unwrap();
+        let description =
+            json!({ "name": format!("session {number}"), "document": "x".repeat(20_000), "line": "y" });
         let blocks = [
-            block(&key, 1, "session_created", &told),
+            block(&key, 1, "session_created", &description),
             said(&key, 2),
-            block(&key, 3, "session_updated", &json!({ "turn_count": at })),
+            block(&key, 3, "session_updated", &json!({ "turn_count": number })),
         ];
         assert_eq!(storage.create_all(&key, &blocks, &watch).unwrap(), 3);
     }
-    let found = sessions(storage, "dora");
-    let names = found.iter().map(|stored| stored.key.session().to_owned()).collect::<Vec<_>>();
-    assert_eq!(names, (0..12).map(|at| format!("s-{at:02}")).collect::<Vec<_>>());
-    assert!(found.iter().all(|stored| numbers(&stored.described) == [1, 3]));
-    assert!(found[3].described[0].data.get().contains("session 3"));
-    assert!(!found[3].described[0].data.get().contains("xxx"));
+    let stored_sessions = sessions(storage, "dora");
+    let names = stored_sessions.iter().map(|stored| stored.key.session().to_owned()).collect::<Vec<_>>();
+    assert_eq!(names, (0..12).map(|number| format!("s-{number:02}")).collect::<Vec<_>>());
+    assert!(stored_sessions.iter().all(|stored| numbers(&stored.described) == [1, 3]));
+    assert!(stored_sessions[3].described[0].data.get().contains("session 3"));
+    assert!(!stored_sessions[3].described[0].data.get().contains("xxx"));
 }
 
-fn limited(storage: &CosmosBlockStorage) {
+fn refuses_blocks_above_the_size_limit(storage: &CosmosBlockStorage) {
     let (key, watch) = (Key::new("ada", "s-large").unwrap(), Watch::new());
     let large = block(&key, 1, "message", &json!({ "content": "x".repeat(2 * 1024 * 1024) }));
     assert_eq!(storage.create(&key, &large, &watch).unwrap_err().class(), ErrorClass::Limit);
     assert!(storage.head(&key, &watch).unwrap().is_none());
-    // Two that fit alone do not fit into one batch.
+    // Each of two large blocks fits into a batch of its own, but not both into one.
     let fits = (1..=3)
-        .map(|at| block(&key, at, "message", &json!({ "content": "x".repeat(900_000) })))
+        .map(|sequence| block(&key, sequence, "message", &json!({ "content": "x".repeat(900_000) })))
         .collect::<Vec<_>>();
     assert_eq!(storage.create_all(&key, &fits, &watch).unwrap(), 3);
     let rest = [said(&key, 4), block(&key, 5, "message", &json!({ "content": "x".repeat(2 * 1024 * 1024) }))];
@@ -81,8 +82,8 @@ fn limited(storage: &CosmosBlockStorage) {
     assert_eq!(numbers(&read(storage, &key, &Selection::default())), [1, 2, 3, 4]);
 }
 
-/// A container of the other layout, whose documents are [`lines`].
-pub(crate) fn of_lines(storage: &CosmosBlockStorage) {
+/// Reads a container of the line layout that contains the documents of [`line_documents`].
+pub(crate) fn reads_the_line_layout(storage: &CosmosBlockStorage) {
     let (key, watch) = (Key::new("eve", "s1").unwrap(), Watch::new());
     let blocks = read(storage, &key, &Selection::default());
     assert!(!storage.is_writable());
@@ -91,7 +92,7 @@ pub(crate) fn of_lines(storage: &CosmosBlockStorage) {
     let messages = ["message"; 3];
     let events = ["event", "event", "event", "event_data", "event_data"];
     assert_eq!(kinds, [&["session_created"][..], &messages, &events].concat());
-    let data = |at: usize| serde_json::from_str::<serde_json::Value>(blocks[at].data.get()).unwrap();
+    let data = |index: usize| serde_json::from_str::<serde_json::Value>(blocks[index].data.get()).unwrap();
     assert_eq!(
         data(0),
         json!({ "project_slug": "p", "bundle": "b", "created": "2026-01-01T00:00:00Z", "turn_count": 2 })
@@ -111,14 +112,14 @@ pub(crate) fn of_lines(storage: &CosmosBlockStorage) {
     (selection.after, selection.until, selection.types) =
         (2, Some(7), vec![BlockType::Message, BlockType::Event]);
     selection.want = Want::Outline;
-    let light = read(storage, &key, &selection);
-    assert_eq!(numbers(&light), [3, 4, 5, 6, 7]);
+    let outline = read(storage, &key, &selection);
+    assert_eq!(numbers(&outline), [3, 4, 5, 6, 7]);
     assert!(
-        !light
+        !outline
             .iter()
             .any(|block| block.data.get().contains("answer") || block.data.get().contains("inline_data"))
     );
-    assert!(light[2].data.get().contains(r#""model":"m""#));
+    assert!(outline[2].data.get().contains(r#""model":"m""#));
     assert_eq!(storage.head(&key, &watch).unwrap().unwrap().sequence, 9);
     assert_eq!(sessions(storage, "eve").len(), 1);
     assert!(read(storage, &Key::new("eve", "none").unwrap(), &Selection::default()).is_empty());
@@ -126,8 +127,8 @@ pub(crate) fn of_lines(storage: &CosmosBlockStorage) {
     assert_eq!(refused.class(), ErrorClass::Unsupported);
 }
 
-/// Documents as other programs write them.
-pub(crate) fn lines() -> Vec<serde_json::Value> {
+/// Returns the documents of a session in the line layout, as other programs write them.
+pub(crate) fn line_documents() -> Vec<serde_json::Value> {
     let document = |kind: &str, id: &str, rest: serde_json::Value| {
         let mut document = json!({
             "id": id, "type": kind, "partition_key": "eve|p|s1", "user_id": "eve", "host_id": "h", "project_slug": "p", "session_id": "s1",
@@ -145,13 +146,13 @@ pub(crate) fn lines() -> Vec<serde_json::Value> {
         event.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
         document("event", &format!("s1_evt_{number}"), event)
     };
-    let piece = |number: u64, text: &str| {
+    let chunk = |number: u64, text: &str| {
         let rest =
             json!({ "event_id": "s1_evt_3", "chunk_index": number, "total_chunks": 2, "chunk_data": text });
         document("event_chunk", &format!("s1_evt_3_chunk_{number}"), rest)
     };
     vec![
-        piece(1, "1}"),
+        chunk(1, "1}"),
         event(3, json!({ "is_chunked": true, "data_size_bytes": 7 })),
         message(2, "user", "again"),
         event(
@@ -160,7 +161,7 @@ pub(crate) fn lines() -> Vec<serde_json::Value> {
         ),
         message(0, "user", "question"),
         event(2, json!({ "data_truncated": true, "data_size_bytes": 500_000 })),
-        piece(0, "{\"a\":"),
+        chunk(0, "{\"a\":"),
         message(1, "assistant", "answer"),
         document(
             "session",

@@ -1,7 +1,8 @@
-// An emulator of Cosmos DB for tests, made honest: it verifies signatures, says 404 and 413 where the service would, and fails on demand.
+// A proxy for tests in front of an emulator of Cosmos DB. It verifies signatures, returns 404 and 413 like the service, and injects faults.
 //
-// Started as `node emulator.cjs <folder with node_modules>`, it prints `listening <port>` and `identity <port>`, and ends when its standard
-// input does. Asked by `POST /_shim` with JSON, it changes what it does; `GET /_shim` tells what it saw.
+// Usage: `node emulator.cjs <folder with node_modules>`. It prints `identity <port>` and `listening <port>`, and exits when its standard
+// input ends. `POST /_shim` with JSON configures it and resets the statistics; `GET /_shim` returns the statistics.
+// `TROMMEL_EMULATOR_LOG` writes failed requests to standard error.
 "use strict";
 
 const crypto = require("node:crypto");
@@ -13,12 +14,12 @@ const need = createRequire(path.join(process.argv[2], "node_modules", "x.js"));
 const { createHttpServer } = need("@vercel/cosmosdb-server");
 
 const KEY = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIwEwSgJQ+U5bVuGN2mYhvqlOPB2G1rd5LcLrJrLhY4bYkKoYFlHDTLgxWA==";
-const LARGEST = 2 * 1024 * 1024;
+const MAX_DOCUMENT_BYTES = 2 * 1024 * 1024;
 
-// What is to happen: faults are used up in order by requests that they fit.
+// The faults to inject. Each request uses up one repetition of the first fault of its kind.
 let faults = [];
 let tokens = false;
-let seen = { requests: 0, writes: 0, batches: 0, signatures: 0, tokens: 0, wrong: 0, identities: [] };
+let stats = { requests: 0, writes: 0, batches: 0, signatures: 0, tokens: 0, rejected: 0, identities: [] };
 
 function resource(pathname) {
   const parts = pathname.split("/").filter(Boolean);
@@ -37,18 +38,18 @@ function signature(request, pathname) {
 
 function isAllowed(request, pathname) {
   const header = decodeURIComponent(request.headers.authorization || "");
-  const named = Object.fromEntries(header.split("&").map((part) => {
+  const fields = Object.fromEntries(header.split("&").map((part) => {
     const at = part.indexOf("=");
     return [part.slice(0, at), part.slice(at + 1)];
   }));
-  if (named.type === "aad") {
-    seen.tokens += 1;
-    return tokens && named.sig === "token-of-the-loopback";
+  if (fields.type === "aad") {
+    stats.tokens += 1;
+    return tokens && fields.sig === "token-of-the-loopback";
   }
-  const right = named.type === "master" && named.sig === signature(request, pathname);
-  seen.signatures += right ? 1 : 0;
-  seen.wrong += right ? 0 : 1;
-  return right;
+  const isValid = fields.type === "master" && fields.sig === signature(request, pathname);
+  stats.signatures += isValid ? 1 : 0;
+  stats.rejected += isValid ? 0 : 1;
+  return isValid;
 }
 
 function answer(response, status, body, headers) {
@@ -57,10 +58,10 @@ function answer(response, status, body, headers) {
   response.end(text);
 }
 
-function fault(request, pathname) {
+function takeFault(request, pathname) {
   const isWrite = request.method === "POST" && pathname.endsWith("/docs") && !request.headers["x-ms-documentdb-isquery"];
   const kind = isWrite ? "write" : request.headers["x-ms-documentdb-isquery"] ? "query" : "other";
-  const at = faults.findIndex((one) => (one.on || "write") === kind && one.times > 0);
+  const at = faults.findIndex((fault) => (fault.on || "write") === kind && fault.times > 0);
   if (at < 0) return null;
   faults[at].times -= 1;
   return faults[at];
@@ -70,22 +71,22 @@ function forward(request, body, done) {
   const headers = { ...request.headers, host: `127.0.0.1:${backend.address().port}` };
   delete headers["transfer-encoding"];
   headers["content-length"] = body.length;
-  // A query over one range of partitions: the service knows it by the range, the emulator by this.
+  // The service recognizes a query of one partition range by the range; the emulator needs this header.
   if (headers["x-ms-documentdb-isquery"]) headers["x-ms-documentdb-query-enablecrosspartition"] = "True";
   const out = http.request(
     { host: "127.0.0.1", port: backend.address().port, method: request.method, path: request.url, headers },
-    (got) => {
+    (reply) => {
       const parts = [];
-      got.on("data", (part) => parts.push(part));
-      got.on("end", () => done(got.statusCode, got.headers, Buffer.concat(parts)));
+      reply.on("data", (part) => parts.push(part));
+      reply.on("end", () => done(reply.statusCode, reply.headers, Buffer.concat(parts)));
     },
   );
   out.on("error", () => done(500, {}, Buffer.from('{"code":"InternalServerError"}')));
   out.end(body);
 }
 
-// The emulator beneath tells a few things otherwise than the service.
-function mended(request, pathname, status, headers, body) {
+// Rewrites the responses of the emulator that differ from those of the service.
+function likeService(request, pathname, status, headers, body) {
   let text = body.toString("utf8");
   if (request.method === "GET" && pathname === "/") text = text.replaceAll("https://", "http://").replaceAll(`:${backend.address().port}`, `:${front.address().port}`);
   if (pathname.endsWith("/pkranges") && status === 200) {
@@ -98,14 +99,14 @@ function mended(request, pathname, status, headers, body) {
     text = JSON.stringify({ code: "NotFound", message: "no such thing" });
   }
   const out = Buffer.from(text);
-  const kept = { ...headers };
-  delete kept["transfer-encoding"];
-  kept["content-length"] = out.length;
-  return [status, kept, out];
+  const outHeaders = { ...headers };
+  delete outHeaders["transfer-encoding"];
+  outHeaders["content-length"] = out.length;
+  return [status, outHeaders, out];
 }
 
-// Documents that other programs wrote, straight into the emulator beneath.
-function seeded({ database, container, path: partition, documents }, done) {
+// Creates documents of other programs in the emulator, without checks.
+function seed({ database, container, path: partition, documents }, done) {
   const dbs = "/dbs";
   const colls = `/dbs/${database}/colls`;
   const steps = [[dbs, { id: database }], [colls, { id: container, partitionKey: { paths: [partition], kind: "Hash" } }]];
@@ -122,45 +123,45 @@ function seeded({ database, container, path: partition, documents }, done) {
 }
 
 function shim(request, response, body) {
-  if (request.method === "GET") return answer(response, 200, seen);
-  const told = JSON.parse(body.toString("utf8"));
-  if (told.faults) faults = told.faults;
-  if (told.tokens !== undefined) tokens = told.tokens;
-  seen = { requests: 0, writes: 0, batches: 0, signatures: 0, tokens: 0, wrong: 0, identities: [] };
-  if (told.seed) return seeded(told.seed, () => answer(response, 200, {}));
+  if (request.method === "GET") return answer(response, 200, stats);
+  const commands = JSON.parse(body.toString("utf8"));
+  if (commands.faults) faults = commands.faults;
+  if (commands.tokens !== undefined) tokens = commands.tokens;
+  stats = { requests: 0, writes: 0, batches: 0, signatures: 0, tokens: 0, rejected: 0, identities: [] };
+  if (commands.seed) return seed(commands.seed, () => answer(response, 200, {}));
   return answer(response, 200, {});
 }
 
 function serve(request, response, body) {
   const pathname = request.url.split("?")[0];
   if (pathname === "/_shim") return shim(request, response, body);
-  seen.requests += 1;
+  stats.requests += 1;
   if (!isAllowed(request, decodeURIComponent(pathname))) {
     return answer(response, 401, { code: "Unauthorized", message: "The input authorization token can't serve the request." });
   }
   const isWrite = request.method === "POST" && pathname.endsWith("/docs") && !request.headers["x-ms-documentdb-isquery"];
-  seen.writes += isWrite ? 1 : 0;
-  const broken = fault(request, pathname);
-  if (broken && broken.drop) return request.socket.destroy();
-  if (broken && broken.status) {
-    const wait = broken.wait === undefined ? {} : { "x-ms-retry-after-ms": String(broken.wait) };
-    return answer(response, broken.status, { code: "Fault", message: broken.message || "on demand" }, wait);
+  stats.writes += isWrite ? 1 : 0;
+  const fault = takeFault(request, pathname);
+  if (fault && fault.drop) return request.socket.destroy();
+  if (fault && fault.status) {
+    const wait = fault.wait === undefined ? {} : { "x-ms-retry-after-ms": String(fault.wait) };
+    return answer(response, fault.status, { code: "Fault", message: fault.message || "on demand" }, wait);
   }
   if (request.headers["x-ms-cosmos-is-batch-request"]) {
-    seen.batches += 1;
+    stats.batches += 1;
     return answer(response, 400, { code: "BadRequest", message: "no batches here" });
   }
-  if (isWrite && body.length > LARGEST) return answer(response, 413, { code: "RequestEntityTooLarge", message: "too large" });
+  if (isWrite && body.length > MAX_DOCUMENT_BYTES) return answer(response, 413, { code: "RequestEntityTooLarge", message: "too large" });
   return forward(request, body, (status, headers, text) => {
-    // Done, and nobody hears of it, or hears of it late.
-    if (broken && broken.dropAfter) return request.socket.destroy();
-    const [code, kept, out] = mended(request, pathname, status, headers, text);
-    if (process.env.TROMMEL_EMULATOR_TELLS && code >= 400) process.stderr.write(`${request.method} ${request.url} ${body} ${code} ${out}\n`);
-    return setTimeout(() => response.writeHead(code, kept).end(out), (broken && broken.delay) || 0);
+    // The request took effect, but its response is lost or delayed.
+    if (fault && fault.dropAfter) return request.socket.destroy();
+    const [code, outHeaders, out] = likeService(request, pathname, status, headers, text);
+    if (process.env.TROMMEL_EMULATOR_LOG && code >= 400) process.stderr.write(`${request.method} ${request.url} ${body} ${code} ${out}\n`);
+    return setTimeout(() => response.writeHead(code, outHeaders).end(out), (fault && fault.delay) || 0);
   });
 }
 
-function collected(then) {
+function collectBody(then) {
   return (request, response) => {
     const parts = [];
     request.on("data", (part) => parts.push(part));
@@ -168,15 +169,15 @@ function collected(then) {
   };
 }
 
-// Gives out tokens as a machine in Azure does.
+// Issues tokens like the identity endpoint of a machine in Azure.
 const identity = http.createServer((request, response) => {
-  seen.identities.push({ url: request.url, header: request.headers["x-identity-header"] });
+  stats.identities.push({ url: request.url, header: request.headers["x-identity-header"] });
   const until = Math.floor(Date.now() / 1000) + 3600;
   answer(response, 200, { access_token: "token-of-the-loopback", expires_on: String(until), resource: "x", token_type: "Bearer" });
 });
 
 const backend = createHttpServer({ keepAlive: true });
-const front = http.createServer(collected(serve));
+const front = http.createServer(collectBody(serve));
 backend.listen(0, "127.0.0.1", () => {
   front.listen(0, "127.0.0.1", () => {
     identity.listen(0, "127.0.0.1", () => {

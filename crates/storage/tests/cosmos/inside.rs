@@ -1,4 +1,4 @@
-//! The emulator in this process, which has batches, and faults on the way to it.
+//! Tests with the emulator in this process, which supports batches, and with injected faults.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -36,17 +36,17 @@ fn storage(
     let mut options = options(ENDPOINT);
     options.page = 40;
     let sdk = CosmosRuntimeBuilder::from(emulator.runtime_builder_with_fault_rules(rules));
-    let storage = CosmosBlockStorage::through(options, sdk).unwrap();
+    let storage = CosmosBlockStorage::with_sdk(options, sdk).unwrap();
     storage.prepare(&Watch::new()).unwrap();
     storage
 }
 
 fn rule(on: On, error: Type, times: Option<u32>) -> Arc<FaultInjectionRule> {
     let result = FaultInjectionResultBuilder::new().with_error(error).build();
-    built(on, result, times)
+    rule_with_result(on, result, times)
 }
 
-fn built(
+fn rule_with_result(
     on: On,
     result: azure_data_cosmos::fault_injection::FaultInjectionResult,
     times: Option<u32>,
@@ -63,26 +63,26 @@ fn built(
 }
 
 #[test]
-fn the_contract_in_process() {
+fn meets_the_contract_in_process() {
     let emulator = emulator();
-    let inside = storage(&emulator, Vec::new());
-    contract::all(&inside, &storage(&emulator, Vec::new()));
-    container::all(&inside);
+    let in_process = storage(&emulator, Vec::new());
+    contract::all(&in_process, &storage(&emulator, Vec::new()));
+    container::all(&in_process);
 }
 
 #[test]
-fn the_contract_over_several_partitions() {
+fn meets_the_contract_across_partitions() {
     let emulator = emulator();
     emulator.store().create_database("amplifier-db");
     let config = ContainerConfig::new().with_partition_count(3);
     emulator.store().create_container_with_config("amplifier-db", "items", "/partitionKey".into(), config);
-    let inside = storage(&emulator, Vec::new());
-    contract::all(&inside, &storage(&emulator, Vec::new()));
-    container::all(&inside);
+    let in_process = storage(&emulator, Vec::new());
+    contract::all(&in_process, &storage(&emulator, Vec::new()));
+    container::all(&in_process);
 }
 
 #[test]
-fn a_call_may_come_from_a_thread_of_another_runtime() {
+fn can_be_called_inside_another_runtime() {
     let emulator = emulator();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
@@ -92,7 +92,8 @@ fn a_call_may_come_from_a_thread_of_another_runtime() {
     });
 }
 
-const PASSING: [Type; 8] = [
+/// Faults that end after a few requests, so that a retry succeeds.
+const TRANSIENT: [Type; 8] = [
     Type::TooManyRequests,
     Type::ServiceUnavailable,
     Type::InternalServerError,
@@ -103,21 +104,21 @@ const PASSING: [Type; 8] = [
     Type::ResponseTimeoutAfterService,
 ];
 
-/// R36: whatever fails for a while, each block is there once, and none is missing.
+/// R36: transient faults neither lose nor duplicate blocks.
 #[test]
-fn r36_faults_that_pass_lose_and_double_nothing() {
-    for (at, fault) in PASSING.into_iter().enumerate() {
+fn r36_transient_faults_lose_and_duplicate_nothing() {
+    for (number, fault) in TRANSIENT.into_iter().enumerate() {
         let (emulator, watch) = (emulator(), Watch::new());
         let on = [On::CreateItem, On::BatchItem, On::ReadItem, On::QueryItem];
         let rules = on.map(|on| rule(on, fault, Some(3)));
         let storage = storage(&emulator, rules.to_vec());
-        let key = Key::new("ada", &format!("s-{at}")).unwrap();
+        let key = Key::new("ada", &format!("s-{number}")).unwrap();
         for rule in &rules {
             rule.enable();
         }
-        let made =
+        let created =
             storage.create(&key, &said(&key, 1), &watch).unwrap_or_else(|error| panic!("{fault:?}: {error}"));
-        assert_ne!(made, Created::Taken, "{fault:?}");
+        assert_ne!(created, Created::Taken, "{fault:?}");
         let blocks = (1..=150).map(|sequence| said(&key, sequence)).collect::<Vec<_>>();
         let count =
             storage.create_all(&key, &blocks, &watch).unwrap_or_else(|error| panic!("{fault:?}: {error}"));
@@ -130,17 +131,18 @@ fn r36_faults_that_pass_lose_and_double_nothing() {
         assert_eq!(sessions(&storage, "ada").len(), 1);
         let hits = rules.each_ref().map(|rule| rule.hit_count());
         println!("measured: {fault:?} hit {hits:?}");
-        let [create, batch, look, query] = hits;
+        let [create, batch, lookup, query] = hits;
         assert!(create > 0 && batch > 0 && query > 0, "{fault:?}: {hits:?}");
-        // Only who finds a block where it is to be looks at it.
-        assert_eq!(look > 0, fault == Type::ResponseTimeoutAfterService, "{hits:?}");
+        // The storage reads a block only after a conflict: the first attempt created it, but its
+        // response was lost.
+        assert_eq!(lookup > 0, fault == Type::ResponseTimeoutAfterService, "{hits:?}");
     }
 }
 
-/// R36: what does not pass is given up after 9 tries, and nothing was created by halves.
+/// R36: a persistent fault is reported after at most nine attempts, and no part of a batch is left.
 #[test]
-fn r36_faults_that_stay_are_given_up_after_nine_tries() {
-    let kinds = [
+fn r36_gives_up_on_persistent_faults_after_nine_attempts() {
+    let cases = [
         (Type::TooManyRequests, ErrorClass::Busy),
         (Type::ServiceUnavailable, ErrorClass::Storage),
         (Type::InternalServerError, ErrorClass::Storage),
@@ -148,7 +150,7 @@ fn r36_faults_that_stay_are_given_up_after_nine_tries() {
         (Type::ConnectionError, ErrorClass::Offline),
         (Type::ResponseTimeout, ErrorClass::Offline),
     ];
-    for (fault, kind) in kinds {
+    for (fault, class) in cases {
         for on in [On::CreateItem, On::BatchItem, On::QueryItem] {
             let rule = rule(on, fault, None);
             let storage = storage(&emulator(), vec![Arc::clone(&rule)]);
@@ -161,8 +163,8 @@ fn r36_faults_that_stay_are_given_up_after_nine_tries() {
                 _ => storage.head(&key, &watch).unwrap_err(),
             };
             rule.disable();
-            println!("measured: {on:?} {fault:?} tried {} times: {error}", rule.hit_count());
-            assert_eq!(error.class(), kind, "{on:?} {fault:?}: {error}");
+            println!("measured: {on:?} {fault:?} failed {} times: {error}", rule.hit_count());
+            assert_eq!(error.class(), class, "{on:?} {fault:?}: {error}");
             assert!((2..=9).contains(&rule.hit_count()), "{on:?} {fault:?}: {}", rule.hit_count());
             assert!(!format!("{error:?}").contains(&KEY[..12]));
             assert!(read(&storage, &key, &Selection::default()).is_empty());
@@ -170,11 +172,10 @@ fn r36_faults_that_stay_are_given_up_after_nine_tries() {
     }
 }
 
-/// R36: what fails in the middle of a long answer is asked for again from there, and nothing comes
-/// twice.
+/// R36: a read that fails midway resumes at the same block and yields nothing twice.
 #[test]
-fn r36_an_answer_goes_on_where_it_was() {
-    for fault in PASSING {
+fn r36_resumes_an_interrupted_read() {
+    for fault in TRANSIENT {
         let (emulator, watch) = (emulator(), Watch::new());
         emulator.store().create_database("amplifier-db");
         let config = ContainerConfig::new().with_partition_count(3);
@@ -189,29 +190,29 @@ fn r36_an_answer_goes_on_where_it_was() {
         let key = Key::new("ada", "s").unwrap();
         let blocks = (1..=100).map(|sequence| said(&key, sequence)).collect::<Vec<_>>();
         storage.create_all(&key, &blocks, &watch).unwrap();
-        let mut seen = Vec::new();
-        let mut take = |block: Block| {
-            seen.push(block.sequence);
+        let mut sequences = Vec::new();
+        let mut collect = |block: Block| {
+            sequences.push(block.sequence);
             if block.sequence == 50 {
                 rule.enable();
             }
             Ok(ControlFlow::Continue(()))
         };
-        storage.read(&key, &Selection::default(), &watch, &mut take).unwrap();
-        assert_eq!(seen, (1..=100).collect::<Vec<_>>(), "{fault:?}");
+        storage.read(&key, &Selection::default(), &watch, &mut collect).unwrap();
+        assert_eq!(sequences, (1..=100).collect::<Vec<_>>(), "{fault:?}");
         assert_eq!(rule.hit_count(), 2, "{fault:?}");
     }
 }
 
-/// R36: what the official crate tries by itself ends as well.
+/// R36: retries inside the SDK are bounded as well.
 #[test]
-fn r36_several_writers_of_one_document_are_given_up() {
+fn r36_gives_up_on_persistent_write_conflicts() {
     let rule = rule(On::CreateItem, Type::RetryWith, None);
     let mut options = options(ENDPOINT);
-    options.patience = Duration::from_secs(2);
+    options.attempt_timeout = Duration::from_secs(2);
     let sdk =
         CosmosRuntimeBuilder::from(emulator().runtime_builder_with_fault_rules(vec![Arc::clone(&rule)]));
-    let storage = CosmosBlockStorage::through(options, sdk).unwrap();
+    let storage = CosmosBlockStorage::with_sdk(options, sdk).unwrap();
     storage.prepare(&Watch::new()).unwrap();
     let key = Key::new("ada", "s").unwrap();
     rule.enable();
@@ -222,13 +223,13 @@ fn r36_several_writers_of_one_document_are_given_up() {
     assert!(rule.hit_count() <= 20, "{}", rule.hit_count());
 }
 
-/// R36: the service says when to come back, and nobody comes earlier.
+/// R36: no retry starts before the delay that the service requested.
 #[test]
-fn r36_the_time_to_wait_is_waited() {
+fn r36_honors_retry_after() {
     let response = CustomResponseBuilder::new(azure_core::http::StatusCode::TooManyRequests)
         .with_header("x-ms-retry-after-ms", "300")
         .build();
-    let rule = built(
+    let rule = rule_with_result(
         On::CreateItem,
         FaultInjectionResultBuilder::new().with_custom_response(response).build(),
         Some(2),
@@ -243,7 +244,7 @@ fn r36_the_time_to_wait_is_waited() {
 }
 
 #[test]
-fn the_other_layout_in_process() {
+fn reads_the_line_layout_in_process() {
     let emulator = emulator();
     emulator.store().create_database("amplifier-db");
     emulator.store().create_container("amplifier-db", "other", "/partition_key".into());
@@ -252,9 +253,10 @@ fn the_other_layout_in_process() {
     "other".clone_into(&mut options.container);
     options.page = 2;
     let sdk = CosmosRuntimeBuilder::from(emulator.runtime_builder());
-    container::of_lines(&CosmosBlockStorage::through(options, sdk).unwrap());
+    container::reads_the_line_layout(&CosmosBlockStorage::with_sdk(options, sdk).unwrap());
 }
 
+/// Creates the documents of the line layout in the emulator.
 fn seed(emulator: &Arc<InMemoryEmulatorHttpClient>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
@@ -268,7 +270,7 @@ fn seed(emulator: &Arc<InMemoryEmulatorHttpClient>) {
             .await
             .unwrap();
         let container = client.database_client("amplifier-db").container_client("other", None).await.unwrap();
-        for document in container::lines() {
+        for document in container::line_documents() {
             let (id, partition) =
                 (document["id"].as_str().unwrap(), document["partition_key"].as_str().unwrap().to_owned());
             container.create_item(partition, id, &document, None).await.unwrap();
@@ -276,42 +278,41 @@ fn seed(emulator: &Arc<InMemoryEmulatorHttpClient>) {
     });
 }
 
-/// Cases without and with `TROMMEL_DEEP`.
+/// The number of cases without and with `TROMMEL_DEEP`.
 const CASES: [u64; 2] = [2, 60];
 
-/// R35: three machines, two sessions, random operations also at the same time, partitions, faults,
-/// answers that are late.
+/// R35: three machines run random operations on two sessions, some at the same time, with network
+/// partitions, faults, and late responses.
 #[test]
-fn r35_machines_do_anything_at_once() {
+fn r35_random_concurrent_machines() {
     let is_deep = std::env::var_os("TROMMEL_DEEP").is_some();
     world::run(CASES[usize::from(is_deep)], 40, &|| Arc::new(storage(&emulator(), Vec::new())));
 }
 
-/// R36: sessions go from one machine to another through faults, and are questioned on a third one
-/// that has none of them.
+/// R36: a session is pushed and pulled despite faults. A third machine without a copy can query it.
 #[test]
-fn r36_sessions_travel_through_faults() {
+fn r36_syncs_sessions_despite_faults() {
     let emulator = emulator();
-    let long = "\u{e9}\"".repeat(400_000);
+    let large = "\u{e9}\"".repeat(400_000);
     let events = format!(
         "{{\"ts\":\"2026-03-01T09:00:00Z\",\"event\":\"llm:request\",\"data\":{{\"model\":\"m\",\"messages\":{}}}}}\n{{\"event\":\"tool:pre\",\"data\":{{\"tool_name\":\"grep\",\"tool_input\":{{\"pattern\":\"x\"}}}}}}\n",
-        serde_json::Value::from(long.as_str())
+        serde_json::Value::from(large.as_str())
     );
-    for error in PASSING {
+    for error in TRANSIENT {
         let rules = [On::CreateItem, On::BatchItem, On::QueryItem].map(|on| rule(on, error, Some(3)));
         let session = format!("s-{error:?}");
-        // There is no port to knock at.
+        // The in-process emulator has no port that a connection test could reach.
         let shared = Net::over(Arc::new(storage(&emulator, rules.to_vec())));
         let (one, two) = (Machine::new("one", &shared), Machine::new("two", &shared));
         one.write(&session, "metadata.json", "{\"name\": \"travels\"}");
         one.write(&session, "events.jsonl", &events);
-        let said = (0..40).map(|n| format!("{{\"role\":\"user\",\"content\":\"question {n}\"}}\n"));
-        one.write(&session, "transcript.jsonl", said.collect::<Vec<_>>().concat());
+        let lines = (0..40).map(|n| format!("{{\"role\":\"user\",\"content\":\"question {n}\"}}\n"));
+        one.write(&session, "transcript.jsonl", lines.collect::<Vec<_>>().concat());
         for rule in &rules {
             rule.enable();
         }
         one.sync(&session);
-        // What is one block does not go as a batch.
+        // A single block is created without a batch.
         one.append(&session, "transcript.jsonl", "{\"role\":\"assistant\",\"content\":\"one more\"}\n");
         one.sync(&session);
         two.sync(&session);
@@ -327,7 +328,7 @@ fn r36_sessions_travel_through_faults() {
     let third = Machine::new("three", &Net::over(Arc::new(storage(&emulator, Vec::new()))));
     let view = third.hybrid.view(&Watch::new()).unwrap();
     let listed = view.sessions.list(&ListQuery::default(), &Watch::new()).unwrap();
-    assert_eq!((listed.total, listed.connected), (PASSING.len() as u64, true), "{:?}", view.problems);
+    assert_eq!((listed.total, listed.connected), (TRANSIENT.len() as u64, true), "{:?}", view.problems);
     assert!(
         listed
             .sessions
@@ -336,7 +337,7 @@ fn r36_sessions_travel_through_faults() {
     );
     let query = SearchQuery::new("question 39");
     let view = third.hybrid.searchable(&query, &Watch::new()).unwrap();
-    assert_eq!(view.sessions.search(&query, &Watch::new()).unwrap().total_count, PASSING.len() as u64);
+    assert_eq!(view.sessions.search(&query, &Watch::new()).unwrap().total_count, TRANSIENT.len() as u64);
     let (_, session) = third.hybrid.find("s-Timeout", &Watch::new()).unwrap();
     let mut query = EventQuery::default();
     query.fields = vec!["data.tool_input.pattern".to_owned()];

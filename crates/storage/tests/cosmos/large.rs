@@ -1,4 +1,5 @@
-//! A session that no memory would hold: sent, and fetched into another folder, byte for byte.
+//! Pushes a session larger than the memory limit, pulls it into another folder, and compares all
+//! bytes.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -12,18 +13,18 @@ use trommel_session::{Sessions, Watch};
 
 use crate::node::Node;
 
-/// Bytes of the events without and with `TROMMEL_DEEP`.
+/// The size of the events in bytes, without and with `TROMMEL_DEEP`.
 const BYTES: [u64; 2] = [8 << 20, 1 << 30];
 
-/// What sending and fetching may take at their peak.
+/// The maximum peak memory of push and pull, in bytes.
 const PEAK: u64 = 128 << 20;
 
-/// Events as agents write them: small ones, and requests that repeat all that was said.
+/// Writes events as agents do: small ones, and requests that repeat the whole conversation.
 fn write(folder: &Path, bytes: u64) {
     fs::create_dir_all(folder).unwrap();
     fs::write(folder.join("metadata.json"), "{\n  \"name\": \"large\"\n}").unwrap();
     let mut out = BufWriter::new(File::create(folder.join("events.jsonl")).unwrap());
-    let mut said = BufWriter::new(File::create(folder.join("transcript.jsonl")).unwrap());
+    let mut transcript = BufWriter::new(File::create(folder.join("transcript.jsonl")).unwrap());
     let (mut written, mut turn, mut line) = (0, 0_u64, String::new());
     while written < bytes {
         turn += 1;
@@ -46,12 +47,13 @@ fn write(folder: &Path, bytes: u64) {
             "{{\"ts\":\"{ts}\",\"event\":\"tool:pre\",\"data\":{{\"tool_name\":\"grep\",\"n\":{turn}}}}}"
         );
         out.write_all(line.as_bytes()).unwrap();
-        writeln!(said, "{{\"role\":\"user\",\"content\":\"question {turn}\"}}").unwrap();
+        writeln!(transcript, "{{\"role\":\"user\",\"content\":\"question {turn}\"}}").unwrap();
         written += line.len() as u64;
     }
 }
 
-fn same(one: &Path, other: &Path) -> bool {
+/// True if both files have the same bytes.
+fn have_equal_bytes(one: &Path, other: &Path) -> bool {
     let (mut one, mut other) = (File::open(one).unwrap(), File::open(other).unwrap());
     let (mut a, mut b) = (vec![0; 1 << 20], vec![0; 1 << 20]);
     loop {
@@ -65,7 +67,7 @@ fn same(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// The most that this process has held, in bytes.
+/// Returns the peak memory of this process, in bytes.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -74,22 +76,24 @@ fn peak() -> u64 {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_large_session_goes_there_and_back() {
+fn syncs_a_large_session_in_bounded_memory() {
     let Some(node) = Node::start() else { return };
     let home = tempfile::tempdir().unwrap();
     let bytes = BYTES[usize::from(std::env::var_os("TROMMEL_DEEP").is_some())];
     let folder = |name: &str| home.path().join(name).join("projects/-app/sessions/5d1c");
     write(&folder("one"), bytes);
     let storage = Arc::new(node.prepared(|options| {
-        // As patient as usual: with so much to hold, the emulator now and then stops to tidy up.
+        // Uses the default retries: with this much data, the emulator sometimes pauses for garbage
+        // collection.
         (options.container, options.retry) = ("large".to_owned(), Retry::default());
-        // The service gives four megabytes at a time at most, the emulator whatever is asked for.
-        (options.page, options.patience) = (12, Duration::from_mins(2));
+        // The service returns at most 4 MB per page; the emulator returns as many documents as
+        // requested.
+        (options.page, options.attempt_timeout) = (12, Duration::from_mins(2));
     }));
     for name in ["one", "two"] {
-        let places = Folders::new(home.path().join(name), home.path().join("state").join(name));
-        let sessions = Sessions::new().amplifier(&places.local);
-        let mut options = SyncedOptions::new(sessions, places, Owner::new("ada", name), storage.clone());
+        let folders = Folders::new(home.path().join(name), home.path().join("state").join(name));
+        let sessions = Sessions::new().amplifier(&folders.local);
+        let mut options = SyncedOptions::new(sessions, folders, Owner::new("ada", name), storage.clone());
         options.rest = Duration::ZERO;
         let (hybrid, since) = (SyncedSessions::new(options).unwrap(), Instant::now());
         assert!(hybrid.sync(Some("5d1c"), None, &Watch::new()).unwrap().is_synced());
@@ -97,7 +101,7 @@ fn a_large_session_goes_there_and_back() {
         eprintln!("{name}: {mib} MiB in {seconds:.1} s, {} MiB at the peak", peak() >> 20);
     }
     for file in ["metadata.json", "transcript.jsonl", "events.jsonl"] {
-        assert!(same(&folder("one").join(file), &folder("two").join(file)), "{file}");
+        assert!(have_equal_bytes(&folder("one").join(file), &folder("two").join(file)), "{file}");
     }
     assert!(peak() < PEAK, "{}", peak());
 }

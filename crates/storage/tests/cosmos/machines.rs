@@ -1,4 +1,4 @@
-//! Machines that have sessions, with Cosmos DB out of their reach.
+//! Local sessions on a machine that cannot reach Cosmos DB.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,24 +8,23 @@ use trommel_storage::cosmos::CosmosBlockStorage;
 
 use crate::machine::Machine;
 
-/// R37: where nothing answers, lists and searches of what is here take no longer than a connection
-/// is tried.
+/// R37: without a response, lists and searches of local sessions wait only for the connect timeout.
 #[test]
-fn r37_a_port_that_swallows_everything_keeps_nothing_back() {
+fn r37_an_unresponsive_port_does_not_delay_lists_and_searches() {
     use std::net::{TcpListener, TcpStream};
     use std::time::Instant;
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    // Nobody accepts: once its queue is full, whoever connects hears nothing.
+    // Nothing accepts connections: once the queue is full, further attempts get no response.
     let mut waiting = Vec::new();
     while let Ok(stream) = TcpStream::connect_timeout(&address, Duration::from_millis(200)) {
         waiting.push(stream);
     }
     let storage = CosmosBlockStorage::new(crate::support::options(&format!("http://{address}/"))).unwrap();
     let machine = Machine::new("one", &Arc::new(storage));
-    for at in 0..50 {
+    for number in 0..50 {
         machine.write(
-            &format!("s{at}"),
+            &format!("s{number}"),
             "transcript.jsonl",
             "{\"role\":\"user\",\"content\":\"question\"}\n",
         );

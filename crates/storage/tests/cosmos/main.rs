@@ -1,6 +1,8 @@
-//! Cosmos DB, by two emulators: one in this process (feature `cosmos-emulator`), which has batches
-//! and on whose way faults can be put, and one from npm, spoken to over HTTP, whose folder
-//! `TROMMEL_EMULATORS` names (the one with `node_modules`).
+//! Cosmos DB, tested with two emulators.
+//!
+//! - One runs in this process (feature `cosmos-emulator`). It supports batches and injected faults.
+//! - The other comes from npm and is reached over HTTP. `TROMMEL_EMULATORS` names the folder that
+//!   contains its `node_modules`.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 #[path = "../../../blocks/tests/common/blocks.rs"]

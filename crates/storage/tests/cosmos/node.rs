@@ -1,4 +1,4 @@
-//! The emulator from npm, over HTTP.
+//! Tests with the emulator from npm, over HTTP.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -17,15 +17,18 @@ use crate::blocks::{numbers, read, said};
 use crate::support::{KEY, options};
 use crate::{container, contract};
 
+/// A running emulator, which ends when this is dropped.
 pub(crate) struct Node {
     child: Child,
     port: u16,
+    /// The port of the server that issues tokens of a managed identity.
     identity: u16,
 }
 
 impl Node {
-    /// None where no folder is named, which is said loudly.
-    #[expect(clippy::print_stderr, reason = "what does not run is to be seen")]
+    /// Starts the emulator. Returns `None` with a message on standard error if `TROMMEL_EMULATORS`
+    /// is not set.
+    #[expect(clippy::print_stderr, reason = "a skipped test must be visible")]
     pub(crate) fn start() -> Option<Self> {
         let Some(folder) = std::env::var_os("TROMMEL_EMULATORS") else {
             eprintln!(
@@ -40,7 +43,7 @@ impl Node {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("node starts");
+            .expect("node should start");
         let out = child.stdout.take().unwrap();
         let (send, receive) = mpsc::channel();
         std::thread::spawn(move || {
@@ -50,8 +53,12 @@ impl Node {
         });
         let port = |name: &str| {
             let line =
-                receive.recv_timeout(Duration::from_secs(20)).expect("the emulator starts within 20 s");
-            line.strip_prefix(name).expect("the line that is expected").trim().parse::<u16>().unwrap()
+                receive.recv_timeout(Duration::from_secs(20)).expect("the emulator should start within 20 s");
+            line.strip_prefix(name)
+                .expect("the line should start with the name of the port")
+                .trim()
+                .parse::<u16>()
+                .unwrap()
         };
         let (identity, port) = (port("identity"), port("listening"));
         Some(Self { child, port, identity })
@@ -61,6 +68,7 @@ impl Node {
         format!("http://127.0.0.1:{}/", self.port)
     }
 
+    /// Returns a storage whose database and container exist.
     pub(crate) fn prepared(&self, change: impl FnOnce(&mut CosmosOptions)) -> CosmosBlockStorage {
         let mut options = options(&self.endpoint());
         change(&mut options);
@@ -69,11 +77,11 @@ impl Node {
         storage
     }
 
-    /// Tells the emulator what to do, and what it saw.
-    fn shim(&self, told: Option<&Value>) -> Value {
+    /// Configures the emulator if `commands` is given, and returns its statistics otherwise.
+    fn shim(&self, commands: Option<&Value>) -> Value {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        let body = told.map(Value::to_string).unwrap_or_default();
-        let method = if told.is_some() { "POST" } else { "GET" };
+        let body = commands.map(Value::to_string).unwrap_or_default();
+        let method = if commands.is_some() { "POST" } else { "GET" };
         let head = format!(
             "{method} /_shim HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
             body.len()
@@ -97,10 +105,10 @@ impl Drop for Node {
 }
 
 #[test]
-fn the_contract_over_http() {
+fn meets_the_contract_over_http() {
     let Some(node) = Node::start() else { return };
     let storage = node.prepared(|options| options.page = 50);
-    // Twice is once.
+    // Preparing a second time changes nothing.
     storage.prepare(&Watch::new()).unwrap();
     assert!(storage.is_writable());
     contract::all(&storage, &node.prepared(|options| options.page = 50));
@@ -111,53 +119,53 @@ fn the_contract_over_http() {
         assert_eq!(storage.create(&key, &said(&key, sequence), &Watch::new()).unwrap(), Created::New);
     }
     println!("measured: {:.1} ms a block, npm emulator", since.elapsed().as_secs_f64() * 20.0);
-    let seen = node.shim(None);
-    // The emulator computed the signature of each request by itself.
-    assert!(seen["signatures"].as_u64().unwrap() > 300, "{seen}");
-    assert_eq!(seen["wrong"], 0, "{seen}");
-    assert_eq!(seen["batches"], 2, "that it knows none is remembered by each: {seen}");
+    let stats = node.shim(None);
+    // The emulator verified the signature of each request with its own implementation.
+    assert!(stats["signatures"].as_u64().unwrap() > 300, "{stats}");
+    assert_eq!(stats["rejected"], 0, "{stats}");
+    assert_eq!(stats["batches"], 2, "each storage remembers that batches are not supported: {stats}");
 }
 
 #[test]
-fn another_key_is_denied_and_not_told() {
+fn denied_requests_do_not_show_the_key() {
     let Some(node) = Node::start() else { return };
     node.prepared(|_| {});
-    let wrong = "AAAA".to_owned() + &KEY[4..];
+    let wrong_key = "AAAA".to_owned() + &KEY[4..];
     let storage = CosmosBlockStorage::new(CosmosOptions::new(
         node.endpoint(),
-        Credential::Key(Secret::new(wrong.clone())),
+        Credential::Key(Secret::new(wrong_key.clone())),
     ))
     .unwrap();
     let key = Key::new("u", "s").unwrap();
     let error = storage.head(&key, &Watch::new()).unwrap_err();
     assert_eq!(error.class(), ErrorClass::Denied, "{error}");
-    assert!(!format!("{error:?}").contains(&wrong[..12]), "{error}");
-    // By a connection string the right one is found.
+    assert!(!format!("{error:?}").contains(&wrong_key[..12]), "{error}");
+    // The correct key is read from a connection string.
     let text = format!("AccountEndpoint={};AccountKey={KEY};", node.endpoint());
     let named = CosmosOptions::new("", Credential::ConnectionString(Secret::new(text)));
     assert!(CosmosBlockStorage::new(named).unwrap().head(&key, &Watch::new()).unwrap().is_none());
-    // The clock of this machine.
+    // A wrong local clock is reported as such.
     let storage = node.prepared(|_| {});
-    let late = "The authorization token is not valid at the current time.";
-    node.faults(&json!([{ "on": "query", "times": 1, "status": 403, "message": late }]));
+    let clock_error = "The authorization token is not valid at the current time.";
+    node.faults(&json!([{ "on": "query", "times": 1, "status": 403, "message": clock_error }]));
     let error = storage.head(&key, &Watch::new()).unwrap_err();
     assert!(error.class() == ErrorClass::Denied && error.to_string().contains("set the clock"), "{error}");
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn a_missing_database_is_not_found() {
     let Some(node) = Node::start() else { return };
     let storage = CosmosBlockStorage::new(options(&node.endpoint())).unwrap();
     let error = storage.head(&Key::new("u", "s").unwrap(), &Watch::new()).unwrap_err();
     assert_eq!(error.class(), ErrorClass::NotFound, "{error}");
 }
 
-/// R36: whatever fails for a while on the way, each block is there once, and each request was tried
-/// 9 times at most.
+/// R36: transient faults neither lose nor duplicate blocks, and no request is made more than nine
+/// times.
 #[test]
-fn r36_faults_on_the_way_lose_and_double_nothing() {
+fn r36_faults_over_http_lose_and_duplicate_nothing() {
     let Some(node) = Node::start() else { return };
-    let storage = node.prepared(|options| options.patience = Duration::from_secs(2));
+    let storage = node.prepared(|options| options.attempt_timeout = Duration::from_secs(2));
     let (key, watch) = (Key::new("ada", "s-faults").unwrap(), Watch::new());
     storage.create(&key, &said(&key, 1), &watch).unwrap();
     let faults = [
@@ -174,25 +182,25 @@ fn r36_faults_on_the_way_lose_and_double_nothing() {
     for fault in &faults {
         sequence += 1;
         node.faults(&json!([fault]));
-        let made = storage
+        let created = storage
             .create(&key, &said(&key, sequence), &watch)
             .unwrap_or_else(|error| panic!("{fault}: {error}"));
-        assert!(made != Created::Taken, "{fault}");
+        assert!(created != Created::Taken, "{fault}");
         assert_eq!(
-            made == Created::Same,
+            created == Created::Same,
             fault["dropAfter"] == json!(true) || fault["delay"].is_u64(),
             "{fault}"
         );
         assert!(node.shim(None)["writes"].as_u64().unwrap() <= 9, "{fault}: {}", node.shim(None));
     }
-    // A read is tried again where it was.
+    // A read resumes where it failed.
     node.faults(&json!([{ "on": "query", "times": 3, "status": 503 }]));
     assert_eq!(numbers(&read(&storage, &key, &Selection::default())), (1..=sequence).collect::<Vec<_>>());
 }
 
-/// R36: what does not end is given up, after 9 tries, with an error that says what it was.
+/// R36: a persistent fault is reported with its class after at most nine attempts.
 #[test]
-fn r36_faults_without_an_end_are_given_up() {
+fn r36_gives_up_on_persistent_faults() {
     let Some(node) = Node::start() else { return };
     let storage = node.prepared(|_| {});
     let (key, watch) = (Key::new("ada", "s-endless").unwrap(), Watch::new());
@@ -202,15 +210,15 @@ fn r36_faults_without_an_end_are_given_up() {
         (json!({ "times": 99, "status": 500 }), ErrorClass::Storage),
         (json!({ "times": 99, "drop": true }), ErrorClass::Offline),
     ];
-    for (fault, kind) in &faults {
+    for (fault, class) in &faults {
         node.faults(&json!([fault]));
         let error = storage.create(&key, &said(&key, 1), &watch).unwrap_err();
-        assert_eq!(error.class(), *kind, "{fault}: {error}");
+        assert_eq!(error.class(), *class, "{fault}: {error}");
         let writes = node.shim(None)["writes"].as_u64().unwrap();
         println!("measured: {writes} requests for {fault}");
         assert!(writes <= 9, "{fault}: {writes}");
     }
-    // Whoever is told to come back later than anybody waits gives up at once.
+    // A requested delay beyond the retry limit fails at once.
     node.faults(&json!([{ "times": 99, "status": 429, "wait": 120_000 }]));
     let since = Instant::now();
     assert_eq!(storage.create(&key, &said(&key, 1), &watch).unwrap_err().class(), ErrorClass::Busy);
@@ -220,19 +228,20 @@ fn r36_faults_without_an_end_are_given_up() {
 }
 
 #[test]
-fn the_other_layout_over_http() {
+fn reads_the_line_layout_over_http() {
     let Some(node) = Node::start() else { return };
-    let seed = json!({ "database": "amplifier-db", "container": "session_data", "path": "/partition_key", "documents": container::lines() });
+    let seed = json!({ "database": "amplifier-db", "container": "session_data", "path": "/partition_key", "documents": container::line_documents() });
     node.shim(Some(&json!({ "seed": seed })));
     let mut options = options(&node.endpoint());
     "session_data".clone_into(&mut options.container);
     options.page = 2;
-    container::of_lines(&CosmosBlockStorage::new(options).unwrap());
+    container::reads_the_line_layout(&CosmosBlockStorage::new(options).unwrap());
 }
 
-/// The environment is a process's, so that this one runs in a process of its own.
+/// The test sets environment variables, which belong to the whole process. It therefore runs itself
+/// in a process of its own.
 #[test]
-fn a_managed_identity_is_taken() {
+fn authenticates_with_a_managed_identity() {
     const INNER: &str = "TROMMEL_COSMOS_IDENTITY";
     if let Some(endpoint) = std::env::var_os(INNER) {
         let credential = Credential::ManagedIdentity { client_id: Some("the-client".to_owned()) };
@@ -241,7 +250,7 @@ fn a_managed_identity_is_taken() {
         let storage = CosmosBlockStorage::new(options).unwrap();
         let key = Key::new("ada", "s-identity").unwrap();
         match storage.create(&key, &said(&key, 1), &Watch::new()) {
-            Ok(made) => println!("made {made:?}"),
+            Ok(created) => println!("created {created:?}"),
             Err(error) => println!("error {:?} {error}", error.class()),
         }
         return;
@@ -250,7 +259,7 @@ fn a_managed_identity_is_taken() {
     node.prepared(|_| {});
     let run = |node: &Node| {
         let out = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "node::a_managed_identity_is_taken", "--nocapture"])
+            .args(["--exact", "node::authenticates_with_a_managed_identity", "--nocapture"])
             .env(INNER, node.endpoint())
             .env("IDENTITY_ENDPOINT", format!("http://127.0.0.1:{}/token", node.identity))
             .env("IDENTITY_HEADER", "the-header")
@@ -259,16 +268,16 @@ fn a_managed_identity_is_taken() {
         String::from_utf8_lossy(&out.stdout).into_owned()
     };
     node.shim(Some(&json!({ "tokens": false })));
-    let told = run(&node);
-    assert!(told.contains("error Denied"), "{told}");
-    assert!(!told.contains("token-of-the-loopback"), "{told}");
+    let output = run(&node);
+    assert!(output.contains("error Denied"), "{output}");
+    assert!(!output.contains("token-of-the-loopback"), "{output}");
     node.shim(Some(&json!({ "tokens": true })));
-    let told = run(&node);
-    assert!(told.contains("made New"), "{told}");
-    let seen = node.shim(None);
+    let output = run(&node);
+    assert!(output.contains("created New"), "{output}");
+    let stats = node.shim(None);
     assert!(
-        seen["tokens"].as_u64().unwrap() > 0 && seen["identities"][0]["header"] == "the-header",
-        "{seen}"
+        stats["tokens"].as_u64().unwrap() > 0 && stats["identities"][0]["header"] == "the-header",
+        "{stats}"
     );
-    assert!(seen["identities"][0]["url"].as_str().unwrap().contains("the-client"), "{seen}");
+    assert!(stats["identities"][0]["url"].as_str().unwrap().contains("the-client"), "{stats}");
 }

@@ -1,4 +1,4 @@
-//! How the emulators are reached.
+//! Options that connect to the emulators.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use trommel_blocks::Retry;
 use trommel_storage::Secret;
 use trommel_storage::cosmos::{CosmosOptions, Credential};
 
-/// Of the emulator, and of nothing else.
+/// The well-known key of the emulator, which is not a secret.
 pub(crate) const KEY: &str =
     "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIwEwSgJQ+U5bVuGN2mYhvqlOPB2G1rd5LcLrJrLhY4bYkKoYFlHDTLgxWA==";
 
@@ -14,7 +14,7 @@ pub(crate) fn options(endpoint: &str) -> CosmosOptions {
     let mut options = CosmosOptions::new(endpoint, Credential::Key(Secret::new(KEY)));
     let mut retry = Retry::default();
     retry.first = Duration::from_millis(2);
-    retry.longest = Duration::from_millis(20);
+    retry.max_pause = Duration::from_millis(20);
     options.retry = retry;
     options
 }

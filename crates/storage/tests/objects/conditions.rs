@@ -1,5 +1,4 @@
-//! Services that refuse to create what may be there: by 412, by 409, and where nothing is there
-//! after all.
+//! Services that refuse a conditional write with status 412 or 409, even while no object exists.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -15,51 +14,54 @@ use trommel_storage::objects::{Access, ObjectBlockStorage, ObjectOptions, Object
 
 use crate::blocks::{block, said};
 
-/// A service with one object: what it says so many times to whoever creates it, and what is there.
+/// A service with one object.
 struct Service {
+    /// The status of a refused creation.
     status: &'static str,
+    /// The number of creations that are refused.
     times: u64,
-    kept: Option<Vec<u8>>,
+    /// The content of the object, if it exists.
+    object: Option<Vec<u8>>,
 }
 
 impl Service {
-    /// Where it listens, and how often it was asked to create.
+    /// Starts the service. Returns its port and the count of creation requests.
     fn start(mut self) -> (u16, Arc<AtomicU64>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (port, creations) = (listener.local_addr().unwrap().port(), Arc::new(AtomicU64::new(0)));
         let count = Arc::clone(&creations);
         thread::spawn(move || {
-            // One answer a connection: whoever asks again connects again.
+            // Each connection gets one response, so a retry connects again.
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
                 let (head, body) = request(&mut stream);
-                let answer = self.answer(&head, body, &count);
-                // Whoever gave up does not listen.
-                let _ = stream.write_all(&answer);
+                let response = self.respond(&head, body, &count);
+                // The client may have given up.
+                let _ = stream.write_all(&response);
             }
         });
         (port, creations)
     }
 
-    fn answer(&mut self, head: &str, body: Vec<u8>, creations: &AtomicU64) -> Vec<u8> {
+    fn respond(&mut self, head: &str, body: Vec<u8>, creations: &AtomicU64) -> Vec<u8> {
         if !head.starts_with("PUT") {
-            return match &self.kept {
-                Some(kept) => answer("200 OK", "", kept),
+            return match &self.object {
+                Some(object) => response("200 OK", "", object),
                 None => {
-                    answer("404 Not Found", "x-ms-error-code: BlobNotFound\r\n", b"<Code>NoSuchKey</Code>")
+                    response("404 Not Found", "x-ms-error-code: BlobNotFound\r\n", b"<Code>NoSuchKey</Code>")
                 }
             };
         }
         assert!(head.to_ascii_lowercase().contains("if-none-match: *"), "{head}");
         if creations.fetch_add(1, Ordering::SeqCst) < self.times {
-            return answer(self.status, "", b"<Code>ConditionalRequestConflict</Code>");
+            return response(self.status, "", b"<Code>ConditionalRequestConflict</Code>");
         }
-        self.kept = Some(body);
-        answer("201 Created", "", b"")
+        self.object = Some(body);
+        response("201 Created", "", b"")
     }
 }
 
-fn answer(status: &str, header: &str, body: &[u8]) -> Vec<u8> {
+fn response(status: &str, header: &str, body: &[u8]) -> Vec<u8> {
     let head = format!(
         "HTTP/1.1 {status}\r\n{header}ETag: \"1\"\r\nLast-Modified: Tue, 24 Nov 2026 00:00:00 GMT\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         body.len()
@@ -67,7 +69,8 @@ fn answer(status: &str, header: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// What is asked, and what is sent with it. Nothing where the other side ends before.
+/// Reads a request: its head and its body. The body is empty if the client closes the connection
+/// early.
 fn request(stream: &mut TcpStream) -> (String, Vec<u8>) {
     let (mut bytes, mut part) = (Vec::new(), [0; 4096]);
     loop {
@@ -87,15 +90,15 @@ fn request(stream: &mut TcpStream) -> (String, Vec<u8>) {
     }
 }
 
-/// The same service as one that speaks like S3, and like Azure.
-fn both(port: u16) -> [ObjectBlockStorage; 2] {
+/// Opens the same service once as S3 and once as Azure.
+fn s3_and_azure(port: u16) -> [ObjectBlockStorage; 2] {
     let s3 = Access::S3Key { id: "id".to_owned(), secret: Secret::new("opensesame"), token: None };
     let azure = Access::AzureKey(Secret::new("b3BlbnNlc2FtZQ=="));
     [("s3://bucket/x", s3), ("az://container/x", azure)].map(|(url, access)| {
         let mut options = ObjectOptions::new(access);
         options.endpoint = Some(format!("http://127.0.0.1:{port}"));
         (options.region, options.account) = (Some("x".to_owned()), Some("account".to_owned()));
-        (options.retry.first, options.retry.longest) = (Duration::from_millis(1), Duration::from_millis(4));
+        (options.retry.first, options.retry.max_pause) = (Duration::from_millis(1), Duration::from_millis(4));
         ObjectBlockStorage::new(Objects::open(url, &options).unwrap())
     })
 }
@@ -104,53 +107,54 @@ fn key() -> Key {
     Key::new("ada", "s").unwrap()
 }
 
-/// What comes of creating a block, in how many requests, with a service of each kind.
-fn created(
+/// Creates a block with each kind of service. Returns the results, each with its number of
+/// requests.
+fn create_in_each(
     status: &'static str,
     times: u64,
-    kept: Option<&trommel_blocks::Block>,
+    existing: Option<&trommel_blocks::Block>,
 ) -> [(Result<Created>, u64); 2] {
-    [0, 1].map(|kind| {
-        let kept = kept.map(|block| serde_json::to_vec(block).unwrap());
-        let (port, creations) = Service { status, times, kept }.start();
-        let made = both(port)[kind].create(&key(), &said(&key(), 2), &Watch::new());
-        (made, creations.load(Ordering::SeqCst))
+    [0, 1].map(|index| {
+        let object = existing.map(|block| serde_json::to_vec(block).unwrap());
+        let (port, creations) = Service { status, times, object }.start();
+        let created = s3_and_azure(port)[index].create(&key(), &said(&key(), 2), &Watch::new());
+        (created, creations.load(Ordering::SeqCst))
     })
 }
 
 const REFUSALS: [&str; 2] = ["412 Precondition Failed", "409 Conflict"];
 
-/// R36: that something is there is understood, however it is said: the same block was created
-/// before, another one stays.
+/// R36: after a refusal with either status, the existing block is compared. An equal block was
+/// created by an earlier attempt; a different one is kept.
 #[test]
-fn r36_what_is_there_is_compared_after_412_and_409() {
+fn r36_compares_the_existing_block_after_412_and_409() {
     let other = block(&key(), 2, "message", &serde_json::json!({ "role": "user", "content": "theirs" }));
     for status in REFUSALS {
-        for (kept, expected) in [(said(&key(), 2), Created::Same), (other.clone(), Created::Taken)] {
-            for (made, creations) in created(status, u64::MAX, Some(&kept)) {
-                assert_eq!((made.unwrap(), creations), (expected, 1), "{status}");
+        for (existing, expected) in [(said(&key(), 2), Created::Same), (other.clone(), Created::Taken)] {
+            for (created, creations) in create_in_each(status, u64::MAX, Some(&existing)) {
+                assert_eq!((created.unwrap(), creations), (expected, 1), "{status}");
             }
         }
     }
 }
 
-/// R36: a service that refuses for now, as it had two requests at once and kept neither, is asked
-/// again.
+/// R36: a refusal is retried if no block exists, as after two concurrent requests of which the
+/// service kept neither.
 #[test]
-fn r36_a_refusal_with_nothing_there_is_tried_again() {
+fn r36_retries_a_refusal_without_an_existing_block() {
     for status in REFUSALS {
-        for (made, creations) in created(status, 2, None) {
-            assert_eq!((made.unwrap(), creations), (Created::New, 3), "{status}");
+        for (created, creations) in create_in_each(status, 2, None) {
+            assert_eq!((created.unwrap(), creations), (Created::New, 3), "{status}");
         }
     }
 }
 
-/// R36: and given up after nine tries.
+/// R36: a persistent refusal is reported after nine attempts.
 #[test]
-fn r36_refusals_without_an_end_are_given_up() {
+fn r36_gives_up_on_persistent_refusals() {
     for status in REFUSALS {
-        for (made, creations) in created(status, u64::MAX, None) {
-            assert_eq!((made.unwrap_err().class(), creations), (ErrorClass::Busy, 9), "{status}");
+        for (created, creations) in create_in_each(status, u64::MAX, None) {
+            assert_eq!((created.unwrap_err().class(), creations), (ErrorClass::Busy, 9), "{status}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Faults on the way to an object store.
+//! Faults of the connection to an object store.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -24,14 +24,15 @@ use trommel_storage::objects::{Access, ObjectBlockStorage, ObjectOptions, Object
 
 use crate::blocks::{numbers, read, said};
 
-/// A store in memory that fails at every so many requests, before or after it did what it was
-/// asked.
+/// A store in memory that fails at every n-th request.
 #[derive(Debug)]
 struct Faulty {
     inner: InMemory,
+    /// The interval of failures, in requests.
     every: u64,
+    /// True if a failing request takes effect before it fails.
     is_after: bool,
-    asked: AtomicU64,
+    requests: AtomicU64,
 }
 
 impl fmt::Display for Faulty {
@@ -42,7 +43,7 @@ impl fmt::Display for Faulty {
 
 impl Faulty {
     fn fails(&self) -> bool {
-        (self.asked.fetch_add(1, Ordering::SeqCst) + 1).is_multiple_of(self.every)
+        (self.requests.fetch_add(1, Ordering::SeqCst) + 1).is_multiple_of(self.every)
     }
 
     fn failed<T>() -> Result<T> {
@@ -94,15 +95,14 @@ impl ObjectStore for Faulty {
 fn storage(every: u64, is_after: bool) -> ObjectBlockStorage {
     let mut options = ObjectOptions::default();
     options.retry.first = Duration::from_millis(1);
-    options.retry.longest = Duration::from_millis(4);
-    let store = Faulty { inner: InMemory::new(), every, is_after, asked: AtomicU64::new(0) };
+    options.retry.max_pause = Duration::from_millis(4);
+    let store = Faulty { inner: InMemory::new(), every, is_after, requests: AtomicU64::new(0) };
     ObjectBlockStorage::new(Objects::over(Arc::new(store), None, "faulty", &options).unwrap())
 }
 
-/// R36: faults that pass lose no block and double none, even where the answer to what was done is
-/// lost.
+/// R36: transient faults neither lose nor duplicate blocks, even where only the response is lost.
 #[test]
-fn r36_faults_that_pass_are_not_seen() {
+fn r36_transient_faults_are_hidden() {
     let (key, watch) = (Key::new("ada", "s").unwrap(), Watch::new());
     let blocks = (1..=40).map(|sequence| said(&key, sequence)).collect::<Vec<_>>();
     for (every, is_after) in [(3, false), (4, false), (5, true), (7, true)] {
@@ -114,9 +114,9 @@ fn r36_faults_that_pass_are_not_seen() {
     }
 }
 
-/// R36: faults that stay are given up, soon enough.
+/// R36: persistent faults are reported within seconds.
 #[test]
-fn r36_faults_that_stay_are_given_up() {
+fn r36_persistent_faults_are_reported() {
     let (key, since) = (Key::new("ada", "s").unwrap(), Instant::now());
     let error = storage(1, false).create(&key, &said(&key, 1), &Watch::new()).unwrap_err();
     assert!(
@@ -126,50 +126,49 @@ fn r36_faults_that_stay_are_given_up() {
     assert!(since.elapsed() < Duration::from_secs(10));
 }
 
-/// A service that gives every request the same answer; where it listens, and how often it was
-/// asked.
-fn service(answer: &'static str) -> (u16, Arc<AtomicU64>) {
+/// Starts a service that sends the same response to every request. Returns its port and the count
+/// of requests.
+fn service(response: &'static str) -> (u16, Arc<AtomicU64>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (port, asked) = (listener.local_addr().unwrap().port(), Arc::new(AtomicU64::new(0)));
-    let count = Arc::clone(&asked);
+    let (port, requests) = (listener.local_addr().unwrap().port(), Arc::new(AtomicU64::new(0)));
+    let count = Arc::clone(&requests);
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
             let mut request = [0; 4096];
-            // One answer a connection: whoever asks again connects again.
+            // Each connection gets one response, so a retry connects again.
             if stream.read(&mut request).is_ok_and(|bytes| bytes > 0) {
                 count.fetch_add(1, Ordering::SeqCst);
-                let _ = stream.write_all(answer.as_bytes());
+                let _ = stream.write_all(response.as_bytes());
             }
         }
     });
-    (port, asked)
+    (port, requests)
 }
 
-/// R36: a service that is busy is asked nine times, after the time it named, and one that refuses
-/// is asked once.
+/// R36: a busy service is retried after the delay that it requests, and a denial is not retried.
 #[test]
-fn r36_answers_are_taken_at_their_word() {
+fn r36_retries_busy_services_but_not_denials() {
     let busy = "HTTP/1.1 503 Slow Down\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     let throttled = "HTTP/1.1 429 Too Many\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     let denied = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-    for (answer, tries, kind, least) in [
+    for (response, attempts, class, min_delay) in [
         (busy, 3, ErrorClass::Busy, Duration::from_secs(2)),
         (throttled, 9, ErrorClass::Busy, Duration::ZERO),
         (denied, 1, ErrorClass::Denied, Duration::ZERO),
     ] {
-        let (port, asked) = service(answer);
+        let (port, requests) = service(response);
         let secret = Secret::new("opensesame");
         let mut options = ObjectOptions::new(Access::S3Key { id: "id".to_owned(), secret, token: None });
         options.endpoint = Some(format!("http://127.0.0.1:{port}"));
         options.region = Some("x".to_owned());
-        (options.retry.first, options.retry.longest) = (Duration::from_millis(1), Duration::from_secs(2));
-        options.retry.tries = u32::try_from(tries).unwrap();
+        (options.retry.first, options.retry.max_pause) = (Duration::from_millis(1), Duration::from_secs(2));
+        options.retry.attempts = u32::try_from(attempts).unwrap();
         let storage = ObjectBlockStorage::new(Objects::open("s3://bucket/x", &options).unwrap());
         let (key, since) = (Key::new("ada", "s").unwrap(), Instant::now());
         let error = storage.create(&key, &said(&key, 2), &Watch::new()).unwrap_err();
-        assert_eq!((error.class(), asked.load(Ordering::SeqCst)), (kind, tries), "{error}");
-        assert!(since.elapsed() >= least, "{:?}", since.elapsed());
+        assert_eq!((error.class(), requests.load(Ordering::SeqCst)), (class, attempts), "{error}");
+        assert!(since.elapsed() >= min_delay, "{:?}", since.elapsed());
         assert!(!format!("{error} {error:?}").contains("opensesame"));
     }
 }

@@ -1,4 +1,4 @@
-//! Azure Blob and S3 by emulators from npm, over HTTP.
+//! Tests with the emulators of Azure Blob and S3 from npm, over HTTP.
 
 use std::ffi::OsString;
 use std::net::{TcpListener, TcpStream};
@@ -11,13 +11,13 @@ use tempfile::TempDir;
 use trommel_storage::Secret;
 use trommel_storage::objects::{Access, ObjectOptions, Objects};
 
-use crate::place;
+use crate::store;
 
-/// Of the emulator, and of nothing else.
+/// The well-known key of the emulator, which is not a secret.
 const AZURITE_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/// A process that ends with its test.
+/// A running emulator, which ends when this is dropped.
 struct Emulator {
     child: Child,
     port: u16,
@@ -26,26 +26,28 @@ struct Emulator {
 
 impl Drop for Emulator {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The folder with the emulators; none where none is named, which is said loudly.
-#[expect(clippy::print_stderr, reason = "what does not run is to be seen")]
-fn folder(what: &str, package: &str) -> Option<PathBuf> {
+/// Returns the `node_modules` folder if it contains the emulator. Otherwise reports on standard
+/// error that the test is skipped.
+#[expect(clippy::print_stderr, reason = "a skipped test must be visible")]
+fn modules_folder(service: &str, package: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("TROMMEL_EMULATORS").map(PathBuf::from);
-    let found =
+    let modules =
         folder.map(|folder| folder.join("node_modules")).filter(|modules| modules.join(package).is_dir());
-    if found.is_none() {
+    if modules.is_none() {
         eprintln!(
-            "NOT RUN: {what} by its emulator; set TROMMEL_EMULATORS to a folder with {package} from npm"
+            "NOT RUN: {service} with its emulator; set TROMMEL_EMULATORS to a folder with {package} from npm"
         );
     }
-    found
+    modules
 }
 
+/// Starts an emulator on a free port and waits until it accepts connections.
 fn start(script: &Path, arguments: impl Fn(&str, &Path) -> Vec<OsString>) -> Emulator {
     let home = tempfile::tempdir().unwrap();
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -60,21 +62,21 @@ fn start(script: &Path, arguments: impl Fn(&str, &Path) -> Vec<OsString>) -> Emu
     let emulator = Emulator { child, port, _home: home };
     let since = Instant::now();
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(since.elapsed() < Duration::from_secs(30), "it starts within 30 s");
+        assert!(since.elapsed() < Duration::from_secs(30), "the emulator did not start within 30 s");
         thread::sleep(Duration::from_millis(50));
     }
     emulator
 }
 
-/// What is done once in another program: a container, or a bucket.
-fn node(modules: &Path, script: &str) {
+/// Runs a setup script in Node.js, which creates a container.
+fn run_script(modules: &Path, script: &str) {
     let done = Command::new("node").arg("-e").arg(script).env("NODE_PATH", modules).status().unwrap();
     assert!(done.success(), "{script}");
 }
 
 #[test]
-fn azure_does_what_any_storage_has_to() {
-    let Some(modules) = folder("Azure Blob", "azurite") else { return };
+fn azure_meets_the_contract() {
+    let Some(modules) = modules_folder("Azure Blob", "azurite") else { return };
     let emulator = start(&modules.join("azurite/dist/src/blob/main.js"), |port, home| {
         let all = [
             "--blobHost",
@@ -91,7 +93,7 @@ fn azure_does_what_any_storage_has_to() {
     let connection = format!(
         "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey={AZURITE_KEY};BlobEndpoint={endpoint};"
     );
-    node(
+    run_script(
         &modules,
         &format!(
             "require('@azure/storage-blob').BlobServiceClient.fromConnectionString('{connection}').getContainerClient('sessions').create()"
@@ -99,21 +101,21 @@ fn azure_does_what_any_storage_has_to() {
     );
     let mut options = ObjectOptions::new(Access::AzureKey(Secret::new(AZURITE_KEY)));
     (options.account, options.endpoint) = (Some("devstoreaccount1".to_owned()), Some(endpoint));
-    place::all(&Objects::open("az://sessions/with-key", &options).unwrap());
+    store::all(&Objects::open("az://sessions/with-key", &options).unwrap());
     let options = ObjectOptions::new(Access::AzureConnectionString(Secret::new(connection)));
-    place::all(&Objects::open("az://sessions/with/connection", &options).unwrap());
-    let wrong = Secret::new("d3Jvbmc=");
-    let mut options = ObjectOptions::new(Access::AzureKey(wrong));
+    store::all(&Objects::open("az://sessions/with/connection", &options).unwrap());
+    let wrong_key = Secret::new("d3Jvbmc=");
+    let mut options = ObjectOptions::new(Access::AzureKey(wrong_key));
     options.account = Some("devstoreaccount1".to_owned());
     options.endpoint = Some(format!("http://127.0.0.1:{}/devstoreaccount1", emulator.port));
-    refused(&Objects::open("az://sessions/x", &options).unwrap());
+    assert_denied(&Objects::open("az://sessions/x", &options).unwrap());
 }
 
-/// The emulator knows no `If-None-Match`, which the service has: that two writers collide there is
-/// not shown by it.
+/// The emulator does not implement `If-None-Match`, so this test cannot cover colliding writers.
+/// The service has it.
 #[test]
-fn s3_does_what_can_be_shown_without_conditions() {
-    let Some(modules) = folder("S3", "s3rver") else { return };
+fn s3_stores_blocks_and_payloads() {
+    let Some(modules) = modules_folder("S3", "s3rver") else { return };
     let emulator = start(&modules.join("s3rver/bin/s3rver.js"), |port, home| {
         let all = ["-a", "127.0.0.1", "-p", port, "-s", "--configure-bucket", "sessions", "-d"];
         all.iter().map(OsString::from).chain([home.into()]).collect()
@@ -123,16 +125,16 @@ fn s3_does_what_can_be_shown_without_conditions() {
     let mut options = ObjectOptions::new(key("S3RVER"));
     options.endpoint = Some(format!("http://127.0.0.1:{}", emulator.port));
     options.region = Some("us-east-1".to_owned());
-    place::without_conditions(&Objects::open("s3://sessions/prefix", &options).unwrap());
+    store::without_conditions(&Objects::open("s3://sessions/prefix", &options).unwrap());
 }
 
-/// Who has the wrong key is told so at once, and the key is not.
-fn refused(objects: &Objects) {
+/// An invalid key is denied at once, and the error does not contain the key.
+fn assert_denied(objects: &Objects) {
     use trommel_blocks::BlockStorage;
     let storage = trommel_storage::objects::ObjectBlockStorage::new(objects.clone());
     let key = trommel_blocks::Key::new("ada", "s").unwrap();
     let error = storage.head(&key, &trommel_session::Watch::new()).unwrap_err();
     assert_eq!(error.class(), trommel_blocks::ErrorClass::Denied, "{error}");
-    let said = format!("{error} {error:?}");
-    assert!(!said.contains("d3Jvbmc=") && !said.contains(AZURITE_KEY), "{said}");
+    let text = format!("{error} {error:?}");
+    assert!(!text.contains("d3Jvbmc=") && !text.contains(AZURITE_KEY), "{text}");
 }

@@ -1,4 +1,4 @@
-//! What is kept beside blocks, and comes back byte for byte.
+//! Payloads, which are stored beside blocks and read back byte for byte.
 
 use std::io::Read;
 
@@ -6,21 +6,23 @@ use trommel_blocks::{ErrorClass, PayloadStorage};
 use trommel_session::Watch;
 use trommel_storage::objects::ObjectPayloads;
 
-/// So many bytes that differ everywhere, made as they are read.
-struct Bytes {
+/// Generates the bytes of the offsets `at..end` as they are read. Each byte depends on its offset,
+/// so that shifted data is detected.
+struct PatternReader {
     at: u64,
     end: u64,
 }
 
-fn byte(at: u64) -> u8 {
+/// Returns the byte at an offset.
+fn pattern_byte(at: u64) -> u8 {
     (at ^ (at >> 8) ^ (at >> 16)) as u8
 }
 
-impl Read for Bytes {
+impl Read for PatternReader {
     fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
         let count = (self.end - self.at).min(bytes.len() as u64);
-        for (place, at) in bytes.iter_mut().zip(self.at..self.at + count) {
-            *place = byte(at);
+        for (target, at) in bytes.iter_mut().zip(self.at..self.at + count) {
+            *target = pattern_byte(at);
         }
         self.at += count;
         Ok(count as usize)
@@ -32,11 +34,11 @@ pub(crate) fn all(storage: &ObjectPayloads) {
     for end in [0, 1, 100_000, (8 << 20) + 1, 20 << 20] {
         let name = format!("payload-{end}");
         for _ in 0..2 {
-            storage.put(&name, end, &mut Bytes { at: 0, end }, &watch).unwrap();
+            storage.put(&name, end, &mut PatternReader { at: 0, end }, &watch).unwrap();
         }
         let mut at = 0;
         let got = storage.get(&name, &watch, &mut |part| {
-            assert!(part.iter().zip(at..).all(|(found, at)| *found == byte(at)));
+            assert!(part.iter().zip(at..).all(|(actual, at)| *actual == pattern_byte(at)));
             at += part.len() as u64;
             Ok(())
         });
@@ -45,8 +47,8 @@ pub(crate) fn all(storage: &ObjectPayloads) {
     }
     let error = storage.get("nothing", &watch, &mut |_| Ok(())).unwrap_err();
     assert_eq!(error.class(), ErrorClass::NotFound);
-    // One that ends early never has its name.
-    let short = storage.put("short", 9 << 20, &mut Bytes { at: 0, end: 100 }, &watch).unwrap_err();
+    // A payload whose source ends early is not stored.
+    let short = storage.put("short", 9 << 20, &mut PatternReader { at: 0, end: 100 }, &watch).unwrap_err();
     assert_eq!(short.class(), ErrorClass::Corrupt);
     assert_eq!(storage.get("short", &watch, &mut |_| Ok(())).unwrap_err().class(), ErrorClass::NotFound);
 }

@@ -1,4 +1,4 @@
-//! Calls to a service that takes whoever comes and answers nobody, ended by a flag.
+//! Cancels calls to a service that accepts connections and never responds.
 
 use std::net::TcpListener;
 use std::ops::ControlFlow;
@@ -12,14 +12,15 @@ use trommel_storage::objects::{Access, ObjectBlockStorage, ObjectOptions, Object
 use crate::blocks::said;
 use crate::stopping::ends_soon;
 
+/// The delays after which the calls are cancelled.
 const MOMENTS: [Duration; 3] =
     [Duration::from_millis(30), Duration::from_millis(60), Duration::from_millis(90)];
 
 type Call<'a> = (&'a str, &'a dyn Fn(&Watch<'_>) -> Result<()>);
 
-/// R31: whatever is asked of it.
+/// R31: every call can be cancelled.
 #[test]
-fn r31_no_call_waits_for_an_answer() {
+fn r31_cancels_calls_to_a_silent_service() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let secret = Secret::new("opensesame");
     let mut options = ObjectOptions::new(Access::S3Key { id: "id".to_owned(), secret, token: None });

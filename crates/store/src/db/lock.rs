@@ -1,5 +1,5 @@
-//! A lock between processes: a file that is locked while a process changes the database. It also
-//! holds the database's seal.
+//! A lock file that is held while a process changes the database. Its contents are the seal of the
+//! database.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -11,20 +11,20 @@ use trommel_base::files::{self, Op};
 use crate::disk;
 use crate::error::{Error, ErrorKind, ForeignFault, Result};
 
-/// Bytes of a note. All notes have this length, so that a shorter one overwrites a longer one, and
-/// needs no room on the disk.
-const NOTE: usize = 256;
+/// Length of a seal in bytes. All seals are padded to it, so that rewriting one never needs disk
+/// space.
+const SEAL_BYTES: usize = 256;
 
-/// A lock file. It is released by itself when the process ends, however that comes about.
+/// A lock file. The system releases it when the process ends for any reason.
 #[derive(Debug)]
 pub(crate) struct FileLock {
     file: File,
     path: PathBuf,
-    patience: Duration,
+    lock_timeout: Duration,
 }
 
 impl FileLock {
-    pub(crate) fn open(path: &Path, patience: Duration) -> Result<Self> {
+    pub(crate) fn open(path: &Path, lock_timeout: Duration) -> Result<Self> {
         let file = disk::open_or_create(path).map_err(|error| {
             if files::inspect(path).is_ok_and(|found| found.is_some_and(|found| !found.is_file())) {
                 ErrorKind::Foreign { path: path.to_owned(), why: ForeignFault::NotFile }.into()
@@ -32,43 +32,44 @@ impl FileLock {
                 Error::from(error)
             }
         })?;
-        Ok(Self { file, path: path.to_owned(), patience })
+        Ok(Self { file, path: path.to_owned(), lock_timeout })
     }
 
-    /// Waits until the lock is free, and takes it.
+    /// Waits for the lock and takes it.
     pub(crate) fn take(&self) -> Result<()> {
-        if files::lock(&self.file, &self.path, self.patience)? {
+        if files::lock(&self.file, &self.path, self.lock_timeout)? {
             return Ok(());
         }
-        let seconds = self.patience.as_secs();
+        let seconds = self.lock_timeout.as_secs();
         Err(ErrorKind::Locked { path: self.path.clone(), seconds }.into())
     }
 
-    /// Takes the lock if it is free; true if it was.
+    /// Takes the lock if it is free. Returns true on success.
     pub(crate) fn try_take(&self) -> bool {
         files::try_lock(&self.file, &self.path).unwrap_or(false)
     }
 
     pub(crate) fn release(&self) {
-        // What is no longer locked is as good as released.
+        // Failure to unlock means that the file is not locked.
         let _ = self.file.unlock();
     }
 
-    /// True if this is the note in the file.
-    pub(crate) fn has_note(&self, note: &str) -> bool {
-        let mut found = [0; NOTE];
-        self.file.read_exact_at(&mut found, 0).is_ok() && found == padded(note)
+    /// True if the file contains this seal.
+    pub(crate) fn has_seal(&self, seal: &str) -> bool {
+        let mut found = [0; SEAL_BYTES];
+        self.file.read_exact_at(&mut found, 0).is_ok() && found == padded(seal)
     }
 
-    /// Replaces the note.
-    pub(crate) fn note(&self, note: &str) {
-        // Without its note the database is inspected before it is used again: slow, and right.
-        let _ = files::attempt(Op::Seal, &self.path, || self.file.write_all_at(&padded(note), 0));
+    /// Replaces the seal.
+    pub(crate) fn write_seal(&self, seal: &str) {
+        // Without a valid seal the database is inspected before its next use, which is slow but
+        // correct.
+        let _ = files::attempt(Op::Seal, &self.path, || self.file.write_all_at(&padded(seal), 0));
     }
 }
 
-fn padded(note: &str) -> [u8; NOTE] {
-    let mut bytes = [b' '; NOTE];
-    bytes.iter_mut().zip(note.bytes()).for_each(|(byte, from)| *byte = from);
+fn padded(seal: &str) -> [u8; SEAL_BYTES] {
+    let mut bytes = [b' '; SEAL_BYTES];
+    bytes.iter_mut().zip(seal.bytes()).for_each(|(byte, from)| *byte = from);
     bytes
 }

@@ -1,4 +1,4 @@
-//! A database under its lock: the only way to change one.
+//! A database under its lock, which is required for every change.
 
 use std::path::Path;
 use std::sync::MutexGuard;
@@ -6,22 +6,23 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction};
 
-use super::{Contents, Database, Done, Found, Open, TRIES};
+use super::{Contents, Database, MAX_ATTEMPTS, Open, OpenOutcome, TransactionResult};
 use crate::error::{DatabaseFault, Error, ErrorClass, ErrorKind, Result};
 
-/// Bytes of the log up to which it is never truncated, and beyond which it always is. In between it
-/// may be as long as the database. Each process that opens the database reads the whole log first,
-/// and each truncation waits for the disk.
-const SHORT_LOG: u64 = 256 << 10;
-const LONG_LOG: u64 = 2 << 20;
+/// Log sizes in bytes: up to `MIN_LOG_BYTES` the log is never truncated, above `MAX_LOG_BYTES`
+/// always. In between it may be as long as the database. A long log is slow because each process
+/// reads all of it when it opens the database. Truncation is slow because it waits for the disk.
+const MIN_LOG_BYTES: u64 = 256 << 10;
+const MAX_LOG_BYTES: u64 = 2 << 20;
 
-/// A database that no other process changes.
+/// A database that no other process can change.
 pub(crate) struct Locked<'a, C: Contents> {
     database: &'a Database<C>,
     writer: MutexGuard<'a, Option<Open>>,
-    /// True once the seal was checked, or is being repaired.
+    /// True if the seal was checked, or is being repaired.
     checked: bool,
-    /// True once the contents are known to be right: what was not inspected must not be sealed.
+    /// True if the contents are known to be valid. Contents that were not inspected must not be
+    /// sealed.
     trusted: bool,
 }
 
@@ -32,22 +33,22 @@ impl<C: Contents> Drop for Locked<'_, C> {
 }
 
 impl<'a, C: Contents> Locked<'a, C> {
-    /// For [`Database::lock`], which has taken the lock.
+    /// Used by [`Database::lock`] after it has taken the lock.
     pub(super) fn new(database: &'a Database<C>, writer: MutexGuard<'a, Option<Open>>) -> Self {
         Self { database, writer, checked: false, trusted: false }
     }
 
-    /// Creates the database if there is none of this version, and checks its seal.
-    pub(crate) fn ready(&mut self) -> Result<()> {
-        self.opened().map(|_| ())
+    /// Creates the database if it is missing or has another version, and checks its seal.
+    pub(crate) fn ensure_ready(&mut self) -> Result<()> {
+        self.open().map(|_| ())
     }
 
-    fn opened(&mut self) -> Result<&mut Open> {
+    fn open(&mut self) -> Result<&mut Open> {
         let database = self.database;
         let current = self.writer.take().filter(|open| database.is_current(open));
         let open = match current {
             Some(open) => open,
-            None => self.found()?,
+            None => self.open_or_create()?,
         };
         self.trusted |= !self.checked && C::DISPOSABLE && !open.stale && database.is_sealed();
         *self.writer = Some(open);
@@ -57,52 +58,52 @@ impl<'a, C: Contents> Locked<'a, C> {
         self.writer.as_mut().ok_or_else(|| database.unusable())
     }
 
-    /// Opens the file, and replaces one that cannot be used.
-    fn found(&mut self) -> Result<Open> {
+    /// Opens the file, replacing one that cannot be used.
+    fn open_or_create(&mut self) -> Result<Open> {
         let database = self.database;
         let mut found = database.open()?;
-        if matches!(found, Found::Foreign) {
+        if matches!(found, OpenOutcome::Foreign) {
             database.files.move_foreign_aside()?;
             found = database.open()?;
         }
         match found {
-            Found::Ready(open) => Ok(open),
-            Found::Nothing => self.made(),
-            Found::Strange(version) if !C::DISPOSABLE && version > C::VERSION => {
-                Err(later(database.files.main(), version))
+            OpenOutcome::Ready(open) => Ok(open),
+            OpenOutcome::Missing => self.create(),
+            OpenOutcome::OtherVersion(version) if !C::DISPOSABLE && version > C::VERSION => {
+                Err(newer_version(database.files.main(), version))
             }
-            Found::Strange(_) | Found::Damaged(_) | Found::Foreign => self.made_again(),
+            OpenOutcome::OtherVersion(_) | OpenOutcome::Damaged(_) | OpenOutcome::Foreign => self.recreate(),
         }
     }
 
-    fn made(&mut self) -> Result<Open> {
-        let open = self.database.make()?;
-        truncate(&open.connection, self.database.patience);
+    fn create(&mut self) -> Result<Open> {
+        let open = self.database.create()?;
+        truncate(&open.connection, self.database.lock_timeout);
         self.trusted = true;
         self.seal();
         Ok(open)
     }
 
-    fn made_again(&mut self) -> Result<Open> {
+    fn recreate(&mut self) -> Result<Open> {
         if !C::DISPOSABLE {
             self.database.files.set_aside()?;
         }
-        self.made()
+        self.create()
     }
 
-    /// Rebuilds a damaged database, unless another process has done so already.
+    /// Rebuilds a damaged database, unless another process has already done so.
     pub(super) fn replace(&mut self, damaged: (u64, u64)) -> Result<()> {
         let files = &self.database.files;
         let found = files.identity()?;
         if found == Some(damaged) {
-            let open = self.made_again()?;
+            let open = self.recreate()?;
             *self.writer = Some(open);
         }
         Ok(())
     }
 
-    /// Inspects the contents, brings them in line with the files that they are built from, and
-    /// rebuilds them if they are damaged.
+    /// Inspects the contents and synchronizes them with their source files. Rebuilds them if they
+    /// are damaged.
     pub(crate) fn reconcile(&mut self) -> Result<()> {
         let database = self.database;
         self.checked = true;
@@ -117,17 +118,20 @@ impl<'a, C: Contents> Locked<'a, C> {
         Ok(())
     }
 
-    /// Does all of `work`, or nothing. It is done a second time when the database had to be
-    /// rebuilt, or a full disk has room again after the log was truncated.
-    pub(crate) fn transaction<T>(&mut self, mut work: impl FnMut(&Transaction<'_>) -> Done<T>) -> Result<T> {
+    /// Runs `work` in a transaction. `work` may run again, after the database had to be rebuilt or
+    /// after truncating the log made room on a full disk.
+    pub(crate) fn transaction<T>(
+        &mut self,
+        mut work: impl FnMut(&Transaction<'_>) -> TransactionResult<T>,
+    ) -> Result<T> {
         let database = self.database;
         let mut has_truncated = false;
-        for _ in 0..TRIES {
-            let open = self.opened()?;
+        for _ in 0..MAX_ATTEMPTS {
+            let open = self.open()?;
             let file = open.file;
-            let fault = match database.within(open, &mut work) {
+            let fault = match database.run_in_transaction(open, &mut work) {
                 Ok(done) => {
-                    self.tidy();
+                    self.truncate_and_seal();
                     return Ok(done);
                 }
                 Err(fault) => fault,
@@ -137,10 +141,11 @@ impl<'a, C: Contents> Locked<'a, C> {
                 continue;
             }
             let error = database.failed("write", fault);
-            let may_fit = error.class() == ErrorClass::Full && !has_truncated && self.truncate();
-            // What was written of it to the log is not valid, but has broken the seal.
+            let may_retry = error.class() == ErrorClass::Full && !has_truncated && self.truncate();
+            // The log now contains a partial transaction. It is invalid and ignored, but it breaks
+            // the seal.
             self.seal();
-            if !may_fit {
+            if !may_retry {
                 return Err(error);
             }
             has_truncated = true;
@@ -148,12 +153,12 @@ impl<'a, C: Contents> Locked<'a, C> {
         Err(database.unusable())
     }
 
-    /// Reads what deletions are decided by: with `verify`, after the contents were reconciled.
-    /// Where they cannot be, as on a full disk, they are built in memory.
+    /// Reads the data that evictions are based on. With `verify`, the contents are reconciled
+    /// first. If that is impossible, as on a full disk, they are built in memory.
     pub(crate) fn survey<T>(
         &mut self,
         verify: bool,
-        mut work: impl FnMut(&Transaction<'_>) -> Done<T>,
+        mut work: impl FnMut(&Transaction<'_>) -> TransactionResult<T>,
     ) -> Result<T> {
         let reconciled = if verify { self.reconcile() } else { Ok(()) };
         match reconciled.and_then(|()| self.transaction(&mut work)) {
@@ -167,49 +172,49 @@ impl<'a, C: Contents> Locked<'a, C> {
     /// Removes a database that can be rebuilt, to free its space.
     pub(crate) fn discard(&mut self) -> Result<()> {
         *self.writer = None;
-        // An open file keeps its space. A reader of this process that is still working releases it
-        // later.
+        // The space of an open file is not freed. A reader of this process that is still active
+        // releases it later.
         if let Ok(mut reader) = self.database.reader.try_lock() {
             *reader = None;
         }
         self.database.files.remove()
     }
 
-    /// Truncates the log; true if it is shorter now.
+    /// Truncates the log. Returns true if it is shorter now.
     pub(crate) fn truncate(&mut self) -> bool {
         let before = self.database.files.sizes().1;
         if let Some(open) = self.writer.as_ref().filter(|open| self.database.is_current(open)) {
-            truncate(&open.connection, self.database.patience);
+            truncate(&open.connection, self.database.lock_timeout);
             self.seal();
         }
         self.database.files.sizes().1 < before
     }
 
-    /// Truncates a long log, and renews the seal.
-    fn tidy(&mut self) {
+    /// Truncates a long log and renews the seal.
+    fn truncate_and_seal(&mut self) {
         let (size, log) = self.database.files.sizes();
-        if log <= size.clamp(SHORT_LOG, LONG_LOG) || !self.truncate() {
+        if log <= size.clamp(MIN_LOG_BYTES, MAX_LOG_BYTES) || !self.truncate() {
             self.seal();
         }
     }
 
-    /// Records the state of the files, unless they are as they were.
+    /// Seals the current state of the files, unless it is sealed already.
     fn seal(&self) {
         if C::DISPOSABLE && self.trusted && !self.database.is_sealed() {
             self.database.files.touch();
-            self.database.lock.note(&self.database.files.seal());
+            self.database.lock.write_seal(&self.database.files.seal());
         }
     }
 }
 
-/// Writes the log back and empties it, unless another process reads an older state just now: then
-/// the next change does it.
-fn truncate(connection: &Connection, patience: Duration) {
+/// Checkpoints and truncates the log. If another process is reading an older snapshot, nothing
+/// happens, and a later change tries again.
+fn truncate(connection: &Connection, lock_timeout: Duration) {
     let _ = connection.busy_timeout(Duration::ZERO);
     let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-    let _ = connection.busy_timeout(patience);
+    let _ = connection.busy_timeout(lock_timeout);
 }
 
-fn later(path: &Path, version: i32) -> Error {
+fn newer_version(path: &Path, version: i32) -> Error {
     ErrorKind::Database { path: path.to_owned(), why: DatabaseFault::Version(version) }.into()
 }

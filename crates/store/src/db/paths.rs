@@ -1,10 +1,12 @@
-//! The files of a database, and the seal that shows whether anyone else has changed them.
+//! The files of a database, and the seal that detects changes by other programs.
 //!
-//! After each change the process that holds the lock gives the database and its log a modification
-//! time of its own, and records identity, size, and time of both in the lock file: the seal. A
-//! write by any other program sets another time, so that comparing the seal finds it without
-//! reading the database. A process that ends between a change and its seal leaves a broken seal as
-//! well; the contents are then inspected once.
+//! After each change, the process that holds the lock sets the modification times of the database
+//! and its log. It then records the identity, size, and time of both files in the lock file. This
+//! record is the seal.
+//!
+//! A write by any other program sets a different time, so a comparison with the seal detects it
+//! without reading the database. A process that crashes between a change and its seal leaves a
+//! broken seal as well. The contents are then inspected once.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -17,12 +19,12 @@ use trommel_base::files;
 use crate::error::{ErrorKind, ForeignFault, Result};
 use crate::{clock, disk};
 
-/// What SQLite appends to the name of a database: the file itself comes first, so that no process
-/// opens it without its log while the files are removed.
-const ENDINGS: [&str; 4] = ["", "-journal", "-wal", "-shm"];
+/// The suffixes that SQLite appends to the name of a database. The database itself is first,
+/// because it is removed first: no process may open it without its log.
+const SUFFIXES: [&str; 4] = ["", "-journal", "-wal", "-shm"];
 
-/// Names that are tried for a file that is moved aside.
-const NAMES: u32 = 1000;
+/// Maximum number of names that are tried for a file moved aside.
+const MAX_ASIDE_NAMES: u32 = 1000;
 
 /// The paths of a database.
 #[derive(Debug)]
@@ -41,41 +43,42 @@ impl Files {
 
     /// The path of the write-ahead log.
     pub(super) fn log(&self) -> PathBuf {
-        self.with_ending("-wal")
+        self.with_suffix("-wal")
     }
 
-    fn with_ending(&self, ending: &str) -> PathBuf {
+    fn with_suffix(&self, suffix: &str) -> PathBuf {
         let mut path = self.path.clone().into_os_string();
-        path.push(ending);
+        path.push(suffix);
         path.into()
     }
 
-    /// Device and number of the database.
+    /// Device and inode of the database.
     pub(super) fn identity(&self) -> files::Result<Option<(u64, u64)>> {
         Ok(files::inspect(&self.path)?.map(|metadata| (metadata.dev(), metadata.ino())))
     }
 
-    /// Sizes of the database and of its log.
+    /// Sizes of the database and its log.
     pub(super) fn sizes(&self) -> (u64, u64) {
         let size = |path: &Path| files::inspect(path).ok().flatten().as_ref().map_or(0, Metadata::len);
         (size(&self.path), size(&self.log()))
     }
 
-    /// True if a folder, a link, or a device has the name of one of the files. SQLite would follow
-    /// a link beside the database.
+    /// True if a folder, link, or device has the name of one of the files. SQLite would follow a
+    /// link next to the database.
     pub(super) fn has_foreign(&self) -> files::Result<bool> {
-        for ending in ENDINGS {
-            if files::inspect(&self.with_ending(ending))?.is_some_and(|found| !found.is_file()) {
+        for suffix in SUFFIXES {
+            if files::inspect(&self.with_suffix(suffix))?.is_some_and(|found| !found.is_file()) {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Renames whatever is not a regular file. It is not ours, so it is kept under a free name.
+    /// Renames everything that is not a regular file. It was not created by this crate, so it is
+    /// kept.
     pub(super) fn move_foreign_aside(&self) -> Result<()> {
-        for ending in ENDINGS {
-            let path = self.with_ending(ending);
+        for suffix in SUFFIXES {
+            let path = self.with_suffix(suffix);
             let found = files::inspect(&path)?;
             if found.is_some_and(|found| !found.is_file()) {
                 disk::rename(&path, &free_name(&path)?)?;
@@ -84,29 +87,29 @@ impl Files {
         Ok(())
     }
 
-    /// Removes the database and the files that SQLite keeps beside it.
+    /// Removes the database and the files that SQLite keeps next to it.
     pub(super) fn remove(&self) -> Result<()> {
         self.move_foreign_aside()?;
-        for ending in ENDINGS {
-            disk::remove(&self.with_ending(ending))?;
+        for suffix in SUFFIXES {
+            disk::remove(&self.with_suffix(suffix))?;
         }
         Ok(())
     }
 
     /// Moves a damaged database that cannot be rebuilt out of the way.
     pub(super) fn set_aside(&self) -> Result<()> {
-        Ok(disk::rename(&self.path, &self.with_ending(".damaged"))?)
+        Ok(disk::rename(&self.path, &self.with_suffix(".damaged"))?)
     }
 
-    /// The text of the seal for the files as they are.
+    /// The seal for the current state of the files.
     pub(super) fn seal(&self) -> String {
         let log = self.log();
-        format!("sealed {} {}\n", print(&self.path), print(&log))
+        format!("sealed {} {}\n", fingerprint(&self.path), fingerprint(&log))
     }
 
-    /// Gives the files a modification time that no other write gives them.
+    /// Sets modification times that differ from those of any other write.
     pub(super) fn touch(&self) {
-        // A clock before 1970 gives the time 0, which is as good as any: no other write gives it.
+        // A clock before 1970 yields the time 0, which no other write sets either.
         let now = clock::now().duration_since(std::time::UNIX_EPOCH).unwrap_or(Duration::ZERO);
         let seconds = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
         let times = Timestamps {
@@ -114,15 +117,15 @@ impl Files {
             last_modification: Timespec { tv_sec: seconds, tv_nsec: now.subsec_nanos().into() },
         };
         for path in [&self.path, &self.log()] {
-            // Where a time cannot be set, the seal has the one that the write has set, which is
-            // coarser.
+            // If the time cannot be set, the seal records the time of the write itself. It is
+            // coarser, so a change right after it could go unnoticed.
             let _ = rustix::fs::utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW);
         }
     }
 }
 
-/// Identity, size, and time of a file.
-fn print(path: &Path) -> String {
+/// Identity, size, and modification time of a file.
+fn fingerprint(path: &Path) -> String {
     match files::inspect(path) {
         Ok(Some(found)) => {
             let (seconds, nanoseconds) = (found.mtime(), found.mtime_nsec());
@@ -133,9 +136,9 @@ fn print(path: &Path) -> String {
     }
 }
 
-/// A name beside a path that no file has.
+/// Returns an unused name next to a path.
 fn free_name(path: &Path) -> Result<PathBuf> {
-    for number in 1..NAMES {
+    for number in 1..MAX_ASIDE_NAMES {
         let mut name = path.to_owned().into_os_string();
         name.push(format!(".aside-{number}"));
         let name = PathBuf::from(name);

@@ -1,29 +1,29 @@
-//! Inspecting the index: its structure, its rows, and whether it agrees with the files of the
+//! Inspection of the index: its structure, its rows, and its agreement with the files of the
 //! outputs.
 
 use rusqlite::{Connection, Transaction};
 
 use super::{
-    Outputs, Record, Totals, current_stamp, ids, is_after_boot, is_indexed, note_boot, record, sync, totals,
-    two,
+    Outputs, Record, Totals, current_stamp, ids, is_after_boot, is_indexed, record, record_boot, sync,
+    totals, two_numbers,
 };
-use crate::db::{Contents, Done, Fault};
+use crate::db::{Contents, Fault, TransactionResult};
 use crate::layout::Layout;
 
-/// What an inspection found.
+/// The result of an inspection.
 #[derive(Debug)]
 pub(crate) enum Finding {
-    /// Everything is as it was written.
+    /// No damage.
     Sound,
-    /// Rows, of which the first is described: each can be looked up by its id.
+    /// Damaged rows; the text describes the first one. Rows can still be looked up by ID.
     Rows(String),
-    /// The structure: no answer of the index can be trusted.
+    /// Damaged structure. No query result can be trusted.
     Structure(String),
 }
 
 impl Finding {
-    /// Fails unless everything is as it was written.
-    pub(crate) fn sound(self) -> Done<()> {
+    /// Fails if there is damage.
+    pub(crate) fn ok_or_damaged(self) -> TransactionResult<()> {
         match self {
             Self::Sound => Ok(()),
             Self::Rows(what) | Self::Structure(what) => Err(Fault::Damaged(what)),
@@ -31,22 +31,21 @@ impl Finding {
     }
 }
 
-/// Inspects all of the index, in time linear in its size. Files of outputs are not read.
-pub(crate) fn inspect(transaction: &Transaction<'_>) -> Done<Finding> {
+/// Inspects the whole index in linear time. Files of outputs are not read.
+pub(crate) fn inspect(transaction: &Transaction<'_>) -> TransactionResult<Finding> {
     scan(transaction, &mut |_| {})
 }
 
-/// Brings the index in line with the files: rows whose description is another one, or missing, and
-/// outputs without a row. Fails with [`Fault::Damaged`] where the index is not what was written to
-/// it.
-pub(crate) fn reconcile(transaction: &Transaction<'_>, layout: &Layout) -> Done<()> {
+/// Synchronizes the index with the files: updates rows whose description changed or is gone, and
+/// adds missing rows. Fails with [`Fault::Damaged`] if the index is damaged.
+pub(crate) fn reconcile(transaction: &Transaction<'_>, layout: &Layout) -> TransactionResult<()> {
     let mut stale = Vec::new();
     let finding = scan(transaction, &mut |record| {
         if current_stamp(layout, &record.id).as_deref() != Some(record.stamp.as_str()) {
             stale.push(record.id);
         }
     })?;
-    finding.sound()?;
+    finding.ok_or_damaged()?;
     for id in ids(layout)? {
         let id = id?;
         if !is_indexed(transaction, &id)? {
@@ -54,13 +53,13 @@ pub(crate) fn reconcile(transaction: &Transaction<'_>, layout: &Layout) -> Done<
         }
     }
     stale.iter().try_for_each(|id| sync(transaction, layout, id))?;
-    // Nothing is written where nothing has changed: there may be no room for it.
-    if is_after_boot(transaction)? { note_boot(transaction) } else { Ok(()) }
+    // Write only if there is something to write, because the disk may be full.
+    if is_after_boot(transaction)? { record_boot(transaction) } else { Ok(()) }
 }
 
-/// Inspects the index, and passes on each of its rows once the structure is known to be sound:
-/// until then a scan may not end.
-fn scan(transaction: &Transaction<'_>, each: &mut dyn FnMut(Record)) -> Done<Finding> {
+/// Inspects the index and passes each row to `each`. The structure is checked first, because a scan
+/// of a damaged one might never end.
+fn scan(transaction: &Transaction<'_>, each: &mut dyn FnMut(Record)) -> TransactionResult<Finding> {
     if let Some(damage) = structure(transaction)? {
         return Ok(Finding::Structure(damage));
     }
@@ -84,24 +83,23 @@ fn scan(transaction: &Transaction<'_>, each: &mut dyn FnMut(Record)) -> Done<Fin
         found.bytes = found.bytes.saturating_add(bytes);
         each(record);
     }
-    let (shown, _) = two(transaction, "SELECT count(*), 0 FROM shown")?;
+    let (shown, _) = two_numbers(transaction, "SELECT count(*), 0 FROM shown")?;
     if found != expected || shown != found.count {
         return Ok(Finding::Structure("the totals are not those of the rows".into()));
     }
     Ok(Finding::Sound)
 }
 
-/// What is damaged, for a fault that is damage.
-fn damaged(fault: Fault) -> Done<String> {
+/// Returns the description of the damage, or the fault itself if it is not damage.
+fn damaged(fault: Fault) -> TransactionResult<String> {
     match fault.damage() {
         Some(what) => Ok(what),
         None => Err(fault),
     }
 }
 
-/// Checks the trees of tables and indexes, that each row is in each index, and that the tables are
-/// ours.
-fn structure(transaction: &Transaction<'_>) -> Done<Option<String>> {
+/// Checks the B-trees, that every row is in every index, and that the schema is the expected one.
+fn structure(transaction: &Transaction<'_>) -> TransactionResult<Option<String>> {
     let check = || -> rusqlite::Result<Option<String>> {
         let answer: String = transaction.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         if answer != "ok" {
@@ -118,7 +116,7 @@ fn structure(transaction: &Transaction<'_>) -> Done<Option<String>> {
     }
 }
 
-/// The tables, indexes, and triggers of a database.
+/// The definitions of all tables, indexes, and triggers of a database.
 fn definitions(connection: &Connection) -> rusqlite::Result<Vec<[Option<String>; 4]>> {
     let sql = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
     let mut statement = connection.prepare(sql)?;

@@ -1,15 +1,15 @@
-//! A row as the database has it, with a checksum that shows damage which SQLite does not notice.
+//! A row of the database, with a checksum that detects damage which SQLite does not notice.
 
 use rusqlite::Row as SqlRow;
 
 use super::Entry;
-use crate::db::{Done, Fault};
+use crate::db::{Fault, TransactionResult};
 
-/// The columns of a record, in the order in which it is read.
+/// The columns of a record, in the order of [`Record::read`].
 pub(crate) const COLUMNS: &str =
     "id, tool_name, conversation_id, success, created_at, size, disk, kept, stamp, row, sum";
 
-/// All columns of a row but its checksum.
+/// All columns of a row except the checksum.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) id: String,
@@ -21,17 +21,17 @@ pub(crate) struct Record {
     pub(crate) disk: i64,
     pub(crate) kept: i64,
     pub(crate) stamp: String,
-    /// What is shown, as JSON.
+    /// The listed row, as JSON.
     pub(crate) row: String,
 }
 
-/// Numbers in the index have 63 bits.
+/// Converts to SQLite's signed integers, saturating at 63 bits.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 impl Record {
-    pub(crate) fn of(entry: &Entry) -> Done<Self> {
+    pub(crate) fn from_entry(entry: &Entry) -> TransactionResult<Self> {
         let row = &entry.row;
         let unwritable = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
         Ok(Self {
@@ -48,8 +48,8 @@ impl Record {
         })
     }
 
-    /// Reads [`COLUMNS`], and fails if they are not what was written.
-    pub(crate) fn read(row: &SqlRow<'_>) -> Done<Self> {
+    /// Reads [`COLUMNS`]. Fails if they do not match the checksum.
+    pub(crate) fn read(row: &SqlRow<'_>) -> TransactionResult<Self> {
         let record = Self {
             id: row.get(0)?,
             tool_name: row.get(1)?,
@@ -62,15 +62,15 @@ impl Record {
             stamp: row.get(8)?,
             row: row.get(9)?,
         };
-        if record.sum() != row.get::<_, i64>(10)? {
+        if record.checksum() != row.get::<_, i64>(10)? {
             return Err(Fault::Damaged("a row does not match its checksum".into()));
         }
         Ok(record)
     }
 
     /// The first bytes of the BLAKE3 hash of all columns. Each text is preceded by its length, so
-    /// that no two rows are alike.
-    pub(crate) fn sum(&self) -> i64 {
+    /// that different rows never hash the same bytes.
+    pub(crate) fn checksum(&self) -> i64 {
         let mut hasher = blake3::Hasher::new();
         let texts = [
             Some(&self.id),
@@ -92,7 +92,7 @@ impl Record {
         i64::from_le_bytes(sum)
     }
 
-    pub(crate) fn entry(self) -> Done<Entry> {
+    pub(crate) fn entry(self) -> TransactionResult<Entry> {
         let unreadable = |error| Fault::Damaged(format!("a row cannot be read: {error}"));
         let row = serde_json::from_str(&self.row).map_err(unreadable)?;
         let disk_bytes = u64::try_from(self.disk).ok();

@@ -1,5 +1,5 @@
-//! Every operation fails once, for every place where it may: what was is still there, or what was
-//! to be is there, and never anything in between.
+//! Lets every operation fail once, at every position. The store must then be in the old or the new
+//! state, never in between.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use trommel_base::files::Op;
 
 use crate::{ErrorClass, Filter, GcOptions, Limits, Origin, Result, Row, Store, StoreOptions};
 
-/// What is to be seen of a store: rows, and the payload of each.
+/// The observable state of a store: its rows, and the payload of each.
 type State = Vec<(Row, Vec<u8>)>;
 
 fn state(store: &Store) -> State {
@@ -26,7 +26,7 @@ fn payload(store: &Store, row: &Row) -> Vec<u8> {
     bytes
 }
 
-/// What changes a store.
+/// An operation that changes a store.
 struct Change {
     name: &'static str,
     options: fn(&mut StoreOptions),
@@ -83,8 +83,8 @@ fn prepared(root: &Path, change: &Change) -> Store {
     store
 }
 
-/// The states that a change may leave: the old one, and the new one. Where there are outputs to be
-/// evicted for a new one, they may still be there beside it.
+/// The states that a change may leave: the old one or the new one. A change that evicts outputs may
+/// also leave them beside the new output.
 fn allowed(change: &Change) -> Vec<State> {
     let folder = tempfile::tempdir().unwrap();
     let store = prepared(&folder.path().join("store"), change);
@@ -99,13 +99,13 @@ fn allowed(change: &Change) -> Vec<State> {
     allowed
 }
 
-/// What is left of writers, with its bytes.
+/// The files left in `pending`, with their sizes.
 fn remaining(root: &Path) -> Vec<(PathBuf, u64)> {
     let entries = std::fs::read_dir(root.join("pending")).unwrap().map(std::result::Result::unwrap);
     entries.map(|entry| (entry.path(), entry.metadata().unwrap().len())).collect()
 }
 
-/// Makes a change of which one operation fails, and checks what is left.
+/// Makes a change during which one operation fails, and checks the resulting state.
 fn check(change: &Change, trial: &mut Trial, how: (Fails, Errno), allowed: &[State]) {
     let (fails, errno) = how;
     let folder = tempfile::tempdir().unwrap();
@@ -117,25 +117,25 @@ fn check(change: &Change, trial: &mut Trial, how: (Fails, Errno), allowed: &[Sta
     if fails == Fails::Once {
         // The same process continues.
         assert!(allowed.contains(&state(&store)), "{context}");
-        // But for what could not be removed, no more than an empty file is left, which says that
-        // the index is to be compared.
+        // Apart from files that could not be removed, at most an empty marker may be left. It makes
+        // the next process compare the index.
         let left = remaining(&root);
         let is_empty = left.iter().all(|(_, bytes)| *bytes == 0);
         assert!(is_empty || failed == Some(Op::Remove), "{context}: {left:?} is left");
     } else {
-        // It has ended, and what it held is free.
+        // The process has ended, and its locks are free.
         drop(store);
     }
     let again = Store::open(&root, StoreOptions::default()).unwrap();
     let found = state(&again);
     assert!(allowed.contains(&found), "{context}: {found:?}");
     assert_eq!(again.rebuild().unwrap().corrupted, 0, "{context}");
-    assert_eq!(state(&again), found, "{context}: not what the files say");
+    assert_eq!(state(&again), found, "{context}: the index differs from the files");
     assert!(done.is_ok() || failed.is_some(), "{context}");
     if done.is_ok() {
         assert!(allowed[1..].contains(&found), "{context}");
     }
-    // Whatever happened, the change can be made now.
+    // In every case the change must be possible now.
     if let Err(error) = (change.work)(&again) {
         assert!(
             matches!(error.class(), ErrorClass::Exists | ErrorClass::NotFound),
@@ -154,22 +154,22 @@ fn every_operation_fails(fails: Fails, errno: Errno) {
     }
 }
 
-/// R16: whichever operation fails, there is the old state or the new one.
+/// R16: a failure of any operation leaves the old or the new state.
 #[test]
-fn r16_every_operation_may_fail() {
+fn r16_failed_operations_leave_old_or_new_state() {
     every_operation_fails(Fails::Once, Errno::IO);
 }
 
-/// R16: whichever operation a process ends at, there is the old state or the new one.
+/// R16: a crash at any operation leaves the old or the new state.
 #[test]
-fn r16_a_process_may_end_at_every_operation() {
+fn r16_crashes_leave_old_or_new_state() {
     every_operation_fails(Fails::FromThenOn, Errno::IO);
 }
 
-/// R17: whichever operation there is no room for, the old state is there, what was written is
-/// removed, and the error says what was needed, and where.
+/// R17: if any operation finds the disk full, the old state remains, the written files are removed,
+/// and the error has the path and the number of bytes needed.
 #[test]
-fn r17_every_operation_may_find_the_disk_full() {
+fn r17_full_disk_leaves_old_state() {
     every_operation_fails(Fails::Once, Errno::NOSPC);
     let change = Change {
         name: "put",
@@ -179,7 +179,7 @@ fn r17_every_operation_may_find_the_disk_full() {
     let folder = tempfile::tempdir().unwrap();
     let store = prepared(&folder.path().join("store"), &change);
     let writes = |at| failing(at, Fails::Once, Errno::NOSPC.raw_os_error(), || (change.work)(&store));
-    // The first time makes the folder, and all later ones do the same operations.
+    // The first run creates the folder; later ones all perform the same operations.
     for _ in 0..2 {
         writes(u64::MAX).0.unwrap();
         store.delete("new-one").unwrap();
@@ -200,9 +200,9 @@ fn r17_every_operation_may_find_the_disk_full() {
     }
 }
 
-/// R16: an execution is recorded or not, whichever operation fails.
+/// R16: an execution is recorded completely or not at all, whichever operation fails.
 #[test]
-fn r16_recording_may_fail() {
+fn r16_recording_is_atomic() {
     let count = exhaust(Fails::Once, Errno::IO.raw_os_error(), |trial| {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path().join("store"), StoreOptions::default()).unwrap();
@@ -215,14 +215,14 @@ fn r16_recording_may_fail() {
     assert!(count >= 3, "{count}");
 }
 
-/// R16: a store is opened or not, and can be opened then.
+/// R16: a store that could not be opened can be opened afterwards.
 #[test]
-fn r16_opening_may_fail() {
+fn r16_failed_opening_can_be_repeated() {
     let prepare = |root: &Path, is_new: bool| {
         if !is_new {
             let change = Change { name: "", options: |_| {}, work: |_| Ok(()) };
             drop(prepared(root, &change));
-            // A writer was ended, and the index is gone.
+            // A writer crashed, and the index is missing.
             std::fs::write(root.join("pending/old-one"), "").unwrap();
             std::fs::remove_file(root.join("index.sqlite")).unwrap();
         }

@@ -1,4 +1,4 @@
-//! A disk that fills up and stays full: what is stored can be read, and space can be freed.
+//! A disk that becomes full and stays full: outputs can be read, and space can be freed.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use trommel_base::files::Op;
 use super::broken::put;
 use crate::{Filter, GcOptions, Limits, Result, Store, StoreOptions};
 
-/// Operations that a disk without a free byte may refuse. To remove, rename, or lock a file needs
-/// no space.
+/// True for operations that a full disk may refuse. Removing, renaming, and locking files needs no
+/// space.
 fn needs_space(op: Op) -> bool {
     matches!(op, Op::Create | Op::Write | Op::Sync | Op::MakeFolder | Op::Database | Op::Seal)
 }
@@ -34,8 +34,8 @@ fn prepare(root: &Path) {
     }
 }
 
-/// Runs `work` on a fresh store for each operation from which on there is no space. What it leaves
-/// must be listed as `expected`, while the disk is full and afterwards.
+/// Runs `work` on a new store once for each operation, with the disk full from that operation on.
+/// The outputs must be listed as `expected` while the disk is full and afterwards.
 fn on_full_disks(is_indexed: bool, expected: &[&str], work: fn(&Store) -> Result<()>) {
     for at in 0.. {
         let folder = tempfile::tempdir().unwrap();
@@ -64,7 +64,7 @@ fn on_full_disks(is_indexed: bool, expected: &[&str], work: fn(&Store) -> Result
     }
 }
 
-/// R17: outputs are deleted on a disk without a free byte, whether there is an index or not.
+/// R17: outputs can be deleted on a full disk, with or without an index.
 #[test]
 fn r17_deletion_needs_no_space() {
     for is_indexed in [true, false] {
@@ -73,7 +73,7 @@ fn r17_deletion_needs_no_space() {
     }
 }
 
-/// R17: outputs are evicted on a disk without a free byte.
+/// R17: outputs can be evicted on a full disk.
 #[test]
 fn r17_eviction_needs_no_space() {
     for is_indexed in [true, false] {
@@ -86,7 +86,7 @@ fn r17_eviction_needs_no_space() {
     }
 }
 
-/// R17: outputs are read and listed on a disk without a free byte.
+/// R17: outputs can be read and listed on a full disk.
 #[test]
 fn r17_reading_needs_no_space() {
     for is_indexed in [true, false] {
@@ -99,8 +99,7 @@ fn r17_reading_needs_no_space() {
     }
 }
 
-/// R17: a deletion that was cut short is no obstacle to readers, though the index cannot be
-/// changed.
+/// R17: an interrupted deletion does not prevent reading, even if the index cannot be changed.
 #[test]
 fn r17_recovery_needs_no_space() {
     for at in 0..4 {

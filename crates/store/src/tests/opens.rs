@@ -1,4 +1,4 @@
-//! What is opened, and what is not.
+//! Checks which files are opened.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ fn opened(operations: &[(Op, PathBuf)]) -> Vec<&PathBuf> {
     opened.map(|(_, path)| path).collect()
 }
 
-/// R21: no payload is opened to list, whatever is asked; nor is any metadata that did not change.
+/// R21: listing opens no payload, with any filter and order, and no unchanged metadata.
 #[test]
 fn r21_listing_opens_no_payload() {
     let folder = tempfile::tempdir().unwrap();
@@ -34,7 +34,7 @@ fn r21_listing_opens_no_payload() {
             }
         }
     }
-    // An index made anew opens descriptions alone.
+    // A rebuild opens descriptions only.
     let (_, operations) = watched(|| store.rebuild().unwrap());
     let is_payload = |path: &&PathBuf| {
         let name = path.to_string_lossy();

@@ -1,4 +1,4 @@
-//! Work on all outputs is told of as it goes, and can be cancelled.
+//! Progress reports and cancellation of operations on all outputs.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,10 +7,10 @@ use trommel_store::{Control, ErrorClass, GcOptions, Limits};
 
 use crate::support::{Home, all, named, put_as};
 
-/// What was told, and a control that raises its flag when so much was told.
-fn told(cancel_at: Option<usize>) -> (Arc<Mutex<Vec<Progress>>>, Control) {
-    let (told, cancel) = (Arc::<Mutex<Vec<Progress>>>::default(), Cancel::new());
-    let (list, flag) = (Arc::clone(&told), cancel.clone());
+/// Collects reports, and cancels after `cancel_at` of them.
+fn reported(cancel_at: Option<usize>) -> (Arc<Mutex<Vec<Progress>>>, Control) {
+    let (reported, cancel) = (Arc::<Mutex<Vec<Progress>>>::default(), Cancel::new());
+    let (list, flag) = (Arc::clone(&reported), cancel.clone());
     let control = Control::new().cancel_with(&cancel).on_progress(move |progress| {
         let mut list = list.lock().unwrap();
         list.push(progress);
@@ -18,7 +18,7 @@ fn told(cancel_at: Option<usize>) -> (Arc<Mutex<Vec<Progress>>>, Control) {
             flag.cancel();
         }
     });
-    (told, control)
+    (reported, control)
 }
 
 fn filled(count: usize) -> Home {
@@ -38,11 +38,11 @@ fn evict_all() -> GcOptions {
 }
 
 #[test]
-fn a_verification_tells_outputs_and_bytes() {
+fn verification_reports_outputs_and_bytes() {
     let home = filled(20);
-    // Several pieces of a MiB.
+    // Several MiB, which are reported separately.
     put_as(&home, named("long"), format!("\"{}\"", "x".repeat(5 << 20)));
-    let (progress, control) = told(None);
+    let (progress, control) = reported(None);
     let verified = home.verify_with(&control, &mut |damage| panic!("{damage:?}")).unwrap();
     let progress = progress.lock().unwrap();
     let last = progress[progress.len() - 1];
@@ -53,10 +53,10 @@ fn a_verification_tells_outputs_and_bytes() {
 }
 
 #[test]
-fn a_verification_ends_within_an_output() {
+fn verification_is_cancelled_within_an_output() {
     let home = Home::new();
     put_as(&home, named("long"), format!("\"{}\"", "x".repeat(5 << 20)));
-    let (progress, control) = told(Some(3));
+    let (progress, control) = reported(Some(3));
     let error = home.verify_with(&control, &mut |damage| panic!("{damage:?}")).unwrap_err();
     assert_eq!(error.class(), ErrorClass::Cancelled);
     assert!(error.to_string().contains("0 of 1 outputs"), "{error}");
@@ -64,10 +64,10 @@ fn a_verification_ends_within_an_output() {
 }
 
 #[test]
-fn a_rebuild_that_is_cancelled_leaves_the_index_as_it_was() {
+fn cancelled_rebuild_leaves_the_index_unchanged() {
     let home = filled(30);
     let before = home.list(&all()).unwrap();
-    let (progress, control) = told(Some(10));
+    let (progress, control) = reported(Some(10));
     let error = home.rebuild_with(&control).unwrap_err();
     assert_eq!(error.class(), ErrorClass::Cancelled);
     assert_eq!(
@@ -81,9 +81,9 @@ fn a_rebuild_that_is_cancelled_leaves_the_index_as_it_was() {
 }
 
 #[test]
-fn evictions_end_between_one_and_the_next() {
+fn eviction_is_cancelled_between_outputs() {
     let home = filled(150);
-    let (progress, control) = told(Some(2));
+    let (progress, control) = reported(Some(2));
     let error = home.gc_with(&evict_all(), &control).unwrap_err();
     assert_eq!(error.class(), ErrorClass::Cancelled);
     let last = *progress.lock().unwrap().last().unwrap();

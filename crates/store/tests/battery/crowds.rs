@@ -1,4 +1,4 @@
-//! Many threads at once.
+//! Concurrent threads.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use trommel_store::{ErrorClass, Filter, GcOptions, Origin, Store};
 use crate::many::payload;
 use crate::support::{all, cases, named, options, put_as};
 
-/// Who waits in vain for others is told for what, has changed nothing, and can still read.
+/// A lock timeout names the lock and changes nothing, and reading still works.
 #[test]
-fn patience_ends() {
+fn waiting_for_locks_times_out() {
     let home = crate::support::Home::new();
     put_as(&home, named("output-1"), "[1]");
     let lock = std::fs::File::options().write(true).open(home.root().join("lock")).unwrap();
     lock.lock().unwrap();
-    let hasty = options(|options| options.patience = Duration::from_millis(20));
+    let hasty = options(|options| options.lock_timeout = Duration::from_millis(20));
     let store = Store::open(home.root(), hasty).unwrap();
     let errors = [
         store.put_from(named("output-2"), &b"[2]"[..]).unwrap_err(),
@@ -25,23 +25,23 @@ fn patience_ends() {
     for error in errors {
         assert_eq!(error.class(), ErrorClass::Busy);
         assert_eq!(error.path(), Some(home.root().join("lock").as_path()));
-        assert!(error.to_string().contains("find out which"), "{error}");
+        assert!(error.to_string().contains("find it with `fuser"), "{error}");
     }
     let page = store.list(&all()).unwrap();
-    assert_eq!((page.total, page.rows[0].pinned), (1, true), "a page shows what the files say");
+    assert_eq!((page.total, page.rows[0].pinned), (1, true), "a page shows the state of the files");
     assert_eq!(store.get("output").unwrap().size_bytes, 3);
     lock.unlock().unwrap();
     put_as(&store, named("output-2"), "[2]");
-    // Whether it was pinned is decided by its description, which was written before patience ended.
+    // The description decides whether the output is pinned. It was written before the timeout.
     let again = home.again();
     assert!(again.get("output-1").unwrap().pinned);
     assert_eq!(again.list(&all()).unwrap().rows.iter().filter(|row| row.pinned).count(), 1);
     assert!(again.verify(&mut |damage| panic!("{damage:?}")).unwrap().is_whole());
 }
 
-/// Two that want one id: one gets it.
+/// If two threads create the same ID, one of them succeeds.
 #[test]
-fn one_id_for_two_threads() {
+fn one_of_two_threads_gets_the_id() {
     let home = crate::support::Home::new();
     let stores = [home.again(), home.again()];
     for round in 0..cases(20, 500) {

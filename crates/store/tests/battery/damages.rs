@@ -1,5 +1,5 @@
-//! An index with damaged bytes: every command ends, deletes nothing that it should not, and leaves
-//! an index that is right.
+//! An index with damaged bytes. Every command must terminate, must not delete the wrong outputs,
+//! and must leave a valid index.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ use trommel_store::{DamageKind, GcOptions, Limits, Row, Store, StoreOptions};
 
 use crate::support::{all, cases, named, put_as};
 
-/// The time that a command may take, on a machine that does other things as well.
+/// Maximum duration of a command, on a machine that is also doing other work.
 const LIMIT: Duration = Duration::from_mins(1);
 
 fn open(root: &Path) -> Store {
@@ -30,7 +30,7 @@ fn count_limit(count: u64) -> GcOptions {
     options
 }
 
-/// Numbers that look random, and are the same for a seed.
+/// Deterministic pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -43,26 +43,26 @@ impl Random {
     }
 }
 
-/// Whether damage shows in the times of the files.
+/// Visibility of damage in the times of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shows {
+enum Visibility {
     /// A program has written to the file.
     InTimes,
-    /// The disk has changed the bytes, and the times are as they were.
+    /// The disk has changed the bytes but not the times.
     Nowhere,
 }
 
 /// Overwrites bytes of a file in place.
-fn overwrite(path: &Path, at: u64, bytes: &[u8], shows: Shows) {
+fn overwrite(path: &Path, at: u64, bytes: &[u8], shows: Visibility) {
     let file = File::options().write(true).open(path).unwrap();
     let modified = file.metadata().unwrap().modified().unwrap();
     file.write_all_at(bytes, at).unwrap();
-    if shows == Shows::Nowhere {
+    if shows == Visibility::Nowhere {
         file.set_modified(modified).unwrap();
     }
 }
 
-/// What a command does to a damaged index.
+/// A command that runs with a damaged index.
 #[derive(Clone, Copy, Debug)]
 enum Command {
     List,
@@ -88,15 +88,15 @@ const COMMANDS: [Command; 9] = [
     Command::Rebuild,
 ];
 
-/// A store whose contents are known.
-struct Known {
+/// A store with known contents.
+struct KnownStore {
     folder: TempDir,
-    /// The rows, by id.
+    /// The rows, by ID.
     rows: BTreeMap<String, Row>,
     next: u64,
 }
 
-impl Known {
+impl KnownStore {
     fn new(count: u64) -> Self {
         let mut known = Self { folder: tempfile::tempdir().unwrap(), rows: BTreeMap::new(), next: 0 };
         let store = open(&known.root());
@@ -136,10 +136,10 @@ impl Known {
         unpinned.min_by_key(|row| (row.created_at, row.id.clone())).map(|row| row.id.clone())
     }
 
-    /// Runs a command as a process of its own, and checks what it answers. After silent damage a
-    /// list may be short of rows until the index is rebuilt, as nothing says that they are missing;
-    /// what it has is right.
-    fn run(&mut self, command: Command, shows: Shows, random: &mut Random) {
+    /// Runs a command as a separate process and checks its answer. After silent damage a list may
+    /// lack rows until the index is rebuilt, because nothing indicates the missing ones. The rows
+    /// it has must be correct.
+    fn run(&mut self, command: Command, shows: Visibility, random: &mut Random) {
         let store = open(&self.root());
         let chosen = self.rows.keys().nth(random.below(self.rows.len() as u64) as usize).unwrap().clone();
         match command {
@@ -169,7 +169,7 @@ impl Known {
                 let oldest = self.oldest();
                 let swept = store.gc(&count_limit(self.rows.len() as u64 - 1)).unwrap();
                 let gone = swept.evicted.iter().map(|evicted| evicted.id.clone()).collect::<Vec<_>>();
-                if shows == Shows::InTimes {
+                if shows == Visibility::InTimes {
                     assert_eq!(gone, oldest.iter().cloned().collect::<Vec<_>>());
                 }
                 assert!(gone.is_empty() || Some(&gone) == oldest.map(|id| vec![id]).as_ref(), "{gone:?}");
@@ -180,7 +180,7 @@ impl Known {
                     store.verify(&mut |damage| assert_eq!(damage.kind, DamageKind::Index)).unwrap();
                 assert_eq!(verified.outputs, self.rows.len() as u64);
                 if verified.is_whole() {
-                    assert_eq!(store.list(&all()).unwrap().rows, self.expected(), "nothing was found");
+                    assert_eq!(store.list(&all()).unwrap().rows, self.expected(), "the damage was not found");
                 }
             }
             Command::Extract => {
@@ -194,10 +194,10 @@ impl Known {
         self.check(shows);
     }
 
-    fn check(&self, shows: Shows) {
+    fn check(&self, shows: Visibility) {
         let store = open(&self.root());
         let page = store.list(&all()).unwrap();
-        if shows == Shows::Nowhere {
+        if shows == Visibility::Nowhere {
             let mut rows = self.expected();
             rows.retain(|row| page.rows.contains(row));
             assert_eq!(page.rows, rows);
@@ -209,16 +209,16 @@ impl Known {
         assert!(store.verify(&mut |damage| panic!("{damage:?}")).unwrap().is_whole());
     }
 
-    /// Damages one of the files of the index: a byte, a bit, some bytes, or a page.
-    fn damage(&self, shows: Shows, random: &mut Random) -> String {
-        if shows == Shows::InTimes && random.below(4) == 0 {
+    /// Damages a byte, a bit, several bytes, or a page of one of the files of the index.
+    fn damage(&self, shows: Visibility, random: &mut Random) -> String {
+        if shows == Visibility::InTimes && random.below(4) == 0 {
             restart(&self.root());
         }
         let log = self.root().join("index.sqlite-wal");
         let has_log = fs::metadata(&log).is_ok_and(|found| found.len() > 0);
-        // A log is read by its own checksums, so that its silent damage takes back changes: no
-        // command can know.
-        let in_log = has_log && shows == Shows::InTimes && random.below(3) == 0;
+        // A log has its own checksums. Silent damage to it undoes changes, which no command can
+        // detect.
+        let in_log = has_log && shows == Visibility::InTimes && random.below(3) == 0;
         let path = if in_log { log } else { self.root().join("index.sqlite") };
         let bytes = fs::read(&path).unwrap();
         let length = bytes.len() as u64;
@@ -238,13 +238,13 @@ impl Known {
     }
 }
 
-/// Makes the index look as if the system was restarted since it was compared with the files.
+/// Makes the index look as if the system was rebooted since its comparison with the files.
 fn restart(root: &Path) {
     let index = rusqlite::Connection::open(root.join("index.sqlite")).unwrap();
     index.execute("UPDATE fact SET value = 'another' WHERE name = 'boot'", []).unwrap();
 }
 
-/// Runs `work` on a thread, and fails when it does not end in time.
+/// Runs `work` on a thread and fails if it does not finish in time.
 fn in_time(what: &str, work: impl FnOnce() + Send + 'static) {
     let (sender, receiver) = mpsc::channel();
     let thread = thread::spawn(move || {
@@ -257,15 +257,15 @@ fn in_time(what: &str, work: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// R20: whatever bytes of the index are damaged, no command deletes an output that it should not,
-/// or runs for ever.
+/// R20: whichever bytes of the index are damaged, no command deletes the wrong output or runs
+/// forever.
 #[expect(clippy::print_stdout, reason = "the last case before a failure is the one that failed")]
-fn r20_damages(shows: Shows, seeds: std::ops::Range<u64>) {
+fn r20_damages(shows: Visibility, seeds: std::ops::Range<u64>) {
     for seed in seeds {
         in_time(&format!("seed {seed}, {shows:?}"), move || {
             let mut random = Random(seed);
             let count = 8 + random.below(43);
-            let mut known = Known::new(count);
+            let mut known = KnownStore::new(count);
             for _ in 0..20 {
                 let store = open(&known.root());
                 while (known.rows.len() as u64) < count {
@@ -283,17 +283,16 @@ fn r20_damages(shows: Shows, seeds: std::ops::Range<u64>) {
 
 #[test]
 fn r20_damage_to_the_index_deletes_nothing() {
-    r20_damages(Shows::InTimes, 0..cases(10, 300));
+    r20_damages(Visibility::InTimes, 0..cases(10, 300));
 }
 
 #[test]
 fn r20_silent_damage_to_the_index_deletes_nothing() {
-    r20_damages(Shows::Nowhere, 1_000..1_000 + cases(6, 200));
+    r20_damages(Visibility::Nowhere, 1_000..1_000 + cases(6, 200));
 }
 
-/// Eight outputs, and an index in which the key of one id is changed where outputs are looked up by
-/// their ids.
-fn with_a_damaged_id(shows: Shows) -> TempDir {
+/// Eight outputs, and an index in which one ID is changed where outputs are looked up by ID.
+fn with_a_damaged_id(shows: Visibility) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("store");
     let store = open(&root);
@@ -305,13 +304,13 @@ fn with_a_damaged_id(shows: Shows) -> TempDir {
 }
 
 /// Changes `out-3` to `out}3` in the first page of an index of the database.
-fn damage_key(root: &Path, index: &str, shows: Shows) {
+fn damage_key(root: &Path, index: &str, shows: Visibility) {
     let path = root.join("index.sqlite");
     let connection = rusqlite::Connection::open(&path).unwrap();
     let page: u64 = connection
         .query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?1", [index], |row| row.get::<_, i64>(0))
         .unwrap() as u64;
-    // It would write the log back, and remove it.
+    // SQLite would checkpoint the log and remove it.
     std::mem::forget(connection);
     let bytes = fs::read(&path).unwrap();
     let start = (page as usize - 1) * 4096;
@@ -319,10 +318,10 @@ fn damage_key(root: &Path, index: &str, shows: Shows) {
     overwrite(&path, (start + found + 3) as u64, b"}", shows);
 }
 
-/// A search through ids that are not in their order would not end.
+/// Paging through IDs that are out of order would never end.
 #[test]
-fn verify_ends_where_ids_are_out_of_order() {
-    for shows in [Shows::InTimes, Shows::Nowhere] {
+fn verify_terminates_with_unordered_ids() {
+    for shows in [Visibility::InTimes, Visibility::Nowhere] {
         let folder = with_a_damaged_id(shows);
         let root = folder.path().join("store");
         in_time("verify", move || {
@@ -337,12 +336,12 @@ fn verify_ends_where_ids_are_out_of_order() {
     }
 }
 
-/// What the index counts is not believed after a restart: no output goes as long as no limit is
+/// The totals of the index are not trusted after a reboot: no output is evicted while no limit is
 /// reached.
 #[test]
-fn gc_after_a_restart_evicts_by_the_descriptions() {
+fn gc_after_a_reboot_trusts_descriptions() {
     for (limit, evicted) in [(10, 0), (8, 0), (7, 1)] {
-        let folder = with_a_damaged_id(Shows::InTimes);
+        let folder = with_a_damaged_id(Visibility::InTimes);
         let root = folder.path().join("store");
         restart(&root);
         assert_eq!(open(&root).list(&all()).unwrap().total, 8);
@@ -352,9 +351,9 @@ fn gc_after_a_restart_evicts_by_the_descriptions() {
     }
 }
 
-/// So it is where the total alone is wrong, and nothing else shows it.
+/// The same if only the total is wrong and nothing else reveals it.
 #[test]
-fn gc_counts_the_outputs_themselves() {
+fn gc_does_not_trust_totals() {
     let home = crate::support::Home::new();
     (0..8).for_each(|number| drop(put_as(&home, named(&format!("out-{number}")), "[1]")));
     home.rebuild().unwrap();
@@ -373,8 +372,8 @@ fn gc_counts_the_outputs_themselves() {
     assert_eq!(again.list(&all()).unwrap().total, 8);
 }
 
-/// Each index of the database is inspected, whether damage shows in its times or not, and is
-/// rebuilt.
+/// Each index of the database is inspected and rebuilt, whether or not the damage is visible in its
+/// times.
 #[test]
 fn verify_finds_damage_in_every_index() {
     let indexes = [
@@ -391,7 +390,7 @@ fn verify_finds_damage_in_every_index() {
     (0..8).for_each(|number| drop(put_as(&home, named(&format!("out-{number}")), "[1]")));
     for index in indexes {
         home.rebuild().unwrap();
-        damage_key(home.root(), index, Shows::Nowhere);
+        damage_key(home.root(), index, Visibility::Nowhere);
         let again = home.again();
         let verified = again.verify(&mut |damage| assert_eq!(damage.kind, DamageKind::Index)).unwrap();
         assert!(!verified.is_whole(), "{index}");
@@ -401,7 +400,7 @@ fn verify_finds_damage_in_every_index() {
     }
 }
 
-/// A row that is not what was written is not shown: the index is rebuilt, and the list is right.
+/// A row with a wrong checksum is never listed. The index is rebuilt, and the list is correct.
 #[test]
 fn rows_are_checked_as_they_are_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -417,14 +416,14 @@ fn rows_are_checked_as_they_are_read() {
         let path = root.join("index.sqlite");
         let bytes = fs::read(&path).unwrap();
         let Some(at) = bytes.windows(text.len()).position(|bytes| bytes == text.as_bytes()) else { continue };
-        overwrite(&path, at as u64, b"X", Shows::Nowhere);
+        overwrite(&path, at as u64, b"X", Visibility::Nowhere);
         assert_eq!(open(&root).list(&all()).unwrap(), page, "{text}");
     }
 }
 
-/// An index that was never finished by the process that changed it is compared with the files.
+/// An index whose last writer crashed is compared with the files.
 #[test]
-fn changes_that_the_log_has_lost_are_made_up_for() {
+fn restores_changes_lost_with_the_log() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("store");
     let store = open(&root);

@@ -1,4 +1,4 @@
-//! Errors: a kind for programs, a sentence for people.
+//! Errors have a kind for programs and a message for people.
 
 use std::error::Error as _;
 use std::fs;
@@ -8,7 +8,7 @@ use trommel_store::{Error, ErrorClass, Store, StoreOptions};
 
 use crate::support::{Home, file_of, named, put_as};
 
-/// One error of each kind that can be brought about here.
+/// One error of each kind that can be provoked here.
 fn errors() -> Vec<Error> {
     let home = Home::with(|options| options.limits.bytes = Some(100_000));
     put_as(&home, named("output-1"), "[1]");
@@ -44,29 +44,29 @@ fn errors() -> Vec<Error> {
     ]
 }
 
-/// R45: every error has a code, says what and where, and what to do next; and is bounded.
+/// R45: every error has a code, the fault, the location, and advice, and is of bounded length.
 #[test]
 fn r45_errors_teach() {
     let shown = errors().iter().map(|error| format!("{}: {error}", error.class().code())).collect::<Vec<_>>();
     let expected = [
-        "invalid_id: `no/id` is no id; an id is 1 to 64 letters, digits, `_` or `-`; `list` shows the ids of what is stored",
-        "not_found: there is no output output-9; did you mean output-1 or output-2 or output-3? `list` shows what is stored",
-        "ambiguous: output stands for several outputs: output-1, output-2, output-3; give more of the id",
-        "exists: there is an output output-1 already, and outputs never change; use another id",
-        "corrupt: the metadata of output output-3 is damaged (it is not as it was sealed); its payload may be whole: copy it \
+        "invalid_id: `no/id` is not a valid ID; an ID has 1 to 64 letters, digits, `_` or `-`; `list` shows the stored ones",
+        "not_found: no output output-9; did you mean output-1 or output-2 or output-3? `list` shows the stored outputs",
+        "ambiguous: output matches several outputs: output-1, output-2, output-3; give a longer prefix",
+        "exists: output output-1 already exists, and outputs are immutable; use another ID",
+        "corrupt: the metadata of output output-3 is damaged (it does not match its seal); the payload may be intact: copy it \
          out of the store, then delete the output",
-        "not_json: output output-2 is text, no JSON (not a JSON literal at byte 0 (line 1, column 1); the literals are \
+        "not_json: output output-2 is text, not JSON (not a JSON literal at byte 0 (line 1, column 1); the literals are \
          true, false, and null, in lower case); read it page by page instead",
-        "filter: `after` (2) is not below `before` (1), so that nothing can lie between; swap them, or leave one out (times \
+        "filter: empty time range: `after` (2) is not below `before` (1); swap them, or leave one out (times \
          up to 100000000000 are seconds, above milliseconds)",
-        "invalid: the tool name has 5000 bytes, and may have 1024; use a shorter one",
-        "pinned: output output-1 is pinned; unpin it first, if it is to be deleted",
-        "full: the payload takes more than the 100000 bytes that this store may keep in all (200000 bytes \
+        "invalid: the tool name has 5000 bytes; the limit is 1024; use a shorter name",
+        "pinned: output output-1 is pinned; unpin it first",
+        "full: the payload exceeds the store's limit of 100000 bytes (200000 bytes \
          were needed); raise the limit, or store less",
         "io: cannot create the folder /proc/nowhere: No such file or directory (os error 2); check that it still exists",
-        "corrupt: the payload of output output-2 has 0 bytes on disk, and 7 were written: it is damaged; delete the output, \
-         and make it again",
-        "invalid: what is to be recorded of an execution is no JSON: EOF while parsing an object at line 1 column 1; record \
+        "corrupt: the payload of output output-2 is damaged: it has 0 bytes on disk, but 7 were written; delete the output, \
+         and create it again",
+        "invalid: the execution record is not valid JSON: EOF while parsing an object at line 1 column 1; pass \
          one JSON text",
     ];
     assert_eq!(shown, expected);
@@ -81,7 +81,7 @@ fn errors_go_through_writers() {
     let error = error.downcast::<Error>().unwrap();
     assert_eq!(error.class(), ErrorClass::Full);
     assert!(error.bytes_needed().is_some_and(|bytes| bytes >= 1000));
-    assert!(format!("{error:?}").contains("LongPayload"));
+    assert!(format!("{error:?}").contains("PayloadTooLarge"));
     let error = Store::open("/proc/nowhere", StoreOptions::default()).unwrap_err();
     assert!(error.source().unwrap().is::<std::io::Error>());
     assert_eq!(error.path(), Some(std::path::Path::new("/proc/nowhere")));

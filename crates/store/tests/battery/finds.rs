@@ -1,32 +1,32 @@
-//! From what somebody calls an output to the output; and what is no id goes nowhere.
+//! Resolution of IDs and prefixes, and rejection of invalid IDs.
 
 use trommel_store::{ErrorClass, GcOptions};
 
 use crate::support::{Home, all, bytes_of, cases, file_of, files, ids, named, put_as};
 
 #[test]
-fn prefixes_stand_for_ids() {
+fn resolves_prefixes() {
     let home = Home::new();
     for id in ["conv-export-1", "conv-export-2", "conv-e", "short", "Zebra_99"] {
         put_as(&home, named(id), format!("\"{id}\""));
     }
-    for (asked, id) in [
+    for (query, id) in [
         ("conv-export-1", "conv-export-1"),
         ("conv-export-2", "conv-export-2"),
-        // All of an id is that id, whatever else begins with it.
+        // A complete ID resolves to itself even if other IDs start with it.
         ("conv-e", "conv-e"),
         ("short", "short"),
         ("Zebra_", "Zebra_99"),
     ] {
-        assert_eq!(home.resolve(asked).unwrap(), id, "{asked}");
-        assert_eq!(bytes_of(&home, &home.get(asked).unwrap()), format!("\"{id}\"").into_bytes());
+        assert_eq!(home.resolve(query).unwrap(), id, "{query}");
+        assert_eq!(bytes_of(&home, &home.get(query).unwrap()), format!("\"{id}\"").into_bytes());
     }
     let error = home.get("conv-ex").unwrap_err();
     assert_eq!(error.class(), ErrorClass::Ambiguous);
     assert_eq!(error.candidates(), ["conv-export-1", "conv-export-2"]);
     assert_eq!(
         error.to_string(),
-        "conv-ex stands for several outputs: conv-export-1, conv-export-2; give more of the id"
+        "conv-ex matches several outputs: conv-export-1, conv-export-2; give a longer prefix"
     );
     let error = home.get("Zebra").unwrap_err();
     assert_eq!(error.class(), ErrorClass::NotFound);
@@ -39,7 +39,7 @@ fn prefixes_stand_for_ids() {
 }
 
 #[test]
-fn many_candidates_are_cut() {
+fn limits_the_number_of_candidates() {
     let home = Home::new();
     for number in 0..12 {
         put_as(&home, named(&format!("output-{number:02}")), "1");
@@ -51,7 +51,7 @@ fn many_candidates_are_cut() {
 }
 
 #[test]
-fn what_was_deleted_behind_our_back_is_not_found() {
+fn externally_deleted_outputs_are_not_found() {
     let home = Home::new();
     put_as(&home, named("output-1"), "1");
     put_as(&home, named("output-2"), "1");
@@ -63,7 +63,7 @@ fn what_was_deleted_behind_our_back_is_not_found() {
     assert_eq!(home.get("output").unwrap_err().class(), ErrorClass::NotFound);
 }
 
-/// Texts that are no ids, most of them a way out of the folder where a path would be made of them.
+/// Invalid IDs, most of which would leave the folder if they became part of a path.
 fn escapes() -> Vec<String> {
     let mut escapes: Vec<String> = [
         "",
@@ -120,9 +120,9 @@ fn escapes() -> Vec<String> {
     escapes
 }
 
-/// R23: what is no id is refused before any path is made of it.
+/// R23: an invalid ID is refused before it becomes part of a path.
 #[test]
-fn r23_what_is_no_id_is_refused() {
+fn r23_invalid_ids_are_refused() {
     let home = Home::new();
     put_as(&home, named("output-1"), "1");
     let before = (home.files(), std::fs::read_dir(home.outside()).unwrap().count());
@@ -149,7 +149,7 @@ fn r23_what_is_no_id_is_refused() {
     assert_eq!((home.files(), std::fs::read_dir(home.outside()).unwrap().count()), before);
 }
 
-/// R23: links that were put where files of the store lie are not followed.
+/// R23: links in place of the store's files are not followed.
 #[test]
 fn r23_links_are_not_followed() {
     let home = Home::new();
@@ -169,9 +169,9 @@ fn r23_links_are_not_followed() {
     assert_eq!(std::fs::read(&secret).unwrap(), b"{\"secret\": true}");
 }
 
-/// R23: what is no file is not waited for, and what lies in its place is a damaged output.
+/// R23: the store does not wait for pipes. Anything but a file in place of one is a damaged output.
 #[test]
-fn r23_pipes_and_folders_are_no_files() {
+fn r23_pipes_and_folders_are_damaged_outputs() {
     let home = Home::new();
     let stored = put_as(&home, named("output-1"), "[1]");
     for ending in [".json", ".meta.json"] {
@@ -198,16 +198,16 @@ fn r23_pipes_and_folders_are_no_files() {
     assert_eq!(bytes_of(&home, &stored), b"[1]");
 }
 
-/// Ids whose outputs lie in the same folder.
+/// IDs whose outputs share a folder.
 fn neighbours(count: usize) -> Vec<String> {
     let ids = (0..).map(|number| format!("output-{number}"));
     ids.filter(|id| blake3::hash(id.as_bytes()).as_bytes()[0] == 7).take(count).collect()
 }
 
-/// R23: while a folder of the store is exchanged with a link to another again and again, nothing is
-/// written there, and nothing there is removed.
+/// R23: while a folder of the store is repeatedly replaced by a link to a foreign folder, nothing
+/// is written or removed there.
 #[test]
-fn r23_nothing_is_written_through_a_link_that_comes_and_goes() {
+fn r23_nothing_is_written_through_changing_links() {
     let home = Home::new();
     let ids = neighbours(200);
     let (inside, outside) = (home.root().join("payload/07"), home.outside().join("elsewhere"));

@@ -1,4 +1,4 @@
-//! Folders, links, and pipes that have the names of the store's own files.
+//! Folders, links, and pipes in place of the store's own files.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use trommel_store::{ErrorClass, Store, StoreOptions};
 use crate::many::remove_index;
 use crate::support::{Home, all, named, put_as};
 
-/// What can be in the place of a file, with a file outside that a link leads to.
+/// Creates an object in place of a file. Links refer to `outside`.
 fn place(kind: &str, path: &Path, outside: &Path) {
     match kind {
         "folder" => fs::create_dir(path).unwrap(),
@@ -32,9 +32,9 @@ fn place(kind: &str, path: &Path, outside: &Path) {
 
 const KINDS: [&str; 5] = ["folder", "full folder", "link", "dangling link", "pipe"];
 
-/// R23: an index that is not a regular file is moved aside and rebuilt, and no link is followed.
+/// R23: an index that is not a regular file is moved aside and rebuilt. No link is followed.
 #[test]
-fn r23_an_index_that_is_no_file_is_rebuilt() {
+fn r23_index_that_is_not_a_file_is_rebuilt() {
     let home = Home::new();
     put_as(&home, named("output-1"), "[1]");
     let listed = home.list(&all()).unwrap();
@@ -58,12 +58,12 @@ fn r23_an_index_that_is_no_file_is_rebuilt() {
     let aside = fs::read_dir(home.root())
         .unwrap()
         .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains(".aside-"));
-    assert_eq!(aside.count(), 4 * KINDS.len(), "what is not ours is kept");
+    assert_eq!(aside.count(), 4 * KINDS.len(), "foreign objects are kept");
 }
 
-/// R23: a lock that is not a regular file is an error that says what to do.
+/// R23: a lock that is not a regular file is an error with advice.
 #[test]
-fn r23_a_lock_that_is_no_file_is_named() {
+fn r23_lock_that_is_not_a_file_is_an_error() {
     let home = Home::new();
     let outside = home.outside().join("outside");
     fs::write(&outside, "not ours").unwrap();

@@ -1,4 +1,4 @@
-//! Disks that are full.
+//! Full disks.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,12 +9,12 @@ use trommel_store::{ErrorClass, GcOptions, Limits, Origin, Store, StoreOptions};
 
 use crate::support::{all, bytes_of, child, childs_root, files, named, options, put_as};
 
-/// Bytes of files and of what lies beside them.
+/// Size of all files below a folder.
 fn used(root: &Path) -> u64 {
     files(root).iter().map(|path| std::fs::metadata(root.join(path)).unwrap().len()).sum()
 }
 
-/// Fills a disk of 8 MiB in all ways, and gets along.
+/// Fills a disk of 8 MiB in every way and recovers.
 #[test]
 fn childs_work() {
     let Some(root) = childs_root() else { return };
@@ -22,16 +22,20 @@ fn childs_work() {
     let first = put_as(&store, named("first"), "[1]");
     for pack_over in [None, Some(100_000)] {
         let store = Store::open(&root, options(|options| options.pack_over = pack_over)).unwrap();
-        // One that is too long for the disk, of bytes that cannot be packed.
+        // An output that is too large for the disk and cannot be compressed.
         let before = used(&root.join("payload")) + used(&root.join("pending"));
         let noise = blake3::Hasher::new().update(b"noise").finalize_xof();
         let error = store.put_from(Origin::of("tool"), noise).unwrap_err();
         assert_eq!(error.class(), ErrorClass::Full, "{error:?}");
         assert!(error.bytes_needed().unwrap() > 4 << 20 && error.path().is_some(), "{error:?}");
         assert!(error.to_string().contains("bytes were needed"), "{error}");
-        assert_eq!(used(&root.join("payload")) + used(&root.join("pending")), before, "space is free again");
+        assert_eq!(
+            used(&root.join("payload")) + used(&root.join("pending")),
+            before,
+            "the space was not freed"
+        );
     }
-    // Many short ones, until one does not fit: all others are there.
+    // Many small outputs until one does not fit. All others must exist.
     let mut stored = vec![first];
     let error = loop {
         let mut put = match store.put(Origin::of("tool")) {
@@ -58,7 +62,7 @@ fn childs_work() {
     let listed = again.list(&all()).unwrap();
     assert_eq!(listed.total, stored.len() as u64);
     assert!(stored.iter().all(|output| bytes_of(&again, output).len() as u64 == output.size_bytes));
-    // Room can be made on a full disk, and then there is room.
+    // Space can be freed on a full disk and then used.
     let mut sweep = GcOptions::default();
     let mut limits = Limits::default();
     limits.count = Some(10);
@@ -70,9 +74,9 @@ fn childs_work() {
     println!("the disk was filled after {} outputs", stored.len());
 }
 
-/// Runs a test of this binary in a store on a file system of its own; what it printed, or nothing
-/// where none can be mounted.
-#[expect(clippy::print_stdout, reason = "a test that is not run says so")]
+/// Runs a test of this binary with a store on a file system of its own. Returns its output, or
+/// `None` if nothing can be mounted.
+#[expect(clippy::print_stdout, reason = "a skipped test says so")]
 fn on_a_disk(mebibytes: u32, test: &str, envs: &[(&str, &str)]) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let disk = folder.path().join("disk");
@@ -99,33 +103,33 @@ fn on_a_disk(mebibytes: u32, test: &str, envs: &[(&str, &str)]) -> Option<String
         return None;
     }
     let output = output.unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(ran, "{said}\n{}", String::from_utf8_lossy(&output.stderr));
-    Some(said)
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(ran, "{stdout}\n{}", String::from_utf8_lossy(&output.stderr));
+    Some(stdout)
 }
 
-/// R17: on a disk that is full the old state is there, space is freed, and the error says what was
+/// R17: on a full disk the old state remains, space is freed, and the error has the number of bytes
 /// needed.
 #[test]
-fn r17_a_full_disk_takes_nothing_away() {
-    let Some(said) = on_a_disk(8, "full::childs_work", &[]) else { return };
-    assert!(said.contains("the disk was filled after"), "{said}");
-    println!("{}", said.lines().find(|line| line.contains("the disk was filled")).unwrap());
+fn r17_full_disk_loses_nothing() {
+    let Some(stdout) = on_a_disk(8, "full::childs_work", &[]) else { return };
+    assert!(stdout.contains("the disk was filled after"), "{stdout}");
+    println!("{}", stdout.lines().find(|line| line.contains("the disk was filled")).unwrap());
 }
 
-/// Which bytes an output has, and which command comes first, in a child.
+/// Passes the bytes of each output and the first command to a child.
 const LENGTH: &str = "TROMMEL_LENGTH_OF_A_CHILD";
 const FIRST: &str = "TROMMEL_FIRST_OF_A_CHILD";
 
-/// R17: a disk without a free byte, filled with small outputs by one process after another:
-/// everything but a put works, whichever command comes first.
+/// R17: several processes fill a disk to the last byte with small outputs. Then everything but a
+/// put works, whichever command is first.
 #[test]
-fn r17_space_is_freed_on_a_disk_without_a_free_byte() {
+fn r17_full_disk_can_be_freed() {
     for (mebibytes, length) in [(2, "300"), (8, "3000"), (8, "40000")] {
         for first in ["list", "delete", "gc", "verify", "read"] {
             let envs = [(LENGTH, length), (FIRST, first)];
-            let Some(said) = on_a_disk(mebibytes, "full::childs_small_outputs", &envs) else { return };
-            assert!(said.contains("the disk is free again"), "{said}");
+            let Some(stdout) = on_a_disk(mebibytes, "full::childs_small_outputs", &envs) else { return };
+            assert!(stdout.contains("the disk is free again"), "{stdout}");
         }
     }
 }
@@ -147,7 +151,7 @@ fn childs_small_outputs() {
             }
         }
     }
-    // Not one byte is left.
+    // Not one byte is free.
     let mut ballast = std::fs::File::create(root.parent().unwrap().join("ballast")).unwrap();
     while ballast.write(&[1; 4096]).is_ok_and(|count| count > 0) {}
     let first = std::env::var_os(FIRST).unwrap().into_string().unwrap();
@@ -175,7 +179,7 @@ fn childs_small_outputs() {
             }
         }
     }
-    // What was freed can be used.
+    // The freed space can be used.
     ids.push("another".into());
     put_as(&open(), named("another"), payload.as_bytes());
     assert_eq!(open().list(&all()).unwrap().total, ids.len() as u64);
@@ -183,20 +187,19 @@ fn childs_small_outputs() {
     println!("the disk is free again");
 }
 
-/// R17: a limit to the length of files is met like a full disk.
+/// R17: a file size limit is handled like a full disk.
 #[test]
-fn r17_a_limit_to_files_takes_nothing_away() {
+fn r17_file_size_limit_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let command = child("full::childs_file_is_too_long", &folder.path().join("store"));
     let mut shell = Command::new("sh");
-    // In blocks of 512 bytes: 2 MiB. The signal that comes with it is ignored, as it is by what
-    // serves others.
+    // In blocks of 512 bytes: 2 MiB. The signal SIGXFSZ is ignored, as servers do.
     shell.args(["-c", "ulimit -f 4096; trap '' XFSZ; exec \"$0\" \"$@\""]);
     shell.arg(command.get_program()).args(command.get_args());
     shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = shell.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{stdout}\n{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use trommel_store::{ErrorClass, Store, StoreOptions};
 use crate::support::Home;
 
 #[test]
-fn the_newest_come_first() {
+fn newest_entries_come_first() {
     let home = Home::new();
     assert_eq!(home.executions().total().unwrap(), 0);
     for number in 0..10 {
@@ -22,7 +22,7 @@ fn the_newest_come_first() {
 }
 
 #[test]
-fn the_oldest_go() {
+fn oldest_entries_are_removed() {
     let home = Home::with(|options| {
         options.history.count = 5;
         options.history.bytes = 100;
@@ -42,7 +42,7 @@ fn the_oldest_go() {
 }
 
 #[test]
-fn it_outlives_the_index() {
+fn history_survives_an_index_rebuild() {
     let home = Home::new();
     home.executions().append("1").unwrap();
     for name in ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm"] {
@@ -54,7 +54,7 @@ fn it_outlives_the_index() {
 }
 
 #[test]
-fn a_damaged_one_is_put_aside() {
+fn damaged_history_is_set_aside() {
     let home = Home::new();
     home.executions().append("1").unwrap();
     let path = home.root().join("history.sqlite");
@@ -62,18 +62,18 @@ fn a_damaged_one_is_put_aside() {
         let _ = fs::remove_file(home.root().join(name));
     }
     fs::remove_file(&path).unwrap();
-    fs::write(&path, "this is no database ".repeat(1000)).unwrap();
+    fs::write(&path, "not a database ".repeat(1000)).unwrap();
     let again = home.again();
     again.executions().append("2").unwrap();
     assert_eq!(again.executions().newest(9).unwrap(), ["2"]);
     assert_eq!(home.executions().newest(9).unwrap(), ["2"]);
     let aside = fs::read(home.root().join("history.sqlite.damaged")).unwrap();
-    assert!(aside.starts_with(b"this is no database"));
+    assert!(aside.starts_with(b"not a database"));
 }
 
-/// R47: a history of a later version is left alone.
+/// R47: a history of a newer version is left untouched.
 #[test]
-fn r47_a_later_one_is_left_alone() {
+fn r47_newer_history_is_untouched() {
     let home = Home::new();
     home.executions().append("1").unwrap();
     let path = home.root().join("history.sqlite");
@@ -81,6 +81,6 @@ fn r47_a_later_one_is_left_alone() {
     let again = Store::open(home.root(), StoreOptions::default()).unwrap();
     let error = again.executions().append("2").unwrap_err();
     assert_eq!(error.class(), ErrorClass::Version);
-    assert!(error.to_string().contains("later version (tables of version 2)"), "{error}");
+    assert!(error.to_string().contains("newer version (schema version 2)"), "{error}");
     assert_eq!(again.executions().newest(1).unwrap_err().class(), ErrorClass::Version);
 }

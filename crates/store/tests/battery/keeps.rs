@@ -1,4 +1,4 @@
-//! Pins, deletion, limits, and what is swept out.
+//! Pins, deletion, limits, and garbage collection.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -6,11 +6,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use trommel::Analysis;
-use trommel_store::{DamageKind, ErrorClass, GcOptions, Limits, Origin, Reason, Store, Stray};
+use trommel_store::{DamageKind, ErrorClass, EvictionReason, GcOptions, Limits, Origin, Store, StrayKind};
 
 use crate::support::{Home, age, all, bytes_of, file_of, ids, named, put_as};
 
-/// An output of so many bytes, made at a time that tells the order.
+/// Stores an output of this size, created at this time.
 fn make(store: &Store, id: &str, time: i64, bytes: usize) {
     let mut origin = named(id);
     origin.created_at = Some(time);
@@ -32,7 +32,7 @@ fn listed(store: &Store) -> Vec<String> {
 }
 
 #[test]
-fn pins_hold() {
+fn pinned_outputs_are_kept() {
     let home = Home::new();
     make(&home, "aaaaaa", 1, 10);
     make(&home, "bbbbbb", 2, 10);
@@ -43,8 +43,8 @@ fn pins_hold() {
     assert_eq!(home.pin("aaaaaa", true).unwrap(), pinned);
     let error = home.delete("aaaaaa").unwrap_err();
     assert_eq!(error.class(), ErrorClass::Pinned);
-    let swept = home.gc(&limits(|limits| limits.count = Some(0))).unwrap();
-    assert_eq!((swept.evicted.len(), swept.spared_pinned, swept.left_count), (1, 1, 1));
+    let report = home.gc(&limits(|limits| limits.count = Some(0))).unwrap();
+    assert_eq!((report.evicted.len(), report.spared_pinned, report.left_count), (1, 1, 1));
     assert_eq!(listed(&home), ["aaaaaa"]);
     home.rebuild().unwrap();
     assert!(home.list(&all()).unwrap().rows[0].pinned);
@@ -54,13 +54,13 @@ fn pins_hold() {
 }
 
 #[test]
-fn the_oldest_go_first() {
+fn oldest_outputs_are_evicted_first() {
     let home = Home::new();
     for number in 0..10 {
         make(&home, &format!("id-{number}"), 1_000 + number, 100);
     }
     let all_ids = listed(&home);
-    // A dry run says what would go, and nothing goes.
+    // A dry run reports the evictions and evicts nothing.
     let mut dry = limits(|limits| limits.bytes = Some(650));
     dry.dry_run = true;
     let would = home.gc(&dry).unwrap();
@@ -69,14 +69,19 @@ fn the_oldest_go_first() {
     let did = home.gc(&limits(|limits| limits.bytes = Some(650))).unwrap();
     assert_eq!(did.evicted, would.evicted);
     assert_eq!((did.left_count, did.left_bytes, did.freed_bytes), (6, 600, 400));
-    assert!(did.evicted.iter().all(|evicted| evicted.reason == Reason::Bytes && evicted.bytes == 100));
+    assert!(
+        did.evicted.iter().all(|evicted| evicted.reason == EvictionReason::Bytes && evicted.bytes == 100)
+    );
     assert_eq!(listed(&home), all_ids[4..]);
-    let swept = home.gc(&limits(|limits| limits.count = Some(2))).unwrap();
-    assert!(swept.evicted.iter().all(|evicted| evicted.reason == Reason::Count));
+    let report = home.gc(&limits(|limits| limits.count = Some(2))).unwrap();
+    assert!(report.evicted.iter().all(|evicted| evicted.reason == EvictionReason::Count));
     assert_eq!(listed(&home), all_ids[8..]);
-    // All of them were made long ago.
-    let swept = home.gc(&limits(|limits| limits.age = Some(Duration::from_mins(1)))).unwrap();
-    assert_eq!(swept.evicted.iter().map(|evicted| evicted.reason).collect::<Vec<_>>(), [Reason::Age; 2]);
+    // All of them are old.
+    let report = home.gc(&limits(|limits| limits.age = Some(Duration::from_mins(1)))).unwrap();
+    assert_eq!(
+        report.evicted.iter().map(|evicted| evicted.reason).collect::<Vec<_>>(),
+        [EvictionReason::Age; 2]
+    );
     assert_eq!(listed(&home), [""; 0]);
     assert!(home.output_files().is_empty());
     make(&home, "fresh-one", i64::MAX, 1);
@@ -84,7 +89,7 @@ fn the_oldest_go_first() {
 }
 
 #[test]
-fn a_new_output_makes_room_for_itself() {
+fn new_outputs_evict_old_ones() {
     let home = Home::with(|options| {
         options.limits.bytes = Some(1_000);
         options.limits.count = Some(3);
@@ -96,16 +101,16 @@ fn a_new_output_makes_room_for_itself() {
     assert_eq!(listed(&home), ["id-1", "id-2", "id-3"]);
     make(&home, "id-4", 4, 950);
     assert_eq!(listed(&home), ["id-4"]);
-    // One that is older than all others is not its own victim.
+    // An output that is older than all others does not evict itself.
     make(&home, "id-0", -5, 100);
     assert_eq!(listed(&home), ["id-0"]);
-    // What can never fit is refused, and nothing goes for it.
+    // An output that can never fit is refused, and nothing is evicted for it.
     let mut put = home.put(named("too-long")).unwrap();
     put.write_all(&[b'x'; 1_001]).unwrap();
     let error = put.finish().unwrap_err();
     assert_eq!((error.class(), error.bytes_needed()), (ErrorClass::Full, Some(1_001)));
     assert_eq!(listed(&home), ["id-0"]);
-    // A long one is refused while it is written.
+    // A large one is refused while it is written.
     let mut put = home.put(named("far-too-long")).unwrap();
     let error = put.write_all(&vec![b'x'; 1 << 20]).unwrap_err();
     let inside = error.get_ref().unwrap().downcast_ref::<trommel_store::Error>().unwrap();
@@ -113,20 +118,20 @@ fn a_new_output_makes_room_for_itself() {
     assert!(home.root().join("pending").read_dir().unwrap().next().is_none());
     assert!(put.write(b"x").is_err());
     assert!(put.finish().is_err());
-    // What is pinned leaves no room.
+    // Pinned outputs are not evicted to make room.
     home.pin("id-0", true).unwrap();
     let mut put = home.put(named("no-room")).unwrap();
     put.write_all(&[b'x'; 950]).unwrap();
     let error = put.finish().unwrap_err();
     assert_eq!(error.class(), ErrorClass::Full);
-    assert!(error.to_string().contains("pinned (1 outputs)"), "{error}");
+    assert!(error.to_string().contains("1 outputs are pinned"), "{error}");
     assert_eq!(home.output_files().len(), 2);
     home.rebuild().unwrap();
     assert_eq!(listed(&home), ["id-0"]);
 }
 
 #[test]
-fn what_is_read_is_not_evicted() {
+fn open_outputs_are_not_evicted() {
     let home = Home::new();
     for id in ["payload", "document", "neither"] {
         put_as(&home, named(id), "[1, 2, 3]");
@@ -134,9 +139,9 @@ fn what_is_read_is_not_evicted() {
     let everything = limits(|limits| limits.count = Some(0));
     let mut payload = home.payload(&home.get("payload").unwrap()).unwrap();
     let mut document = home.document(&home.get("document").unwrap()).unwrap();
-    // As well when another process does it.
-    let swept = home.again().gc(&everything).unwrap();
-    assert_eq!((swept.evicted.len(), swept.spared_open), (1, 2));
+    // The same if another process evicts.
+    let report = home.again().gc(&everything).unwrap();
+    assert_eq!((report.evicted.len(), report.spared_open), (1, 2));
     let mut text = String::new();
     payload.read_to_string(&mut text).unwrap();
     assert_eq!(text, "[1, 2, 3]");
@@ -148,7 +153,7 @@ fn what_is_read_is_not_evicted() {
 }
 
 #[test]
-fn what_is_deleted_can_be_read_to_its_end() {
+fn deleted_outputs_stay_readable_while_open() {
     let home = Home::new();
     let stored = put_as(&home, named("output-1"), "[1, 2, 3]");
     let mut payload = home.payload(&stored).unwrap();
@@ -161,7 +166,7 @@ fn what_is_deleted_can_be_read_to_its_end() {
 }
 
 #[test]
-fn the_id_of_what_was_deleted_can_be_given_again() {
+fn ids_of_deleted_outputs_can_be_reused() {
     let home = Home::new();
     put_as(&home, named("output-1"), "[1]");
     home.delete("output-1").unwrap();
@@ -170,7 +175,7 @@ fn the_id_of_what_was_deleted_can_be_given_again() {
 }
 
 #[test]
-fn what_belongs_to_nothing_is_swept_out_when_it_is_old() {
+fn old_leftovers_are_removed() {
     let home = Home::new();
     put_as(&home, named("output-1"), "[1]");
     let orphan = file_of(&home, "output-1", ".json").with_file_name("orphan-1.json");
@@ -179,7 +184,7 @@ fn what_belongs_to_nothing_is_swept_out_when_it_is_old() {
     for path in &left {
         fs::write(path, "1234567890").unwrap();
     }
-    // Names that are none of ours, and a writer that is at work.
+    // Foreign names, and an active writer.
     fs::write(pending.join("not ours.payload"), "x").unwrap();
     let mut writing = home.put(named("writing")).unwrap();
     writing.write_all(&vec![b' '; 300_000]).unwrap();
@@ -201,7 +206,7 @@ fn what_belongs_to_nothing_is_swept_out_when_it_is_old() {
     assert_eq!(did.removed, would.removed);
     assert_eq!(did.freed_bytes, 40);
     let kinds = did.removed.iter().map(|removed| removed.what).collect::<Vec<_>>();
-    assert_eq!(kinds, [Stray::Orphan, Stray::Temporary, Stray::Temporary, Stray::Temporary]);
+    assert_eq!(kinds, [StrayKind::Orphan, StrayKind::Temporary, StrayKind::Temporary, StrayKind::Temporary]);
     assert!(!left.iter().any(|path| path.exists()));
     writing.write_all(b"[1]").unwrap();
     assert_eq!(writing.finish().unwrap().size_bytes, 300_003);
@@ -209,7 +214,7 @@ fn what_belongs_to_nothing_is_swept_out_when_it_is_old() {
 }
 
 #[test]
-fn payloads_that_no_description_speaks_of_are_swept_out() {
+fn orphaned_payloads_are_removed() {
     let home = Home::new();
     for id in ["output-1", "output-2", "output-3"] {
         put_as(&home, named(id), "[1]");
@@ -217,34 +222,34 @@ fn payloads_that_no_description_speaks_of_are_swept_out() {
     let beside = |id: &str, ending| file_of(&home, id, ".json").with_file_name(format!("{id}{ending}"));
     let misplaced = file_of(&home, "output-2", ".json").with_file_name("output-1.json");
     let strays = [beside("output-1", ".json.zst"), misplaced];
-    // Which of its payloads a damaged output has is not known.
+    // Either payload may belong to an output with a damaged description.
     let unknown = beside("output-3", ".json.zst");
     for path in strays.iter().chain([&unknown]) {
         fs::write(path, "12345").unwrap();
         age(path, 2.0);
     }
     fs::write(file_of(&home, "output-3", ".meta.json"), "no").unwrap();
-    let mut told = Vec::new();
-    home.verify(&mut |damage| told.push((damage.kind, home.root().join(&damage.path)))).unwrap();
-    told.retain(|(kind, _)| *kind == DamageKind::Stray);
-    told.sort_by_key(|(_, path)| path.clone());
+    let mut reported = Vec::new();
+    home.verify(&mut |damage| reported.push((damage.kind, home.root().join(&damage.path)))).unwrap();
+    reported.retain(|(kind, _)| *kind == DamageKind::Stray);
+    reported.sort_by_key(|(_, path)| path.clone());
     let mut expected = strays.clone().map(|path| (DamageKind::Stray, path));
     expected.sort_by_key(|(_, path)| path.clone());
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     assert_eq!(home.rebuild().unwrap().strays, 2);
-    let swept = home.gc(&GcOptions::default()).unwrap();
-    assert_eq!((swept.removed.len(), swept.freed_bytes), (2, 10));
+    let report = home.gc(&GcOptions::default()).unwrap();
+    assert_eq!((report.removed.len(), report.freed_bytes), (2, 10));
     assert!(!strays.iter().any(|path| path.exists()) && unknown.exists());
     assert_eq!(bytes_of(&home, &home.get("output-1").unwrap()), b"[1]");
     assert!(home.root().join("pending").read_dir().unwrap().next().is_none());
 }
 
 #[test]
-fn who_comes_after_one_that_was_ended_does_not_hide_it() {
+fn writers_keep_the_marker_of_a_crashed_one() {
     let home = Home::new();
     put_as(&home, named("output-1"), "[1]");
     let marker = home.root().join("pending/output-1");
-    // Somebody was ended while they deleted it.
+    // A process crashed while it deleted the output.
     fs::remove_file(file_of(&home, "output-1", ".meta.json")).unwrap();
     fs::write(&marker, "").unwrap();
     drop(home.put(named("output-1")).unwrap());
@@ -252,14 +257,14 @@ fn who_comes_after_one_that_was_ended_does_not_hide_it() {
     let mut none = all();
     none.limit = 0;
     assert_eq!(home.again().list(&none).unwrap().total, 0);
-    // One that comes to its end leaves nothing.
+    // A writer that completes leaves nothing.
     put_as(&home, named("output-1"), "[2]");
     assert!(!marker.exists());
     assert_eq!(home.list(&none).unwrap().total, 1);
 }
 
 #[test]
-fn an_old_rest_is_swept_out_when_the_store_is_opened() {
+fn opening_removes_old_leftovers() {
     let home = Home::new();
     let pending = home.root().join("pending");
     for name in ["left-1", "left-1.payload", "fresh-1", "fresh-1.payload"] {
@@ -270,7 +275,7 @@ fn an_old_rest_is_swept_out_when_the_store_is_opened() {
     home.again();
     let left = home.output_files();
     assert_eq!(left, [Path::new("pending/fresh-1"), Path::new("pending/fresh-1.payload")]);
-    // What a writer has left is no obstacle to the next.
+    // The files of a crashed writer do not block the next one.
     put_as(&home, named("fresh-1"), "[1]");
     assert_eq!(home.output_files().len(), 2);
 }
@@ -283,8 +288,8 @@ fn damaged_outputs_are_not_evicted() {
     put_as(&home, origin, "[1]");
     fs::write(file_of(&home, "output-1", ".meta.json"), "no").unwrap();
     home.rebuild().unwrap();
-    let swept = home.gc(&limits(|limits| limits.count = Some(0))).unwrap();
-    assert_eq!((swept.evicted.len(), swept.spared_pinned), (0, 1));
+    let report = home.gc(&limits(|limits| limits.count = Some(0))).unwrap();
+    assert_eq!((report.evicted.len(), report.spared_pinned), (0, 1));
     home.delete("output-1").unwrap();
     assert!(home.output_files().is_empty());
 }

@@ -1,4 +1,4 @@
-//! Processes that are ended while they store.
+//! Processes that are killed while they store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
@@ -12,7 +12,7 @@ use trommel_store::{Limits, Origin, Page, Store, StoreOptions};
 
 use crate::support::{age, all, bytes_of, cases, child, childs_root, files, options};
 
-/// What a child stores as its n-th output: short ones, long ones, and packed ones.
+/// The payload of the n-th output of a child: short, long, or compressible.
 fn payload(number: u64) -> Vec<u8> {
     match number % 4 {
         0 => vec![b' '; 700_000],
@@ -26,7 +26,8 @@ fn opened(root: &Path) -> Store {
     Store::open(root, options(|options| options.pack_over = Some(400_000))).unwrap()
 }
 
-/// Stores, pins, deletes and evicts until it is killed, and says what is done once it is done.
+/// Stores, pins, deletes, and evicts until it is killed. Prints each operation once it has
+/// completed.
 #[test]
 fn childs_work() {
     let Some(root) = childs_root() else { return };
@@ -36,7 +37,7 @@ fn childs_work() {
     let mut sweep = trommel_store::GcOptions::default();
     sweep.limits = Some(limits);
     let mut out = std::io::stdout();
-    // The name of the test stands before it.
+    // The test harness prints the name of the test first, without a line break.
     writeln!(out).unwrap();
     for number in 0.. {
         let mut origin = Origin::of("tool");
@@ -59,18 +60,18 @@ fn childs_work() {
     }
 }
 
-/// What a child has said before it was killed.
+/// The output of a child before it was killed.
 #[derive(Debug, Default)]
-struct Said {
+struct ChildReport {
     /// Numbers of outputs by id.
     stored: BTreeMap<String, u64>,
-    /// Outputs that may be gone, and outputs that are.
+    /// Outputs whose deletion was started, and outputs that were deleted.
     going: Vec<String>,
     gone: Vec<String>,
     evicting: bool,
 }
 
-impl Said {
+impl ChildReport {
     fn hear(&mut self, line: &str) {
         match line.split(' ').collect::<Vec<_>>().as_slice() {
             ["stored", id, number] => {
@@ -84,56 +85,57 @@ impl Said {
     }
 }
 
-fn start(root: &Path) -> (Child, thread::JoinHandle<Said>) {
+fn start(root: &Path) -> (Child, thread::JoinHandle<ChildReport>) {
     let mut child =
         child("kills::childs_work", root).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap());
     let reader = thread::spawn(move || {
-        let mut said = Said::default();
-        // A last line without an end was not said to its end.
+        let mut reported = ChildReport::default();
+        // An incomplete last line does not count.
         let mut lines = lines;
         let mut line = String::new();
         while lines.read_line(&mut line).unwrap() > 0 && line.ends_with('\n') {
-            said.hear(line.trim_end());
+            reported.hear(line.trim_end());
             line.clear();
         }
-        said
+        reported
     });
     (child, reader)
 }
 
-/// Numbers that look random and are the same each time.
+/// Deterministic pseudo-random numbers.
 fn pause(round: u64) -> Duration {
     let spread = round.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
     Duration::from_micros(15_000 + spread % 90_000)
 }
 
-/// A store whose processes are killed, and what must be in it.
+/// A store whose processes are killed, and its expected contents.
 struct Victim<'a> {
     root: &'a Path,
-    /// Numbers of outputs that must be there, by id; nothing is known once outputs were evicted.
+    /// Numbers of the outputs that must exist, by ID. Unknown once outputs were evicted.
     stored: BTreeMap<String, u64>,
     evicted: bool,
-    /// Outputs whose payloads were read.
+    /// Number of payloads that were read.
     read: BTreeSet<String>,
 }
 
 impl Victim<'_> {
-    /// Kills a process, and looks at what it has left.
+    /// Kills a process and checks the state of the store.
     fn kill(&mut self, round: u64) {
         let (mut child, reader) = start(self.root);
         thread::sleep(pause(round));
         child.kill().unwrap();
         child.wait().unwrap();
-        let said = reader.join().unwrap();
-        self.evicted |= said.evicting;
+        let reported = reader.join().unwrap();
+        self.evicted |= reported.evicting;
         let store = opened(self.root);
-        // An output may be gone once that was begun, and is gone once that was done.
-        for id in &said.gone {
+        // An output may be gone once its deletion was started, and must be gone once it was
+        // completed.
+        for id in &reported.gone {
             assert!(store.get(id).is_err(), "round {round}: {id} was deleted");
         }
-        self.stored.extend(said.stored);
-        self.stored.retain(|id, _| !said.going.contains(id));
+        self.stored.extend(reported.stored);
+        self.stored.retain(|id, _| !reported.going.contains(id));
         let page = store.list(&all()).unwrap();
         for row in &page.rows {
             assert!(!row.corrupted, "round {round}: {row:?}");
@@ -154,20 +156,16 @@ impl Victim<'_> {
         }
         let rebuilt = store.rebuild().unwrap();
         assert_eq!((rebuilt.outputs, rebuilt.corrupted), (page.total, 0), "round {round}");
-        assert_eq!(
-            store.list(&all()).unwrap(),
-            page,
-            "round {round}: the index did not say what the files say"
-        );
+        assert_eq!(store.list(&all()).unwrap(), page, "round {round}: the index differed from the files");
         if self.evicted {
-            self.begin_anew(&store, &page);
+            self.restart(&store, &page);
         }
     }
 
-    /// Takes all outputs away, so that it is known what must be there.
-    fn begin_anew(&mut self, store: &Store, page: &Page) {
+    /// Deletes all outputs, so that the expected contents are known.
+    fn restart(&mut self, store: &Store, page: &Page) {
         for row in &page.rows {
-            // Its process may have ended before it was let go.
+            // The process that locked it may have been killed only now.
             store.pin(&row.id, false).unwrap();
             store.delete(&row.id).unwrap();
         }
@@ -175,8 +173,8 @@ impl Victim<'_> {
         self.evicted = false;
     }
 
-    /// Ages all files, so that what the killed have left is swept out, and nothing else is; how
-    /// many files that were.
+    /// Ages all files, so that exactly the leftovers of killed processes are removed. Returns their
+    /// number.
     fn sweep(&self) -> usize {
         let files = || {
             files(self.root)
@@ -196,7 +194,7 @@ impl Victim<'_> {
     }
 }
 
-/// Kills so many processes; how many files they have left.
+/// Kills `kills` processes. Returns the number of files they left.
 fn kill(rounds: Range<u64>) -> usize {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("store");
@@ -208,19 +206,18 @@ fn kill(rounds: Range<u64>) -> usize {
     victim.sweep()
 }
 
-/// R15: processes are killed while they store, delete and evict. Nothing that is seen is torn,
-/// nothing is listed without its payload, nothing that was said to be stored is lost, and what they
-/// have left is swept out.
+/// R15: processes are killed while they store, delete, and evict. No visible output is incomplete,
+/// no row lacks its payload, no acknowledged output is lost, and leftovers are removed.
 #[test]
 fn r15_kill_9_loses_nothing() {
     let kills = cases(100, 1_000);
-    // Two at a time, as each waits for the disk more than not.
+    // Two at a time, because each waits for the disk most of the time.
     let left = thread::scope(|scope| {
         let halves = [0..kills / 2, kills / 2..kills].map(|rounds| scope.spawn(move || kill(rounds)));
         halves.map(|half| half.join().unwrap())
     });
     println!(
-        "{kills} kills: 0 torn, 0 lost, 0 rows without a payload; {} files left, and swept out",
+        "{kills} kills: 0 torn, 0 lost, 0 rows without a payload; {} files left and removed",
         left.iter().sum::<usize>()
     );
 }

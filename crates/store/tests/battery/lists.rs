@@ -8,9 +8,9 @@ use trommel_store::{ErrorClass, Filter, Kind, SortBy, SortOrder};
 use crate::many::expected;
 use crate::support::{Home, all, cases, file_of, ids, named, put_as};
 
-/// An output by what lists look at.
+/// An output with the properties that lists use.
 #[derive(Clone, Debug)]
-struct Made {
+struct TestOutput {
     tool: &'static str,
     conversation: Option<&'static str>,
     success: bool,
@@ -18,7 +18,7 @@ struct Made {
     size: usize,
 }
 
-fn make(home: &Home, id: &str, made: &Made) {
+fn make(home: &Home, id: &str, made: &TestOutput) {
     let mut origin = named(id);
     origin.tool_name = made.tool.into();
     origin.conversation_id = made.conversation.map(Into::into);
@@ -28,7 +28,7 @@ fn make(home: &Home, id: &str, made: &Made) {
 }
 
 #[test]
-fn rows_say_what_was_stored() {
+fn rows_describe_outputs() {
     let home = Home::new();
     let mut origin = named("output-abc123");
     origin.tool_name = "web.fetch".into();
@@ -55,7 +55,7 @@ fn times_are_seconds_or_milliseconds() {
         ("c", 1_700_000_001_000),
         ("d", 100_000_000_000_000),
     ] {
-        make(&home, id, &Made { tool: "t", conversation: None, success: true, created_at, size: 1 });
+        make(&home, id, &TestOutput { tool: "t", conversation: None, success: true, created_at, size: 1 });
     }
     for (after, before, found) in [
         (Some(1_700_000_000), None, "d c b"),
@@ -64,7 +64,7 @@ fn times_are_seconds_or_milliseconds() {
         (None, Some(1_700_000_001), "b a"),
         (None, Some(1_700_000_000_001), "a"),
         (Some(1_699_999_999), Some(1_700_000_001_001), "c b a"),
-        // Up to 10^11 seconds, above milliseconds.
+        // Seconds up to 10^11, milliseconds above.
         (Some(100_000_000_000), None, ""),
         (Some(99_999_999_999), None, "d"),
         (Some(100_000_000_001), None, "d c b a"),
@@ -80,19 +80,19 @@ fn times_are_seconds_or_milliseconds() {
         (filter.after, filter.before) = (Some(after), Some(before));
         let error = home.list(&filter).unwrap_err();
         assert_eq!(error.class(), ErrorClass::Filter);
-        assert!(error.to_string().starts_with("`after` ("), "{error}");
+        assert!(error.to_string().starts_with("empty time range: `after` ("), "{error}");
     }
 }
 
 #[test]
-fn words_of_orders() {
+fn parses_sort_orders() {
     assert_eq!("created_at".parse::<SortBy>().unwrap(), SortBy::CreatedAt);
     assert_eq!("size".parse::<SortBy>().unwrap(), SortBy::Size);
     assert_eq!("tool_name".parse::<SortBy>().unwrap(), SortBy::ToolName);
     assert_eq!("asc".parse::<SortOrder>().unwrap(), SortOrder::Asc);
     assert_eq!("desc".parse::<SortOrder>().unwrap(), SortOrder::Desc);
     let error = "name".parse::<SortBy>().unwrap_err();
-    assert_eq!(error.to_string(), "`name` is no `sort_by`; use created_at, size or tool_name");
+    assert_eq!(error.to_string(), "`name` is not a valid `sort_by`; use created_at, size or tool_name");
     assert_eq!("up".parse::<SortOrder>().unwrap_err().class(), ErrorClass::Filter);
 }
 
@@ -118,13 +118,13 @@ fn filters() -> impl Strategy<Value = Filter> {
 const TOOLS: [&str; 3] = ["web.fetch", "search.rg", "ä"];
 const CONVERSATIONS: [&str; 3] = ["conv-1", "conv-2", "none"];
 
-fn outputs() -> impl Strategy<Value = Vec<Made>> {
+fn outputs() -> impl Strategy<Value = Vec<TestOutput>> {
     let made = (0..3_usize, prop::option::of(0..2_usize), any::<bool>(), 0..4_i64, 0..4_usize);
-    let made = made.prop_map(|(tool, conversation, success, time, size)| Made {
+    let made = made.prop_map(|(tool, conversation, success, time, size)| TestOutput {
         tool: TOOLS[tool],
         conversation: conversation.map(|n| CONVERSATIONS[n]),
         success,
-        // Small enough to be read as seconds would be, so that both are met.
+        // Small numbers that are interpreted as seconds, so that both units occur.
         created_at: 1_000_000 + time * 1_000,
         size,
     });
@@ -134,12 +134,12 @@ fn outputs() -> impl Strategy<Value = Vec<Made>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(24, 1_000) as u32))]
 
-    /// Any filter, order and page of any outputs is what a plain search gives.
+    /// Any filter, order, and page of any outputs equals the result of a naive search.
     #[test]
     fn lists_are_those_of_a_plain_search(outputs in outputs(), filters in prop::collection::vec(filters(), 40)) {
         let home = Home::new();
         for (number, made) in outputs.iter().enumerate() {
-            // Names in another order than the outputs were made in.
+            // The order of names differs from the order of creation.
             make(&home, &format!("id-{:02}", number * 7 % 25), made);
         }
         let everything = home.list(&all()).unwrap();
@@ -159,10 +159,10 @@ proptest! {
 }
 
 #[test]
-fn damaged_metadata_is_a_row_and_hides_no_other() {
+fn damaged_metadata_is_listed_and_hides_nothing() {
     let home = Home::new();
     for (id, created_at) in [("aaaaaa", 3_000_000), ("bbbbbb", 2_000_000), ("cccccc", 1_000_000)] {
-        make(&home, id, &Made { tool: "t", conversation: None, success: true, created_at, size: 7 });
+        make(&home, id, &TestOutput { tool: "t", conversation: None, success: true, created_at, size: 7 });
     }
     let path = file_of(&home, "bbbbbb", ".meta.json");
     let good = std::fs::read(&path).unwrap();
@@ -183,7 +183,7 @@ fn damaged_metadata_is_a_row_and_hides_no_other() {
         assert_eq!(found, [("aaaaaa", false), ("bbbbbb", true), ("cccccc", false)]);
         let row = page.rows.iter().find(|row| row.corrupted).unwrap();
         assert_eq!((row.tool_name.as_str(), row.success, row.size_bytes, row.kind), ("", false, 7, None));
-        // Another that has the store open sees the same, and so does an index made anew.
+        // Another process that has the store open sees the same, as does a rebuilt index.
         assert_eq!(home.again().list(&all()).unwrap(), page);
         assert_eq!(home.rebuild().unwrap().corrupted, 1);
         assert_eq!(home.list(&all()).unwrap(), page);
@@ -193,21 +193,21 @@ fn damaged_metadata_is_a_row_and_hides_no_other() {
         filter.tool_name = Some("t".into());
         assert_eq!(home.list(&filter).unwrap().total, 2);
     }
-    // Put right, it is a row like any other.
+    // Once repaired, the row is normal again.
     std::fs::write(&path, &good).unwrap();
     assert_eq!(ids(&home.list(&all()).unwrap()), ["aaaaaa", "bbbbbb", "cccccc"]);
     assert!(home.list(&all()).unwrap().rows.iter().all(|row| !row.corrupted));
-    // Without a payload it is damaged.
+    // An output without a payload is damaged.
     std::fs::remove_file(file_of(&home, "bbbbbb", ".json")).unwrap();
     home.rebuild().unwrap();
     assert_eq!(home.list(&all()).unwrap().rows.iter().filter(|row| row.corrupted).count(), 1);
-    // And can be deleted like any other.
+    // It can be deleted like any other.
     assert_eq!(home.delete("bbbbbb").unwrap(), "bbbbbb");
     assert_eq!(ids(&home.list(&all()).unwrap()), ["aaaaaa", "cccccc"]);
 }
 
 #[test]
-fn what_one_stores_another_lists() {
+fn lists_outputs_of_other_processes() {
     let home = Home::new();
     let other = home.again();
     for number in 0..20 {

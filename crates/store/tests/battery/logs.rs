@@ -1,4 +1,4 @@
-//! The log of the index, which each process opens, reads, and appends to.
+//! The write-ahead log of the index, which each process opens, reads, and extends.
 
 use std::fs;
 use std::path::Path;
@@ -9,15 +9,15 @@ use trommel_store::{Filter, GcOptions, Limits, Store, StoreOptions};
 use crate::many::{fill, origin};
 use crate::support::{Home, all, cases, child, childs_root, put_as};
 
-/// Bytes of a log beyond which it is truncated, and of one change.
-const LONGEST: u64 = (2 << 20) + (128 << 10);
+/// Maximum length of a log before it is truncated, plus one change.
+const MAX_LOG_BYTES: u64 = (2 << 20) + (128 << 10);
 
 fn size(root: &Path, name: &str) -> u64 {
     fs::metadata(root.join(name)).map_or(0, |found| found.len())
 }
 
-/// Opens a store as another process does: no other connection is open, so that SQLite reads the log
-/// from its start.
+/// Opens a store like another process: no other connection is open, so SQLite reads the log from
+/// its start.
 fn opened(root: &Path) -> Store {
     Store::open(root, StoreOptions::default()).unwrap()
 }
@@ -31,7 +31,7 @@ fn r21_the_log_of_the_index_is_bounded() {
     for number in 0..count {
         put_as(&opened(&root), origin(number), format!("[{number}]"));
         let (index, log) = (size(&root, "index.sqlite"), size(&root, "index.sqlite-wal"));
-        assert!(log <= LONGEST && log <= index.max(256 << 10) + (128 << 10), "{log} beside {index}");
+        assert!(log <= MAX_LOG_BYTES && log <= index.max(256 << 10) + (128 << 10), "{log} beside {index}");
     }
     let (index, log) = (size(&root, "index.sqlite"), size(&root, "index.sqlite-wal"));
     assert!(index + log < 4 * index, "{log} beside {index}");
@@ -48,7 +48,7 @@ fn r21_the_log_of_the_index_is_bounded() {
     );
 }
 
-/// The same with processes.
+/// The same with separate processes.
 #[test]
 fn r21_the_log_is_bounded_for_processes() {
     let folder = tempfile::tempdir().unwrap();
@@ -69,9 +69,9 @@ fn childs_work() {
     (0..3).for_each(|number| drop(put_as(&store, origin(number), "[]")));
 }
 
-/// Work on all outputs leaves an empty log, however much it has written.
+/// Operations on all outputs leave an empty log, regardless of how much they wrote.
 #[test]
-fn upkeep_truncates_the_log() {
+fn maintenance_truncates_the_log() {
     let home = Home::new();
     fill(&home, 1_000);
     home.rebuild().unwrap();
@@ -85,9 +85,10 @@ fn upkeep_truncates_the_log() {
     assert_eq!(home.list(&all()).unwrap().total, 5);
 }
 
-/// A process that reads an older state keeps the log from being truncated, and no put waits for it.
+/// A process that reads an older snapshot prevents the truncation of the log, but no put waits for
+/// it.
 #[test]
-fn a_reader_delays_no_put() {
+fn readers_do_not_delay_puts() {
     let home = Home::new();
     put_as(&home, origin(0), "[]");
     let reader = rusqlite::Connection::open(home.root().join("index.sqlite")).unwrap();
@@ -96,8 +97,8 @@ fn a_reader_delays_no_put() {
     for number in 0..30 {
         put_as(&home, origin(number), "[]");
     }
-    assert!(start.elapsed().as_secs() < 30, "patience is a minute");
-    assert!(size(home.root(), "index.sqlite-wal") > 256 << 10, "what is read is kept");
+    assert!(start.elapsed().as_secs() < 30, "lock_timeout is a minute");
+    assert!(size(home.root(), "index.sqlite-wal") > 256 << 10, "the snapshot being read must be kept");
     reader.execute_batch("COMMIT").unwrap();
     put_as(&home, origin(0), "[]");
     assert!(size(home.root(), "index.sqlite-wal") < 256 << 10);
@@ -111,5 +112,5 @@ fn the_log_of_the_history_is_bounded() {
     for number in 0..cases(200, 2_000) {
         opened(&root).executions().append(&format!("\"{}\"", "x".repeat(number as usize % 9_000))).unwrap();
     }
-    assert!(size(&root, "history.sqlite-wal") <= LONGEST);
+    assert!(size(&root, "history.sqlite-wal") <= MAX_LOG_BYTES);
 }

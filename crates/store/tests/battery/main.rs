@@ -1,4 +1,4 @@
-//! Batteries over the whole of the store, by subject.
+//! Tests of the whole store, by subject.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod controls;
@@ -16,6 +16,7 @@ mod logs;
 mod many;
 mod mapping;
 mod memory;
+mod messages;
 mod modes;
 mod packed;
 mod puts;

@@ -1,4 +1,4 @@
-//! Many outputs, and what their lists must be.
+//! Many outputs, and their expected lists.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ pub(crate) fn payload(number: u64) -> String {
     format!("[{}null]", record.repeat(10_000 / record.len()))
 }
 
-/// Pages of all kinds, as the bytes of their JSON.
+/// Pages of all kinds, as serialized JSON.
 pub(crate) fn pages(store: &Store) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut take = |page: Page| serde_json::to_writer(&mut bytes, &page).unwrap();
@@ -30,19 +30,19 @@ pub(crate) fn pages(store: &Store) -> Vec<u8> {
     bytes
 }
 
-/// An output as many come: some hundred bytes, with all that can be filtered by.
+/// A typical output of a few hundred bytes, with every property that can be filtered by.
 pub(crate) fn origin(number: u64) -> Origin {
     let mut origin = Origin::of(["web.fetch", "search.rg", "file.read", "exec.run"][number as usize % 4]);
     origin.conversation_id = (!number.is_multiple_of(7)).then(|| format!("conv-{}", number % 50));
     origin.message_id = Some(format!("msg-{number}"));
     origin.success = !number.is_multiple_of(9);
-    // Some at the same time.
+    // Some have the same time.
     origin.created_at = Some(1_700_000_000_000 + (number as i64 / 3) * 977);
     origin
 }
 
-/// Puts files of outputs into the folders without waiting for the disk: many are wanted, and nobody
-/// is killed.
+/// Writes the files of outputs directly, without syncing. There are many of them, and no process is
+/// killed here.
 pub(crate) fn fill(store: &Store, count: u64) {
     let template = put_as(store, origin(0), r#"{"status": 200, "users": [{"id": 1}, {"id": 2}]}"#);
     let payload = fs::read(file_of(store, &template.id, ".json")).unwrap();
@@ -72,7 +72,7 @@ pub(crate) fn remove_index(root: &Path) {
     }
 }
 
-/// The list by the letter: filter, sort, cut.
+/// A naive list: filter, sort, truncate.
 pub(crate) fn expected(rows: &[Row], filter: &Filter) -> (Vec<String>, u64, bool) {
     let ms = |time: i64| if time <= 100_000_000_000 { time * 1000 } else { time };
     let mut rows = rows.iter().filter(|row| {

@@ -1,4 +1,4 @@
-//! How the bytes of a payload are read.
+//! Reading of payloads without memory maps.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,7 +7,8 @@ use trommel::Analysis;
 
 use crate::support::{Home, file_of, named, put_as};
 
-/// Safe code cannot map a payload: one that another program truncates is an error, never a signal.
+/// Safe code cannot map a payload. If another program truncates it, the result is an error, never a
+/// signal.
 #[test]
 fn documents_are_read_through_a_window() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! What the process takes while it stores and reads what is long.
+//! Memory use while large payloads are stored and read.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -11,19 +11,19 @@ use crate::support::{cases, child, childs_root, options};
 
 const RECORD: &str = r#"{"id": 1234567, "user": {"login": "someone", "name": "Some \u00FCne"}, "tags": ["a", "b"], "ok": true}"#;
 
-/// Bytes of a payload: a GiB in full.
+/// Size of a payload: a GiB in a full run.
 fn length() -> u64 {
     cases(20 << 20, 1 << 30)
 }
 
-/// The most memory that the process has had, in KiB, with all that libraries in C take.
+/// The peak memory of the process in KiB, including that of C libraries.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// Payloads of each kind that is looked at in its own way.
+/// Payloads that are analyzed in different ways.
 fn payloads() -> Vec<(&'static str, Box<dyn Read>, Kind)> {
     let count = length() / RECORD.len() as u64;
     vec![
@@ -57,8 +57,8 @@ fn childs_work() {
     }
 }
 
-/// R7: what is stored is never held: a payload of a GiB is put, plain or packed, and questioned in
-/// less than 64 MiB.
+/// R7: payloads are never completely in memory. Storing a GiB, plain or compressed, and querying it
+/// takes less than 64 MiB.
 #[test]
 fn r7_payloads_stream_through() {
     if !std::path::Path::new("/proc/self/status").exists() {
@@ -68,10 +68,10 @@ fn r7_payloads_stream_through() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = child("memory::childs_work", &folder.path().join("store"));
     let output = child.stderr(Stdio::piped()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
-    let peaks = said.lines().filter_map(|line| line.strip_prefix("peak ")).collect::<Vec<_>>();
-    assert_eq!(peaks.len(), 10, "{said}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{stdout}\n{}", String::from_utf8_lossy(&output.stderr));
+    let peaks = stdout.lines().filter_map(|line| line.strip_prefix("peak ")).collect::<Vec<_>>();
+    assert_eq!(peaks.len(), 10, "{stdout}");
     for peak in peaks {
         println!("{} MiB each, KiB: {peak}", length() >> 20);
         let kib = peak.split(' ').next().unwrap().parse::<u64>().unwrap();

@@ -1,4 +1,4 @@
-//! Who may see and change what is stored.
+//! Permissions of stored files.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -9,7 +9,7 @@ use trommel_store::{ErrorClass, GcOptions, Store, StoreOptions};
 
 use crate::support::{Home, child, childs_root, files, named, options, put_as};
 
-/// Everything that makes files, under the umask that the parent has set.
+/// Creates every kind of file, under the umask set by the parent.
 #[test]
 fn childs_work() {
     let Some(root) = childs_root() else { return };
@@ -20,13 +20,13 @@ fn childs_work() {
     store.executions().append("{}").unwrap();
     store.rebuild().unwrap();
     store.gc(&GcOptions::default()).unwrap();
-    // A writer that is ended leaves its files.
+    // A crashed writer leaves its files.
     let mut put = store.put(named("output-3")).unwrap();
     std::io::Write::write_all(&mut put, &vec![b' '; 600_000]).unwrap();
     std::mem::forget(put);
 }
 
-/// R24: files are 0600 and folders 0700, whatever the umask.
+/// R24: files have the mode 0600 and folders 0700, under any umask.
 #[test]
 fn r24_modes_do_not_depend_on_the_umask() {
     for umask in ["000", "077", "022", "027", "0777", "0700"] {
@@ -54,9 +54,9 @@ fn r24_modes_do_not_depend_on_the_umask() {
     }
 }
 
-/// R24: a folder that others may write to is no place for a store.
+/// R24: a folder that others can write to is refused.
 #[test]
-fn r24_folders_that_others_may_write_to_are_refused() {
+fn r24_writable_folders_are_refused() {
     let home = Home::new();
     for folder in ["", "payload", "pending"] {
         let path = home.root().join(folder);
@@ -66,41 +66,41 @@ fn r24_folders_that_others_may_write_to_are_refused() {
             assert_eq!(error.class(), ErrorClass::Foreign, "{folder} {mode:o}");
             let message = error.to_string();
             assert!(
-                message.contains("others may write to it") && message.contains("chmod go-w"),
+                message.contains("others can write to it") && message.contains("chmod go-w"),
                 "{message}"
             );
         }
-        // To read is no harm to what is stored.
+        // Read permission for others is acceptable for the folder.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         Store::open(home.root(), StoreOptions::default()).unwrap();
     }
 }
 
-/// R24: nor is a folder of somebody else.
+/// R24: a folder of another user is refused.
 #[test]
 fn r24_folders_of_others_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("store");
     fs::create_dir(&root).unwrap();
     if std::os::unix::fs::chown(&root, Some(12345), None).is_err() {
-        println!("not run: only the superuser can give a folder away, and this is none");
+        println!("not run: changing the owner of a folder requires root");
         return;
     }
     let error = Store::open(&root, StoreOptions::default()).unwrap_err();
     assert_eq!(error.class(), ErrorClass::Foreign);
-    assert!(error.to_string().contains("it belongs to user 12345, and this is user"), "{error}");
+    assert!(error.to_string().contains("it belongs to user 12345, not to user"), "{error}");
     assert!(files(&root).is_empty());
 }
 
 #[test]
-fn what_is_no_folder_is_refused() {
+fn root_must_be_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "x").unwrap();
     let error = Store::open(&file, StoreOptions::default()).unwrap_err();
     assert!(matches!(error.class(), ErrorClass::Foreign | ErrorClass::Io), "{error}");
     assert!(error.path().is_some());
-    // A link to a folder of our own is that folder.
+    // A link to a folder of this user is followed.
     let home = Home::new();
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(home.root(), &link).unwrap();

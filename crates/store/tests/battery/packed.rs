@@ -1,4 +1,4 @@
-//! Long payloads as seekable zstd: everything as when they are plain.
+//! Large payloads stored as seekable zstd behave like plain ones.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -18,22 +18,22 @@ fn records(count: usize) -> String {
     format!("{{\"records\": [{}]}}", records.collect::<Vec<_>>().join(",\n"))
 }
 
-/// What does not tell how it is kept.
-fn seen(stored: &Stored) -> Stored {
+/// The description without the members that depend on compression.
+fn without_compression(stored: &Stored) -> Stored {
     let mut stored = stored.clone();
     (stored.packed, stored.disk_bytes, stored.created_at) = (false, 0, 0);
     stored
 }
 
 #[test]
-fn packed_payloads_are_as_plain_ones() {
+fn compressed_payloads_equal_plain_ones() {
     let (packing, plain) = (packing(100_000), Home::new());
     for (id, payload) in
         [("long-1", records(80_000)), ("long-2", "a line\n".repeat(200_000)), ("short", records(10))]
     {
         let packed = put_as(&packing, named(id), &payload);
         let plain = put_as(&plain, named(id), &payload);
-        assert_eq!(seen(&packed), seen(&plain));
+        assert_eq!(without_compression(&packed), without_compression(&plain));
         assert_eq!(packed.packed, id != "short");
         assert_eq!(bytes_of(&packing, &packed), payload.as_bytes());
         if packed.packed {
@@ -45,7 +45,7 @@ fn packed_payloads_are_as_plain_ones() {
             );
             let path = file_of(&packing, id, ".json.zst");
             assert_eq!(fs::metadata(&path).unwrap().len(), packed.disk_bytes);
-            // Any other program reads it as well.
+            // A standard zstd decoder can read it.
             let other = zstd::stream::decode_all(fs::File::open(&path).unwrap()).unwrap();
             assert!(other == payload.as_bytes(), "{id}");
         }
@@ -73,7 +73,7 @@ fn packed_payloads_are_as_plain_ones() {
 }
 
 #[test]
-fn repetitive_payloads_are_read_all_the_same() {
+fn repetitive_payloads_are_not_refused() {
     let home = packing(1 << 20);
     let text = format!("[{}1]", " ".repeat(80 << 20));
     let stored = put_as(&home, named("spaces"), &text);
@@ -84,7 +84,7 @@ fn repetitive_payloads_are_read_all_the_same() {
 }
 
 #[test]
-fn where_packing_begins() {
+fn compresses_above_the_threshold() {
     let home = packing(1000);
     for (length, packed) in [(999, false), (1000, false), (1001, true)] {
         let stored = put_as(&home, Origin::of("tool"), "x".repeat(length));
@@ -92,7 +92,7 @@ fn where_packing_begins() {
         assert_eq!(bytes_of(&home, &stored).len(), length);
         assert_eq!(stored.kind, Kind::Text);
     }
-    // After several chunks were written plain.
+    // The threshold is exceeded after several plain chunks.
     let home = packing(600_000);
     let payload = records(40_000);
     let stored = put_as(&home, Origin::of("tool"), &payload);
@@ -101,7 +101,7 @@ fn where_packing_begins() {
 }
 
 #[test]
-fn every_damage_is_an_error_and_none_hangs() {
+fn damage_is_an_error_and_never_hangs() {
     let home = packing(1000);
     let stored = put_as(&home, named("output-1"), records(50_000));
     let path = file_of(&home, "output-1", ".json.zst");
@@ -141,8 +141,8 @@ fn every_damage_is_an_error_and_none_hangs() {
                 home.document(&stored).map(|mut document| Analysis::new().stats().run(&mut document).is_ok());
         }
     }
-    // Cut short, with the table of frames kept: the decoder by itself would wait for more without
-    // end.
+    // Truncated, but with an intact seek table: the decoder alone would wait for more bytes
+    // forever.
     for cut in [1, 100, 5_000] {
         let mut bad = good.clone();
         bad.drain(length / 3..length / 3 + cut);
@@ -161,7 +161,7 @@ fn every_damage_is_an_error_and_none_hangs() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(16, 500) as u32))]
 
-    /// Reading from anywhere to anywhere gives the same bytes, packed or plain.
+    /// Reading any range returns the same bytes, compressed or plain.
     #[test]
     fn any_place_can_be_read(places in prop::collection::vec((0.0..1.05_f64, 0..300_000_usize, 0..3_u8), 1..40)) {
         let payload = records(60_000).into_bytes();

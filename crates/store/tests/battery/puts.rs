@@ -1,4 +1,4 @@
-//! What is stored, and what is seen of it as it passes.
+//! Payloads and the descriptions that are derived from them.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -20,7 +20,7 @@ fn summary(type_: &str, keys: Option<u64>, items: Option<u64>) -> Summary {
 }
 
 #[test]
-fn payloads_are_what_they_are() {
+fn detects_kind_and_framing() {
     let home = Home::new();
     let json = (Kind::Json, Some(Records::Json), None);
     let lines = |records| (Kind::JsonLines, Some(Records::Jsonl), Some(records));
@@ -77,9 +77,9 @@ fn payloads_are_what_they_are() {
     }
 }
 
-/// Who knows how the records are separated says so: one line is a stream then, and so is none.
+/// A caller can declare the framing. One line, or none, is then a stream.
 #[test]
-fn what_is_said_of_records_holds() {
+fn declared_framing_is_used() {
     let home = Home::new();
     let json = |records, count| Some((Kind::JsonLines, records, Some(count)));
     for (framing, payload, what) in [
@@ -110,7 +110,7 @@ fn what_is_said_of_records_holds() {
 }
 
 #[test]
-fn texts_say_why_they_are_no_json() {
+fn text_has_the_reason_why_it_is_not_json() {
     let home = Home::new();
     let stored = put(&home, "{\"a\": 1,\n \"b\": tru}\n");
     let why = stored.not_json.clone().unwrap();
@@ -122,7 +122,7 @@ fn texts_say_why_they_are_no_json() {
 }
 
 #[test]
-fn depth_beyond_the_limit_is_text() {
+fn too_deep_json_is_text() {
     let home = Home::new();
     let stored = put(&home, "[".repeat(20_000) + &"]".repeat(20_000));
     assert_eq!(stored.kind, Kind::Text);
@@ -131,7 +131,7 @@ fn depth_beyond_the_limit_is_text() {
 }
 
 #[test]
-fn repeated_names_are_counted() {
+fn counts_repeated_names() {
     let home = Home::new();
     let stored = put(&home, r#"{"a": 1, "a": 2, "b": {"c": 1, "\u0063": 2, "c": 3}}"#);
     assert_eq!(stored.duplicate_names, 3);
@@ -174,7 +174,7 @@ fn what_an_output_comes_from_is_kept() {
 }
 
 #[test]
-fn long_arguments_are_noted_by_their_size() {
+fn large_arguments_are_replaced_by_their_size() {
     let home = Home::new();
     let mut origin = Origin::of("write_file");
     origin.parameters = json!({"content": "x".repeat(100_000)});
@@ -186,16 +186,16 @@ fn long_arguments_are_noted_by_their_size() {
     assert_eq!(home.put(origin).map(|_| ()).unwrap_err().class(), ErrorClass::Invalid);
 }
 
-/// What does not depend on when and as what it was stored.
-fn seen(mut stored: Stored) -> Stored {
+/// The description without ID and time.
+fn without_identity(mut stored: Stored) -> Stored {
     (stored.id, stored.created_at) = (String::new(), 0);
     stored
 }
 
 #[test]
-fn short_and_long_payloads_are_looked_at_alike() {
+fn short_and_long_payloads_are_analyzed_alike() {
     let home = Home::new();
-    // Long enough for the thread, in writes of many sizes.
+    // Long enough for the analysis thread, with writes of many sizes.
     let line = |n: u32| format!("{{\"id\": {n}, \"name\": \"ü{n}\"}}\n");
     let lines = (0..40_000).map(line).collect::<Vec<_>>().concat();
     let pretty = format!("[\n{}1]", "{\"a\": [1, 2],\n \"b\": null},\n".repeat(30_000));
@@ -213,13 +213,17 @@ fn short_and_long_payloads_are_looked_at_alike() {
         for size in [1009, 65_536, 262_143, 262_144, 262_145] {
             let mut put = home.put(Origin::of("tool")).unwrap();
             payload.as_bytes().chunks(size).for_each(|chunk| put.write_all(chunk).unwrap());
-            assert_eq!(seen(put.finish().unwrap()), seen(whole.clone()), "in writes of {size}");
+            assert_eq!(
+                without_identity(put.finish().unwrap()),
+                without_identity(whole.clone()),
+                "in writes of {size}"
+            );
         }
     }
 }
 
 #[test]
-fn what_can_be_read_is_stored() {
+fn stores_from_a_reader() {
     let home = Home::new();
     let payload = br#"{"a": [1, 2, 3]}"#;
     for size in SIZES {
@@ -242,7 +246,7 @@ impl std::io::Read for Failing {
 }
 
 #[test]
-fn what_is_dropped_leaves_nothing() {
+fn dropped_puts_leave_nothing() {
     let home = Home::new();
     for length in [0, 10, 1 << 20] {
         let mut put = home.put(Origin::of("tool")).unwrap();
@@ -254,7 +258,7 @@ fn what_is_dropped_leaves_nothing() {
 }
 
 #[test]
-fn an_id_is_given_once() {
+fn ids_are_unique() {
     let home = Home::new();
     let first = home.put(named("the-one")).unwrap();
     let error = home.put(named("the-one")).map(|_| ()).unwrap_err();
@@ -267,7 +271,7 @@ fn an_id_is_given_once() {
 }
 
 #[test]
-fn ids_rise() {
+fn generated_ids_increase() {
     let home = Home::new();
     let other = home.again();
     let ids = (0..200).map(|n| put(if n % 2 == 0 { &home } else { &other }, "[]").id).collect::<Vec<_>>();
@@ -278,7 +282,7 @@ fn ids_rise() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(64, 5_000) as u32))]
 
-    /// Any document is stored and found as the oracle sees it; any bytes are stored.
+    /// Any document is stored and described as an independent parser sees it. Any bytes are stored.
     #[test]
     fn any_payload_is_stored(seed: u64, damage in proptest::option::of((0.0..1.0_f64, any::<u8>()))) {
         let home = Home::new();
@@ -302,7 +306,7 @@ proptest! {
     }
 }
 
-/// Figures of a root by the letter.
+/// A naive computation of the figures of a root.
 fn keys_and_items(tree: &Document) -> (Option<u64>, Option<u64>) {
     let length = |data: &Data| match data {
         Data::Array(elements) => Some(elements.len() as u64),
@@ -317,9 +321,9 @@ fn keys_and_items(tree: &Document) -> (Option<u64>, Option<u64>) {
     }
 }
 
-/// Where not all names could be told apart, an output is not said to have no repeated ones.
+/// If the check for repeated names was incomplete, the count is not zero.
 #[test]
-fn more_names_than_are_told_apart() {
+fn incomplete_name_check_is_not_zero() {
     let home = Home::new();
     for (count, expected) in [(100_000, 0), (4_400_000, 1)] {
         let mut text = String::from("{\"first\":0");

@@ -1,4 +1,4 @@
-//! An index that is gone, damaged, or of somebody else's making.
+//! An index that is missing, damaged, or written by another program.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ use crate::many::{fill, origin, pages, remove_index};
 use crate::support::{Home, all, cases, file_of, put, put_as};
 
 #[test]
-fn outputs_that_were_copied_in_are_found_after_a_rebuild() {
+fn rebuild_finds_copied_outputs() {
     let home = Home::new();
     fill(&home, 10);
     assert_eq!(home.list(&all()).unwrap().total, 1);
@@ -20,7 +20,7 @@ fn outputs_that_were_copied_in_are_found_after_a_rebuild() {
 }
 
 #[test]
-fn a_description_in_the_folder_of_another_output_is_ignored() {
+fn ignores_descriptions_in_the_wrong_folder() {
     let home = Home::new();
     let stored = put(&home, "[1]");
     let meta = file_of(&home, &stored.id, ".meta.json");
@@ -34,7 +34,7 @@ fn a_description_in_the_folder_of_another_output_is_ignored() {
 }
 
 #[test]
-fn after_a_start_of_the_system_names_are_compared() {
+fn reboot_compares_the_index_with_the_files() {
     let home = Home::new();
     fill(&home, 10);
     let gone = put(&home, "[1]");
@@ -46,7 +46,7 @@ fn after_a_start_of_the_system_names_are_compared() {
 }
 
 #[test]
-fn a_damaged_index_is_made_anew() {
+fn rebuilds_a_damaged_index() {
     let home = Home::new();
     for number in 0..40 {
         put_as(&home, origin(number), format!("[{number}]"));
@@ -74,7 +74,7 @@ fn a_damaged_index_is_made_anew() {
         again.delete(&stored.id).unwrap();
         let found = pages(&again);
         if found != before {
-            // What SQLite does not notice, a rebuild puts right.
+            // A rebuild repairs even damage that SQLite does not notice.
             again.rebuild().unwrap();
             assert!(pages(&again) == before, "{at} {length}");
         }
@@ -82,7 +82,7 @@ fn a_damaged_index_is_made_anew() {
     }
 }
 
-/// Names as they may lie in a folder of payloads.
+/// Names of files in a payload folder.
 fn names() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z0-9_-]{1,8}\\.(json|json\\.zst|meta\\.json)",
@@ -92,7 +92,7 @@ fn names() -> impl Strategy<Value = String> {
     .prop_filter("no way out", |name| name != "." && name != "..")
 }
 
-/// What may stand in the file of a description: noise, or a good one with some bytes changed.
+/// Contents of a description's file: noise, or a valid description with some bytes changed.
 fn contents() -> impl Strategy<Value = (bool, Vec<u8>, Vec<(f64, u8)>)> {
     (
         any::<bool>(),
@@ -104,9 +104,9 @@ fn contents() -> impl Strategy<Value = (bool, Vec<u8>, Vec<(f64, u8)>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(48, 5_000) as u32))]
 
-    /// R13: whatever lies in the folders, an index is made of it, and listed, in order.
+    /// R13: any files yield an index and a sorted list.
     #[test]
-    fn r13_an_index_is_made_of_any_bytes(
+    fn r13_any_files_yield_an_index(
         files in prop::collection::vec((names(), contents()), 0..8),
         index in prop::option::of(prop::collection::vec(any::<u8>(), 0..2000)),
     ) {

@@ -1,4 +1,4 @@
-//! What was given to be kept is told to nobody but who asks for it.
+//! Stored data is only returned to callers that request it.
 
 use std::fs;
 
@@ -7,10 +7,10 @@ use trommel_store::{Error, GcOptions, Limits};
 
 use crate::support::{Home, file_of, files, named, put_as};
 
-/// Stands in arguments, payloads, the environment and the history, and nowhere else.
+/// Occurs in arguments, payloads, the environment, and the history, and nowhere else.
 const CANARY: &str = "canary-7f3a91c2";
 
-/// Payloads that hold the canary where something is wrong with them, or nothing.
+/// Payloads that contain the canary at a fault, or have no fault.
 fn payloads() -> Vec<String> {
     vec![
         format!("{{\"token\": \"{CANARY}\"}}"),
@@ -26,10 +26,10 @@ fn payloads() -> Vec<String> {
     ]
 }
 
-/// Everything that can be said of these outputs but for what they are.
-fn said(home: &Home) -> Vec<String> {
-    let mut said = Vec::new();
-    let mut hear = |error: Error| said.extend([error.to_string(), format!("{error:?}")]);
+/// All messages and reports about these outputs, but not their contents.
+fn messages(home: &Home) -> Vec<String> {
+    let mut messages = Vec::new();
+    let mut hear = |error: Error| messages.extend([error.to_string(), format!("{error:?}")]);
     for number in 0..payloads().len() {
         let id = format!("output-{number}");
         let stored = home.get(&id).unwrap();
@@ -48,22 +48,21 @@ fn said(home: &Home) -> Vec<String> {
     let text = fs::read_to_string(&meta).unwrap().replace("\"success\":true", "\"success\":\"no\"");
     fs::write(&meta, text).unwrap();
     hear(home.get("output-0").unwrap_err());
-    let verified = home.verify(&mut |damage| said.push(serde_json::to_string(damage).unwrap())).unwrap();
+    let verified = home.verify(&mut |damage| messages.push(serde_json::to_string(damage).unwrap())).unwrap();
     assert!(verified.damaged > 9);
     let mut limits = Limits::default();
     limits.count = Some(0);
     let mut options = GcOptions::default();
     options.limits = Some(limits);
-    said.push(format!("{:?}", home.gc(&options).unwrap()));
-    said.push(format!("{:?}", home.rebuild().unwrap()));
-    said.push(format!("{:?} {:?}", home.store, home.executions()));
-    said
+    messages.push(format!("{:?}", home.gc(&options).unwrap()));
+    messages.push(format!("{:?}", home.rebuild().unwrap()));
+    messages.push(format!("{:?} {:?}", home.store, home.executions()));
+    messages
 }
 
-/// R25: no error, no report and no name of a file repeats what stands in arguments, payloads or the
-/// history.
+/// R25: no error, report, or file name repeats text from arguments, payloads, or the history.
 #[test]
-fn r25_nothing_kept_is_repeated() {
+fn r25_messages_do_not_repeat_stored_data() {
     let home = Home::new();
     for (number, payload) in payloads().iter().enumerate() {
         let mut origin = named(&format!("output-{number}"));
@@ -71,21 +70,20 @@ fn r25_nothing_kept_is_repeated() {
         put_as(&home, origin, payload);
     }
     home.executions().append(&format!("{{\"token\": \"{CANARY}\"}}")).unwrap();
-    let said = said(&home);
-    assert!(said.len() > 60, "{}", said.len());
-    for text in &said {
+    let messages = messages(&home);
+    assert!(messages.len() > 60, "{}", messages.len());
+    for text in &messages {
         assert!(!text.contains(CANARY), "{text}");
-        // Nor the greater part of it.
+        // Most of the canary must not occur either.
         assert!(!text.contains(&CANARY[..10]) && !text.contains(&CANARY[5..]), "{text}");
     }
     let named = files(home.outside()).into_iter().filter(|path| path.to_string_lossy().contains(CANARY));
     assert_eq!(named.count(), 0);
 }
 
-/// R25: what is kept beside an output is what was given and what was seen, and it lies in the store
-/// alone.
+/// R25: stored data is only in the files of its output, and only in the store.
 #[test]
-fn r25_what_is_kept_lies_in_the_store_alone() {
+fn r25_stored_data_is_in_the_store_only() {
     let home = Home::new();
     let mut origin = named("output-1");
     origin.parameters = json!({"authorization": CANARY});
@@ -97,7 +95,7 @@ fn r25_what_is_kept_lies_in_the_store_alone() {
     assert_eq!(holders(home.outside()), [""; 0]);
 }
 
-/// Files that hold the canary.
+/// Files that contain the canary.
 fn holders(folder: &std::path::Path) -> Vec<String> {
     let holds = |path: &std::path::PathBuf| {
         let bytes = fs::read(folder.join(path)).unwrap();

@@ -1,4 +1,4 @@
-//! What the batteries share: stores in folders that go with them, outputs, and further processes.
+//! Shared helpers: temporary stores, outputs, and child processes.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use trommel_store::{Filter, Origin, Page, Store, StoreOptions, Stored};
 
 pub(crate) use trommel_testkit::effort::cases;
 
-/// A store in a folder that goes with it.
+/// A store in a temporary folder.
 pub(crate) struct Home {
     pub(crate) store: Store,
     folder: TempDir,
@@ -36,22 +36,22 @@ impl Home {
         Self { store, folder }
     }
 
-    /// The same folder, opened once more.
+    /// Opens the same folder again.
     pub(crate) fn again(&self) -> Store {
         Store::open(self.store.root(), StoreOptions::default()).unwrap()
     }
 
-    /// The folder that the store's lies in.
+    /// The folder that contains the store's folder.
     pub(crate) fn outside(&self) -> &Path {
         self.folder.path()
     }
 
-    /// All files of the store, from its root, sorted.
+    /// All files of the store, as sorted relative paths.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         files(self.root())
     }
 
-    /// Files of outputs and of writers, without databases and locks.
+    /// Files of outputs and writers, without databases and locks.
     pub(crate) fn output_files(&self) -> Vec<PathBuf> {
         let is_output = |path: &PathBuf| path.starts_with("payload") || path.starts_with("pending");
         self.files().into_iter().filter(is_output).collect()
@@ -64,7 +64,7 @@ pub(crate) fn options(change: impl Fn(&mut StoreOptions)) -> StoreOptions {
     options
 }
 
-/// All files below a folder, from there, sorted.
+/// All files below a folder, as sorted relative paths.
 pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];
@@ -82,14 +82,14 @@ pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Makes a file look as if it was written that long ago.
+/// Sets the age of a file.
 pub(crate) fn age(path: &Path, hours: f64) {
-    #[expect(clippy::disallowed_methods, reason = "files are old by the clock")]
+    #[expect(clippy::disallowed_methods, reason = "ages are relative to the clock")]
     let time = SystemTime::now() - Duration::from_secs_f64(hours * 3600.0);
     File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
 }
 
-/// An origin with an id.
+/// An origin with the given ID.
 pub(crate) fn named(id: &str) -> Origin {
     let mut origin = Origin::of("tool");
     origin.id = Some(id.into());
@@ -106,14 +106,14 @@ pub(crate) fn put_as(store: &Store, origin: Origin, bytes: impl AsRef<[u8]>) -> 
     put.finish().unwrap()
 }
 
-/// The whole payload.
+/// Reads the whole payload.
 pub(crate) fn bytes_of(store: &Store, stored: &Stored) -> Vec<u8> {
     let mut bytes = Vec::new();
     store.payload(stored).unwrap().read_to_end(&mut bytes).unwrap();
     bytes
 }
 
-/// A filter of everything.
+/// A filter that matches everything.
 pub(crate) fn all() -> Filter {
     let mut filter = Filter::default();
     filter.limit = u64::MAX;
@@ -124,14 +124,15 @@ pub(crate) fn ids(page: &Page) -> Vec<&str> {
     page.rows.iter().map(|row| row.id.as_str()).collect()
 }
 
-/// The file of an output whose name ends so.
+/// The file of an output with this suffix.
 pub(crate) fn file_of(store: &Store, id: &str, ending: &str) -> PathBuf {
     let name = format!("{id}{ending}");
     let found = files(store.root()).into_iter().find(|path| path.ends_with(&name));
     store.root().join(found.unwrap_or_else(|| panic!("no file {name}")))
 }
 
-/// This test binary once more, running one test that knows by its environment that it is a child.
+/// Starts this test binary to run a single test as a child. The child is marked by an environment
+/// variable.
 pub(crate) fn child(test: &str, root: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--nocapture", "--test-threads", "1"]).env(CHILD, root);
@@ -140,7 +141,7 @@ pub(crate) fn child(test: &str, root: &Path) -> Command {
 
 const CHILD: &str = "TROMMEL_STORE_OF_A_CHILD";
 
-/// The folder to work in, in a child.
+/// The working folder of a child. `None` in the parent.
 pub(crate) fn childs_root() -> Option<PathBuf> {
     std::env::var_os(CHILD).map(PathBuf::from)
 }

@@ -1,4 +1,4 @@
-//! What is told of damage.
+//! Reports of damage.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn change(path: &Path, change: impl Fn(&mut Vec<u8>)) {
 }
 
 #[test]
-fn every_damage_is_told() {
+fn reports_every_kind_of_damage() {
     let home = Home::with(|options| options.pack_over = Some(10_000));
     for id in ["whole", "meta", "later", "missing", "length", "content", "index", "gone"] {
         put_as(&home, named(id), format!("{{\"id\": \"{id}\"}}"));
@@ -68,15 +68,15 @@ fn every_damage_is_told() {
         some("packed", DamageKind::Content),
     ];
     assert_eq!(damages(&home), expected);
-    // The index can be put right; the rest is for people.
+    // A rebuild repairs the index; the other damage needs manual action.
     home.rebuild().unwrap();
     let index = |found: &&(Option<String>, DamageKind)| found.1 != DamageKind::Index;
     assert_eq!(damages(&home), expected.iter().filter(index).cloned().collect::<Vec<_>>());
 }
 
-/// What a killed writer has left is reported, and is no damage.
+/// Files left by a killed writer are reported, but are not damage.
 #[test]
-fn leftovers_are_no_damage() {
+fn leftovers_are_not_damage() {
     let home = Home::new();
     put_as(&home, named("output-1"), "[1]");
     let orphan = file_of(&home, "output-1", ".json").with_file_name("orphan-1.json");
@@ -90,16 +90,16 @@ fn leftovers_are_no_damage() {
 }
 
 #[test]
-fn damage_is_told_as_json() {
+fn damage_serializes_to_json() {
     let home = Home::new();
     put_as(&home, named("output-1"), "[1]");
     fs::remove_file(file_of(&home, "output-1", ".json")).unwrap();
-    let mut told = Vec::new();
-    home.verify(&mut |damage| told.push(serde_json::to_value(damage).unwrap())).unwrap();
-    assert_eq!(told[0]["kind"], "missing");
-    assert_eq!(told[0]["id"], "output-1");
+    let mut reported = Vec::new();
+    home.verify(&mut |damage| reported.push(serde_json::to_value(damage).unwrap())).unwrap();
+    assert_eq!(reported[0]["kind"], "missing");
+    assert_eq!(reported[0]["id"], "output-1");
     assert_eq!(
-        told[0]["message"],
-        "output output-1 has no payload any more; delete the output, and make it again"
+        reported[0]["message"],
+        "the payload of output output-1 is missing; delete the output, and create it again"
     );
 }

@@ -1,4 +1,4 @@
-//! What is written down, as it was written by version 1; and what later versions write.
+//! Stability of the format of version 1, and handling of newer versions.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use trommel_store::{ErrorClass, Store, StoreOptions};
 
 use crate::support::{Home, all, file_of, named, put, put_as};
 
-/// The description of a certain output, as version 1 writes it.
+/// The description of a fixed output, as version 1 writes it.
 const GOLDEN: &str = include_str!("golden/version-1.meta.json");
 /// Its payload.
 const PAYLOAD: &str = "{\"status\": 200, \"users\": [1, 2, 3], \"status\": 404}\n";
@@ -23,13 +23,13 @@ fn certain(store: &Store) -> String {
     fs::read_to_string(file_of(store, "output-abc123", ".meta.json")).unwrap()
 }
 
-/// R47: the description of an output is frozen.
+/// R47: the format of descriptions is frozen.
 #[test]
 fn r47_descriptions_are_frozen() {
     assert_eq!(certain(&Home::new()), GOLDEN);
 }
 
-/// R47: an output of version 1, as it lies on the disk, is read.
+/// R47: the files of an output of version 1 can be read.
 #[test]
 fn r47_version_1_is_read() {
     let home = Home::new();
@@ -43,8 +43,7 @@ fn r47_version_1_is_read() {
     assert!(home.verify(&mut |damage| panic!("{damage:?}")).unwrap().is_whole());
 }
 
-/// R47: members that a later release has added to a description are passed over, and outlive it
-/// that the output is pinned.
+/// R47: members added by a newer release are ignored, and are preserved when the output is pinned.
 #[test]
 fn r47_members_may_be_added() {
     let home = Home::new();
@@ -66,9 +65,9 @@ fn r47_members_may_be_added() {
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
 }
 
-/// R47: an output of a later version is refused, and hides no other.
+/// R47: an output of a newer version is refused and hides no other.
 #[test]
-fn r47_later_outputs_are_refused() {
+fn r47_newer_outputs_are_refused() {
     let home = Home::new();
     let text = certain(&home).replace("\"version\":1", "\"version\":7");
     fs::write(file_of(&home, "output-abc123", ".meta.json"), text).unwrap();
@@ -77,16 +76,16 @@ fn r47_later_outputs_are_refused() {
     assert_eq!(error.class(), ErrorClass::Version);
     assert_eq!(
         error.to_string(),
-        "output output-abc123 was stored by a later version (metadata version 7, and this program knows 1); use that version"
+        "output output-abc123 was stored by a newer version (metadata version 7; this program supports 1); use that version or a newer one"
     );
     assert_eq!(home.pin("output-abc123", true).unwrap_err().class(), ErrorClass::Version);
     let rows = home.list(&all()).unwrap().rows;
     assert_eq!(rows.iter().map(|row| row.corrupted).collect::<Vec<_>>(), [false, true]);
 }
 
-/// R47: an index of any other version is made anew.
+/// R47: an index of any other version is rebuilt.
 #[test]
-fn r47_an_index_of_another_version_is_made_anew() {
+fn r47_index_of_another_version_is_rebuilt() {
     let home = Home::new();
     put(&home, "[1]");
     let listed = home.list(&all()).unwrap();

@@ -1,4 +1,4 @@
-//! Many processes at once.
+//! Many concurrent processes.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -13,51 +13,51 @@ use crate::support::{all, cases, child, childs_root, named, put_as};
 
 const PROCESSES: usize = 8;
 
-/// Outputs of one process.
+/// Outputs per process.
 fn puts() -> u64 {
     cases(100, 1_000)
 }
 
-/// Which of the children this is.
+/// The number of this child.
 const NUMBER: &str = "TROMMEL_NUMBER_OF_A_CHILD";
 
-/// The output that is long due, of one child's turn.
+/// The ID of the expired output of a child and turn.
 fn old(child: &str, number: u64) -> String {
     format!("old-{child}-{number}")
 }
 
-/// Evicts what is long due; how many there were.
+/// Evicts expired outputs. Returns their number.
 fn evict_old(store: &Store) -> usize {
     let mut limits = Limits::default();
     limits.age = Some(Duration::from_hours(24));
     let mut options = GcOptions::default();
     options.limits = Some(limits);
     let swept = store.gc(&options).unwrap();
-    assert!(swept.removed.is_empty(), "what others write was swept out: {swept:?}");
+    assert!(swept.removed.is_empty(), "files of other writers were removed: {swept:?}");
     assert!(swept.evicted.iter().all(|evicted| evicted.id.starts_with("old-")), "{swept:?}");
     swept.evicted.len()
 }
 
-/// Stores, lists, evicts and rebuilds, and says how long each put took.
+/// Stores, lists, evicts, and rebuilds. Prints the duration of each put.
 #[test]
 fn childs_work() {
     let Some(root) = childs_root() else { return };
     let child = std::env::var_os(NUMBER).unwrap().into_string().unwrap();
     let store = Store::open(&root, StoreOptions::default()).unwrap();
-    // The name of the test stands before it.
-    let mut said = b"\n".to_vec();
+    // The test harness prints the name of the test first, without a line break.
+    let mut reported = b"\n".to_vec();
     for number in 0..puts() {
         let start = Instant::now();
         let mut put = store.put(Origin::of(format!("tool-{}", number % 4))).unwrap();
         put.write_all(payload(number).as_bytes()).unwrap();
         let stored = put.finish().unwrap();
-        writeln!(said, "took {} {}", start.elapsed().as_micros(), stored.id).unwrap();
-        said.extend(turn(&store, &child, number).bytes());
+        writeln!(reported, "took {} {}", start.elapsed().as_micros(), stored.id).unwrap();
+        reported.extend(turn(&store, &child, number).bytes());
     }
-    print!("{}", String::from_utf8(said).unwrap());
+    print!("{}", String::from_utf8(reported).unwrap());
 }
 
-/// What is done between two puts. What was evicted is said.
+/// The work between two puts. Prints evicted outputs.
 fn turn(store: &Store, child: &str, number: u64) -> String {
     if number % 10 == 3 {
         let mut filter = Filter::default();
@@ -89,9 +89,8 @@ fn turn(store: &Store, child: &str, number: u64) -> String {
     if number % 25 == 17 { format!("evicted {}\n", evict_old(store)) } else { String::new() }
 }
 
-/// What a child has said: how long its puts took and of which ids, and how many outputs it has
-/// evicted.
-fn hear(mut child: Child, said: &mut Vec<(u64, String)>) -> usize {
+/// The output of a child: durations and IDs of its puts, and the number of its evictions.
+fn hear(mut child: Child, reported: &mut Vec<(u64, String)>) -> usize {
     let mut text = String::new();
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -99,7 +98,7 @@ fn hear(mut child: Child, said: &mut Vec<(u64, String)>) -> usize {
     let mut evicted = 0;
     for line in text.lines() {
         match line.split(' ').collect::<Vec<_>>().as_slice() {
-            ["took", time, id] => said.push((time.parse().unwrap(), (*id).to_owned())),
+            ["took", time, id] => reported.push((time.parse().unwrap(), (*id).to_owned())),
             ["evicted", count] => evicted += count.parse::<usize>().unwrap(),
             _ => {}
         }
@@ -107,10 +106,11 @@ fn hear(mut child: Child, said: &mut Vec<(u64, String)>) -> usize {
     evicted
 }
 
-/// R18: many processes store, list and evict at once: nobody is told that the store is busy,
-/// nothing is lost, no id is given twice, what is long due is evicted once, and nobody waits long.
+/// R18: many processes store, list, and evict concurrently. No process gets a busy error, no output
+/// is lost, no ID is assigned twice, each expired output is evicted once, and no process waits
+/// long.
 #[test]
-fn r18_processes_do_not_disturb_each_other() {
+fn r18_concurrent_processes_lose_nothing() {
     let times = crowd(1);
     let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize] as f64 / 1000.0;
     println!(
@@ -120,44 +120,44 @@ fn r18_processes_do_not_disturb_each_other() {
         at(0.99),
         at(1.0)
     );
-    // In a short run everything else that the machine does is in it.
+    // In a short run, other work of the machine has too much influence.
     assert!(at(0.99) < cases(2_000, 50) as f64);
 }
 
-/// R18: nor while one of them makes the index anew again and again, but that they wait for it.
+/// R18: the same while one process keeps rebuilding the index. The others then wait for it.
 #[test]
 fn r18_rebuilds_lose_nothing() {
     crowd(0);
 }
 
-/// How long each put of many processes took, shortest first. The process with number 0 makes the
-/// index anew now and then.
+/// Durations of the puts of many processes, in ascending order. Process 0 occasionally rebuilds the
+/// index.
 fn crowd(first: usize) -> Vec<u64> {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("store");
-    // All of them make the store.
+    // All of them create the store.
     let start = |number: usize| {
         let mut child = child("crowds::childs_work", &root);
         child.env(NUMBER, number.to_string()).stdout(Stdio::piped()).stderr(Stdio::piped());
         child.spawn().unwrap()
     };
     let children = (first..first + PROCESSES).map(start).collect::<Vec<_>>();
-    let mut said = Vec::new();
-    let evicted = children.into_iter().map(|child| hear(child, &mut said)).sum::<usize>();
+    let mut reported = Vec::new();
+    let evicted = children.into_iter().map(|child| hear(child, &mut reported)).sum::<usize>();
     let expected = puts() * PROCESSES as u64;
-    let ids = said.iter().map(|(_, id)| id.clone()).collect::<BTreeSet<_>>();
-    assert_eq!((said.len() as u64, ids.len() as u64), (expected, expected), "an id was given twice");
+    let ids = reported.iter().map(|(_, id)| id.clone()).collect::<BTreeSet<_>>();
+    assert_eq!((reported.len() as u64, ids.len() as u64), (expected, expected), "an ID was assigned twice");
     let of_each = |rest: u64, of: u64| (0..puts()).filter(|number| number % of == rest).count() * PROCESSES;
     let store = Store::open(&root, StoreOptions::default()).unwrap();
-    assert_eq!(evicted + evict_old(&store), of_each(5, 25), "what is long due goes once");
+    assert_eq!(evicted + evict_old(&store), of_each(5, 25), "each expired output is evicted once");
     let page = store.list(&all()).unwrap();
     assert_eq!(page.total, expected);
     assert_eq!(page.rows.iter().map(|row| row.id.clone()).collect::<BTreeSet<_>>(), ids);
     assert!(store.verify(&mut |damage| panic!("{damage:?}")).unwrap().is_whole());
     assert_eq!(store.executions().newest(usize::MAX).unwrap().len(), of_each(11, 20));
     assert_eq!(crate::support::files(&root.join("pending")).len(), 0);
-    let mut times = said.into_iter().map(|(time, _)| time).collect::<Vec<_>>();
+    let mut times = reported.into_iter().map(|(time, _)| time).collect::<Vec<_>>();
     times.sort_unstable();
     times
 }

@@ -1,4 +1,4 @@
-//! How fast an index is made anew.
+//! Time of an index rebuild.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use crate::alone;
 use crate::many::{fill, origin, pages, remove_index};
 use crate::support::{Home, cases, file_of, put_as};
 
-/// R20: the index can be deleted; what comes of the files alone is listed byte for byte as before.
+/// R20: the index can be deleted. The rebuilt one yields byte-identical lists.
 #[test]
 fn r20_the_index_is_disposable() {
     let _alone = alone();
@@ -24,10 +24,10 @@ fn r20_the_index_is_disposable() {
     let before = pages(&home);
     let start = Instant::now();
     remove_index(home.root());
-    // Who has it open goes on with a new one, and so does who opens it.
+    // A process that has it open continues with a new one, as does one that opens it.
     home.list(&Filter::default()).unwrap();
     let took = start.elapsed();
-    println!("{count} outputs: the index was made anew, and a page listed, in {took:?}");
+    println!("{count} outputs: the index was rebuilt and a page listed, in {took:?}");
     assert!(took < Duration::from_secs(30));
     assert!(pages(&home) == before);
     remove_index(home.root());

@@ -1,4 +1,4 @@
-//! How fast lists are, with many outputs.
+//! Time of lists with many outputs.
 
 use std::time::{Duration, Instant};
 
@@ -49,20 +49,20 @@ fn filters(count: u64) -> Vec<Filter> {
     )
 }
 
-/// R21: any page of any list of many outputs is there at once, and is what a plain search gives.
+/// R21: any page of any list of many outputs is fast and equals the result of a naive search.
 #[test]
 fn r21_lists_are_fast() {
     let _alone = alone();
     let home = Home::new();
-    // Enough for the orders that are kept for many.
+    // Enough outputs to use the indexes that provide the order.
     let count = cases(4_500, 100_000);
     fill(&home, count);
     home.rebuild().unwrap();
     let everything = home.list(&all()).unwrap().rows;
     let mut times = Vec::new();
-    // In a short run one in seven, which meets every choice.
+    // A short run takes every seventh filter, which still covers all of them.
     for (number, filter) in filters(count).into_iter().enumerate().step_by(cases(7, 1) as usize) {
-        // Once to have the pages of the index in memory, as the system will have them.
+        // Once to load the pages of the index into memory, which is the usual state.
         let page = home.list(&filter).unwrap();
         let start = Instant::now();
         assert_eq!(home.list(&filter).unwrap(), page);
@@ -81,6 +81,6 @@ fn r21_lists_are_fast() {
         at(0.99),
         times.last().unwrap()
     );
-    // In a short run everything else that the machine does is in it.
+    // In a short run, other work of the machine has too much influence.
     assert!(at(0.99) < Duration::from_millis(cases(500, 20)));
 }

@@ -1,5 +1,5 @@
-//! What is promised with a time: one test after another, each with the machine for itself, as a
-//! program of tests has it.
+//! Guarantees with a time limit. The tests run one after the other in their own binary, so that
+//! each has the machine for itself.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod crowds;
@@ -8,7 +8,7 @@ mod lists;
 #[path = "../battery/many.rs"]
 mod many;
 #[path = "../battery/support.rs"]
-#[expect(dead_code, reason = "the battery uses all of it")]
+#[expect(dead_code, reason = "shared with the battery, which uses all of it")]
 mod support;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

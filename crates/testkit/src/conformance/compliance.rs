@@ -10,38 +10,41 @@ pub struct Compliance {
     pub name: String,
     /// The query.
     pub query: String,
-    /// What to ask, and the right answers; none when the query must be refused.
-    pub question: Option<Question>,
+    /// The document and the valid answers; `None` if the query must be rejected.
+    pub expectation: Option<Expectation>,
 }
 
-/// A document and the answers that are right.
+/// A document and the valid answers.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct Expectation {
     /// The document.
     pub document: Vec<u8>,
-    /// The answers any one of which is right.
+    /// The valid answers, any of which is correct.
     pub answers: Vec<Answer>,
 }
 
 /// A node list.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The values, each as it stands in the suite.
+    /// The values, each with its bytes from the suite.
     pub nodes: Vec<Vec<u8>>,
     /// The normalized paths.
     pub paths: Vec<String>,
 }
 
-/// The 703 tests of `cts/cts.json`.
+/// Loads the 703 tests of `cts/cts.json`.
 pub fn compliance(root: &Path) -> Vec<Compliance> {
     open(&root.join("cts/cts.json"), |file| file.need("tests").list().into_iter().map(test).collect())
 }
 
 fn test(test: Fields<'_>) -> Compliance {
-    let question =
-        test.get("document").map(|document| Question { document: document.raw(), answers: answers(test) });
-    assert!(question.is_some() || test.get("invalid_selector").is_some(), "a test expects something");
-    Compliance { name: test.need("name").text(), query: test.need("selector").text(), question }
+    let expectation =
+        test.get("document").map(|document| Expectation { document: document.raw(), answers: answers(test) });
+    assert!(
+        expectation.is_some() || test.get("invalid_selector").is_some(),
+        "a test has a document or an invalid selector"
+    );
+    Compliance { name: test.need("name").text(), query: test.need("selector").text(), expectation }
 }
 
 fn answers(test: Fields<'_>) -> Vec<Answer> {
@@ -54,7 +57,7 @@ fn answers(test: Fields<'_>) -> Vec<Answer> {
     nodes.into_iter().zip(paths).map(answer).collect()
 }
 
-/// The tests of `normalized-paths/normalized_paths.json`: query, document, normalized paths.
+/// Loads the tests of `normalized-paths/normalized_paths.json`: query, document, normalized paths.
 pub fn normalized_paths(root: &Path) -> Vec<(String, Vec<u8>, Vec<String>)> {
     open(&root.join("normalized-paths/normalized_paths.json"), |file| {
         let tests = file.need("tests").list().into_iter();
@@ -64,8 +67,8 @@ pub fn normalized_paths(root: &Path) -> Vec<(String, Vec<u8>, Vec<String>)> {
     })
 }
 
-/// The tests of `normalized-paths/canonical_paths.json`: query, and the same query in canonical
-/// spelling.
+/// Loads the tests of `normalized-paths/canonical_paths.json`: a query, and the same query in
+/// canonical form.
 pub fn canonical_paths(root: &Path) -> Vec<(String, String)> {
     open(&root.join("normalized-paths/canonical_paths.json"), |file| {
         let tests = file.need("tests").list().into_iter();

@@ -1,4 +1,4 @@
-//! Reading a suite's file.
+//! Access to the values of a suite's file.
 
 use crate::naive::{self, Data, Document, ValueId};
 use std::path::Path;
@@ -11,7 +11,7 @@ pub(super) struct Fields<'a> {
     value: ValueId,
 }
 
-/// Reads the file and hands its root over.
+/// Parses a file and passes its root to `read`.
 pub(super) fn open<T>(path: &Path, read: impl FnOnce(Fields<'_>) -> T) -> T {
     let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let document = naive::parse(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -30,15 +30,15 @@ impl<'a> Fields<'a> {
     pub(super) fn text(self) -> String {
         match &self.document[self.value].data {
             Data::String(text) => text.clone(),
-            _ => panic!("no string: {}", String::from_utf8_lossy(&self.raw())),
+            _ => panic!("not a string: {}", String::from_utf8_lossy(&self.raw())),
         }
     }
 
     pub(super) fn number(self) -> u64 {
-        String::from_utf8_lossy(&self.raw()).parse().expect("a count")
+        String::from_utf8_lossy(&self.raw()).parse().expect("a count is an integer")
     }
 
-    /// The bytes of the value, as they stand in the file.
+    /// The bytes of the value in the file.
     pub(super) fn raw(self) -> Vec<u8> {
         self.bytes[self.document[self.value].span.range()].to_vec()
     }
@@ -55,7 +55,7 @@ impl<'a> Fields<'a> {
         self.list().into_iter().map(Self::raw).collect()
     }
 
-    /// The members with their names.
+    /// Returns the members with their names.
     pub(super) fn members(self) -> Vec<(&'a str, Self)> {
         let members = self.document.members(self.value).iter();
         members.map(|member| (member.name.as_str(), Self { value: member.value, ..self })).collect()

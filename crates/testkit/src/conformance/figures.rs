@@ -1,4 +1,4 @@
-//! Counts of the real documents, and the schema that another generator makes of some.
+//! Counts of the real documents, and the schemas that another generator infers for some values.
 
 use super::fields::{Fields, open};
 use crate::naive::Kind;
@@ -12,31 +12,31 @@ pub struct Figures {
     pub path: PathBuf,
     /// Its length.
     pub bytes: u64,
-    /// Records, if the file has a record a line.
+    /// The number of records, if the file has one record a line.
     pub records: Option<u64>,
-    /// All values, containers among them.
+    /// All values, containers included.
     pub values: u64,
     /// Values of each type that occurs.
     pub kinds: BTreeMap<Kind, u64>,
-    /// How many values are `true`.
+    /// The number of `true` values.
     pub trues: u64,
-    /// Members, repetitions included.
+    /// Members, repeated names included.
     pub members: u64,
-    /// Containers open at the deepest point: `[]` has 1, a scalar 0.
+    /// The number of open containers at the deepest point: `[]` has 1, a scalar 0.
     pub open_containers: u64,
-    /// Different names, if it is one document.
+    /// The number of distinct names, if it is one document.
     pub distinct_names: Option<u64>,
     /// Elements of the longest array, if it is one document.
     pub longest_array: Option<u64>,
-    /// Bytes of the longest string, escapes undone, if it is one document.
+    /// Bytes of the longest string after decoding escapes, if it is one document.
     pub longest_string_bytes: Option<u64>,
-    /// Bytes of the longest record without its line end, if the file has a record a line.
+    /// Bytes of the longest record without its line end, if the file has one record a line.
     pub longest_record_bytes: Option<u64>,
     /// The most frequent names with their counts, if it is one document.
     pub top_names: Vec<(String, u64)>,
 }
 
-/// The counts of `stats/expected.json`.
+/// Loads the counts of `stats/expected.json`.
 pub fn figures(root: &Path) -> Vec<Figures> {
     open(&root.join("stats/expected.json"), |file| {
         file.members().into_iter().map(|(name, counts)| one(root.join(name), counts)).collect()
@@ -74,18 +74,18 @@ fn one(path: PathBuf, counts: Fields<'_>) -> Figures {
     }
 }
 
-/// Values, and a JSON Schema that takes them all.
+/// Values, and a JSON Schema that accepts all of them.
 #[derive(Clone, Debug)]
 pub struct SchemaCase {
     /// Its name.
     pub name: String,
     /// The values.
     pub inputs: Vec<Vec<u8>>,
-    /// The schema as `GenSON` spells it, one right choice among many.
+    /// The schema that `GenSON` infers, one valid choice among many.
     pub expected_schema: Vec<u8>,
 }
 
-/// The cases of `schema/genson-cases.json`.
+/// Loads the cases of `schema/genson-cases.json`.
 pub fn schema_cases(root: &Path) -> Vec<SchemaCase> {
     let case = |case: Fields<'_>| SchemaCase {
         name: case.need("name").text(),

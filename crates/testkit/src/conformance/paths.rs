@@ -4,7 +4,7 @@ use super::fields::{Fields, open};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-/// A query with what it must select.
+/// A query and its expected selection.
 #[derive(Clone, Debug)]
 pub struct PathCase {
     /// Its name.
@@ -13,40 +13,40 @@ pub struct PathCase {
     pub source: String,
     /// The query.
     pub query: String,
-    /// What it selects; none when the query must be refused.
+    /// The expected selection; `None` if the query must be rejected.
     pub selection: Option<Selection>,
 }
 
-/// What a query must select.
+/// The expected result of a query.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// The document.
     pub document: Input,
-    /// Length of the node list, duplicates counted.
+    /// The length of the node list, duplicates included.
     pub count: u64,
-    /// Number of different nodes.
+    /// The number of distinct nodes.
     pub distinct_count: u64,
-    /// The normalized paths in the order of the RFC, duplicates kept.
+    /// The normalized paths in the order of the RFC, duplicates included.
     pub paths: Expected<String>,
-    /// The same paths in the order in which the nodes begin.
+    /// The same paths ordered by the start of the nodes.
     pub paths_document_order: Expected<String>,
-    /// The values in the order of the RFC, as they are spelt; none if they are large.
+    /// The bytes of the values in the order of the RFC; `None` if they are large.
     pub nodes: Option<Vec<Vec<u8>>>,
-    /// The spans of the different nodes in the order in which they begin.
+    /// The spans of the distinct nodes, ordered by their start.
     pub spans: Expected<(u64, u64)>,
 }
 
-/// Where a document is.
+/// The source of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
-    /// Here.
+    /// The text itself.
     Text(Vec<u8>),
-    /// In a file of the suite.
+    /// A file of the suite.
     File(PathBuf),
 }
 
 impl Input {
-    /// The document's bytes.
+    /// Returns the document's bytes.
     pub fn bytes(&self) -> Vec<u8> {
         match self {
             Self::Text(text) => text.clone(),
@@ -57,10 +57,10 @@ impl Input {
     }
 }
 
-/// A list that is expected, in one of the ways the suite puts it.
+/// An expected list, in one of the forms that the suite uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected<T> {
-    /// The suite does not say.
+    /// Not specified by the suite.
     Unknown,
     /// The list itself.
     Listed(Vec<T>),
@@ -68,9 +68,9 @@ pub enum Expected<T> {
     Digest(String),
 }
 
-/// What the suite lists, in the notation it takes digests of.
+/// Types that the suite lists, with the notation that its digests are computed from.
 pub trait Notation: Sized + PartialEq {
-    /// The list as the suite writes it down before it takes the digest.
+    /// Formats a list in the suite's notation for digests.
     fn notation(list: &[Self]) -> String;
 }
 
@@ -88,7 +88,7 @@ impl Notation for (u64, u64) {
 }
 
 impl<T: Notation> Expected<T> {
-    /// Whether `found` is what is expected. A list the suite says nothing about may be anything.
+    /// Returns true if `found` matches the expectation. An unspecified list matches anything.
     pub fn agrees(&self, found: &[T]) -> bool {
         match self {
             Self::Unknown => true,
@@ -110,12 +110,12 @@ impl<T: Notation> Expected<T> {
     }
 }
 
-/// The cases of `jsonpath/cases.json`.
+/// Loads the cases of `jsonpath/cases.json`.
 pub fn path_cases(root: &Path) -> Vec<PathCase> {
     cases(&root.join("jsonpath"), "cases.json")
 }
 
-/// The cases of `jsonpath/real-documents.json`.
+/// Loads the cases of `jsonpath/real-documents.json`.
 pub fn real_documents(root: &Path) -> Vec<PathCase> {
     cases(&root.join("jsonpath"), "real-documents.json")
 }

@@ -1,34 +1,34 @@
-//! Texts that are JSON, and texts that are not; and real documents.
+//! Valid and malformed JSON texts, and real documents.
 
 use super::fields::{Fields, open};
 use crate::naive::Framing;
 use std::path::Path;
 
-/// A text and whether it is JSON.
+/// A text and its expected verdict.
 #[derive(Clone, Debug)]
 pub struct JsonText {
-    /// Name of its file.
+    /// The name of its file.
     pub name: String,
     /// The text.
     pub bytes: Vec<u8>,
-    /// Whether it is one document or lines of them.
+    /// One document, or one document a line.
     pub framing: Framing,
-    /// What must become of it.
+    /// The expected verdict.
     pub verdict: Verdict,
 }
 
-/// What must become of a text.
+/// The expected verdict on a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// It is JSON (for lines: every one of them is).
+    /// Valid JSON (for lines: all of them).
     Accept,
-    /// It is not (for lines: one of them is not).
+    /// Malformed (for lines: at least one of them).
     Refuse,
-    /// The standard leaves it open.
+    /// The standard allows both.
     Either,
 }
 
-/// The files of `JSONTestSuite/test_parsing`, in the order of their names.
+/// Loads the files of `JSONTestSuite/test_parsing`, in the order of their names.
 pub fn parsing(root: &Path) -> Vec<JsonText> {
     let folder = root.join("JSONTestSuite/test_parsing");
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -43,7 +43,7 @@ pub fn parsing(root: &Path) -> Vec<JsonText> {
     names.into_iter().map(|name| text(&folder, verdict(&name), name)).collect()
 }
 
-/// The files of `simdjson-jsonchecker`, judged by RFC 8259.
+/// Loads the files of `simdjson-jsonchecker`, with verdicts by RFC 8259.
 pub fn checker(root: &Path) -> Vec<JsonText> {
     let folder = root.join("simdjson-jsonchecker");
     let entry = |entry: Fields<'_>| {
@@ -60,16 +60,16 @@ fn text(folder: &Path, verdict: Verdict, name: String) -> JsonText {
     JsonText { name, bytes, framing, verdict }
 }
 
-/// A document that somebody made for a purpose of their own.
+/// A real-world document.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// Name of its file, without the extension.
+    /// The name of its file, without the extension.
     pub name: String,
     /// The document.
     pub bytes: Vec<u8>,
 }
 
-/// The files of `documents` that hold one document each, in the order of their names.
+/// Loads the files of `documents` that contain one document each, in the order of their names.
 pub fn documents(root: &Path) -> Vec<Document> {
     let folder = root.join("documents");
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));

@@ -1,4 +1,4 @@
-//! Comparisons (RFC 9535, section 2.3.5.2.2).
+//! Evaluates comparison operators (RFC 9535, section 2.3.5.2.2).
 
 use super::{Duplicates, Evaluation};
 use crate::decimal::Decimal;
@@ -6,10 +6,10 @@ use crate::naive::{Data, Document, ValueId, equal_by};
 use std::borrow::Cow;
 use trommel_query::Comparison;
 
-/// A side of a comparison, worked out.
+/// The value of one side of a comparison.
 #[derive(Clone, Debug)]
 pub(super) enum Operand<'a> {
-    /// The special result Nothing, or an empty node list.
+    /// No value: the special result `Nothing` of a function, or an empty node list.
     Nothing,
     Null,
     Bool(bool),
@@ -20,6 +20,7 @@ pub(super) enum Operand<'a> {
 }
 
 impl<'a> Operand<'a> {
+    /// Returns the operand for a value of the document.
     pub(super) fn of(document: &'a Document, value: ValueId) -> Self {
         match &document[value].data {
             Data::Null => Self::Null,
@@ -31,6 +32,7 @@ impl<'a> Operand<'a> {
     }
 }
 
+/// True if `left op right` holds.
 pub(super) fn compare(
     evaluation: Evaluation<'_>,
     left: &Operand<'_>,
@@ -38,16 +40,17 @@ pub(super) fn compare(
     right: &Operand<'_>,
 ) -> bool {
     match op {
-        Comparison::Equal => same(evaluation, left, right),
-        Comparison::NotEqual => !same(evaluation, left, right),
-        Comparison::Less => less(left, right),
-        Comparison::LessOrEqual => less(left, right) || same(evaluation, left, right),
-        Comparison::Greater => less(right, left),
-        Comparison::GreaterOrEqual => less(right, left) || same(evaluation, left, right),
+        Comparison::Equal => is_equal(evaluation, left, right),
+        Comparison::NotEqual => !is_equal(evaluation, left, right),
+        Comparison::Less => is_less(left, right),
+        Comparison::LessOrEqual => is_less(left, right) || is_equal(evaluation, left, right),
+        Comparison::Greater => is_less(right, left),
+        Comparison::GreaterOrEqual => is_less(right, left) || is_equal(evaluation, left, right),
     }
 }
 
-fn same(
+/// True if both sides are equal. Values of different types never are.
+fn is_equal(
     Evaluation { document, duplicates }: Evaluation<'_>,
     left: &Operand<'_>,
     right: &Operand<'_>,
@@ -64,7 +67,8 @@ fn same(
     }
 }
 
-fn less(left: &Operand<'_>, right: &Operand<'_>) -> bool {
+/// True if `left` is less than `right`. Only two numbers or two strings have an order.
+fn is_less(left: &Operand<'_>, right: &Operand<'_>) -> bool {
     match (left, right) {
         (Operand::Number(left), Operand::Number(right)) => left < right,
         (Operand::Text(left), Operand::Text(right)) => left.chars().lt(right.chars()),

@@ -6,7 +6,7 @@ use crate::naive::ValueId;
 use trommel_query::{Comparable, FilterQuery, Literal, Logical};
 
 impl<'a> Evaluation<'a> {
-    /// Whether the expression holds for the candidate, which `@` stands for.
+    /// Returns true if the expression holds for the candidate, to which `@` refers.
     pub(super) fn holds(self, filter: &Logical, candidate: ValueId) -> bool {
         match filter {
             Logical::Or(operands) => operands.iter().any(|operand| self.holds(operand, candidate)),

@@ -8,7 +8,7 @@ use regex::Regex;
 use trommel_query::{Argument, Comparable, FilterQuery, Function, FunctionCall};
 
 impl<'a> Evaluation<'a> {
-    /// The value of a function that yields one.
+    /// Evaluates a function that returns a value.
     pub(super) fn call(self, call: &FunctionCall, candidate: ValueId) -> Operand<'a> {
         match (call.function, call.arguments.as_slice()) {
             (Function::Length, [Argument::Value(value)]) => self.length(value, candidate),
@@ -16,7 +16,7 @@ impl<'a> Evaluation<'a> {
                 Operand::Number(self.nodes(query, candidate).len().into())
             }
             (Function::Value, [Argument::Nodes(query)]) => self.only_node(query, candidate),
-            // Not a function with a value, or not well-typed.
+            // A function that returns no value, or ill-typed arguments.
             (
                 Function::Length | Function::Count | Function::Value | Function::Match | Function::Search,
                 _,
@@ -24,7 +24,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The truth of a function that yields one.
+    /// Evaluates a function that returns a logical result.
     pub(super) fn test(self, call: &FunctionCall, candidate: ValueId) -> bool {
         match (call.function, call.arguments.as_slice()) {
             (Function::Match, [Argument::Value(text), Argument::Value(pattern)]) => {

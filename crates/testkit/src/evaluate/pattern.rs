@@ -4,9 +4,9 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The pattern in the syntax of the crate `regex`, or `None` when it is no I-Regexp.
+/// Translates a pattern to the syntax of the crate `regex`; `None` if it is not an I-Regexp.
 ///
-/// `^` and `$` are passed on and so are anchors, as the mappings of section 5 have it.
+/// `^` and `$` are copied and so become anchors, as in the mappings of section 5.
 pub(super) fn translate(pattern: &str) -> Option<String> {
     let mut translation = Translation { rest: pattern.chars().peekable(), out: String::new(), open: 0 };
     while translation.rest.peek().is_some() {
@@ -68,7 +68,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// The text between the braces that stand here.
+    /// Reads braces at the current position and returns the text between them.
     fn braces(&mut self) -> Option<String> {
         self.rest.next_if_eq(&'{')?;
         let mut text = String::new();
@@ -80,7 +80,7 @@ impl Translation<'_> {
         }
     }
 
-    /// What stands behind a backslash, inside or outside a class.
+    /// Translates the rest of an escape after its backslash, inside or outside a class.
     fn escape(&mut self) -> Option<()> {
         match self.rest.next()? {
             character @ ('(' | ')' | '*' | '+' | '-' | '.' | '?' | '[' | '\\' | ']' | '^' | '{' | '|'
@@ -98,7 +98,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// A class; the opening bracket has been read.
+    /// Translates a class after its opening bracket.
     fn class(&mut self) -> Option<()> {
         self.out.push('[');
         if self.rest.next_if_eq(&'^').is_some() {
@@ -124,12 +124,13 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// A character, a range or a category.
+    /// Translates a character, a range, or a category.
     fn class_item(&mut self, character: char) -> Option<()> {
         if character == '\\' && matches!(self.rest.peek(), Some('p' | 'P')) {
             return self.escape();
         }
         self.class_character(character)?;
+        // A hyphen before the closing bracket is a literal, not a range.
         let mut ahead = self.rest.clone();
         if ahead.next() == Some('-') && ahead.peek() != Some(&']') {
             self.rest.next();
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_what_the_grammar_has() {
+    fn accepts_every_form_of_the_grammar() {
         for (pattern, subject) in [
             ("", ""),
             ("a|b", "b"),
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_has_not() {
+    fn rejects_other_syntax() {
         for pattern in [
             "(",
             ")",

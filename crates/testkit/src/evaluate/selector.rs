@@ -36,8 +36,8 @@ impl Evaluation<'_> {
         members.into_iter().map(|member| member.value).collect()
     }
 
-    /// The elements at the places that `choose` gives for their number; none if the value is no
-    /// array.
+    /// Returns the elements at the indices that `choose` computes from their number; empty if the
+    /// value is not an array.
     fn elements(self, node: ValueId, choose: impl FnOnce(usize) -> Vec<usize>) -> Vec<ValueId> {
         match &self.document[node].data {
             Data::Array(items) => choose(items.len()).into_iter().map(|index| items[index]).collect(),
@@ -51,7 +51,7 @@ fn element(index: i64, count: usize) -> Option<usize> {
     usize::try_from(index).ok().filter(|&index| index < count)
 }
 
-/// Section 2.3.4.2.2, in its own words.
+/// The algorithm of section 2.3.4.2.2.
 fn slice_indices(slice: Slice, count: usize) -> Vec<usize> {
     let count = count as i128;
     let step = i128::from(slice.step);
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slices_as_the_rfc_does() {
+    fn slices_like_the_rfc() {
         let indices = |start, end, step| slice_indices(Slice { start, end, step }, 7);
         assert_eq!(indices(Some(1), Some(3), 1), [1, 2]);
         assert_eq!(indices(Some(5), None, 1), [5, 6]);

@@ -1,15 +1,16 @@
-//! Damage.
+//! Random damage.
 
 use super::random::Random;
 
-/// The text after one to three random accidents: cut short, a bit flipped, bytes lost, repeated,
-/// moved or put in. It always differs from what it was, and it may still be valid.
+/// Damages a text by one to three random accidents: truncation, a flipped bit, and bytes removed,
+/// repeated, swapped, or inserted. The result always differs from the text, but may still be valid.
 pub fn damage(seed: u64, text: &[u8]) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut damaged = text.to_vec();
     for _ in 0..random.between(1, 3) {
         accident(&mut random, &mut damaged);
     }
+    // Accidents may cancel out or change nothing, for example by swapping equal bytes.
     if damaged == text {
         damaged.push(b']');
     }

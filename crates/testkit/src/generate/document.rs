@@ -1,11 +1,11 @@
 //! Random documents.
 
 use super::random::Random;
+use super::scalars::{ScalarWriter, random_name, random_text};
 use super::shape::{Layout, Shape};
-use super::spelling::{Speller, random_name, random_text};
 use std::collections::BTreeSet;
 
-/// A random document, valid by RFC 8259.
+/// Generates a random document, valid by RFC 8259.
 pub fn document(seed: u64, shape: &Shape) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut text = Vec::new();
@@ -13,14 +13,13 @@ pub fn document(seed: u64, shape: &Shape) -> Vec<u8> {
     text
 }
 
-/// Writes one document behind what stands in `out` already; block edges count from the start of
-/// `out`.
+/// Appends one document to `out`. Block edges count from the start of `out`.
 pub(super) fn write(random: &mut Random, shape: &Shape, out: &mut Vec<u8>) {
     let mut writer = Writer { random, shape, out, left: shape.values, open: Vec::new() };
     writer.space();
     writer.value();
     while !writer.open.is_empty() {
-        writer.go_on();
+        writer.advance();
     }
     writer.space();
 }
@@ -41,9 +40,8 @@ struct Open {
 }
 
 impl Writer<'_> {
-    /// Ends the innermost container, or writes its next child as far as a scalar or an opening
-    /// bracket.
-    fn go_on(&mut self) {
+    /// Ends the innermost container, or writes its next child up to a scalar or an opening bracket.
+    fn advance(&mut self) {
         let open = self.open.last_mut().unwrap();
         if open.written == open.wanted || self.left == 0 {
             let (close, empty) = (if open.object { b'}' } else { b']' }, open.written == 0);
@@ -71,7 +69,7 @@ impl Writer<'_> {
 
     fn name(&mut self) {
         let name = self.choose_name();
-        Speller { random: self.random, out: self.out }.string(&name);
+        ScalarWriter { random: self.random, out: self.out }.string(&name);
         self.space();
         self.out.push(b':');
         if self.shape.layout == Layout::Pretty {
@@ -86,6 +84,8 @@ impl Writer<'_> {
             return open.names.iter().nth(self.random.below(open.names.len())).unwrap().clone();
         }
         let mut name = random_name(self.random, self.shape.names);
+        // Names are unique unless repetition was requested; a number makes a repeated one
+        // different.
         while !open.names.insert(name.clone()) {
             name.push_str(&self.random.below(100).to_string());
         }
@@ -118,16 +118,16 @@ impl Writer<'_> {
             0 => self.out.extend(b"null"),
             1 => self.out.extend(b"true"),
             2 => self.out.extend(b"false"),
-            3 => Speller { random: self.random, out: self.out }.number(self.shape.numbers),
+            3 => ScalarWriter { random: self.random, out: self.out }.number(self.shape.numbers),
             4 => {
                 let text = random_text(self.random, self.shape);
-                Speller { random: self.random, out: self.out }.string(&text);
+                ScalarWriter { random: self.random, out: self.out }.string(&text);
             }
-            _ => Speller { random: self.random, out: self.out }.edge_string(),
+            _ => ScalarWriter { random: self.random, out: self.out }.edge_string(),
         }
     }
 
-    /// A new line with its indentation, where the layout has them.
+    /// Writes a new line with its indentation, if the layout has them.
     fn line(&mut self) {
         if self.shape.layout == Layout::Pretty {
             self.out.push(b'\n');
@@ -135,7 +135,7 @@ impl Writer<'_> {
         }
     }
 
-    /// White space, where the layout has it anywhere.
+    /// Writes random white space, if the layout has it.
     fn space(&mut self) {
         let kinds = match self.shape.layout {
             Layout::Compact | Layout::Pretty => return,

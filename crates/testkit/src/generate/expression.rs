@@ -20,7 +20,8 @@ const PATTERNS: [&str; 14] = [
 ];
 
 impl Composer<'_> {
-    /// A filter selector that may hold filters in turn, `nesting` deep with itself.
+    /// Generates a filter selector, with nested filters up to a depth of `nesting`, itself
+    /// included.
     pub(super) fn filter(&mut self, nesting: usize) -> String {
         let expression = self.logical(nesting, 2);
         format!("?{}{expression}", self.blank())
@@ -62,7 +63,7 @@ impl Composer<'_> {
         let (left, right) = (self.comparable(nesting), self.comparable(nesting));
         let written = |operator: &str| format!("{left}{space}{operator}{space}{right}");
         match operator {
-            _ if !self.wishes.detour => written(operator),
+            _ if !self.options.detour => written(operator),
             "<=" => format!("({} || {left}=={right})", written("<")),
             ">=" => format!("({right}<{left} || {left}=={right})"),
             ">" => format!("{right}<{left}"),
@@ -89,7 +90,7 @@ impl Composer<'_> {
     }
 
     fn pattern(&mut self, nesting: usize) -> String {
-        if self.wishes.patterns && self.random.chance(15) {
+        if self.options.patterns && self.random.chance(15) {
             return self.value_argument(nesting);
         }
         let pattern = self.random.pick(&PATTERNS);
@@ -113,7 +114,7 @@ impl Composer<'_> {
         if self.random.chance(85) { "@" } else { "$" }
     }
 
-    /// A query of names and indices only.
+    /// Generates a query of names and indices only.
     fn singular(&mut self) -> String {
         let mut text = String::from(self.start());
         let mut negative = false;
@@ -127,10 +128,10 @@ impl Composer<'_> {
             negative |= index.starts_with('-');
             text.extend(["[", &self.element(&index), "]"]);
         }
-        if negative && self.wishes.detour { format!("value({text})") } else { text }
+        if negative && self.options.detour { format!("value({text})") } else { text }
     }
 
-    /// Any query.
+    /// Generates any query.
     fn query_text(&mut self, nesting: usize) -> String {
         let mut text = String::from(self.start());
         self.segments(&mut text, nesting);

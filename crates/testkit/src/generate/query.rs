@@ -1,63 +1,64 @@
-//! Random queries that have a chance to hit.
+//! Random queries that are likely to select something.
 
 use super::random::Random;
 use crate::naive::{Data, Document, ValueId, is_shorthand};
 
-/// What a random query may have.
+/// The features that a random query may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wishes {
-    /// Segments at most, when the query does not follow the way to some value.
+pub struct QueryOptions {
+    /// The maximum number of segments, for queries that do not follow the path of a value.
     pub segments: usize,
     /// Descendant segments.
     pub descendants: bool,
-    /// Filter selectors nested so deep at most; 0 for none.
+    /// The maximum nesting of filter selectors; 0 for no filters.
     pub filters: usize,
     /// Several selectors in a segment.
     pub lists: bool,
-    /// The query of the same seed means the same, but takes a way around what `serde_json_path`
-    /// 0.7.2 gets wrong:
-    /// - `<=`, `>` and `>=` are written by their definition, with `<` and `==` (it has Nothing
-    ///   neither `<=` nor `>=` Nothing, and some objects `>` others);
-    /// - a negative index becomes a slice of one element (in a singular query it does not find the
-    ///   first element by it);
-    /// - no white space stands before `..`, and the hexadecimal digits of escapes are capitals (it
-    ///   refuses the others).
+    /// Work around bugs of `serde_json_path` 0.7.2. The query of the same seed keeps its meaning,
+    /// but differs in notation:
+    /// - `<=`, `>`, and `>=` are written by their definition, with `<` and `==`. (That library has
+    ///   Nothing neither `<=` nor `>=` Nothing, and some objects `>` others.)
+    /// - A negative index becomes a slice of one element. (In a singular query, the library does
+    ///   not find the first element by a negative index.)
+    /// - There is no white space before `..`, and the hexadecimal digits of escapes are upper case.
+    ///   (The library rejects the alternatives.)
     pub detour: bool,
-    /// Patterns may come from the document, and so be anything.
+    /// Patterns may come from the document, and so be arbitrary text.
     pub patterns: bool,
 }
 
-impl Default for Wishes {
+impl Default for QueryOptions {
     fn default() -> Self {
         Self { segments: 4, descendants: true, filters: 2, lists: true, detour: false, patterns: true }
     }
 }
 
-/// A random query, valid and well-typed by RFC 9535, over names and values of the document. Two of
-/// three queries follow the way to one of its values, with wildcards, slices, filters and shortcuts
-/// on the way.
-pub fn query(seed: u64, document: &Document, wishes: &Wishes) -> String {
+/// Generates a random query, valid and well-typed by RFC 9535, with names and values of the
+/// document. Two of three queries follow the path of one of its values, with random wildcards,
+/// slices, filters, and shortcuts.
+pub fn query(seed: u64, document: &Document, options: &QueryOptions) -> String {
     let mut random = Random::new(seed);
     let words = Words::of(document);
-    let mut composer = Composer { random: &mut random, words: &words, wishes: *wishes };
+    let mut composer = Composer { random: &mut random, words: &words, options: *options };
     let mut text = String::from("$");
     if composer.random.chance(67) {
         let goal = composer.random.below(document.ids().len());
         let goal = document.ids().nth(goal).unwrap();
         composer.follow(document, goal, &mut text);
     } else {
-        composer.segments(&mut text, wishes.filters);
+        composer.segments(&mut text, options.filters);
     }
     text
 }
 
-/// A random filter, valid and well-typed by RFC 9535, over names and values of the document.
-pub fn filter(seed: u64, document: &Document, wishes: &Wishes) -> String {
+/// Generates a random filter, valid and well-typed by RFC 9535, with names and values of the
+/// document.
+pub fn filter(seed: u64, document: &Document, options: &QueryOptions) -> String {
     let (mut random, words) = (Random::new(seed), Words::of(document));
-    Composer { random: &mut random, words: &words, wishes: *wishes }.filter(wishes.filters)
+    Composer { random: &mut random, words: &words, options: *options }.filter(options.filters)
 }
 
-/// What the document offers to ask for.
+/// The names and values that the document offers to queries.
 pub(super) struct Words {
     pub(super) names: Vec<String>,
     pub(super) numbers: Vec<String>,
@@ -87,10 +88,10 @@ impl Words {
 pub(super) struct Composer<'a> {
     pub(super) random: &'a mut Random,
     pub(super) words: &'a Words,
-    pub(super) wishes: Wishes,
+    pub(super) options: QueryOptions,
 }
 
-/// A selector, with the two that have a form of their own after a dot.
+/// A selector. The first two variants have a shorthand after a dot.
 enum Choice {
     Name(String),
     Wildcard,
@@ -98,34 +99,34 @@ enum Choice {
 }
 
 impl Composer<'_> {
-    /// Segments that lead to `goal`, or past it.
+    /// Appends segments that lead to `goal`, or past it.
     fn follow(&mut self, document: &Document, goal: ValueId, text: &mut String) {
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         let mut at = goal;
         while let Some(parent) = document.parent(at) {
-            way.push(at);
+            path.push(at);
             at = parent;
         }
         let mut descendant = false;
-        for step in way.into_iter().rev() {
-            if step != goal && self.wishes.descendants && self.random.chance(20) {
+        for step in path.into_iter().rev() {
+            if step != goal && self.options.descendants && self.random.chance(20) {
                 descendant = true;
                 continue;
             }
-            let choice = self.towards(document, step);
-            self.segment(choice, descendant, self.wishes.filters, text);
+            let choice = self.selector_for(document, step);
+            self.segment(choice, descendant, self.options.filters, text);
             descendant = false;
         }
         if self.random.chance(25) {
-            let choice = self.selector(self.wishes.filters);
-            self.segment(choice, false, self.wishes.filters, text);
+            let choice = self.selector(self.options.filters);
+            self.segment(choice, false, self.options.filters, text);
         }
     }
 
-    /// A selector that selects `step` among its siblings, or at least looks at it.
-    fn towards(&mut self, document: &Document, step: ValueId) -> Choice {
-        if self.wishes.filters > 0 && self.random.chance(12) {
-            return Choice::Other(self.filter(self.wishes.filters));
+    /// Returns a selector that selects `step` among its siblings, or at least tests it.
+    fn selector_for(&mut self, document: &Document, step: ValueId) -> Choice {
+        if self.options.filters > 0 && self.random.chance(12) {
+            return Choice::Other(self.filter(self.options.filters));
         }
         if self.random.chance(20) {
             return Choice::Wildcard;
@@ -134,18 +135,18 @@ impl Composer<'_> {
         if let Some(member) = document.members(parent).get(position) {
             return Choice::Name(member.name.clone());
         }
-        let behind = document.children(parent).len() - position;
+        let from_end = document.children(parent).len() - position;
         Choice::Other(match self.random.below(4) {
             0 | 1 => position.to_string(),
-            2 => self.element(&format!("-{behind}")),
+            2 => self.element(&format!("-{from_end}")),
             _ => format!("{position}:{}", position + self.random.below(4)),
         })
     }
 
-    /// Random segments.
+    /// Appends random segments.
     pub(super) fn segments(&mut self, text: &mut String, filters: usize) {
-        for _ in 0..self.random.below(self.wishes.segments + 1) {
-            let descendant = self.wishes.descendants && self.random.chance(25);
+        for _ in 0..self.random.below(self.options.segments + 1) {
+            let descendant = self.options.descendants && self.random.chance(25);
             let choice = self.selector(filters);
             self.segment(choice, descendant, filters, text);
         }
@@ -154,9 +155,9 @@ impl Composer<'_> {
     fn segment(&mut self, first: Choice, descendant: bool, filters: usize, text: &mut String) {
         if self.random.chance(3) {
             let space = self.random.pick(&[" ", "\n", " \t"]);
-            text.push_str(if self.wishes.detour { "" } else { space });
+            text.push_str(if self.options.detour { "" } else { space });
         }
-        let alone = !self.wishes.lists || self.random.chance(85);
+        let alone = !self.options.lists || self.random.chance(85);
         let dots = if descendant { ".." } else { "." };
         match first {
             Choice::Name(name) if alone && is_shorthand(&name) && self.random.chance(70) => {
@@ -177,8 +178,8 @@ impl Composer<'_> {
                 let choice = self.selector(filters);
                 list.push(self.bracketed(choice));
             }
-            let place = self.random.below(list.len());
-            list.swap(0, place);
+            let other = self.random.below(list.len());
+            list.swap(0, other);
         }
         text.push_str(if descendant { "..[" } else { "[" });
         text.push_str(self.blank());
@@ -220,11 +221,13 @@ impl Composer<'_> {
         }
     }
 
-    /// The selector of one element.
+    /// Returns the selector of one element.
     pub(super) fn element(&self, index: &str) -> String {
         match index.strip_prefix('-') {
-            Some("1") if self.wishes.detour => "-1:".into(),
-            Some(behind) if self.wishes.detour => format!("{index}:-{}", behind.parse::<u64>().unwrap() - 1),
+            Some("1") if self.options.detour => "-1:".into(),
+            Some(from_end) if self.options.detour => {
+                format!("{index}:-{}", from_end.parse::<u64>().unwrap() - 1)
+            }
             _ => index.into(),
         }
     }
@@ -244,7 +247,7 @@ impl Composer<'_> {
         if self.random.chance(8) { self.random.pick(&[" ", "\t", "\r\n", "  "]) } else { "" }
     }
 
-    /// A string literal in either kind of quotes.
+    /// Returns a string literal in either kind of quotes.
     pub(super) fn string(&mut self, text: &str) -> String {
         let quote = if self.random.chance(70) { '\'' } else { '"' };
         let mut literal = String::from(quote);
@@ -257,7 +260,7 @@ impl Composer<'_> {
                 _ if character < ' ' || self.random.chance(3) => {
                     for unit in character.encode_utf16(&mut [0; 2]) {
                         let escape = format!("\\u{unit:04x}");
-                        let escape = if self.wishes.detour { format!("\\u{unit:04X}") } else { escape };
+                        let escape = if self.options.detour { format!("\\u{unit:04X}") } else { escape };
                         literal.push_str(&escape);
                     }
                 }

@@ -1,47 +1,47 @@
-//! What a random document should look like.
+//! The shape of random documents.
 
-/// Bounds and habits of a random document.
+/// The bounds and style of a random document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Values at most, containers included.
+    /// The maximum number of values, containers included.
     pub values: usize,
-    /// Containers open at once at most.
+    /// The maximum number of open containers.
     pub depth: usize,
-    /// Children of a container at most.
+    /// The maximum number of children of a container.
     pub width: usize,
-    /// Characters of an ordinary string at most; strings that aim at block edges are longer.
+    /// The maximum number of characters of an ordinary string; strings at block edges are longer.
     pub text: usize,
-    /// What names are made of.
+    /// The kind of names.
     pub names: Names,
-    /// What numbers are made of.
+    /// The kind of numbers.
     pub numbers: Numbers,
-    /// Where white space stands.
+    /// The placement of white space.
     pub layout: Layout,
-    /// Whether a name may be repeated in an object.
+    /// Names may be repeated in an object.
     pub duplicates: bool,
 }
 
-/// What names are made of.
+/// The kind of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
     /// A few short words, so that queries hit often.
     Plain,
-    /// Those, and all that is difficult: empty, structural characters, quotes, escapes, other
+    /// The plain names and difficult ones: empty, structural characters, quotes, escapes, other
     /// alphabets, long ones.
     Odd,
 }
 
-/// What numbers are made of.
+/// The kind of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// Numbers that a double holds exactly or spells uniquely, so that every reader agrees about
-    /// their order.
+    /// Numbers that a double represents exactly or with a unique shortest notation, so that all
+    /// parsers agree on their order.
     Plain,
-    /// Any spelling: exponents, integers beyond 64 bits, values beyond a double, negative zero.
+    /// Any notation: exponents, integers beyond 64 bits, values beyond a double, negative zero.
     Wild,
 }
 
-/// Where white space stands.
+/// The placement of white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Nowhere.
@@ -55,7 +55,7 @@ pub enum Layout {
 }
 
 impl Default for Shape {
-    /// Small documents with everything in them but repeated names.
+    /// Small documents with all features except repeated names.
     fn default() -> Self {
         Self {
             values: 40,
@@ -71,22 +71,23 @@ impl Default for Shape {
 }
 
 impl Shape {
-    /// Documents about which every JSONPath library can agree: plain names and numbers.
+    /// Documents on which all JSONPath libraries can agree: plain names and numbers.
     pub fn plain() -> Self {
         Self { names: Names::Plain, numbers: Numbers::Plain, ..Self::default() }
     }
 
-    /// Documents that are mostly levels, and as a rule as many as allowed.
+    /// Deep documents, usually of the maximum depth.
     pub fn deep(depth: usize) -> Self {
         Self { values: depth * 3, depth, width: 2, ..Self::default() }
     }
 
-    /// Whether the last child of every container should be one in turn, as far as the depth allows.
+    /// Returns true if the last child of every container should be a container, as far as the depth
+    /// allows.
     pub(super) fn is_deep(&self) -> bool {
         self.depth > 20
     }
 
-    /// Documents with one long level and little below.
+    /// Documents with one long level and few values below it.
     pub fn wide(width: usize) -> Self {
         Self { values: width * 6, depth: 3, width, ..Self::default() }
     }

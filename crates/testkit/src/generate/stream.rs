@@ -5,9 +5,9 @@ use super::random::Random;
 use super::shape::{Layout, Shape};
 use crate::naive::Framing;
 
-/// A valid stream of `records` random documents in that framing; [`Framing::Single`] takes one
-/// document whatever the number. Lines end with LF or CR LF, some are blank, and the last may have
-/// no end.
+/// Generates a valid stream of `records` random documents in a framing. [`Framing::Single`] has one
+/// document, regardless of `records`. Lines end with LF or CR LF, some are blank, and the last one
+/// may have no line end.
 pub fn stream(seed: u64, shape: &Shape, framing: Framing, records: usize) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut out = Vec::new();

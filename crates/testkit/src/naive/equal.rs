@@ -1,17 +1,18 @@
-//! Equality of values as RFC 9535 sees it.
+//! Equality of values by RFC 9535.
 
 use super::tree::{Data, Document, Member, ValueId};
 use crate::decimal::Decimal;
 use std::collections::BTreeMap;
 
-/// Whether two values, perhaps of different documents, are equal (RFC 9535, section 2.3.5.2.2):
-/// numbers by mathematical value, strings by their characters, arrays element by element, objects
-/// without regard to the order of their members. Of members with one name the first counts.
+/// Returns true if two values, possibly of different documents, are equal (RFC 9535, section
+/// 2.3.5.2.2): numbers by mathematical value, strings by their characters, arrays element by
+/// element, objects regardless of the order of their members. Of several members with the same
+/// name, the first one counts.
 pub fn equal(left: (&Document, ValueId), right: (&Document, ValueId)) -> bool {
     equal_by(left, right, false)
 }
 
-/// The same; with `last`, the last of members with one name counts.
+/// Like [`equal`]. If `last` is true, the last of several members with the same name counts.
 pub fn equal_by(left: (&Document, ValueId), right: (&Document, ValueId), last: bool) -> bool {
     let mut open = vec![(left.1, right.1)];
     while let Some((a, b)) = open.pop() {

@@ -1,45 +1,44 @@
-//! Why a text is not JSON.
+//! The reasons why a text is not JSON.
 
 use std::fmt;
 
-/// A refusal: what is wrong, and where.
+/// A parse error: its kind and offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// Absolute offset of the first byte that cannot stand where it stands: for an escape its
-    /// backslash, for bad UTF-8 the first byte of the bad sequence, for a text that ends too early
-    /// its length.
+    /// The absolute offset of the first invalid byte: for an escape its backslash, for invalid
+    /// UTF-8 the first byte of the sequence, for a truncated text its length.
     pub offset: u64,
-    /// What is wrong.
+    /// The kind of error.
     pub kind: ErrorKind,
 }
 
-/// What is wrong with a text.
+/// The kind of parse error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// There is nothing but white space.
+    /// Only white space.
     Empty,
     /// The text ends inside a value.
     End,
     /// A byte that the grammar does not allow here.
     Byte,
-    /// Something follows the value.
+    /// Data after the value.
     Trailing,
-    /// Bytes in a string that are not UTF-8.
+    /// Invalid UTF-8 in a string.
     Utf8,
-    /// A control character in a string that is not escaped.
+    /// An unescaped control character in a string.
     Control,
-    /// An escape that the RFC does not know.
+    /// An escape that the RFC does not define.
     Escape,
-    /// `\uD800` to `\uDFFF` that is not half of a pair.
+    /// An unpaired surrogate, `\uD800` to `\uDFFF`.
     Surrogate,
-    /// A number breaks off or goes on wrongly.
+    /// A malformed number.
     Number,
-    /// Neither `null` nor `true` nor `false`.
+    /// A word that is not `null`, `true`, or `false`.
     Literal,
-    /// More containers are open than allowed.
+    /// More open containers than allowed.
     Depth,
-    /// An element of a JSON text sequence that may have been cut: a number or literal without white
-    /// space behind it.
+    /// An element of a JSON text sequence that may have been truncated: a number or literal that is
+    /// not followed by white space.
     Truncated,
     /// Text before the first record separator of a JSON text sequence.
     Separator,

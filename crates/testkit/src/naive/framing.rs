@@ -1,41 +1,41 @@
 //! Streams of records.
 
 use super::error::{Error, ErrorKind};
-use super::parser::{Parser, after_mark, whole};
+use super::parser::{Parser, bom_length, parse_all};
 use super::tree::{Document, Span};
 
-/// How records are told apart.
+/// The separation of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Framing {
     /// The whole input is one record.
     Single,
-    /// A record a line; lines of white space alone are none. Lines end with LF (a CR before it is
-    /// white space).
+    /// One record a line; lines of white space only are skipped. Lines end with LF (a CR before it
+    /// is white space).
     Lines,
-    /// One value after another, white space between them where a number or literal would run into
-    /// what follows.
+    /// One value after another, separated by white space where a number or literal would otherwise
+    /// run into the next value.
     Concatenated,
-    /// RFC 7464: a record separator (0x1E) before each record. An element of white space alone is
-    /// no record.
+    /// RFC 7464: a record separator (0x1E) before each record. Elements of white space only are
+    /// skipped.
     JsonSeq,
 }
 
-/// A record, good or bad.
+/// A valid or malformed record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The bytes that belong to the record: the line without its end, the element without its
-    /// separator, all of the input, or the value itself when values are concatenated (to the end of
-    /// the input when it is bad).
+    /// The bytes of the record: the line without its end, the element without its separator, all of
+    /// the input, or the value itself if values are concatenated (up to the end of the input if it
+    /// is malformed).
     pub span: Span,
-    /// The document, or why it is none.
+    /// The document, or the error.
     pub outcome: Result<Document, Error>,
 }
 
-/// Reads a stream. After a bad record a stream of lines or sequence elements goes on; concatenated
-/// values end there, since nothing tells where the next one would begin.
+/// Reads a stream. After a malformed record, a stream of lines or sequence elements continues.
+/// Concatenated values end there, because the start of the next value is unknown.
 pub fn records(bytes: &[u8], framing: Framing) -> Vec<Record> {
     match framing {
-        Framing::Single => vec![record(bytes, after_mark(bytes), bytes.len())],
+        Framing::Single => vec![record(bytes, bom_length(bytes), bytes.len())],
         Framing::Lines => lines(bytes),
         Framing::Concatenated => concatenated(bytes),
         Framing::JsonSeq => sequence(bytes),
@@ -43,15 +43,15 @@ pub fn records(bytes: &[u8], framing: Framing) -> Vec<Record> {
 }
 
 fn record(bytes: &[u8], start: usize, end: usize) -> Record {
-    Record { span: Span::new(start, end), outcome: whole(Parser::new(&bytes[..end], start)) }
+    Record { span: Span::new(start, end), outcome: parse_all(Parser::new(&bytes[..end], start)) }
 }
 
 fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
 }
 
-/// The stretches of `bytes[from..]` between the separators.
-fn stretches(bytes: &[u8], from: usize, separator: u8) -> Vec<(usize, usize)> {
+/// Returns the sections of `bytes[from..]` between the separators.
+fn split_at_separators(bytes: &[u8], from: usize, separator: u8) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut start = from;
     for at in from..=bytes.len() {
@@ -64,13 +64,13 @@ fn stretches(bytes: &[u8], from: usize, separator: u8) -> Vec<(usize, usize)> {
 }
 
 fn lines(bytes: &[u8]) -> Vec<Record> {
-    let mut found = stretches(bytes, after_mark(bytes), b'\n');
+    let mut found = split_at_separators(bytes, bom_length(bytes), b'\n');
     found.retain(|&(start, end)| !is_blank(&bytes[start..end]));
     found.into_iter().map(|(start, end)| record(bytes, start, end)).collect()
 }
 
 fn sequence(bytes: &[u8]) -> Vec<Record> {
-    let mut found = stretches(bytes, after_mark(bytes), 0x1E);
+    let mut found = split_at_separators(bytes, bom_length(bytes), 0x1E);
     let (start, end) = found.remove(0);
     let mut records = Vec::new();
     if let Some(at) = (start..end).find(|&at| !is_blank(&bytes[at..=at])) {
@@ -82,7 +82,8 @@ fn sequence(bytes: &[u8]) -> Vec<Record> {
     records
 }
 
-/// Section 2.4: what could go on behind the end may have been cut, and must not be taken for whole.
+/// RFC 7464, section 2.4: a value that could continue after the end may be truncated and must be
+/// rejected.
 fn element(bytes: &[u8], start: usize, end: usize) -> Record {
     let mut record = record(bytes, start, end);
     if let Ok(document) = &record.outcome {
@@ -97,7 +98,7 @@ fn element(bytes: &[u8], start: usize, end: usize) -> Record {
 
 fn concatenated(bytes: &[u8]) -> Vec<Record> {
     let mut records = Vec::new();
-    let mut parser = Parser::new(bytes, after_mark(bytes));
+    let mut parser = Parser::new(bytes, bom_length(bytes));
     loop {
         parser.lexer.space();
         let start = parser.lexer.at;
@@ -105,17 +106,17 @@ fn concatenated(bytes: &[u8]) -> Vec<Record> {
         let outcome = parser.value().and_then(|document| {
             let next = parser.lexer.peek();
             let self_delimiting = matches!(first, b'"' | b'[' | b'{');
-            let apart = matches!(next, None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'[' | b'{'));
-            if self_delimiting || apart {
+            let is_separated = matches!(next, None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'[' | b'{'));
+            if self_delimiting || is_separated {
                 Ok(document)
             } else {
-                Err(parser.lexer.refuse(ErrorKind::Trailing))
+                Err(parser.lexer.error(ErrorKind::Trailing))
             }
         });
-        let bad = outcome.is_err();
-        let end = if bad { bytes.len() } else { parser.lexer.at };
+        let failed = outcome.is_err();
+        let end = if failed { bytes.len() } else { parser.lexer.at };
         records.push(Record { span: Span::new(start, end), outcome });
-        if bad {
+        if failed {
             return records;
         }
     }

@@ -1,8 +1,8 @@
-//! Strings, numbers and literals, byte by byte.
+//! Strings, numbers, and literals, byte by byte.
 
 use super::error::{Error, ErrorKind};
 
-/// A place in the text; the record ends where `bytes` do.
+/// A position in the text. The record ends at the end of `bytes`.
 #[derive(Clone, Debug)]
 pub(super) struct Lexer<'a> {
     pub(super) bytes: &'a [u8],
@@ -20,29 +20,29 @@ impl Lexer<'_> {
         }
     }
 
-    /// The error for the byte here, or for the end of the text.
-    pub(super) fn refuse(&self, kind: ErrorKind) -> Error {
+    /// Creates the error for the current byte, or for the end of the text.
+    pub(super) fn error(&self, kind: ErrorKind) -> Error {
         Error::new(self.at, if self.peek().is_none() { ErrorKind::End } else { kind })
     }
 
     pub(super) fn literal(&mut self, word: &str) -> Result<(), Error> {
         for expected in word.bytes() {
             if self.peek() != Some(expected) {
-                return Err(self.refuse(ErrorKind::Literal));
+                return Err(self.error(ErrorKind::Literal));
             }
             self.at += 1;
         }
         Ok(())
     }
 
-    /// A number (section 6), as it is spelt.
+    /// Reads a number (section 6) and returns its lexeme.
     pub(super) fn number(&mut self) -> Result<String, Error> {
         let start = self.at;
         self.at += usize::from(self.peek() == Some(b'-'));
         if self.peek() == Some(b'0') {
             self.at += 1;
             if matches!(self.peek(), Some(b'0'..=b'9')) {
-                return Err(self.refuse(ErrorKind::Number));
+                return Err(self.error(ErrorKind::Number));
             }
         } else {
             self.digits()?;
@@ -61,7 +61,7 @@ impl Lexer<'_> {
 
     fn digits(&mut self) -> Result<(), Error> {
         if !matches!(self.peek(), Some(b'0'..=b'9')) {
-            return Err(self.refuse(ErrorKind::Number));
+            return Err(self.error(ErrorKind::Number));
         }
         while matches!(self.peek(), Some(b'0'..=b'9')) {
             self.at += 1;
@@ -69,7 +69,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// A string (section 7), escapes undone; the opening quote stands here.
+    /// Reads a string (section 7) from its opening quote and decodes its escapes.
     pub(super) fn string(&mut self) -> Result<String, Error> {
         let mut text = String::new();
         self.at += 1;
@@ -80,13 +80,13 @@ impl Lexer<'_> {
                     return Ok(text);
                 }
                 Some(b'\\') => text.push(self.escape()?),
-                Some(0..=0x1F) => return Err(self.refuse(ErrorKind::Control)),
+                Some(0..=0x1F) => return Err(self.error(ErrorKind::Control)),
                 Some(byte @ 0x20..=0x7F) => {
                     text.push(char::from(byte));
                     self.at += 1;
                 }
                 Some(_) => text.push(self.multibyte()?),
-                None => return Err(self.refuse(ErrorKind::End)),
+                None => return Err(self.error(ErrorKind::End)),
             }
         }
     }
@@ -94,7 +94,7 @@ impl Lexer<'_> {
     fn multibyte(&mut self) -> Result<char, Error> {
         let rest = &self.bytes[self.at..];
         let decoded = (2..=4).find_map(|length| str::from_utf8(rest.get(..length)?).ok()?.chars().next());
-        let character = decoded.ok_or_else(|| self.refuse(ErrorKind::Utf8))?;
+        let character = decoded.ok_or_else(|| self.error(ErrorKind::Utf8))?;
         self.at += character.len_utf8();
         Ok(character)
     }
@@ -111,13 +111,13 @@ impl Lexer<'_> {
             Some(b't') => '\t',
             Some(b'u') => return self.unicode(start),
             Some(_) => return Err(Error::new(start, ErrorKind::Escape)),
-            None => return Err(self.refuse(ErrorKind::End)),
+            None => return Err(self.error(ErrorKind::End)),
         };
         self.at += 1;
         Ok(character)
     }
 
-    /// `\uXXXX`, or two of them that form a pair; the first `u` stands here.
+    /// Reads `\uXXXX`, or two of them that form a pair, from the first `u` on.
     fn unicode(&mut self, start: usize) -> Result<char, Error> {
         let first = self.hexadecimal(start)?;
         if let Some(character) = char::from_u32(first) {
@@ -132,9 +132,10 @@ impl Lexer<'_> {
             match self.peek() {
                 Some(byte) if byte == expected => self.at += 1,
                 Some(_) => return Err(lone),
-                None => return Err(self.refuse(ErrorKind::End)),
+                None => return Err(self.error(ErrorKind::End)),
             }
         }
+        // `hexadecimal` expects the position of the `u`.
         self.at -= 1;
         let second = self.hexadecimal(second_start)?;
         if !(0xDC00..=0xDFFF).contains(&second) {
@@ -143,12 +144,12 @@ impl Lexer<'_> {
         Ok(char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00)).unwrap())
     }
 
-    /// Four hexadecimal digits behind the `u` that stands here.
+    /// Reads four hexadecimal digits after the current `u`.
     fn hexadecimal(&mut self, start: usize) -> Result<u32, Error> {
         self.at += 1;
         let mut value = 0;
         for _ in 0..4 {
-            let byte = self.peek().ok_or_else(|| self.refuse(ErrorKind::End))?;
+            let byte = self.peek().ok_or_else(|| self.error(ErrorKind::End))?;
             let digit = char::from(byte).to_digit(16).ok_or(Error::new(start, ErrorKind::Escape))?;
             value = value * 16 + digit;
             self.at += 1;

@@ -4,28 +4,28 @@ use super::error::{Error, ErrorKind};
 use super::lexer::Lexer;
 use super::tree::{Data, Document, Member, Parent, Span, Value, ValueId};
 
-/// How many containers may be open at once unless [`parse_within`] is told otherwise.
+/// The default maximum number of open containers.
 pub const DEPTH_LIMIT: usize = 10_000;
 
-/// Reads a text that is one value, with white space around it at most.
+/// Parses a text that consists of one value and optional white space around it.
 pub fn parse(bytes: &[u8]) -> Result<Document, Error> {
     parse_within(bytes, DEPTH_LIMIT)
 }
 
 /// Like [`parse`], with at most `depth` containers open at once.
 pub fn parse_within(bytes: &[u8], depth: usize) -> Result<Document, Error> {
-    let mut parser = Parser::new(bytes, after_mark(bytes));
+    let mut parser = Parser::new(bytes, bom_length(bytes));
     parser.limit = depth;
-    whole(parser)
+    parse_all(parser)
 }
 
-/// Length of the byte order mark that `bytes` begins with.
-pub(super) fn after_mark(bytes: &[u8]) -> usize {
+/// Returns the length of the byte order mark at the start of `bytes`.
+pub(super) fn bom_length(bytes: &[u8]) -> usize {
     if bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 }
 }
 
-/// Reads everything that is left as one value.
-pub(super) fn whole(mut parser: Parser<'_>) -> Result<Document, Error> {
+/// Parses the remaining text as one value.
+pub(super) fn parse_all(mut parser: Parser<'_>) -> Result<Document, Error> {
     parser.lexer.space();
     if parser.lexer.peek().is_none() {
         return Err(Error::new(parser.lexer.at, ErrorKind::Empty));
@@ -34,7 +34,7 @@ pub(super) fn whole(mut parser: Parser<'_>) -> Result<Document, Error> {
     parser.lexer.space();
     match parser.lexer.peek() {
         None => Ok(document),
-        Some(_) => Err(parser.lexer.refuse(ErrorKind::Trailing)),
+        Some(_) => Err(parser.lexer.error(ErrorKind::Trailing)),
     }
 }
 
@@ -50,20 +50,20 @@ impl<'a> Parser<'a> {
         Self { lexer: Lexer { bytes, at }, limit: DEPTH_LIMIT, values: Vec::new(), open: Vec::new() }
     }
 
-    /// Reads the value that begins here.
+    /// Parses the value at the current position.
     pub(super) fn value(&mut self) -> Result<Document, Error> {
         self.values.clear();
         self.open.clear();
         self.begin()?;
         while let Some(&container) = self.open.last() {
-            self.go_on(container)?;
+            self.advance(container)?;
         }
         Ok(Document { values: std::mem::take(&mut self.values) })
     }
 
-    /// Reads on in a container: its end, or its next child as far as a scalar or an opening
+    /// Continues in a container: reads its end, or its next child up to a scalar or an opening
     /// bracket.
-    fn go_on(&mut self, container: ValueId) -> Result<(), Error> {
+    fn advance(&mut self, container: ValueId) -> Result<(), Error> {
         self.lexer.space();
         let (close, empty) = match &self.values[container.0].data {
             Data::Array(items) => (b']', items.is_empty()),
@@ -83,7 +83,7 @@ impl<'a> Parser<'a> {
                 self.child(container)
             }
             Some(_) if empty => self.child(container),
-            _ => Err(self.lexer.refuse(ErrorKind::Byte)),
+            _ => Err(self.lexer.error(ErrorKind::Byte)),
         }
     }
 
@@ -108,10 +108,10 @@ impl<'a> Parser<'a> {
     }
 
     fn expect(&self, byte: u8) -> Result<(), Error> {
-        if self.lexer.peek() == Some(byte) { Ok(()) } else { Err(self.lexer.refuse(ErrorKind::Byte)) }
+        if self.lexer.peek() == Some(byte) { Ok(()) } else { Err(self.lexer.error(ErrorKind::Byte)) }
     }
 
-    /// Reads a scalar whole, or a container's opening bracket.
+    /// Reads a whole scalar, or a container's opening bracket.
     fn begin(&mut self) -> Result<(), Error> {
         let start = self.lexer.at;
         let data = match self.lexer.peek() {
@@ -122,7 +122,7 @@ impl<'a> Parser<'a> {
             Some(b'n') => self.lexer.literal("null").map(|()| Data::Null)?,
             Some(b't') => self.lexer.literal("true").map(|()| Data::Bool(true))?,
             Some(b'f') => self.lexer.literal("false").map(|()| Data::Bool(false))?,
-            _ => return Err(self.lexer.refuse(ErrorKind::Byte)),
+            _ => return Err(self.lexer.error(ErrorKind::Byte)),
         };
         let opens = matches!(data, Data::Array(_) | Data::Object(_));
         self.push(start, data);
@@ -134,7 +134,7 @@ impl<'a> Parser<'a> {
 
     fn bracket(&mut self, data: Data) -> Result<Data, Error> {
         if self.open.len() >= self.limit {
-            return Err(self.lexer.refuse(ErrorKind::Depth));
+            return Err(self.lexer.error(ErrorKind::Depth));
         }
         self.lexer.at += 1;
         Ok(data)

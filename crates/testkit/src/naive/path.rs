@@ -1,15 +1,16 @@
-//! How places are written down.
+//! Paths of values as text.
 
 use super::tree::{Data, Document, ValueId};
 use std::fmt::Write;
 
 impl Document {
-    /// The normalized path of a value (RFC 9535, section 2.7).
+    /// Returns the normalized path of a value (RFC 9535, section 2.7).
     pub fn path(&self, id: ValueId) -> String {
         self.render(id, &|name| format!("[{}]", normalized_name(name)), &|index| format!("[{index}]"))
     }
 
-    /// The path of a value in shorthand, elements not told apart: `$.users[*]['first name']`.
+    /// Returns the path of a value in shorthand, the same for all elements of an array:
+    /// `$.users[*]['first name']`.
     pub fn shorthand_path(&self, id: ValueId) -> String {
         let name = |name: &str| {
             if is_shorthand(name) { format!(".{name}") } else { format!("[{}]", normalized_name(name)) }
@@ -33,7 +34,7 @@ impl Document {
     }
 }
 
-/// A name as normalized paths write it, single quotes included.
+/// Formats a name as in normalized paths, single quotes included.
 pub fn normalized_name(name: &str) -> String {
     let mut text = String::from("'");
     for character in name.chars() {
@@ -53,7 +54,7 @@ pub fn normalized_name(name: &str) -> String {
     text
 }
 
-/// Whether a name can be written after a dot (RFC 9535, section 2.5.1.1).
+/// Returns true if a name can be written after a dot (RFC 9535, section 2.5.1.1).
 pub fn is_shorthand(name: &str) -> bool {
     let first =
         |character: char| character.is_ascii_alphabetic() || character == '_' || !character.is_ascii();

@@ -5,9 +5,9 @@ use std::ops::{Index, Range};
 /// A half-open range of absolute byte offsets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
-    /// Offset of the first byte.
+    /// The offset of the first byte.
     pub start: u64,
-    /// Offset one past the last byte.
+    /// The offset one past the last byte.
     pub end: u64,
 }
 
@@ -16,7 +16,7 @@ impl Span {
         Self { start: start as u64, end: end as u64 }
     }
 
-    /// The span as a range to slice the whole input with.
+    /// Returns the span as a range to slice the whole input with.
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
@@ -44,7 +44,7 @@ impl Kind {
     pub const ALL: [Self; 6] =
         [Self::Array, Self::Boolean, Self::Null, Self::Number, Self::Object, Self::String];
 
-    /// The name JSON Schema gives the type.
+    /// Returns the name of the type in JSON Schema.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Array => "array",
@@ -57,47 +57,47 @@ impl Kind {
     }
 }
 
-/// Names a value of one [`Document`]; ordered as the values begin in the text.
+/// Identifies a value of one [`Document`]. Ids are ordered by the start of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ValueId(pub(super) usize);
 
-/// A document: all its values in the order in which they begin.
+/// A document: all its values, ordered by their start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     pub(super) values: Vec<Value>,
 }
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     /// The bytes of the value, without white space around it.
     pub span: Span,
     /// The value itself.
     pub data: Data,
-    /// Number of values from the root to this one, both counted.
+    /// The number of values from the root to this one, both included.
     pub depth: u32,
     pub(super) parent: Option<Parent>,
     /// One past the last value inside this one.
     pub(super) end: usize,
 }
 
-/// The container of a value, and the value's place in it.
+/// The container of a value, and the value's index in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Parent {
     pub(super) value: ValueId,
     pub(super) position: usize,
 }
 
-/// What a value is.
+/// The content of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
     /// `null`
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// The number as it is spelt.
+    /// The lexeme of the number.
     Number(String),
-    /// The string, escapes undone.
+    /// The string with its escapes decoded.
     String(String),
     /// The elements.
     Array(Vec<ValueId>),
@@ -108,7 +108,7 @@ pub enum Data {
 /// A member of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
-    /// The name, escapes undone.
+    /// The name with its escapes decoded.
     pub name: String,
     /// The bytes of the name, quotes included.
     pub name_span: Span,
@@ -117,7 +117,7 @@ pub struct Member {
 }
 
 impl Data {
-    /// The type of the value.
+    /// Returns the type of the value.
     pub const fn kind(&self) -> Kind {
         match self {
             Self::Null => Kind::Null,
@@ -131,22 +131,22 @@ impl Data {
 }
 
 impl Document {
-    /// The value that the text is.
+    /// Returns the root value.
     pub fn root(&self) -> ValueId {
         ValueId(0)
     }
 
-    /// All values in the order in which they begin.
+    /// Iterates over all values, ordered by their start.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = ValueId> + ExactSizeIterator + use<> {
         (0..self.values.len()).map(ValueId)
     }
 
-    /// The value and everything inside it, in pre-order.
+    /// Iterates over the value and everything inside it, in pre-order.
     pub fn subtree(&self, id: ValueId) -> impl Iterator<Item = ValueId> + use<> {
         (id.0..self[id].end).map(ValueId)
     }
 
-    /// The elements or the members' values, in the order of the text; none for a scalar.
+    /// Returns the elements or the members' values, in the order of the text; empty for a scalar.
     pub fn children(&self, id: ValueId) -> Vec<ValueId> {
         match &self[id].data {
             Data::Array(items) => items.clone(),
@@ -155,7 +155,7 @@ impl Document {
         }
     }
 
-    /// The members of an object; none for anything else.
+    /// Returns the members of an object; empty for other values.
     pub fn members(&self, id: ValueId) -> &[Member] {
         match &self[id].data {
             Data::Object(members) => members,
@@ -163,17 +163,17 @@ impl Document {
         }
     }
 
-    /// The value of the first member of that name.
+    /// Returns the value of the first member with a name.
     pub fn member(&self, id: ValueId, name: &str) -> Option<ValueId> {
         self.members(id).iter().find(|member| member.name == name).map(|member| member.value)
     }
 
-    /// The container that the value stands in; none for the root.
+    /// Returns the container of the value; `None` for the root.
     pub fn parent(&self, id: ValueId) -> Option<ValueId> {
         self[id].parent.map(|parent| parent.value)
     }
 
-    /// The value's place among its siblings, from 0.
+    /// Returns the value's index among its siblings, from 0.
     pub fn position(&self, id: ValueId) -> Option<usize> {
         self[id].parent.map(|parent| parent.position)
     }

@@ -7,24 +7,24 @@ use std::collections::BTreeSet;
 /// All arrays, or all objects, of one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Containers {
-    /// The shorthand path, elements not told apart.
+    /// The shorthand path, the same for all elements of an array.
     pub path: String,
     /// [`Kind::Array`] or [`Kind::Object`].
     pub kind: Kind,
-    /// How many containers the row stands for.
+    /// The number of containers in the row.
     pub count: u64,
-    /// Elements or members of all of them together.
+    /// The total number of elements or members.
     pub total: u64,
-    /// Elements or members of the smallest.
+    /// The number of elements or members of the smallest container.
     pub min: u64,
-    /// Elements or members of the largest.
+    /// The number of elements or members of the largest container.
     pub max: u64,
     /// The types of the elements or of the members' values.
     pub types: BTreeSet<Kind>,
 }
 
 impl Containers {
-    /// The types of the elements joined by `|`, or `empty`.
+    /// Returns the types of the elements joined by `|`, or `empty`.
     pub fn item_type(&self) -> String {
         if self.types.is_empty() {
             return "empty".into();
@@ -33,8 +33,8 @@ impl Containers {
     }
 }
 
-/// The rows of all containers at most `max_depth` values deep (the values of the population being
-/// 1), arrays and objects mixed, in order of first appearance.
+/// Returns the rows of all containers at most `max_depth` values deep (the values of the population
+/// have depth 1), arrays and objects mixed, in order of first appearance.
 pub fn containers(population: &Population<'_>, max_depth: u32) -> Vec<Containers> {
     let mut rows: Vec<Containers> = Vec::new();
     for &(document, root) in population {
@@ -71,7 +71,7 @@ mod tests {
     use crate::naive::parse;
 
     #[test]
-    fn one_row_stands_for_all_containers_of_a_path() {
+    fn all_containers_of_a_path_share_a_row() {
         let document = parse(br#"{"u":[{"t":[1,"a"],"first name":{}},{"t":[]},[null]]}"#).unwrap();
         let rows = containers(&[(&document, document.root())], 10);
         let short: Vec<_> = rows

@@ -1,11 +1,12 @@
-//! Sums that are never rounded.
+//! Sums without rounding.
 
 use crate::decimal::Decimal;
 use num_bigint::{BigInt, Sign};
 
-/// Digits that decide how a quotient rounds. A double, and the middle between two of them, has at
-/// most 768 significant digits: with more than that, and one that says whether anything follows,
-/// the standard library's correctly rounded parser decides right.
+/// The number of digits that determine the rounding of a quotient. A double, or the midpoint
+/// between two of them, has at most 768 significant digits. With more digits than that, and a
+/// sticky digit for the rest, the standard library's correctly rounded parser gives the correct
+/// result.
 const DIGITS: u32 = 800;
 
 /// An exact sum of decimal numbers: `mantissa × 10^power`.
@@ -24,13 +25,12 @@ const DIGITS: u32 = 800;
 pub struct Sum {
     mantissa: BigInt,
     power: i64,
-    /// Whether a number was too large or too small to be added.
+    /// True if a number was too large or too small to add.
     overflow: bool,
 }
 
 impl Sum {
-    /// Adds a JSON number. One whose power of ten lies beyond ±100,000 makes the sum unknown for
-    /// good.
+    /// Adds a JSON number. If its power of ten is beyond ±100,000, the sum becomes unknown.
     pub fn add(&mut self, lexeme: &str) {
         match Decimal::new(lexeme).scaled() {
             Some((mantissa, power)) => self.add_scaled(&mantissa, power),
@@ -62,7 +62,7 @@ impl Sum {
         self.power = common;
     }
 
-    /// The sum, if it is an integer that fits.
+    /// Returns the sum, if it is an integer that fits.
     pub fn to_integer(&self) -> Option<i128> {
         if self.overflow {
             return None;
@@ -75,12 +75,12 @@ impl Sum {
         (&whole * divisor == self.mantissa).then(|| i128::try_from(whole).ok()).flatten()
     }
 
-    /// The double nearest to the sum, infinite beyond a double's range.
+    /// Returns the double nearest to the sum, infinite beyond a double's range.
     pub fn to_f64(&self) -> Option<f64> {
         self.mean(1)
     }
 
-    /// The double nearest to the sum divided by `count`.
+    /// Returns the double nearest to the sum divided by `count`.
     pub fn mean(&self, count: u64) -> Option<f64> {
         if self.overflow || count == 0 {
             return None;

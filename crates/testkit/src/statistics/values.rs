@@ -8,31 +8,31 @@ use std::collections::BTreeMap;
 /// Every value of one path, counted exactly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathValues {
-    /// The shorthand path, elements not told apart.
+    /// The shorthand path, the same for all elements of an array.
     pub path: String,
-    /// How many values there are of each type that occurs.
+    /// The number of values of each type that occurs.
     pub kinds: BTreeMap<Kind, u64>,
-    /// The spellings of all numbers, smallest value first, equal ones in the order of the text.
+    /// The lexemes of all numbers, smallest value first, equal ones in the order of the text.
     pub numbers: Vec<String>,
     /// The exact sum of all numbers.
     pub sum: Sum,
     /// The lengths of all strings.
     pub strings: Lengths,
-    /// How often each scalar occurs, in order of first appearance, numbers told apart by value and
-    /// strings by characters.
+    /// The number of occurrences of each scalar, in order of first appearance. Numbers are equal by
+    /// value, strings by their characters.
     pub scalars: Vec<(Data, u64)>,
 }
 
-/// Lengths of strings in Unicode scalar values, escapes undone.
+/// Lengths of strings in Unicode scalar values, after decoding escapes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lengths {
-    /// How many strings.
+    /// The number of strings.
     pub count: u64,
-    /// The shortest; 0 if there is none.
+    /// The shortest length; 0 without strings.
     pub min: u64,
-    /// The longest.
+    /// The longest length.
     pub max: u64,
-    /// All together.
+    /// The sum of all lengths.
     pub total: u64,
 }
 
@@ -42,17 +42,17 @@ impl PathValues {
         Self { path, kinds, numbers, sum, strings: Lengths::default(), scalars: Vec::new() }
     }
 
-    /// The nearest double to the mean of all numbers; none if there are none.
+    /// Returns the double nearest to the mean of all numbers; `None` without numbers.
     pub fn mean(&self) -> Option<f64> {
         self.sum.mean(self.numbers.len() as u64)
     }
 
-    /// How many different scalars there are.
+    /// Returns the number of distinct scalars.
     pub fn distinct(&self) -> u64 {
         self.scalars.len() as u64
     }
 
-    /// The most frequent scalars with their counts; of equally frequent ones the first to appear.
+    /// Returns the most frequent scalars with their counts. Ties are in order of first appearance.
     pub fn top(&self, count: usize) -> Vec<(Data, u64)> {
         let mut scalars = self.scalars.clone();
         scalars.sort_by_key(|&(_, times)| std::cmp::Reverse(times));
@@ -82,7 +82,7 @@ impl Lengths {
     }
 }
 
-/// What tells scalars apart.
+/// The identity of a scalar.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Null,
@@ -103,7 +103,8 @@ impl Key {
     }
 }
 
-/// The figures of every path, containers' own paths among them, in order of first appearance.
+/// Returns the figures of every path, including the paths of containers, in order of first
+/// appearance.
 pub fn path_values(population: &Population<'_>) -> Vec<PathValues> {
     let mut rows: Vec<PathValues> = Vec::new();
     let mut by_path: BTreeMap<String, usize> = BTreeMap::new();
@@ -118,11 +119,11 @@ pub fn path_values(population: &Population<'_>) -> Vec<PathValues> {
             let data = &document[id].data;
             rows[row].observe(data);
             if let Some(key) = Key::of(data) {
-                let place = *scalars.entry((row, key)).or_insert_with(|| {
+                let index = *scalars.entry((row, key)).or_insert_with(|| {
                     rows[row].scalars.push((data.clone(), 0));
                     rows[row].scalars.len() - 1
                 });
-                rows[row].scalars[place].1 += 1;
+                rows[row].scalars[index].1 += 1;
             }
         }
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use trommel_base::nearest_one;
 
 use super::members::names;
-use super::place::{member, place, received, type_of};
+use super::pointer::{member, path_of, received, type_of};
 use super::schema::{Schema, nearest_branches};
 use crate::contract::fault::{Fault, FaultKind};
 use crate::contract::parameter::ToolParameter;
@@ -48,10 +48,10 @@ struct Faults<'a> {
     more: usize,
 }
 
-/// The place of one error.
+/// The location of one error.
 struct At<'a> {
     pointer: &'a str,
-    place: String,
+    path: String,
     value: &'a Value,
     /// The subschema that the value violates.
     schema: Option<&'a Value>,
@@ -79,8 +79,8 @@ impl Faults<'_> {
     fn add(&mut self, error: &ValidationError<'_>) {
         let pointer = error.instance_path().as_str();
         let Some(value) = self.arguments.pointer(pointer) else { return };
-        let place = place(self.arguments, pointer);
-        let at = At { pointer, place, value, schema: self.schema.beside(error.schema_path().as_str()) };
+        let path = path_of(self.arguments, pointer);
+        let at = At { pointer, path, value, schema: self.schema.beside(error.schema_path().as_str()) };
         match error.kind() {
             Kind::Required { property: Value::String(name) } => self.missing(&at, name),
             Kind::AdditionalProperties { unexpected } => {
@@ -102,7 +102,7 @@ impl Faults<'_> {
     }
 
     fn missing(&mut self, at: &At<'_>, name: &str) {
-        let path = member(&at.place, name);
+        let path = member(&at.path, name);
         let known = at.schema.map(ToolParameter::of_object).unwrap_or_default();
         let required = known.iter().filter(|parameter| parameter.required).map(described).collect();
         let message = format!("Missing required parameter: {path}");
@@ -110,7 +110,7 @@ impl Faults<'_> {
     }
 
     fn unknown(&mut self, at: &At<'_>, name: &str) {
-        let path = member(&at.place, name);
+        let path = member(&at.path, name);
         let names = at.names(self.schema);
         self.push(Fault {
             message: format!("Unknown parameter: {path}"),
@@ -129,7 +129,7 @@ impl Faults<'_> {
             return self.unknown(at, name);
         }
         if !self.is_one_of_several {
-            let path = member(&at.place, name);
+            let path = member(&at.path, name);
             let message =
                 format!("Parameter {path} is not allowed beside these arguments, or not of its form");
             self.push(Fault { path, kind: FaultKind::Other, message, ..Fault::default() });
@@ -217,7 +217,7 @@ impl Faults<'_> {
     fn wrong_type(&self, at: &At<'_>, types: &[&'static str]) -> Fault {
         let expected = types.join(" or ");
         Fault {
-            message: format!("Invalid type for {}: expected {expected}", named(&at.place)),
+            message: format!("Invalid type for {}: expected {expected}", named(&at.path)),
             received: Some(format!("{} ({})", self.received(at), type_of(at.value))),
             expected: Some(expected),
             ..at.fault(FaultKind::Type)
@@ -229,7 +229,7 @@ impl Faults<'_> {
         let texts = options.iter().filter_map(Value::as_str);
         let meant = at.value.as_str().and_then(|word| nearest_one(word, texts));
         Fault {
-            message: format!("Invalid value for {}: must be one of [{listed}]", named(&at.place)),
+            message: format!("Invalid value for {}: must be one of [{listed}]", named(&at.path)),
             received: Some(self.received(at)),
             options: options.iter().map(bare).collect(),
             did_you_mean: meant.map(str::to_owned),
@@ -252,7 +252,7 @@ impl Faults<'_> {
             _ => String::new(),
         };
         Fault {
-            message: format!("Value for {} {what}: {limit}", named(&at.place)),
+            message: format!("Value for {} {what}: {limit}", named(&at.path)),
             received: Some(format!("{} ({length})", self.received(at))),
             constraints: at.constraints(),
             ..at.fault(FaultKind::Length)
@@ -261,7 +261,7 @@ impl Faults<'_> {
 
     fn plain(&self, at: &At<'_>, kind: FaultKind, what: &str, whose: &str) -> Fault {
         Fault {
-            message: format!("{whose} {} {what}", named(&at.place)),
+            message: format!("{whose} {} {what}", named(&at.path)),
             received: Some(self.received(at)),
             ..at.fault(kind)
         }
@@ -279,7 +279,7 @@ impl<'a> At<'a> {
     }
 
     fn fault(&self, kind: FaultKind) -> Fault {
-        Fault { path: self.place.clone(), kind, ..Fault::default() }
+        Fault { path: self.path.clone(), kind, ..Fault::default() }
     }
 
     fn constraints(&self) -> Option<String> {
@@ -287,9 +287,9 @@ impl<'a> At<'a> {
     }
 }
 
-/// A place in a sentence.
-fn named(place: &str) -> &str {
-    if place.is_empty() { "arguments" } else { place }
+/// Returns the name of a path for a sentence.
+fn named(path: &str) -> &str {
+    if path.is_empty() { "arguments" } else { path }
 }
 
 /// A parameter in a list: `file_path (string) - Absolute path to the file to read`.

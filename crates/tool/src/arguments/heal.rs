@@ -22,7 +22,7 @@ use jsonschema::{JsonType, JsonTypeSet, ValidationError};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::place::{place, received};
+use super::pointer::{path_of, received};
 use super::schema::{Schema, nearest_branches};
 use crate::nesting;
 use crate::redact::Redaction;
@@ -37,7 +37,7 @@ const MAX_REPORTED: usize = 50;
 /// Maximum bytes of a string that is parsed.
 const MAX_STRING: usize = 16 * 1024 * 1024;
 
-/// One repaired place.
+/// One repaired value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Healed {
     #[serde(skip)]
@@ -61,8 +61,8 @@ pub(crate) fn heal(schema: &Schema, mut arguments: Value) -> (Value, Vec<Healed>
             break;
         }
         let before = healed.len();
-        for (pointer, wanted) in wants(schema, &arguments) {
-            healed.extend(repair(schema, &mut arguments, &pointer, &wanted));
+        for (pointer, expected) in expectations(schema, &arguments) {
+            healed.extend(repair(schema, &mut arguments, &pointer, &expected));
         }
         if healed.len() == before {
             break;
@@ -71,60 +71,60 @@ pub(crate) fn heal(schema: &Schema, mut arguments: Value) -> (Value, Vec<Healed>
     (arguments, healed)
 }
 
-/// The types wanted at a place that holds another.
+/// The types that the schema expects at a location with a value of another type.
 #[derive(Debug, Default)]
-struct Wanted {
+struct ExpectedTypes {
     types: Option<JsonTypeSet>,
-    /// The keyword of the schema that wants them: a JSON Pointer.
+    /// The JSON Pointer of the schema keyword that expects them.
     keyword: String,
 }
 
-/// All places that hold another type than is wanted there.
-fn wants(schema: &Schema, arguments: &Value) -> BTreeMap<String, Wanted> {
-    let mut wants = BTreeMap::new();
+/// Returns the locations of values that have another type than expected.
+fn expectations(schema: &Schema, arguments: &Value) -> BTreeMap<String, ExpectedTypes> {
+    let mut expectations = BTreeMap::new();
     for error in schema.validator.iter_errors(arguments) {
-        collect(&error, &mut wants);
+        collect(&error, &mut expectations);
     }
-    wants
+    expectations
 }
 
-fn collect(error: &ValidationError<'_>, wants: &mut BTreeMap<String, Wanted>) {
+fn collect(error: &ValidationError<'_>, expectations: &mut BTreeMap<String, ExpectedTypes>) {
     let pointer = error.instance_path().as_str();
     match error.kind() {
         Kind::Type { kind } => {
-            let wanted = wants.entry(pointer.to_owned()).or_default();
+            let expected = expectations.entry(pointer.to_owned()).or_default();
             let types = match kind {
                 TypeKind::Single(one) => JsonTypeSet::empty().insert(*one),
                 TypeKind::Multiple(several) => *several,
             };
-            wanted.types = Some(wanted.types.map_or(types, |others| others.union(types)));
-            error.schema_path().as_str().clone_into(&mut wanted.keyword);
+            expected.types = Some(expected.types.map_or(types, |others| others.union(types)));
+            error.schema_path().as_str().clone_into(&mut expected.keyword);
         }
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
             let near = nearest_branches(context, pointer);
-            near.into_iter().flatten().for_each(|error| collect(error, wants));
+            near.into_iter().flatten().for_each(|error| collect(error, expectations));
         }
         // The only element of an array may be the whole array as a string.
         Kind::Pattern { .. } | Kind::Enum { .. } | Kind::Constant { .. } => {
-            let wanted = wants.entry(pointer.to_owned()).or_default();
-            if wanted.types.is_none() {
-                error.schema_path().as_str().clone_into(&mut wanted.keyword);
+            let expected = expectations.entry(pointer.to_owned()).or_default();
+            if expected.types.is_none() {
+                error.schema_path().as_str().clone_into(&mut expected.keyword);
             }
         }
         _ => {}
     }
 }
 
-/// Repairs one place, if possible.
-fn repair(schema: &Schema, arguments: &mut Value, pointer: &str, wanted: &Wanted) -> Option<Healed> {
+/// Repairs the value of one path, if possible.
+fn repair(schema: &Schema, arguments: &mut Value, pointer: &str, expected: &ExpectedTypes) -> Option<Healed> {
     let value = arguments.pointer(pointer)?;
     if value.is_null() {
-        return remove(schema, arguments, pointer, wanted);
+        return remove(schema, arguments, pointer, expected);
     }
-    if let Some(spelled) = wanted.types.and_then(|types| spelled(value, types)) {
+    if let Some(spelled) = expected.types.and_then(|types| spelled(value, types)) {
         return Some(replace(arguments, pointer, spelled));
     }
-    if let Some(list) = listed(schema, value, wanted) {
+    if let Some(list) = listed(schema, value, expected) {
         return Some(replace(arguments, pointer, list));
     }
     let (parent, _) = pointer.rsplit_once('/')?;
@@ -134,31 +134,31 @@ fn repair(schema: &Schema, arguments: &mut Value, pointer: &str, wanted: &Wanted
 }
 
 /// A string as the only element of the wanted array of strings.
-fn listed(schema: &Schema, value: &Value, wanted: &Wanted) -> Option<Value> {
+fn listed(schema: &Schema, value: &Value, expected: &ExpectedTypes) -> Option<Value> {
     // No JSON starts with `[?`, but a filter does.
     let is_list = |text: &str| text.starts_with(['[', '{']) && !text.starts_with("[?");
     let text = value.as_str().filter(|text| !is_list(text.trim_start()))?;
-    let wants_array = wanted.types.is_some_and(|types| types.contains(JsonType::Array));
-    let (holder, _) = wanted.keyword.rsplit_once('/')?;
+    let wants_array = expected.types.is_some_and(|types| types.contains(JsonType::Array));
+    let (holder, _) = expected.keyword.rsplit_once('/')?;
     let items = schema.text.pointer(holder)?.get("items")?.get("type")?;
     (wants_array && items == "string").then(|| json!([text]))
 }
 
-/// Replaces the value at a place, which must exist.
+/// Replaces the value at a path, which must exist.
 #[expect(clippy::expect_used, reason = "the callers have just read the value there")]
 fn replace(arguments: &mut Value, pointer: &str, to: Value) -> Healed {
-    let place = arguments.pointer_mut(pointer).expect("the caller has read a value at this place");
+    let slot = arguments.pointer_mut(pointer).expect("the caller has read a value at this path");
     let copy = to.clone();
-    let from = std::mem::replace(place, to);
+    let from = std::mem::replace(slot, to);
     Healed::new(arguments, pointer, from, Some(&copy))
 }
 
 /// Removes an optional member that is null and may not be.
-fn remove(schema: &Schema, arguments: &mut Value, pointer: &str, wanted: &Wanted) -> Option<Healed> {
+fn remove(schema: &Schema, arguments: &mut Value, pointer: &str, expected: &ExpectedTypes) -> Option<Healed> {
     let (parent, escaped) = pointer.rsplit_once('/')?;
     let name = escaped.replace("~1", "/").replace("~0", "~");
     // The keyword is `…/properties/NAME/type`, in the schema of the object that holds the member.
-    let (holder, _) = wanted.keyword.rsplit_once(&format!("/properties/{escaped}/"))?;
+    let (holder, _) = expected.keyword.rsplit_once(&format!("/properties/{escaped}/"))?;
     let required = schema.text.pointer(holder)?.get("required").and_then(Value::as_array);
     if required.is_some_and(|names| names.iter().any(|one| *one == *name)) {
         return None;
@@ -196,7 +196,7 @@ fn number(text: &str) -> Option<Value> {
 
 impl Healed {
     fn new(arguments: &Value, pointer: &str, from: Value, to: Option<&Value>) -> Self {
-        Self { pointer: pointer.to_owned(), path: place(arguments, pointer), from, to: to.cloned() }
+        Self { pointer: pointer.to_owned(), path: path_of(arguments, pointer), from, to: to.cloned() }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::text::shortened;
 /// Maximum characters of the validator's message about a schema.
 const MAX_MESSAGE: usize = 1_000;
 
-/// Why a schema cannot be used.
+/// The reason why a schema cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaError {
@@ -55,7 +55,7 @@ impl Schema {
         Ok(Self { text, validator })
     }
 
-    /// The subschema with the keyword at this place.
+    /// The subschema with the keyword at this path.
     pub(super) fn beside(&self, keyword: &str) -> Option<&Value> {
         let (parent, _) = keyword.rsplit_once('/')?;
         self.text.pointer(parent)
@@ -122,7 +122,7 @@ fn distance(branch: &[ValidationError<'static>], pointer: &str) -> (bool, bool, 
     (branch.iter().any(is_type), branch.iter().any(is_mark), branch.len())
 }
 
-/// The alternatives nearest to the value at a place; several if they are equally near.
+/// The alternatives nearest to the value at a path; several if they are equally near.
 pub(super) fn nearest_branches<'a>(
     branches: &'a Branches,
     pointer: &str,

@@ -20,7 +20,7 @@ pub struct Call<'a> {
     /// The context of the call.
     pub context: &'a Context,
     pub(crate) cancel: &'a Cancel,
-    pub(crate) meter: Meter,
+    pub(crate) progress: ProgressHandle,
     pub(crate) notes: Map<String, Value>,
     pub(crate) writer: &'a mut dyn io::Write,
 }
@@ -45,7 +45,7 @@ impl Call<'_> {
             arguments,
             context: self.context,
             cancel: self.cancel,
-            meter: self.meter.clone(),
+            progress: self.progress.clone(),
             notes: std::mem::take(&mut self.notes),
             writer: &mut *self.writer,
         };
@@ -71,12 +71,12 @@ impl Call<'_> {
 
     /// Reports progress in bytes. A report below an earlier one is ignored.
     pub fn progress(&self, bytes: u64, total: Option<u64>) {
-        self.meter.progress(bytes, total);
+        self.progress.progress(bytes, total);
     }
 
     /// A handle that reports progress from other threads.
-    pub fn meter(&self) -> Meter {
-        self.meter.clone()
+    pub fn progress_handle(&self) -> ProgressHandle {
+        self.progress.clone()
     }
 
     /// Adds to the result's metadata. A value of more than 128 levels is replaced by a message.
@@ -94,9 +94,9 @@ impl Call<'_> {
 
 /// Reports the progress of a call; can be cloned and sent to other threads.
 #[derive(Clone)]
-pub struct Meter(pub(crate) Arc<dyn Fn(Progress) + Send + Sync>);
+pub struct ProgressHandle(pub(crate) Arc<dyn Fn(Progress) + Send + Sync>);
 
-impl Meter {
+impl ProgressHandle {
     /// Reports progress in bytes. A report below an earlier one is ignored.
     pub fn progress(&self, bytes: u64, total: Option<u64>) {
         self.report(Progress::new(bytes, total));

@@ -29,7 +29,7 @@ pub struct Context {
     pub agent_id: Option<String>,
     /// True if the tool only describes what it would do.
     pub dry_run: bool,
-    /// How long the call may run; [`Duration::MAX`] for no limit.
+    /// The time limit of the call; [`Duration::MAX`] for no limit.
     #[serde(serialize_with = "seconds", deserialize_with = "duration")]
     pub timeout: Duration,
     /// The most bytes that the tool may return without streaming.

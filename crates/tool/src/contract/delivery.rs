@@ -18,19 +18,19 @@ pub const PREVIEW_CHARS: usize = 1_200;
 pub trait Delivery: Send + Sync {
     /// Decides where the result of this call goes; by the tool's own mode unless the host overrides
     /// it.
-    fn way(&self, about: &About<'_>, own: ResultMode) -> Way {
+    fn delivery_mode(&self, about: &About<'_>, own: ResultMode) -> DeliveryMode {
         let _ = about;
-        Way::ByLength(own)
+        DeliveryMode::ByLength(own)
     }
 
     /// Opens a sink for one result, whose bytes are then written in order.
     fn open(&self, about: &About<'_>, reason: Reason) -> Result<Box<dyn Sink + '_>, Failure>;
 }
 
-/// The way that a result goes.
+/// The rule that selects the destination of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Way {
+pub enum DeliveryMode {
     /// By its length and this mode. The results of a [bounded](crate::Metadata::bounded) tool stay
     /// inline.
     ByLength(ResultMode),
@@ -74,7 +74,7 @@ pub struct Finished {
     pub bytes: u64,
 }
 
-/// Why a result goes to the [`Delivery`].
+/// The reason why a result goes to the [`Delivery`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Reason {
@@ -103,9 +103,9 @@ pub enum Reason {
 pub struct Manifest {
     /// Its ID there.
     pub id: String,
-    /// Where it is: `store`, `file:PATH`, `variable:NAME`, `discard`.
+    /// The destination: `store`, `file:PATH`, `variable:NAME`, `discard`.
     pub destination: String,
-    /// Where it comes from, unless that is the called tool.
+    /// The source, unless it is the called tool.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub source: String,
     /// The files it was read from.
@@ -126,7 +126,7 @@ pub struct Manifest {
     /// Calls that query it, as a model may make them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub next_calls: Vec<String>,
-    /// Why it is stored; the executor sets this.
+    /// The reason why it is stored; the executor sets this.
     pub reason: Reason,
 }
 

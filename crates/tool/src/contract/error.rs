@@ -11,7 +11,7 @@ use super::fault::Fault;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// There is no tool of this name.
+    /// No tool has this name.
     NotFound,
     /// The arguments are invalid by the tool's schema.
     InvalidArguments,

@@ -47,8 +47,8 @@ pub trait Record: Send + Sync {
     fn load(&self, newest: usize) -> Result<Vec<ToolExecution>, Failure>;
 }
 
-/// What an executor reports during a call. `Started` comes first and `Finished` last, each once, in
-/// any case.
+/// An event that an executor reports during a call. `Started` comes first and `Finished` last, each
+/// once, in any case.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -58,7 +58,7 @@ pub enum Event<'a> {
     Progress(Progress),
     /// The output for the caller.
     Output(&'a Output),
-    /// Where the result went.
+    /// The destination of the result.
     Manifest(&'a Manifest),
     /// The call has ended.
     Finished(&'a ToolResult),

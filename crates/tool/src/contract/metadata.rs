@@ -67,7 +67,7 @@ impl fmt::Display for Category {
     }
 }
 
-/// Where a tool's result goes by default; the lengths are those of [`Limits`](crate::Limits).
+/// The default destination of a tool's result; the lengths are those of [`Limits`](crate::Limits).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -102,7 +102,7 @@ pub struct Metadata {
     /// True if the tool runs only after approval.
     #[serde(default)]
     pub requires_approval: bool,
-    /// Where the result goes.
+    /// The destination of the result.
     #[serde(default)]
     pub result_mode: ResultMode,
     /// The argument that displays show as `Command:`.
@@ -183,5 +183,18 @@ impl Metadata {
     /// The parameters, in the order of the schema.
     pub fn parameters(&self) -> Vec<ToolParameter> {
         ToolParameter::of_object(&self.args_schema)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_categories_are_those_of_their_json() {
+        for category in Category::ALL {
+            assert_eq!(serde_json::to_value(category).unwrap(), category.to_string());
+            assert_eq!(category.heading(), category.name().to_uppercase());
+        }
     }
 }

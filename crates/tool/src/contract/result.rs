@@ -50,7 +50,7 @@ impl Status {
     }
 }
 
-/// Where a result went.
+/// The destination of a result.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Delivered {
@@ -79,11 +79,11 @@ pub struct ToolResult {
     pub output: Option<Output>,
     /// The error of a call that failed.
     pub error: Option<ToolError>,
-    /// How long it took.
+    /// The duration.
     pub duration_ms: f64,
     /// Additions of the tool and the executor: `healed`, `warning`, and the tool's notes.
     pub metadata: Map<String, Value>,
-    /// Where the result went.
+    /// The destination of the result.
     pub delivered: Delivered,
 }
 
@@ -127,7 +127,7 @@ impl ToolResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolExecution {
-    /// The registered name of the tool; the name of the call if there is no such tool.
+    /// The registered name of the tool; the name in the call if the tool does not exist.
     pub tool_name: String,
     /// The arguments of the run: healed, and with their secrets; see
     /// [`Redaction`](crate::Redaction).
@@ -140,7 +140,7 @@ pub struct ToolExecution {
     pub started_at: Timestamp,
     /// When it ended.
     pub completed_at: Timestamp,
-    /// How long it took.
+    /// The duration.
     pub duration_ms: f64,
 }
 

@@ -12,10 +12,10 @@ use crate::contract::failure::{Failure, FailureKind};
 use crate::contract::fault::Fault;
 use crate::registry::shown;
 
-/// Why a call has no result.
+/// The error of a call without a result.
 #[derive(Debug)]
 pub(super) enum CallError<'a> {
-    /// There is no tool of this name.
+    /// No tool has this name.
     NotFound { name: &'a str, suggestions: Vec<String> },
     /// The arguments have these faults.
     Invalid(Vec<Fault>),
@@ -31,7 +31,7 @@ pub(super) enum CallError<'a> {
     Failed(Failure),
 }
 
-/// Why a call is not approved.
+/// The reason why a call is not approved.
 #[derive(Debug)]
 pub(super) enum Unapproved {
     /// The host refused, with this reason.
@@ -46,8 +46,8 @@ impl fmt::Display for Unapproved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Denied(why) => f.write_str(why),
-            Self::Panicked(message) => write!(f, "who was asked panicked: {message}"),
-            Self::NoApproval => f.write_str("there is nobody to ask"),
+            Self::Panicked(message) => write!(f, "the approval callback panicked: {message}"),
+            Self::NoApproval => f.write_str("no approval callback is configured"),
         }
     }
 }
@@ -89,7 +89,7 @@ impl fmt::Display for CallError<'_> {
                 write!(f, "Tool {tool} panicked: {message}. This is a defect of the tool, not of the call")
             }
             Self::NoThread { tool, cause } => {
-                write!(f, "Tool {tool} cannot run: there is no thread for it: {cause}")
+                write!(f, "Tool {tool} cannot run: failed to spawn a thread: {cause}")
             }
             Self::Failed(failure) => fmt::Display::fmt(failure, f),
         }
@@ -109,7 +109,7 @@ impl From<CallError<'_>> for ToolError {
     }
 }
 
-/// Why a result is not delivered.
+/// The reason why a result is not delivered.
 #[derive(Debug)]
 pub(super) enum DeliveryError {
     /// The result is longer than the caller may get.

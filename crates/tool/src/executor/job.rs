@@ -9,8 +9,8 @@ use trommel_base::Reason;
 
 use super::error::{CallError, DeliveryError};
 use super::shared::{Done, Ended, Shared, Tokens, guarded};
-use super::stream::{Place, Stream};
-use crate::contract::call::{Call, Meter};
+use super::stream::{DeliveryCall, Stream};
+use crate::contract::call::{Call, ProgressHandle};
 use crate::contract::context::Context;
 use crate::contract::delivery::{About, Delivery, Limits};
 use crate::contract::failure::Failure;
@@ -53,10 +53,10 @@ impl Job {
 
     fn work(&self, shared: &Arc<Shared>) -> Option<Done> {
         let about = self.about();
-        let place = self.delivery.as_deref().map(|delivery| Place { delivery, about });
+        let delivery_call = self.delivery.as_deref().map(|delivery| DeliveryCall { delivery, about });
         let tool = self.entry.tool.metadata();
-        let mut stream = Stream::new(tool, place, self.limits, &about, &self.tokens.tool);
-        let mut call = self.call(&mut stream, shared.meter());
+        let mut stream = Stream::new(tool, delivery_call, self.limits, &about, &self.tokens.tool);
+        let mut call = self.call(&mut stream, shared.progress_handle());
         let returned = self.entry.tool.run(&mut call);
         let mut metadata = call.notes;
         let result = match (shared.ended(&self.tokens), returned) {
@@ -82,7 +82,7 @@ impl Job {
     /// Lets the tool describe a dry run.
     fn describe(&self, shared: &Shared) -> Option<Done> {
         let mut nowhere = io::sink();
-        let call = self.call(&mut nowhere, Meter(Arc::new(|_| {})));
+        let call = self.call(&mut nowhere, ProgressHandle(Arc::new(|_| {})));
         let sentence = self.entry.tool.dry_run(&call);
         let sentence = sentence.unwrap_or_else(|| {
             format!("Would execute {} with {}", self.name(), one_line_json(&self.remembered, MAX_ARGUMENTS))
@@ -106,12 +106,12 @@ impl Job {
         }
     }
 
-    fn call<'a>(&'a self, writer: &'a mut dyn io::Write, meter: Meter) -> Call<'a> {
+    fn call<'a>(&'a self, writer: &'a mut dyn io::Write, progress: ProgressHandle) -> Call<'a> {
         Call {
             arguments: &self.arguments,
             context: &self.context,
             cancel: &self.tokens.tool,
-            meter,
+            progress,
             notes: Map::new(),
             writer,
         }

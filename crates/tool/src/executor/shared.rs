@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use trommel_base::{Cancel, Progress, Reason};
 
 use super::error::CallError;
-use crate::contract::call::Meter;
+use crate::contract::call::ProgressHandle;
 use crate::contract::context::Context;
 use crate::contract::error::ToolError;
 use crate::contract::output::Output;
@@ -99,7 +99,7 @@ pub(super) enum Phase {
     Abandoned,
 }
 
-/// How a tool ended.
+/// The way a tool ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     /// Before it was asked to stop.
@@ -136,9 +136,9 @@ impl Shared {
         drop(self.changed.wait_timeout(state, pause));
     }
 
-    pub(super) fn meter(self: &Arc<Self>) -> Meter {
+    pub(super) fn progress_handle(self: &Arc<Self>) -> ProgressHandle {
         let shared = Arc::clone(self);
-        Meter(Arc::new(move |progress: Progress| {
+        ProgressHandle(Arc::new(move |progress: Progress| {
             let mut state = shared.lock();
             if state.furthest.is_none_or(|furthest| progress.bytes > furthest) {
                 state.furthest = Some(progress.bytes);

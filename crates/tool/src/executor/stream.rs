@@ -8,7 +8,7 @@ use trommel_base::text::count_chars;
 
 use super::error::DeliveryError;
 use super::shared::warn;
-use crate::contract::delivery::{About, Delivery, Finished, Limits, Reason, Sink, Way};
+use crate::contract::delivery::{About, Delivery, DeliveryMode, Finished, Limits, Reason, Sink};
 use crate::contract::failure::Failure;
 use crate::contract::metadata::{Metadata, ResultMode};
 use crate::contract::output::Output;
@@ -22,7 +22,7 @@ const MAX_CHAR: u64 = 4;
 
 /// The result of a call: buffered while it is short, then passed to the delivery.
 pub(super) struct Stream<'a> {
-    place: Option<Place<'a>>,
+    delivery_call: Option<DeliveryCall<'a>>,
     /// The most bytes that the caller gets without a delivery.
     max: usize,
     /// The most characters that the caller gets although there is a delivery.
@@ -41,7 +41,7 @@ pub(super) struct Stream<'a> {
 
 /// The delivery of one call.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct DeliveryCall<'a> {
     pub(super) delivery: &'a dyn Delivery,
     pub(super) about: About<'a>,
 }
@@ -49,23 +49,25 @@ pub(super) struct Place<'a> {
 impl<'a> Stream<'a> {
     pub(super) fn new(
         tool: &Metadata,
-        place: Option<Place<'a>>,
+        delivery_call: Option<DeliveryCall<'a>>,
         limits: Limits,
         about: &About<'a>,
         cancel: &'a Cancel,
     ) -> Self {
-        let way = place.map(|place| place.delivery.way(&place.about, tool.result_mode));
-        let (place, (longest, reason)) = match way {
-            Some(Way::Delivery) => (place, (0, Reason::Routed)),
-            Some(Way::ByLength(mode)) if !tool.bounded => (place, limits.of(mode)),
+        let mode = delivery_call.map(|delivery_call| {
+            delivery_call.delivery.delivery_mode(&delivery_call.about, tool.result_mode)
+        });
+        let (delivery_call, (longest, reason)) = match mode {
+            Some(DeliveryMode::Delivery) => (delivery_call, (0, Reason::Routed)),
+            Some(DeliveryMode::ByLength(mode)) if !tool.bounded => (delivery_call, limits.of(mode)),
             _ => (None, limits.of(ResultMode::Auto)),
         };
         let max = about.context.max_output_size;
         Self {
-            place,
+            delivery_call,
             max: if tool.bounded { max.max(MAX_BOUNDED) } else { max },
             longest,
-            always: way == Some(Way::Delivery),
+            always: mode == Some(DeliveryMode::Delivery),
             reason,
             keep: limits.keep_all,
             cancel,
@@ -102,9 +104,9 @@ impl<'a> Stream<'a> {
             return Err(self.too_long(bytes as u64).into());
         }
         self.count(returned.as_str().as_bytes());
-        match self.place {
-            Some(place) if self.is_long() => {
-                let mut sink = place.delivery.open(&place.about, self.reason)?;
+        match self.delivery_call {
+            Some(delivery_call) if self.is_long() => {
+                let mut sink = delivery_call.delivery.open(&delivery_call.about, self.reason)?;
                 sink.write_all(returned.as_str().as_bytes()).map_err(|error| Failure::raised(&error))?;
                 self.publish(sink, self.reason)
             }
@@ -117,9 +119,9 @@ impl<'a> Stream<'a> {
         if let Some(sink) = self.sink.take() {
             return self.publish(sink, self.reason);
         }
-        if let (Some(place), true) = (self.place, self.always) {
+        if let (Some(delivery_call), true) = (self.delivery_call, self.always) {
             // Nothing was written, but an empty result may have to replace an earlier one.
-            let sink = place.delivery.open(&place.about, self.reason)?;
+            let sink = delivery_call.delivery.open(&delivery_call.about, self.reason)?;
             return self.publish(sink, self.reason);
         }
         if self.bytes == 0 {
@@ -127,7 +129,7 @@ impl<'a> Stream<'a> {
         }
         let (output, is_whole) = Output::of_bytes(std::mem::take(&mut self.held));
         if !is_whole {
-            warn(metadata, "the output is not UTF-8 throughout; U+FFFD stands for what is not");
+            warn(metadata, "the output is not valid UTF-8; invalid bytes were replaced by U+FFFD");
         }
         Ok(self.inline(output, metadata))
     }
@@ -135,11 +137,11 @@ impl<'a> Stream<'a> {
     /// Returns the result to the caller, and also keeps it if the host wants that. A failure to
     /// keep it is only a warning.
     fn inline(&self, output: Output, metadata: &mut Map<String, Value>) -> (Output, Delivered) {
-        let Some(place) = self.place else { return (output, Delivered::Inline) };
+        let Some(delivery_call) = self.delivery_call else { return (output, Delivered::Inline) };
         if !self.keep || output.as_str().is_empty() {
             return (output, Delivered::Inline);
         }
-        match self.kept(place, &output) {
+        match self.kept(delivery_call, &output) {
             Ok(Delivered::Stored(manifest)) => (output, Delivered::Kept(manifest)),
             Ok(_) => (output, Delivered::Inline),
             Err(failure) => {
@@ -149,8 +151,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    fn kept(&self, place: Place<'_>, output: &Output) -> Result<Delivered, Failure> {
-        let mut sink = place.delivery.open(&place.about, Reason::Kept)?;
+    fn kept(&self, delivery_call: DeliveryCall<'_>, output: &Output) -> Result<Delivered, Failure> {
+        let mut sink = delivery_call.delivery.open(&delivery_call.about, Reason::Kept)?;
         sink.write_all(output.as_str().as_bytes()).map_err(|error| Failure::raised(&error))?;
         self.publish(sink, Reason::Kept).map(|(_, delivered)| delivered)
     }
@@ -176,7 +178,7 @@ impl<'a> Stream<'a> {
     }
 
     fn too_long(&self, bytes: u64) -> DeliveryError {
-        DeliveryError::TooLong { bytes, max: self.max as u64, can_stream: self.place.is_some() }
+        DeliveryError::TooLong { bytes, max: self.max as u64, can_stream: self.delivery_call.is_some() }
     }
 
     fn take(&mut self, bytes: &[u8]) -> Result<(), Failure> {
@@ -187,9 +189,9 @@ impl<'a> Stream<'a> {
         if let Some(sink) = &mut self.sink {
             return sink.write_all(bytes).map_err(|error| Failure::raised(&error));
         }
-        match self.place {
-            Some(place) if self.is_long() => {
-                let mut sink = place.delivery.open(&place.about, self.reason)?;
+        match self.delivery_call {
+            Some(delivery_call) if self.is_long() => {
+                let mut sink = delivery_call.delivery.open(&delivery_call.about, self.reason)?;
                 let held = std::mem::take(&mut self.held);
                 let written = sink.write_all(&held).and_then(|()| sink.write_all(bytes));
                 self.sink = Some(sink);

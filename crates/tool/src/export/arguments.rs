@@ -32,7 +32,7 @@ pub(super) fn rename(
         let spelling = spelling(dialect, name, |spelling| {
             properties(&schema).all(|(other, _)| other != spelling) && !renamed.names.contains_key(spelling)
         })
-        .ok_or_else(|| Obstacle::new("/properties", name, "there is no free name for it"))?;
+        .ok_or_else(|| Obstacle::new("/properties", name, "no unused name was found for it"))?;
         let reason = format!("it cannot have its name here, and is `{spelling}`");
         notes.add(&child("/properties", name), name, Fate::Renamed, reason);
         renamed.names.insert(spelling, name.clone());
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_langchain_takes_for_itself_is_renamed() {
+    fn names_reserved_by_langchain_are_renamed() {
         let schema = json!({
             "properties": {"config": {}, "config_": {}, "callbacks": {}, "path": {}},
             "required": ["config", "path"],

@@ -152,7 +152,7 @@ fn over(budget: Budget, figure: u64, limit: u64) -> Option<Excess> {
     (figure > limit).then_some(Excess { tool: None, budget, figure, limit })
 }
 
-/// What the strict tools of a request have spent of their shared budgets.
+/// The part of the shared budgets that the strict tools of a request have used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spent {
     tools: u64,
@@ -317,5 +317,30 @@ mod tests {
         let mut plain = tool(&members(30, &string));
         plain.as_object_mut().unwrap().remove("strict");
         assert_eq!(check(Dialect::AnthropicStrict, &[plain]), []);
+    }
+
+    #[test]
+    fn each_excess_names_the_tool_the_figures_and_a_remedy() {
+        let budgets = [
+            Budget::StrictTools,
+            Budget::OptionalParameters,
+            Budget::UnionParameters,
+            Budget::Properties,
+            Budget::NestingLevels,
+            Budget::SchemaCharacters,
+            Budget::EnumValues,
+            Budget::EnumCharacters,
+            Budget::DescriptionCharacters,
+        ];
+        let mut messages = budgets.map(|budget| {
+            let excess = Excess { tool: Some("t".into()), budget, figure: 12_000, limit: 10_000 };
+            excess.to_string()
+        });
+        for message in &messages {
+            assert!(message.starts_with("t: ") && message.contains("12,000") && message.contains("10,000"));
+            assert!(message.contains("; ") || message.contains(": "), "{message}");
+        }
+        messages.sort();
+        assert!(messages.windows(2).all(|pair| pair[0] != pair[1]), "{messages:?}");
     }
 }

@@ -16,7 +16,7 @@ pub struct Dropped {
     pub keyword: String,
     /// The kind of the change.
     pub fate: Fate,
-    /// Why, in a sentence.
+    /// The reason, as a sentence.
     pub reason: String,
 }
 
@@ -63,7 +63,7 @@ impl fmt::Display for Fate {
     }
 }
 
-/// Why a schema does not fit a dialect, and where.
+/// The reason why a schema does not fit a dialect, and its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Obstacle {
     pub(super) place: String,

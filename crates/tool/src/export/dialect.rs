@@ -7,7 +7,7 @@
 //!
 //! A provider accepts less than JSON Schema. A keyword that it would refuse is described in words,
 //! in the description of the same place, or omitted; every such change is in [`Export::dropped`].
-//! Nothing is lost by it: a call is validated by the tool's own schema, whatever the export says.
+//! The change weakens no check, because calls are validated by the tool's own schema.
 //!
 //! # Strict dialects
 //!
@@ -147,7 +147,7 @@ impl Export {
 /// An export in progress.
 struct Writer {
     export: Export,
-    /// What the strict tools so far have spent of a request's budgets.
+    /// The part of a request's budgets that the strict tools so far have used.
     spent: Spent,
 }
 

@@ -60,11 +60,7 @@ fn check(dialect: Dialect, root: &Value) -> Result<(), Obstacle> {
     for visited in schemas(root) {
         let place = visited.place.as_str();
         if visited.depth > MAX_DEPTH {
-            return Err(Obstacle::new(
-                place,
-                "",
-                format!("schemas lie in one another {MAX_DEPTH} times at most"),
-            ));
+            return Err(Obstacle::new(place, "", format!("schemas can be nested at most {MAX_DEPTH} deep")));
         }
         if let Some(target) = visited.schema.get("$ref") {
             check_target(root, place, target)?;

@@ -9,7 +9,7 @@ use super::keywords::{Holds, child, has_type, holds, is_required, properties, sc
 use super::provider::Dialect;
 use super::words;
 
-/// How a schema is made strict.
+/// The conversion of a schema to its strict form.
 #[derive(Clone, Copy)]
 pub(super) struct Form {
     rules: &'static Rules,
@@ -246,7 +246,7 @@ impl Maker<'_> {
         made: &mut Map<String, Value>,
     ) -> Result<(), Obstacle> {
         if !place.is_empty() {
-            return Err(Obstacle::new(place, "$defs", "definitions stand at the root alone"));
+            return Err(Obstacle::new(place, "$defs", "definitions are supported only at the root"));
         }
         let definitions = value.as_object().into_iter().flatten();
         let definitions = definitions
@@ -344,7 +344,7 @@ fn type_(value: &Value, place: &str, made: &mut Map<String, Value>) -> Result<()
     };
     let types = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
     if types.is_empty() || !types.iter().all(known) {
-        return Err(Obstacle::new(place, "type", "there is no such type"));
+        return Err(Obstacle::new(place, "type", "the type does not exist"));
     }
     made.insert("type".to_owned(), value.clone());
     Ok(())
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_strict_says_where() {
+    fn obstacles_to_strictness_have_a_location() {
         let cases = [
             (json!({}), "/properties/x", "strict"),
             (json!(true), "/properties/x", "strict"),
@@ -576,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_with_assertions_are_told() {
+    fn patterns_with_assertions_are_reported() {
         for (pattern, plain) in [
             ("^a+$", true),
             (r"\\b", true),

@@ -35,8 +35,8 @@ const RANGES: [Range; 5] = [
     Range::of_bounds("minProperties", "maxProperties", "member"),
 ];
 
-/// The sentence of a keyword; empty if the sentence of another keyword includes it, `None` if there
-/// is none. `also` is true for another keyword that gets a sentence as well.
+/// The sentence of a keyword; empty if the sentence of another keyword includes it, `None` if it
+/// has no sentence. `also` returns true for the other keywords that get a sentence.
 pub(super) fn sentence(
     keyword: &str,
     schema: &Map<String, Value>,

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_merely_sounds_alike_is_none() {
+    fn similar_names_are_not_secrets() {
         let open = [
             "max_tokens",
             "tokens",

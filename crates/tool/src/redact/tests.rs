@@ -87,7 +87,7 @@ fn r25_secrets_in_values() {
 
 /// R13: depth takes no stack.
 #[test]
-fn r13_what_is_too_deep_is_left_out() {
+fn r13_deeply_nested_values_are_omitted() {
     let nested = |levels: usize| (0..levels).fold(json!("x"), |inner, _| Value::Array(vec![inner]));
     assert_eq!(Redaction::new().value(&nested(MAX_DEPTH)), nested(MAX_DEPTH));
     let deep = nested(1_000_000);
@@ -103,7 +103,7 @@ fn a_host_adds_names() {
 }
 
 #[test]
-fn what_is_remembered_is_bounded() {
+fn redacted_values_are_bounded() {
     let long = json!({"content": "x".repeat(1_000_000), "many": vec![1; 100_000], "last": 1});
     let kept = Redaction::new().parameters(long.as_object().unwrap());
     assert!(serde_json::to_string(&kept).unwrap().len() < 40_000);

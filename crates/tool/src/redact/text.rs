@@ -20,7 +20,7 @@ macro_rules! stems {
 type IsSecret<'a> = &'a dyn Fn(&str) -> bool;
 
 /// The pattern of a secret, and the parts of a match to keep.
-struct Look {
+struct SecretPattern {
     regex: Regex,
     stays: Stays,
 }
@@ -36,7 +36,7 @@ enum Stays {
     Judged(fn(&Captures<'_>, IsSecret<'_>) -> Option<String>),
 }
 
-impl Look {
+impl SecretPattern {
     #[expect(clippy::expect_used, reason = "the patterns are constants")]
     fn new(pattern: &str, stays: Stays) -> Self {
         Self {
@@ -69,28 +69,28 @@ pub(super) fn redact<'a>(text: &'a str, is_secret: IsSecret<'_>) -> Cow<'a, str>
     clean
 }
 
-static LOOKS: LazyLock<Vec<Look>> = LazyLock::new(|| {
+static LOOKS: LazyLock<Vec<SecretPattern>> = LazyLock::new(|| {
     vec![
         // A private key, to its end.
-        Look::new(
+        SecretPattern::new(
             r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
             Stays::Nothing,
         ),
         // A header, to the end of the line or of its string.
-        Look::new(
+        SecretPattern::new(
             r#"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie)(\\*["']?\s*[:=]\s*\\*["']?)([^\r\n"'\\]+)"#,
             Stays::Front,
         ),
         // A scheme and its credentials.
-        Look::new(r"(?i)\b(bearer)(\s+)([A-Za-z0-9._~+/=-]+)", Stays::Front),
-        Look::new(
+        SecretPattern::new(r"(?i)\b(bearer)(\s+)([A-Za-z0-9._~+/=-]+)", Stays::Front),
+        SecretPattern::new(
             r"(?i)\b(basic|digest|negotiate)(\s+)([A-Za-z0-9._~+/=-]{8,})",
             Stays::Judged(behind_a_common_word),
         ),
         // User and password in an address.
-        Look::new(r"(?i)\b([a-z][a-z0-9+.-]*://)([^\s/@:\[]*:[^\s/@]+)(@)", Stays::FrontAndAt),
+        SecretPattern::new(r"(?i)\b([a-z][a-z0-9+.-]*://)([^\s/@:\[]*:[^\s/@]+)(@)", Stays::FrontAndAt),
         // An option of a command, and its value.
-        Look::new(
+        SecretPattern::new(
             concat!(
                 r#"(?i)(--[a-z0-9-]*"#,
                 stems!(),
@@ -99,7 +99,7 @@ static LOOKS: LazyLock<Vec<Look>> = LazyLock::new(|| {
             Stays::Judged(behind_an_option),
         ),
         // A name and its value, in any notation.
-        Look::new(
+        SecretPattern::new(
             concat!(
                 r#"(?i)([a-z0-9_.$@/-]*"#,
                 stems!(),
@@ -108,7 +108,7 @@ static LOOKS: LazyLock<Vec<Look>> = LazyLock::new(|| {
             Stays::Judged(under_a_name),
         ),
         // Keys of well-known services, and JSON Web Tokens.
-        Look::new(
+        SecretPattern::new(
             r"\b(?:[spr]k[-_][A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|A[KS]IA[0-9A-Z]{12,}|AIza[0-9A-Za-z_-]{20,}|hf_[A-Za-z0-9]{16,}|npm_[A-Za-z0-9]{16,}|eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*)",
             Stays::Nothing,
         ),

@@ -68,7 +68,7 @@ fn approval_is_asked_for_after_validation_and_before_anything_runs() {
     let refused = executor.call("Write", json!({}), &context().dry_run(true));
     let error = refused.result.error.unwrap();
     assert_eq!(error.kind, ErrorKind::NeedsApproval);
-    assert_eq!(error.message, "The tool \"Write\" needs approval: there is nobody to ask");
+    assert_eq!(error.message, "The tool \"Write\" needs approval: no approval callback is configured");
     let count = Arc::clone(&asked);
     let executor = executor.approval(move |tool: &Metadata, arguments: &Map<String, Value>| {
         count.fetch_add(1, Ordering::Relaxed);
@@ -185,8 +185,8 @@ fn events_come_in_order() {
     assert_eq!(events, 2);
 }
 
-/// R13: so has an asynchronous one, whether before it waits or after it was woken; and one that
-/// panics telling what it would do.
+/// R13: panics of asynchronous tools are caught before and after they wait, and so are panics of
+/// dry runs.
 #[test]
 fn r13_panics_of_futures_and_of_dry_runs() {
     let executor = executor([Arc::new(Async(Slow(anything("t")))) as Arc<dyn Tool>]);
@@ -230,7 +230,7 @@ fn r13_panics_of_the_host() {
     let executor = executor.approval(asked).record(Arc::new(Broken));
     let refused = executor.call("t", json!({"n": 1}), &context()).result.error.unwrap();
     assert_eq!(refused.kind, ErrorKind::NeedsApproval);
-    assert_eq!(refused.message, "The tool \"t\" needs approval: who was asked panicked: who are you");
+    assert_eq!(refused.message, "The tool \"t\" needs approval: the approval callback panicked: who are you");
     let done = executor.call("t", json!({}), &context()).result;
     assert_eq!(done.output, Some("fine".into()));
     assert_eq!(done.metadata["warning"], "its execution was not recorded: the record panicked: no disk");

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 use trommel_tool::{
-    About, Context, Delivered, Delivery, ErrorKind, Event, Executor, Failure, Finished, Limits, Metadata,
-    Output, Reason, ResultMode, Sink, Way,
+    About, Context, Delivered, Delivery, DeliveryMode, ErrorKind, Event, Executor, Failure, Finished, Limits,
+    Metadata, Output, Reason, ResultMode, Sink,
 };
 
-use crate::support::{Fails, Shelf, anything, only};
+use crate::support::{Fails, MemoryDelivery, anything, only};
 
 fn keep_all() -> Limits {
     let mut limits = Limits::default();
@@ -16,7 +16,7 @@ fn keep_all() -> Limits {
     limits
 }
 
-/// A tool that returns so many characters, or streams them in small pieces.
+/// A tool that returns `n` characters, or streams them in small parts.
 fn letters(metadata: Metadata) -> Executor {
     only(metadata, |call| {
         let letters = usize::try_from(call.arguments["n"].as_u64().unwrap()).unwrap();
@@ -47,7 +47,7 @@ fn long_results_go_to_the_delivery() {
     ];
     for (mode, n, reason) in cases {
         for arguments in [json!({"n": n}), json!({"n": n, "stream": true})] {
-            let shelf = Arc::new(Shelf::default());
+            let shelf = Arc::new(MemoryDelivery::default());
             let executor = letters(anything("t").result_mode(mode)).delivery(shelf.clone());
             let result = executor.call("t", arguments.clone(), &context()).result;
             assert!(result.success, "{mode:?} {arguments} {:?}", result.error);
@@ -83,7 +83,7 @@ fn without_a_delivery_everything_is_inline() {
 
 #[test]
 fn short_results_are_kept_as_well() {
-    let shelf = Arc::new(Shelf::default());
+    let shelf = Arc::new(MemoryDelivery::default());
     let executor = letters(anything("t")).delivery(shelf.clone()).limits(keep_all());
     let result = executor.call("t", json!({"n": 2, "stream": true}), &context()).result;
     assert_eq!(result.output, Some("ää".into()));
@@ -100,7 +100,7 @@ fn short_results_are_kept_as_well() {
 
 #[test]
 fn nothing_is_not_kept() {
-    let shelf = Arc::new(Shelf::default());
+    let shelf = Arc::new(MemoryDelivery::default());
     let executor =
         letters(anything("t").result_mode(ResultMode::Persist)).delivery(shelf.clone()).limits(keep_all());
     for arguments in [json!({"n": 0, "stream": true}), json!({"n": 0})] {
@@ -113,7 +113,7 @@ fn nothing_is_not_kept() {
 
 #[test]
 fn tools_bounded_by_themselves_are_never_stored() {
-    let shelf = Arc::new(Shelf::default());
+    let shelf = Arc::new(MemoryDelivery::default());
     let metadata = anything("tool_outputs.read").bounded().result_mode(ResultMode::Persist);
     let executor = letters(metadata).delivery(shelf.clone()).limits(keep_all());
     // The longest that such a tool may return, in characters of two bytes.
@@ -126,10 +126,11 @@ fn tools_bounded_by_themselves_are_never_stored() {
     assert!(shelf.puts.lock().unwrap().is_empty());
 }
 
-/// R45: what is too long says how long, which bound, and what to do instead.
+/// R45: the error of an oversized result has its length, the limit, and advice.
 #[test]
 fn r45_results_too_long_to_return() {
-    let stored = letters(anything("t").result_mode(ResultMode::Persist)).delivery(Arc::new(Shelf::default()));
+    let stored =
+        letters(anything("t").result_mode(ResultMode::Persist)).delivery(Arc::new(MemoryDelivery::default()));
     let error = stored.call("t", json!({"n": 50_001}), &Context::new("/")).result.error.unwrap();
     assert_eq!(error.kind, ErrorKind::Failed);
     assert_eq!(
@@ -154,7 +155,7 @@ fn a_delivery_that_fails_fails_the_call() {
         (Fails::Finish, "the shelf broke"),
     ] {
         for arguments in [json!({"n": 40_000}), json!({"n": 40_000, "stream": true})] {
-            let shelf = Shelf::failing(fails);
+            let shelf = MemoryDelivery::failing(fails);
             let executor = letters(anything("t")).delivery(shelf.clone());
             let result = executor.call("t", arguments, &context()).result;
             let error = result.error.unwrap();
@@ -167,7 +168,7 @@ fn a_delivery_that_fails_fails_the_call() {
 /// R13: a delivery that panics fails the call, and the tool is not blamed for it.
 #[test]
 fn r13_a_delivery_that_panics_fails_the_call() {
-    let shelf = Shelf::failing(Fails::Panic);
+    let shelf = MemoryDelivery::failing(Fails::Panic);
     let executor = letters(anything("t")).delivery(shelf.clone());
     let error = executor.call("t", json!({"n": 40_000}), &context()).result.error.unwrap();
     assert_eq!(error.kind, ErrorKind::Failed);
@@ -177,9 +178,9 @@ fn r13_a_delivery_that_panics_fails_the_call() {
 }
 
 #[test]
-fn what_cannot_be_kept_is_only_a_warning() {
+fn failed_records_are_only_warnings() {
     for fails in [Fails::Open, Fails::Write, Fails::Finish] {
-        let executor = letters(anything("t")).delivery(Shelf::failing(fails)).limits(keep_all());
+        let executor = letters(anything("t")).delivery(MemoryDelivery::failing(fails)).limits(keep_all());
         let result = executor.call("t", json!({"n": 3}), &context()).result;
         assert_eq!(result.output, Some("äää".into()));
         assert!(result.metadata["warning"].as_str().unwrap().starts_with("the output was not kept: "));
@@ -189,7 +190,7 @@ fn what_cannot_be_kept_is_only_a_warning() {
 
 #[test]
 fn a_tool_that_fails_leaves_nothing_behind() {
-    let shelf = Arc::new(Shelf::default());
+    let shelf = Arc::new(MemoryDelivery::default());
     let executor = only(anything("t"), |call| {
         call.writer().write_all(&vec![b'x'; 50_000]).unwrap();
         if call.arguments.contains_key("panic") {
@@ -220,14 +221,14 @@ fn streams_are_json_where_they_are() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_shown_as_far_as_they_can_be() {
+fn invalid_utf8_is_replaced_with_a_warning() {
     let executor = only(anything("t"), |call| {
         call.writer().write_all(b"a\xff\x80b").unwrap();
         Ok(Output::Nothing)
     });
     let result = executor.call("t", json!({}), &context()).result;
     assert_eq!(result.output, Some("a\u{fffd}\u{fffd}b".into()));
-    assert!(result.metadata["warning"].as_str().unwrap().contains("not UTF-8"));
+    assert!(result.metadata["warning"].as_str().unwrap().contains("not valid UTF-8"));
 }
 
 #[test]
@@ -242,7 +243,7 @@ fn a_result_is_returned_or_streamed_but_not_both() {
 
 #[test]
 fn bytes_without_characters_are_not_held_for_ever() {
-    let shelf = Arc::new(Shelf::default());
+    let shelf = Arc::new(MemoryDelivery::default());
     let executor = only(anything("t"), |call| {
         call.writer().write_all(&vec![0x80; 120_001]).unwrap();
         Ok(Output::Nothing)
@@ -252,24 +253,24 @@ fn bytes_without_characters_are_not_held_for_ever() {
 }
 
 #[test]
-fn what_is_delivered_away_leaves_no_manifest() {
-    let shelf = Arc::new(Shelf { discards: true, ..Shelf::default() });
+fn discarded_results_have_no_manifest() {
+    let shelf = Arc::new(MemoryDelivery { discards: true, ..MemoryDelivery::default() });
     let executor = letters(anything("t").result_mode(ResultMode::Persist)).delivery(shelf).limits(keep_all());
     let result = executor.call("t", json!({"n": 1}), &context()).result;
     assert_eq!((result.success, &result.delivered, result.manifest()), (true, &Delivered::Away, None));
 }
 
 /// A place that decides itself what it gets, as a directive would.
-struct Hinted(Shelf);
+struct Hinted(MemoryDelivery);
 
 impl Delivery for Hinted {
-    fn way(&self, about: &About<'_>, own: ResultMode) -> Way {
+    fn delivery_mode(&self, about: &About<'_>, own: ResultMode) -> DeliveryMode {
         match about.context.metadata.get("output_mode").and_then(|mode| mode.as_str()) {
-            Some("persist") => Way::ByLength(ResultMode::Persist),
-            Some("inline") => Way::ByLength(ResultMode::Inline),
-            Some("caller") => Way::Caller,
-            Some("delivery") => Way::Delivery,
-            _ => Way::ByLength(own),
+            Some("persist") => DeliveryMode::ByLength(ResultMode::Persist),
+            Some("inline") => DeliveryMode::ByLength(ResultMode::Inline),
+            Some("caller") => DeliveryMode::Caller,
+            Some("delivery") => DeliveryMode::Delivery,
+            _ => DeliveryMode::ByLength(own),
         }
     }
 
@@ -279,8 +280,8 @@ impl Delivery for Hinted {
 }
 
 #[test]
-fn a_host_may_decide_where_a_result_goes() {
-    let executor = letters(anything("t")).delivery(Arc::new(Hinted(Shelf::default())));
+fn hosts_can_choose_the_destination() {
+    let executor = letters(anything("t")).delivery(Arc::new(Hinted(MemoryDelivery::default())));
     let reason = |mode: &str, n: u64| {
         let mut context = context();
         context.metadata.insert("output_mode".into(), mode.into());
@@ -290,7 +291,7 @@ fn a_host_may_decide_where_a_result_goes() {
     assert_eq!(reason("inline", 40_000), None);
     assert_eq!(reason("inline", 70_000), Some(Reason::HardLimit));
     assert_eq!(reason("auto", 40_000), Some(Reason::AutoLimit));
-    // A decision of its own does not look at the length.
+    // A decision by the host ignores the length.
     assert_eq!(reason("caller", 70_000), None);
     assert_eq!(reason("delivery", 0), Some(Reason::Routed));
 }

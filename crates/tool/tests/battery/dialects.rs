@@ -1,4 +1,5 @@
-//! Promise R28: what is exported is what the providers take, and leads back to what the tool takes.
+//! Promise R28: exports are valid for the providers, and calls map back to the tool's own
+//! arguments.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -99,7 +100,7 @@ fn r28_an_export_depends_on_the_tools_alone() {
 }
 
 #[test]
-fn r28_what_has_no_type_is_exported_without_strict() {
+fn r28_untyped_arguments_are_exported_without_strict() {
     for dialect in [Dialect::OpenAiStrict, Dialect::AnthropicStrict] {
         let made = export(dialect, &suite());
         let extract = made.tool("tool_outputs.extract").unwrap();
@@ -174,7 +175,7 @@ fn a_call_comes_back_as_the_tool_knows_it() {
 }
 
 #[test]
-fn what_no_provider_takes_is_refused_with_the_reason() {
+fn unsupported_keywords_are_refused_with_the_reason() {
     let deep = (0..70).fold(json!({"type": "string"}), |inner, _| json!({"type": "array", "items": inner}));
     let cases = [
         (Metadata::new("t", "", json!({"type": "string"})), "type"),
@@ -193,14 +194,14 @@ fn what_no_provider_takes_is_refused_with_the_reason() {
             assert!(!made.dropped[0].reason.is_empty());
         }
     }
-    // Further in, nobody would lead a name back.
+    // Nested names are not mapped back, so they cannot be renamed.
     let nested = with_argument("t", &json!({"type": "object", "properties": {"naïve": {"type": "string"}}}));
     assert_eq!(export(Dialect::Anthropic, std::slice::from_ref(&nested)).dropped[0].fate, Fate::Refused);
     assert_eq!(export(Dialect::OpenAi, &[nested]).dropped, []);
 }
 
 #[test]
-fn what_providers_refuse_at_the_root_is_left_out() {
+fn keywords_refused_at_the_root_are_omitted() {
     let schema = json!({
         "type": "object",
         "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
@@ -323,7 +324,7 @@ pub(crate) fn tools() -> impl Strategy<Value = Vec<Metadata>> {
 
 proptest! {
     #[test]
-    fn r28_every_export_is_what_the_provider_takes(tools in tools()) {
+    fn r28_every_export_is_valid_for_the_provider(tools in tools()) {
         for dialect in Dialect::ALL {
             let made = export(dialect, &tools);
             prop_assert_eq!(faults(&made), Vec::<String>::new(), "{}", dialect);

@@ -1,4 +1,4 @@
-//! Arguments that nobody would send on purpose.
+//! Hostile arguments.
 
 use std::time::{Duration, Instant};
 

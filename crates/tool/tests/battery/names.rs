@@ -1,4 +1,4 @@
-//! Promise R28: exported names are legal everywhere, and lead back.
+//! Promise R28: exported names are legal everywhere, and map back.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use trommel_tool::names::{Names, is_legal};
 
-/// Names as tools have them, and names made to clash: few letters, what is replaced, lengths around
-/// the limit.
+/// Generates typical names, and names that are likely to collide: few letters, replaced characters,
+/// lengths around the limit.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[aA._ -]{1,4}",
@@ -51,7 +51,7 @@ proptest! {
 }
 
 #[test]
-fn r28_our_own_names_stay_what_they_are() {
+fn r28_our_own_names_are_not_changed() {
     let names = Names::of(["tool_outputs.list", "tool_outputs.extract", "buffer_ops", "session"]);
     let spellings: Vec<_> = names.iter().map(|(_, spelling)| spelling).collect();
     assert_eq!(spellings, ["buffer_ops", "session", "tool_outputs_extract", "tool_outputs_list"]);

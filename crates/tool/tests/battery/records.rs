@@ -1,4 +1,4 @@
-//! What is remembered, what is logged, and what is in neither.
+//! The contents of the history and of logs, and the redaction of both.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
-use trommel_display::{LogLines, Look, Outcome, Problem, Show};
+use trommel_display::{DisplayOptions, LogLines, Outcome, Problem, Show};
 use trommel_tool::{
     Context, ErrorKind, Executor, Failure, FaultKind, Metadata, Output, REDACTED, Redaction, ResultMode,
     Status, ToolExecution,
 };
 
-use crate::support::{Lines, Shelf, anything, object, only};
+use crate::support::{Lines, MemoryDelivery, anything, object, only};
 
 fn context() -> Context {
     let mut context = Context::new("/home/user");
@@ -35,8 +35,8 @@ fn the_newest_executions_are_remembered() {
     assert_eq!(numbers(2), [3, 4]);
     let other = executor.clone();
     other.call("t", json!({"n": 9}), &context());
-    assert_eq!(numbers(1), [9], "clones share what is remembered");
-    assert_eq!(executor.total().unwrap(), 6, "those that are forgotten count");
+    assert_eq!(numbers(1), [9], "clones share the history");
+    assert_eq!(executor.total().unwrap(), 6, "evicted executions count");
     let none = executor.remember(0);
     none.call("t", json!({}), &context());
     assert!(none.history(5).unwrap().is_empty());
@@ -105,7 +105,7 @@ fn every_kind_of_result_comes_back_from_json() {
         Some("raised") => Err(Failure::raised(&std::io::Error::other("outer"))),
         _ => Err(Failure::refused("no").with("errno", 2)),
     });
-    let executor = executor.delivery(Arc::new(Shelf::default()));
+    let executor = executor.delivery(Arc::new(MemoryDelivery::default()));
     for how in ["json", "text", "stored", "raised", "fails", "wrong"] {
         let done = executor.call("t", json!({"how": how}), &context());
         let text = serde_json::to_string(&done).unwrap();
@@ -118,8 +118,8 @@ fn every_kind_of_result_comes_back_from_json() {
     assert!(serde_json::to_string(&result).unwrap().contains(raw));
 }
 
-/// R47: what the first release wrote is read; what a later one adds is passed over, and its kinds
-/// are read as the most general.
+/// R47: records of the first release are read. Members that later releases add are ignored, and
+/// their kinds are read as the most general one.
 #[test]
 fn r47_recorded_executions_are_read_by_later_releases() {
     let kept: Vec<Value> = serde_json::from_str(include_str!("../golden/executions-1.json")).unwrap();
@@ -138,7 +138,7 @@ fn r47_recorded_executions_are_read_by_later_releases() {
 }
 
 #[test]
-fn a_timeout_is_told_in_seconds() {
+fn timeouts_serialize_as_seconds() {
     let context: Context = serde_json::from_value(json!({"working_dir": "/a", "timeout": 0.5})).unwrap();
     assert_eq!(context.timeout, std::time::Duration::from_millis(500));
     assert_eq!(serde_json::to_value(&context).unwrap()["timeout"], 0.5);
@@ -152,7 +152,7 @@ fn a_timeout_is_told_in_seconds() {
     }
 }
 
-/// A writer that several may look into.
+/// A writer with shared contents.
 #[derive(Clone, Default)]
 struct Page(Arc<Mutex<Vec<u8>>>);
 
@@ -166,7 +166,7 @@ impl Write for Page {
     }
 }
 
-/// What is logged of some calls, without the times.
+/// Returns the log lines of some calls, without times.
 fn logged(level: LevelFilter, calls: impl FnOnce()) -> Vec<String> {
     let page = Page::default();
     let lines = LogLines::new(page.clone()).utc().with_filter(level);
@@ -274,8 +274,8 @@ fn planted() -> Value {
     })
 }
 
-/// R25: no secret in logs, errors, the history, the record, what was healed, or a manifest; no
-/// payload in the history.
+/// R25: no secret in logs, errors, the history, the record, the report of healed arguments, or a
+/// manifest; no payload in the history.
 #[test]
 fn r25_no_canary_is_found_anywhere() {
     let properties = json!({"secret": {"type": "integer"}});
@@ -291,7 +291,7 @@ fn r25_no_canary_is_found_anywhere() {
         call.writer().write_all(payload.as_bytes()).unwrap();
         Ok(Output::Nothing)
     });
-    let (record, shelf) = (Arc::new(Lines::default()), Arc::new(Shelf::default()));
+    let (record, shelf) = (Arc::new(Lines::default()), Arc::new(MemoryDelivery::default()));
     let executor = executor.record(record.clone()).delivery(shelf.clone());
     let mut context = context();
     context.metadata.insert("token".into(), CANARY.into());
@@ -303,11 +303,11 @@ fn r25_no_canary_is_found_anywhere() {
             let done = executor.call("t", arguments, &context);
             shown.push_str(&done.result.error.as_ref().map(ToString::to_string).unwrap_or_default());
             shown.push_str(&done.result.manifest().map(|one| one.preview.clone()).unwrap_or_default());
-            shown.push_str(&Outcome::new(&done, Some(&tool)).text(&Look::new().plain()));
-            shown.push_str(&Problem::new(&done, Some(&tool)).text(&Look::new().plain()));
+            shown.push_str(&Outcome::new(&done, Some(&tool)).text(&DisplayOptions::new().plain()));
+            shown.push_str(&Problem::new(&done, Some(&tool)).text(&DisplayOptions::new().plain()));
             shown.push_str(&serde_json::to_string(&Problem::new(&done, Some(&tool))).unwrap());
             let named = tool.clone().command("Authorization");
-            shown.push_str(&Outcome::new(&done, Some(&named)).text(&Look::new().plain()));
+            shown.push_str(&Outcome::new(&done, Some(&named)).text(&DisplayOptions::new().plain()));
             shown.push_str(&serde_json::to_string(&done.result.metadata.get("healed")).unwrap());
             executor.call(CANARY.get(..4).unwrap(), planted(), &context);
         }

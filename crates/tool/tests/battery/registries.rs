@@ -41,7 +41,7 @@ fn tools_are_listed_in_order() {
 }
 
 #[test]
-fn a_tool_is_not_replaced() {
+fn duplicate_tools_are_refused() {
     let registry = some();
     let error = registry.register(named("Read", Category::Web)).unwrap_err();
     assert_eq!(error.to_string(), "Cannot register tool \"Read\": a tool with this name already exists.");
@@ -52,7 +52,7 @@ fn a_tool_is_not_replaced() {
 }
 
 #[test]
-fn what_is_not_there_cannot_be_taken_away() {
+fn unknown_tools_cannot_be_removed() {
     let error = some().deregister("Raed").err().unwrap();
     assert_eq!(error.to_string(), "The tool \"Raed\" is not registered.");
     assert_eq!(error.advice(), ["Did you mean one of these?", "  • Read"]);
@@ -80,7 +80,7 @@ fn names_and_schemas_are_checked() {
 }
 
 #[test]
-fn the_state_is_told_in_figures() {
+fn reports_the_state_in_figures() {
     let state = some().state();
     let json = serde_json::to_value(&state).unwrap();
     assert_eq!(json["total"], 4);

@@ -8,7 +8,7 @@ use jsonschema::Validator;
 use serde_json::{Map, Value};
 use trommel_tool::dialect::{Dialect, Export};
 
-/// What of an export breaks the rules.
+/// Returns the violations of the rules in an export.
 pub(crate) fn faults(export: &Export) -> Vec<String> {
     let document = export.document();
     let errors = rules(export.dialect).iter_errors(&document);
@@ -21,7 +21,7 @@ pub(crate) fn faults(export: &Export) -> Vec<String> {
             faults.push(format!("{name} is not legal everywhere"));
         }
         if !names.insert(name.to_ascii_lowercase()) {
-            faults.push(format!("{name} stands there twice"));
+            faults.push(format!("{name} occurs twice"));
         }
         of_schema(name, schema(tool), &mut faults);
         if body.get("strict").is_some() && export.dialect == Dialect::OpenAiStrict {
@@ -39,7 +39,7 @@ pub(crate) fn body(tool: &Value) -> &Value {
     tool.get("function").unwrap_or(tool)
 }
 
-/// The schema of a tool's arguments, whatever it is called.
+/// Returns the schema of a tool's arguments, under any of its names.
 pub(crate) fn schema(tool: &Value) -> &Value {
     let keys = ["parameters", "input_schema", "args_schema", "inputSchema"];
     keys.iter().find_map(|key| body(tool).get(key)).unwrap_or(&Value::Null)
@@ -63,7 +63,7 @@ fn compiled(text: &str) -> Validator {
     jsonschema::validator_for(&serde_json::from_str(text).unwrap()).unwrap()
 }
 
-/// What every provider and every client between takes: at most 63 letters, digits and `_`, no digit
+/// True if every provider and client accepts the name: at most 63 letters, digits and `_`, no digit
 /// first.
 fn is_taken_by_all(name: &str) -> bool {
     let first = name.as_bytes().first();
@@ -72,10 +72,10 @@ fn is_taken_by_all(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// It is a schema, and what it refers to is there.
+/// Checks that a schema is valid, and that its references resolve.
 fn of_schema(name: &str, schema: &Value, faults: &mut Vec<String>) {
     if !jsonschema::meta::is_valid(schema) {
-        faults.push(format!("the schema of {name} is none"));
+        faults.push(format!("the schema of {name} is invalid"));
     }
     for (_, part) in parts(schema) {
         let target = part.get("$ref").and_then(Value::as_str);
@@ -114,7 +114,7 @@ fn of_openai(name: &str, schema: &Value, faults: &mut Vec<String>) {
     }
 }
 
-/// What Anthropic takes in one request, and that no schema leads back to itself.
+/// Checks the limits of Anthropic for one request, and that no schema is recursive.
 fn of_anthropic(tools: &[Value], faults: &mut Vec<String>) {
     let strict: Vec<&Value> = tools.iter().filter(|tool| tool.get("strict").is_some()).collect();
     let (mut optional, mut unions) = (0, 0);
@@ -135,7 +135,7 @@ fn of_anthropic(tools: &[Value], faults: &mut Vec<String>) {
     }
 }
 
-/// Whether putting what it refers to in the place of references comes to an end.
+/// True if inlining the references of a schema terminates.
 fn is_expandable(schema: &Value) -> bool {
     fn ends(root: &Value, schema: &Value, steps: usize) -> bool {
         steps > 0
@@ -151,7 +151,8 @@ fn is_expandable(schema: &Value) -> bool {
     apart.map(|(_, one)| one).chain([&root]).all(|part| ends(schema, part, definitions + 1))
 }
 
-/// All schemas in a strict or plain export, each with the number of objects and arrays it lies in.
+/// Returns all schemas of a strict or plain export, each with its nesting depth in objects and
+/// arrays.
 fn parts(schema: &Value) -> Vec<(usize, &Map<String, Value>)> {
     let mut found = Vec::new();
     let mut open = vec![(0, schema)];
@@ -174,7 +175,7 @@ fn parts(schema: &Value) -> Vec<(usize, &Map<String, Value>)> {
 }
 
 #[test]
-fn the_rules_themselves_find_what_breaks_them() {
+fn the_rules_detect_violations() {
     let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     let looped = read(r##"{"$defs": {"a": {"items": {"$ref": "#/$defs/b"}}, "b": {"$ref": "#/$defs/a"}}}"##);
     assert!(!is_expandable(&looped));

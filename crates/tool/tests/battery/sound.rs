@@ -1,4 +1,5 @@
-//! Promise R28: an export takes whatever the tool takes, and leads it back unchanged.
+//! Promise R28: an export accepts all arguments that the tool accepts, and maps them back
+//! unchanged.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -72,7 +73,8 @@ impl Draw {
     }
 }
 
-/// A call as a model would have to make it: null for what is left out and must be there.
+/// Returns the arguments as a model would have to pass them: null for omitted arguments that the
+/// export requires.
 fn with_nulls(schema: &Value, value: Value) -> Value {
     match value {
         Value::Object(mut members) => {
@@ -95,8 +97,7 @@ fn with_nulls(schema: &Value, value: Value) -> Value {
     }
 }
 
-/// The members that are not null: one that may be null and is left out cannot be told from one that
-/// is.
+/// Removes null members. A nullable member that is null is equivalent to one that is absent.
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(members) => {
@@ -108,7 +109,8 @@ fn without_nulls(value: Value) -> Value {
     }
 }
 
-/// Whether a schema says what it says by its own members, so that what is left out can be told.
+/// True if a schema has no keywords that refer to other schemas, so that omitted members can be
+/// determined.
 fn is_plain(schema: &Value) -> bool {
     let hidden = ["anyOf", "oneOf", "allOf", "$ref"];
     let Value::Object(members) = schema else { return true };
@@ -132,7 +134,7 @@ fn renamed(own: &Value, exported: &Value, arguments: &Value) -> Value {
 
 proptest! {
     #[test]
-    fn r28_an_export_takes_what_the_tool_takes(tools in tools(), seed in any::<u64>()) {
+    fn r28_exports_accept_all_valid_arguments(tools in tools(), seed in any::<u64>()) {
         let mut draw = Draw(seed);
         for dialect in Dialect::ALL {
             let made = export(dialect, &tools);

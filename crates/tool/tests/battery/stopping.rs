@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use trommel_tool::{Cancel, Context, ErrorKind, Event, Failure, Output, Status};
 
-use crate::support::{Shelf, anything, only};
+use crate::support::{MemoryDelivery, anything, only};
 
 const MOMENT: Duration = Duration::from_millis(50);
 
-/// Longest that anything here may take on a machine that is busy with other things.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The time limit of a test, with a margin for a busy machine.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 
-/// R31: a tool that looks at its flag is stopped within 50 ms of the call's being given up: in one
-/// of some attempts, as a busy machine may be late itself.
+/// R31: a tool that checks for cancellation stops within 50 ms of it. One of several attempts must
+/// succeed, because a busy machine may be late itself.
 #[test]
-fn r31_a_cancelled_call_ends() {
+fn r31_cancelled_calls_stop() {
     let executor = only(anything("scan"), |call| {
         loop {
             call.check()?;
@@ -54,13 +54,13 @@ fn a_tool_stops_at_its_deadline() {
         while !call.cancel().is_cancelled() {
             thread::sleep(Duration::from_millis(1));
         }
-        // What comes after the deadline does not count.
+        // A result after the deadline is ignored.
         Ok("late".into())
     });
     let clock = Instant::now();
     let context = Context::new("/").timeout(MOMENT);
     let done = executor.call("sleep", json!({}), &context);
-    assert!(clock.elapsed() >= MOMENT && clock.elapsed() < PATIENCE);
+    assert!(clock.elapsed() >= MOMENT && clock.elapsed() < TIME_LIMIT);
     let error = done.result.error.as_ref().unwrap();
     assert_eq!((error.kind, error.message.as_str()), (ErrorKind::TimedOut, "Tool timed out after 0.05s"));
     assert_eq!(done.status(), Status::TimedOut);
@@ -81,7 +81,7 @@ fn a_tool_that_looks_at_the_time_itself_is_late_too() {
 }
 
 #[test]
-fn whole_seconds_are_told_as_such() {
+fn whole_seconds_have_no_fraction() {
     let executor = only(anything("sleep"), |call| {
         while !call.cancel().is_cancelled() {
             thread::sleep(Duration::from_millis(1));
@@ -102,27 +102,27 @@ fn a_tool_may_run_for_ever() {
 #[test]
 fn a_tool_that_does_not_listen_is_left_behind() {
     let (release, released) = mpsc::channel::<()>();
-    let (told, ended) = mpsc::channel();
+    let (reported, ended) = mpsc::channel();
     let released = std::sync::Mutex::new(released);
-    let shelf = Arc::new(Shelf::default());
+    let shelf = Arc::new(MemoryDelivery::default());
     let executor = only(anything("deaf"), move |call| {
         call.writer().write_all(&vec![b'x'; 40_000]).unwrap();
         released.lock().unwrap().recv().unwrap();
         let written = call.writer().write_all(b"y");
-        told.send(written.is_err()).unwrap();
+        reported.send(written.is_err()).unwrap();
         Ok(Output::Nothing)
     });
     let executor = executor.delivery(shelf.clone()).grace(MOMENT);
     let clock = Instant::now();
     let done = executor.call("deaf", json!({}), &Context::new("/").timeout(MOMENT));
-    assert!(clock.elapsed() < PATIENCE);
+    assert!(clock.elapsed() < TIME_LIMIT);
     assert_eq!(done.result.error_kind(), Some(ErrorKind::TimedOut));
     assert_eq!(done.result.metadata["abandoned"], true);
     assert!(done.result.metadata["warning"].as_str().unwrap().contains("did not stop"));
     release.send(()).unwrap();
     assert!(ended.recv().unwrap(), "nothing is taken from a call that has ended");
     let clock = Instant::now();
-    while *shelf.dropped.lock().unwrap() == 0 && clock.elapsed() < PATIENCE {
+    while *shelf.dropped.lock().unwrap() == 0 && clock.elapsed() < TIME_LIMIT {
         thread::sleep(Duration::from_millis(1));
     }
     assert_eq!(*shelf.dropped.lock().unwrap(), 1);
@@ -141,44 +141,44 @@ fn a_panic_after_the_deadline_is_a_timeout() {
     assert_eq!(done.result.error_kind(), Some(ErrorKind::TimedOut));
 }
 
-/// R32: progress never goes back, from however many threads it is told, and the last of it is told.
+/// R32: progress from several threads is monotone, and its last value is reported.
 #[test]
-fn r32_progress_only_grows() {
+fn r32_progress_is_monotone() {
     let executor = only(anything("t"), |call| {
-        let meter = call.meter();
+        let handle = call.progress_handle();
         thread::scope(|scope| {
             for part in 0..4_u64 {
-                let meter = meter.clone();
+                let handle = handle.clone();
                 scope.spawn(move || {
                     for step in 0..1_000 {
-                        meter.progress(part * 250 + step, Some(2_000));
+                        handle.progress(part * 250 + step, Some(2_000));
                     }
                 });
             }
         });
-        meter.progress(2_000, Some(2_000));
-        meter.progress(1, Some(2_000));
+        handle.progress(2_000, Some(2_000));
+        handle.progress(1, Some(2_000));
         Ok(Output::Nothing)
     });
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     executor.call_with("t", json!({}), &Context::new("/"), &mut |event| {
         if let Event::Progress(progress) = event {
             assert_eq!(progress.total, Some(2_000));
-            told.push(progress.bytes);
+            reported.push(progress.bytes);
         }
     });
-    assert!(told.windows(2).all(|pair| pair[0] < pair[1]), "{told:?}");
-    assert_eq!(told.last(), Some(&2_000));
+    assert!(reported.windows(2).all(|pair| pair[0] < pair[1]), "{reported:?}");
+    assert_eq!(reported.last(), Some(&2_000));
 }
 
-/// R32: whoever works long is heard at once, not when the work is done.
+/// R32: progress is reported during the work, not after it.
 #[test]
-fn r32_progress_is_told_meanwhile() {
+fn r32_progress_is_reported_during_the_work() {
     let (answer, answers) = mpsc::channel();
     let answers = std::sync::Mutex::new(answers);
     let executor = only(anything("t"), move |call| {
         call.progress(1, None);
-        answers.lock().unwrap().recv_timeout(PATIENCE).map_err(|error| Failure::raised(&error))?;
+        answers.lock().unwrap().recv_timeout(TIME_LIMIT).map_err(|error| Failure::raised(&error))?;
         Ok(Output::Nothing)
     });
     let done = executor.call_with("t", json!({}), &Context::new("/"), &mut |event| {

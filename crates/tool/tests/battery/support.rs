@@ -44,7 +44,7 @@ pub(crate) fn only(
     executor([Arc::new(tool(metadata, run)) as Arc<dyn Tool>])
 }
 
-/// One result as a [`Shelf`] has it.
+/// One result as a [`MemoryDelivery`] has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Put {
     pub(crate) tool: String,
@@ -54,11 +54,11 @@ pub(crate) struct Put {
     pub(crate) finished: Option<Finished>,
 }
 
-/// A place for results in memory, which can be made to fail.
+/// A delivery that holds results in memory, and can be made to fail.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf {
+pub(crate) struct MemoryDelivery {
     pub(crate) puts: Mutex<Vec<Put>>,
-    /// How many places were given up.
+    /// The number of deliveries that were dropped unfinished.
     pub(crate) dropped: Mutex<usize>,
     pub(crate) fails: Mutex<Option<Fails>>,
     pub(crate) discards: bool,
@@ -72,7 +72,7 @@ pub(crate) enum Fails {
     Panic,
 }
 
-impl Shelf {
+impl MemoryDelivery {
     pub(crate) fn failing(fails: Fails) -> Arc<Self> {
         Arc::new(Self { fails: Mutex::new(Some(fails)), ..Self::default() })
     }
@@ -88,7 +88,7 @@ impl Shelf {
     }
 }
 
-impl Delivery for Shelf {
+impl Delivery for MemoryDelivery {
     fn open(&self, about: &About<'_>, reason: Reason) -> Result<Box<dyn Sink + '_>, Failure> {
         if self.fails(Fails::Open) {
             return Err("the shelf is full".into());
@@ -104,7 +104,7 @@ impl Delivery for Shelf {
 }
 
 struct Slot<'a> {
-    shelf: &'a Shelf,
+    shelf: &'a MemoryDelivery,
     put: Option<Put>,
 }
 

@@ -1,30 +1,30 @@
-//! The answers about buffers. Serialized, they are the answers of the tool.
+//! The answers to requests about buffers. The tool serializes them.
 
 use serde::Serialize;
-use trommel_route::look::{self, Piece};
+use trommel_route::reading::{self, Excerpt};
 use trommel_route::{BufferInfo, Scope, WriteMode};
 
 use crate::text;
 
-/// An answer, by the kind of its request.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Answer {
     /// The buffers.
-    List(Listing),
+    List(BufferListing),
     /// The description of one buffer.
     Info(BufferInfo),
-    /// A piece of a buffer.
-    Piece(Shown),
+    /// A part of a buffer.
+    Excerpt(BufferExcerpt),
     /// The hits of a search.
-    Hits(Hits),
+    Hits(SearchHits),
     /// The file that was written.
-    Export(Exported),
+    Export(ExportResult),
 }
 
 impl Answer {
-    /// The answer as JSON, with unsafe characters as escapes of the same value.
+    /// Returns the answer as JSON. Unsafe characters are escaped without changing the value.
     pub fn to_json(&self) -> String {
         text::json(self)
     }
@@ -33,7 +33,7 @@ impl Answer {
 /// A page of the list of buffers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Listing {
+pub struct BufferListing {
     /// The buffers.
     pub buffers: Vec<BufferInfo>,
     /// The number of all buffers.
@@ -41,26 +41,26 @@ pub struct Listing {
     /// The reasons why further buffers cannot be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<String>,
-    /// The rest, if there is more.
+    /// Present if more buffers follow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated: Option<Truncated>,
 }
 
-/// A piece of a buffer.
+/// A part of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Shown {
+pub struct BufferExcerpt {
     /// The buffer's name.
     pub buffer: String,
     /// The buffer's scope.
     pub scope: Scope,
-    /// The character that the piece begins at.
+    /// The index of the part's first character.
     pub offset: u64,
     /// The number of its characters.
     pub chars: u64,
-    /// The characters of the buffer.
+    /// The number of characters of the buffer.
     pub total_chars: u64,
-    /// The lines of the buffer.
+    /// The number of lines of the buffer.
     pub total_lines: u64,
     /// The text.
     pub content: String,
@@ -70,21 +70,21 @@ pub struct Shown {
     /// The last line, if lines were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_line: Option<u64>,
-    /// The rest, if a peek does not show all.
+    /// Present if a peek does not reach the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated: Option<Truncated>,
 }
 
-impl Shown {
-    pub(super) fn new(info: BufferInfo, piece: Piece) -> Self {
+impl BufferExcerpt {
+    pub(super) fn new(info: BufferInfo, excerpt: Excerpt) -> Self {
         Self {
             buffer: info.name,
             scope: info.scope,
-            offset: piece.offset,
-            chars: piece.chars,
+            offset: excerpt.offset,
+            chars: excerpt.chars,
             total_chars: info.chars,
             total_lines: info.lines,
-            content: piece.text,
+            content: excerpt.text,
             start_line: None,
             end_line: None,
             truncated: None,
@@ -95,14 +95,14 @@ impl Shown {
 /// The hits of a search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Hits {
+pub struct SearchHits {
     /// The buffer's name.
     pub buffer: String,
     /// The buffer's scope.
     pub scope: Scope,
     /// The hits, in order.
     pub hits: Vec<Hit>,
-    /// The rest, if not all was searched.
+    /// Present if the search stopped early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated: Option<Truncated>,
 }
@@ -111,11 +111,11 @@ pub struct Hits {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Hit {
-    /// The line, from 1.
+    /// The number of the line, from 1.
     pub line: u64,
-    /// The character in the line, from 1.
+    /// The column of the match in characters, from 1.
     pub column: u64,
-    /// The character in the buffer, from 0.
+    /// The index of the match in characters, from 0.
     pub offset: u64,
     /// The line, or the part of it around the match.
     pub text: String,
@@ -127,30 +127,30 @@ pub struct Hit {
     pub after: Vec<String>,
 }
 
-impl From<look::Hit> for Hit {
-    fn from(hit: look::Hit) -> Self {
-        let look::Hit { line, column, offset, text, before, after, .. } = hit;
+impl From<reading::Hit> for Hit {
+    fn from(hit: reading::Hit) -> Self {
+        let reading::Hit { line, column, offset, text, before, after, .. } = hit;
         Self { line, column, offset, text, before, after }
     }
 }
 
-/// A file that was written.
+/// The file that an export wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Exported {
+pub struct ExportResult {
     /// The buffer's name.
     pub buffer: String,
     /// The buffer's scope.
     pub scope: Scope,
     /// The path of the file.
     pub path: String,
-    /// How it was written.
+    /// The mode in which it was written.
     pub write_mode: WriteMode,
     /// The bytes written.
     pub bytes: u64,
     /// The characters written.
     pub chars: u64,
-    /// A sentence that says so.
+    /// A sentence that reports the export.
     pub notice: String,
 }
 
@@ -158,19 +158,19 @@ pub struct Exported {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Truncated {
-    /// The bound that was reached.
-    pub reason: Bound,
+    /// The limit that was reached.
+    pub reason: TruncationReason,
     /// The number of buffers, characters, or hits in the answer.
     pub returned: usize,
     /// The offset to continue from.
     pub next: u64,
 }
 
-/// A bound on an answer.
+/// The limit that an answer reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Bound {
+pub enum TruncationReason {
     /// The number of characters.
     MaxChars,
     /// The number of buffers or hits.

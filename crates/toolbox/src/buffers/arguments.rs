@@ -1,15 +1,16 @@
-//! The arguments of `buffer_ops`, flat beside the operation, and what they mean together.
+//! The arguments of `buffer_ops`, all on one level with the operation, and their conversion to a
+//! request.
 
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use trommel_route::look::{CONTEXT_LINES, PEEK_CHARS, READ_CHARS};
+use trommel_route::reading::{MAX_CONTEXT_LINES, MAX_PEEK_CHARS, MAX_READ_CHARS};
 use trommel_route::{ErrorClass, Scope, WriteMode};
 use trommel_tool::Failure;
 
-use super::request::{Export, Named, Range, Request, Search};
+use super::request::{BufferRef, Export, Range, Request, Search};
 use crate::schema;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -30,8 +31,8 @@ impl fmt::Display for Operation {
 }
 
 impl Operation {
-    /// The arguments it takes.
-    fn takes(self) -> &'static [&'static str] {
+    /// Returns the names of the arguments that the operation takes.
+    fn argument_names(self) -> &'static [&'static str] {
         match self {
             Self::List => &["scope", "offset"],
             Self::Info => &["target", "scope"],
@@ -43,32 +44,32 @@ impl Operation {
     }
 }
 
-/// The arguments as they come.
+/// The arguments as deserialized.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(super) struct Arguments {
     /// What to do
     pub(super) operation: Operation,
-    /// The buffer's name; for search the pattern, when the buffer is in scope
+    /// The buffer's name; for search the pattern, if the buffer is in scope
     pub(super) target: Option<String>,
-    /// run or session, where a name is in both; for search the buffer's name, when the pattern is
-    /// in target
+    /// run or session, if both have the name; for search the buffer's name, if the pattern is in
+    /// target
     scope: Option<String>,
     /// What to search for
     query: Option<String>,
-    /// Search for the text as it stands
+    /// Search for the text literally
     #[serde(default)]
     plain: bool,
     /// Lines to show before and after each hit
     #[serde(default)]
-    #[schemars(range(max = CONTEXT_LINES))]
+    #[schemars(range(max = MAX_CONTEXT_LINES))]
     context: usize,
-    /// Character to begin at; for list the number of buffers to pass over
+    /// Character to start at; for list the number of buffers to skip
     offset: Option<u64>,
-    /// Most characters of a peek
+    /// Maximum characters of a peek
     #[serde(default = "peek_chars")]
-    #[schemars(range(min = 1, max = PEEK_CHARS))]
+    #[schemars(range(min = 1, max = MAX_PEEK_CHARS))]
     max_chars: u64,
-    #[schemars(range(min = 1), description = format!("Characters to read, at most {READ_CHARS}"))]
+    #[schemars(range(min = 1), description = format!("Characters to read, at most {MAX_READ_CHARS}"))]
     length: Option<u64>,
     /// First line to read
     #[schemars(range(min = 1))]
@@ -82,36 +83,36 @@ pub(super) struct Arguments {
     end: Option<u64>,
     /// Path of the file to export to, below the root
     pub(super) destination: Option<String>,
-    /// How to write to an existing file: after its content, in its place, or under a new number
+    /// How to write to an existing file: append to it, replace it, or write a new numbered file
     #[serde(default)]
     #[schemars(schema_with = "write_modes")]
     pub(super) write_mode: Option<WriteMode>,
 }
 
 fn peek_chars() -> u64 {
-    PEEK_CHARS
+    MAX_PEEK_CHARS
 }
 
 fn write_modes(_: &mut SchemaGenerator) -> Schema {
     schema::one_of(&WriteMode::ALL)
 }
 
-/// The member of a failure's metadata with the arguments that its message is about, for hosts that
-/// spell them otherwise.
+/// The member of a failure's metadata with the names of the arguments at fault. Hosts that name
+/// them differently use it.
 pub(super) const ARGUMENTS: &str = "arguments";
 
-/// A request that contradicts itself, because of these arguments.
+/// Returns the failure of a request whose arguments contradict each other.
 pub(super) fn refused(message: impl Into<String>, arguments: &[&str]) -> Failure {
     Failure::refused(message).with("code", ErrorClass::Range.code()).with(ARGUMENTS, json!(arguments))
 }
 
 impl Arguments {
-    /// Refuses an argument that the operation does not take. `given` are the names of the call's
+    /// Refuses an argument that the operation does not take. `given` has the names of the call's
     /// arguments.
     pub(super) fn check<'n>(&self, given: impl Iterator<Item = &'n str>) -> Result<(), Failure> {
-        let takes = self.operation.takes();
-        let mut strange = given.filter(|name| *name != "operation" && !takes.contains(name));
-        match strange.next() {
+        let takes = self.operation.argument_names();
+        let mut unknown = given.filter(|name| *name != "operation" && !takes.contains(name));
+        match unknown.next() {
             None => Ok(()),
             Some(name) => {
                 let message = format!("unknown argument `{name}`; it takes {}", takes.join(", "));
@@ -120,11 +121,11 @@ impl Arguments {
         }
     }
 
-    /// The request of the operation.
+    /// Converts the arguments to a request.
     pub(super) fn request(&self) -> Result<Request<'_>, Failure> {
         let offset = self.offset.unwrap_or(0);
         Ok(match self.operation {
-            Operation::List => Request::List { scope: self.lifetime()?, offset },
+            Operation::List => Request::List { scope: self.parsed_scope()?, offset },
             Operation::Info => Request::Info(self.buffer()?),
             Operation::Peek => Request::Peek { buffer: self.buffer()?, offset, max_chars: self.max_chars },
             Operation::Read => {
@@ -132,7 +133,7 @@ impl Arguments {
                 Request::Read { buffer: self.buffer()?, range }
             }
             Operation::Search => {
-                let (pattern, buffer) = self.searched()?;
+                let (pattern, buffer) = self.search_target()?;
                 let (plain, context) = (self.plain, self.context);
                 Request::Search(Search { buffer, pattern, plain, context, offset })
             }
@@ -143,10 +144,10 @@ impl Arguments {
         })
     }
 
-    /// The buffer's name, and the scope to search.
-    fn buffer(&self) -> Result<Named<'_>, Failure> {
+    /// Returns the buffer that the request is about.
+    fn buffer(&self) -> Result<BufferRef<'_>, Failure> {
         match self.target.as_deref() {
-            Some(name) => Ok(Named { name, scope: self.lifetime()? }),
+            Some(name) => Ok(BufferRef { name, scope: self.parsed_scope()? }),
             None => Err(refused(
                 "pass the buffer's name as `target`; the operation list shows the names",
                 &["target"],
@@ -154,18 +155,18 @@ impl Arguments {
         }
     }
 
-    /// The scope, where it is one.
-    fn lifetime(&self) -> Result<Option<Scope>, Failure> {
+    /// Parses the scope.
+    fn parsed_scope(&self) -> Result<Option<Scope>, Failure> {
         Ok(self.scope.as_deref().map(str::parse::<Scope>).transpose()?)
     }
 
-    /// The pattern and the buffer: the pattern in `query` and the buffer in `target`, or the
-    /// pattern in `target` and the buffer in `scope`.
-    fn searched(&self) -> Result<(&str, Named<'_>), Failure> {
+    /// Returns the pattern and the buffer of a search. They are in `query` and `target`, or in
+    /// `target` and `scope`.
+    fn search_target(&self) -> Result<(&str, BufferRef<'_>), Failure> {
         match (self.query.as_deref(), self.target.as_deref(), self.scope.as_deref()) {
-            (Some(query), Some(name), _) => Ok((query, Named { name, scope: self.lifetime()? })),
-            (Some(query), None, Some(name)) => Ok((query, Named { name, scope: None })),
-            (None, Some(pattern), Some(name)) => Ok((pattern, Named { name, scope: None })),
+            (Some(query), Some(name), _) => Ok((query, BufferRef { name, scope: self.parsed_scope()? })),
+            (Some(query), None, Some(name)) => Ok((query, BufferRef { name, scope: None })),
+            (None, Some(pattern), Some(name)) => Ok((pattern, BufferRef { name, scope: None })),
             _ => Err(refused(
                 "pass the pattern as `query` and the buffer as `target`, or the pattern as `target` and the buffer as `scope`",
                 &["query", "target", "scope"],
@@ -173,7 +174,7 @@ impl Arguments {
         }
     }
 
-    /// What is to be read. All of it cannot be.
+    /// Returns the range to read. A whole buffer may be too long, so the range is required.
     fn range(&self) -> Result<Range, Failure> {
         let lines = (self.start_line.or(self.start), self.end_line.or(self.end));
         if (self.start_line.is_some() && self.start.is_some())
@@ -187,7 +188,7 @@ impl Arguments {
             ((None, None), (Some(offset), Some(length))) => Ok(Range::Chars { offset, length }),
             ((None, None), (None, None)) => Err(refused(
                 "a buffer is not read as a whole: pass `start_line` and `end_line`, or `offset` and `length`; peek shows how it \
-                 begins, search finds places, export writes it to a file",
+                 begins, search finds text in it, export writes it to a file",
                 &["start_line", "end_line", "offset", "length"],
             )),
             ((None, None), _) => {

@@ -1,22 +1,22 @@
-//! The errors of requests about buffers, with their data.
+//! The errors of requests about buffers.
 
 use std::fmt;
 use std::io;
 
 use serde_json::json;
-use trommel_base::text::shown;
+use trommel_base::text::excerpt;
 use trommel_route::ErrorClass;
 use trommel_tool::Failure;
 
 use super::arguments::{ARGUMENTS, refused};
 
-/// Why a request about buffers has no answer.
+/// The error of a request about buffers.
 ///
-/// A host with its own names for what a caller passes renders the data in its own words.
+/// Its variants have the data, so that a host can render messages with its own names for arguments.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A buffer or a file cannot be used.
+    /// An error of a buffer or a file.
     Route(trommel_route::Error),
     /// The file to export to exists, and the request has no write mode.
     Exists {
@@ -27,12 +27,12 @@ pub enum Error {
     NoPath,
     /// The buffer could not be copied to the file.
     Copy(io::Error),
-    /// The caller has stopped the work.
+    /// The caller cancelled the request.
     Cancelled,
 }
 
 impl Error {
-    /// A name that never changes, for programs that read text.
+    /// Returns the stable code of the error.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Route(error) => error.code(),
@@ -43,7 +43,7 @@ impl Error {
         }
     }
 
-    /// True if the request has to change before it can succeed.
+    /// True if the request must change before it can succeed.
     pub fn is_request(&self) -> bool {
         match self {
             Self::Route(error) => error.class().is_request(),
@@ -52,7 +52,7 @@ impl Error {
         }
     }
 
-    /// True if the work was cancelled.
+    /// True if the request was cancelled.
     pub fn is_cancelled(&self) -> bool {
         match self {
             Self::Route(error) => error.class() == ErrorClass::Cancelled,
@@ -61,7 +61,7 @@ impl Error {
         }
     }
 
-    /// The failure of the tool. Its advice names only the write modes that the caller may use.
+    /// Converts the error to a failure of the tool. The advice names only permitted write modes.
     pub(super) fn into_failure(self, may_replace: bool) -> Failure {
         match self {
             Self::Route(error) => error.into(),
@@ -82,12 +82,12 @@ impl Error {
     }
 }
 
-/// The fact. The errors of buffers and files also give advice.
+/// Writes the fact. The errors of buffers and files also give advice.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Route(error) => error.fmt(f),
-            Self::Exists { path } => write!(f, "{} is there already", shown(path, 200)),
+            Self::Exists { path } => write!(f, "{} already exists", excerpt(path, 200)),
             Self::NoPath => f.write_str("the path of the file is empty"),
             Self::Copy(error) => error.fmt(f),
             Self::Cancelled => f.write_str("cancelled while a buffer was read"),
@@ -108,5 +108,38 @@ impl std::error::Error for Error {
 impl From<trommel_route::Error> for Error {
     fn from(error: trommel_route::Error) -> Self {
         Self::Route(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn each_error_has_its_code_and_message() {
+        let route = || Error::from(trommel_route::Error::from(trommel_route::ErrorKind::EmptyText));
+        let cancelled = || Error::from(trommel_route::Error::from(trommel_route::ErrorKind::Cancelled));
+        let copy = || Error::Copy(io::Error::other("the disk is gone"));
+        let errors = [
+            (route(), "expression", true, false, true),
+            (cancelled(), "cancelled", false, true, true),
+            (Error::Exists { path: "a.md".into() }, "exists", true, false, false),
+            (Error::NoPath, "range", true, false, false),
+            (copy(), "failed", false, false, true),
+            (Error::Cancelled, "cancelled", false, true, false),
+        ];
+        for (error, code, is_request, is_cancelled, has_source) in errors {
+            let found = (error.code(), error.is_request(), error.is_cancelled(), error.source().is_some());
+            assert_eq!(found, (code, is_request, is_cancelled, has_source), "{error}");
+            let message = error.to_string();
+            let failure = error.into_failure(true);
+            assert!(
+                code == "range" || failure.message.contains(&message) || is_cancelled,
+                "{failure} {message}"
+            );
+        }
+        assert!(copy().to_string().contains("the disk is gone"));
     }
 }

@@ -2,12 +2,12 @@
 
 use trommel_route::{Scope, WriteMode};
 
-/// A buffer by its name.
+/// A reference to a buffer by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Named<'a> {
+pub struct BufferRef<'a> {
     /// The name.
     pub name: &'a str,
-    /// The scope to search; both if there is none.
+    /// The scope to search. `None` searches both.
     pub scope: Option<Scope>,
 }
 
@@ -15,16 +15,16 @@ pub struct Named<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Range {
-    /// From one line to another, both included. Lines count from 1.
+    /// Lines from `first` to `last`, inclusive. Lines count from 1.
     Lines {
         /// The first line.
         first: u64,
         /// The last line.
         last: u64,
     },
-    /// A number of characters from an offset on.
+    /// `length` characters from `offset` on.
     Chars {
-        /// The first character, from 0.
+        /// The index of the first character, from 0.
         offset: u64,
         /// The number of characters.
         length: u64,
@@ -37,26 +37,26 @@ pub enum Range {
 pub enum Request<'a> {
     /// List the buffers.
     List {
-        /// The scope to list; both if there is none.
+        /// The scope to list. `None` lists both.
         scope: Option<Scope>,
         /// The number of buffers to skip.
         offset: u64,
     },
     /// Describe one buffer.
-    Info(Named<'a>),
-    /// Show a piece of a buffer.
+    Info(BufferRef<'a>),
+    /// Show an excerpt of a buffer.
     Peek {
         /// The buffer.
-        buffer: Named<'a>,
-        /// The first character, from 0.
+        buffer: BufferRef<'a>,
+        /// The index of the first character, from 0.
         offset: u64,
-        /// The largest number of characters.
+        /// The maximum number of characters.
         max_chars: u64,
     },
     /// Read a part of a buffer.
     Read {
         /// The buffer.
-        buffer: Named<'a>,
+        buffer: BufferRef<'a>,
         /// The part.
         range: Range,
     },
@@ -70,14 +70,14 @@ pub enum Request<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Search<'a> {
     /// The buffer.
-    pub buffer: Named<'a>,
-    /// A regular expression, or with `plain` a text.
+    pub buffer: BufferRef<'a>,
+    /// A regular expression, or a literal text if `plain` is true.
     pub pattern: &'a str,
-    /// True if the pattern is a text.
+    /// True if the pattern is a literal text.
     pub plain: bool,
     /// The number of lines to show before and after each hit.
     pub context: usize,
-    /// The character to begin at.
+    /// The index of the character to start at.
     pub offset: u64,
 }
 
@@ -85,9 +85,9 @@ pub struct Search<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Export<'a> {
     /// The buffer.
-    pub buffer: Named<'a>,
+    pub buffer: BufferRef<'a>,
     /// The path of the file, below the root.
     pub path: &'a str,
-    /// How to write to an existing file. Without it, an existing file is an error.
+    /// The mode for an existing file. Without it, an existing file is an error.
     pub write_mode: Option<WriteMode>,
 }

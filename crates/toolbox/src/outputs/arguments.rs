@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::page::{LEAST_CHARS, MAX_CHARS};
+use super::page::{MAX_CHARS, MIN_CHARS};
 
 /// The tool output reference ID
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -15,7 +15,7 @@ pub(super) struct Id(pub(super) String);
 #[serde(transparent)]
 pub(super) struct Where(pub(super) Vec<String>);
 
-/// truncated.next of the answer to go on from; the other arguments must be the same
+/// truncated.next of the answer to continue; the other arguments must be the same
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Cursor(String);
@@ -24,7 +24,7 @@ pub(super) struct Cursor(String);
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct MaxChars<const DEFAULT: usize>(
-    #[schemars(range(min = LEAST_CHARS, max = MAX_CHARS))] pub(super) usize,
+    #[schemars(range(min = MIN_CHARS, max = MAX_CHARS))] pub(super) usize,
 );
 
 impl<const DEFAULT: usize> Default for MaxChars<DEFAULT> {

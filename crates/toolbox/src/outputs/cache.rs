@@ -1,18 +1,18 @@
-//! What is kept from one call to the next: the most recently used of so many, within so many bytes.
+//! A cache across calls: least recently used entries are evicted by count and by size.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The most recently used values. What is kept can be made again, so that nothing is lost with it.
+/// A cache of the most recently used values. Entries can be recomputed, so eviction loses nothing.
 #[derive(Debug)]
 pub(crate) struct Cache<V> {
-    kept: Mutex<Kept<V>>,
-    most: usize,
-    most_bytes: usize,
+    state: Mutex<CacheState<V>>,
+    max_entries: usize,
+    max_bytes: usize,
 }
 
 #[derive(Debug)]
-struct Kept<V> {
+struct CacheState<V> {
     entries: HashMap<String, Entry<V>>,
     clock: u64,
     bytes: usize,
@@ -26,38 +26,39 @@ struct Entry<V> {
 }
 
 impl<V: Clone> Cache<V> {
-    /// At most so many values, of at most so many bytes together.
-    pub(crate) fn new(most: usize, most_bytes: usize) -> Self {
-        let kept = Kept { entries: HashMap::new(), clock: 0, bytes: 0 };
-        Self { kept: Mutex::new(kept), most, most_bytes }
+    /// Creates a cache of at most `max_entries` values and `max_bytes` bytes.
+    pub(crate) fn new(max_entries: usize, max_bytes: usize) -> Self {
+        let state = CacheState { entries: HashMap::new(), clock: 0, bytes: 0 };
+        Self { state: Mutex::new(state), max_entries, max_bytes }
     }
 
-    /// A copy of what is kept under a key.
+    /// Returns a copy of the value under a key.
     pub(crate) fn get(&self, key: &str) -> Option<V> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.clock += 1;
-        let clock = kept.clock;
-        let entry = kept.entries.get_mut(key)?;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.clock += 1;
+        let clock = state.clock;
+        let entry = state.entries.get_mut(key)?;
         entry.used = clock;
         Some(entry.value.clone())
     }
 
-    /// Keeps a value of so many bytes; what has not been used for longest makes room.
+    /// Inserts a value of `bytes` bytes, and evicts the least recently used entries beyond the
+    /// limits. A value larger than the whole cache is not stored.
     pub(crate) fn put(&self, key: impl Into<String>, value: V, bytes: usize) {
-        if bytes > self.most_bytes {
+        if bytes > self.max_bytes {
             return;
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.clock += 1;
-        let entry = Entry { value, bytes, used: kept.clock };
-        kept.bytes += bytes;
-        if let Some(replaced) = kept.entries.insert(key.into(), entry) {
-            kept.bytes -= replaced.bytes;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.clock += 1;
+        let entry = Entry { value, bytes, used: state.clock };
+        state.bytes += bytes;
+        if let Some(replaced) = state.entries.insert(key.into(), entry) {
+            state.bytes -= replaced.bytes;
         }
-        while kept.entries.len() > self.most || kept.bytes > self.most_bytes {
-            let oldest = kept.entries.iter().min_by_key(|(_, entry)| entry.used).map(|(key, _)| key.clone());
-            let Some(removed) = oldest.and_then(|oldest| kept.entries.remove(&oldest)) else { return };
-            kept.bytes -= removed.bytes;
+        while state.entries.len() > self.max_entries || state.bytes > self.max_bytes {
+            let oldest = state.entries.iter().min_by_key(|(_, entry)| entry.used).map(|(key, _)| key.clone());
+            let Some(removed) = oldest.and_then(|oldest| state.entries.remove(&oldest)) else { return };
+            state.bytes -= removed.bytes;
         }
     }
 }
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_make_room() {
+    fn evicts_the_least_recently_used() {
         let cache = Cache::new(3, 100);
         for key in ["0", "1", "2"] {
             cache.put(key, key.repeat(2), 10);

@@ -1,4 +1,4 @@
-//! `tool_outputs.count`: how many.
+//! `tool_outputs.count`: counts elements, members, and matches.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -10,22 +10,22 @@ use serde_json::json;
 use trommel::path::{Logical, Query};
 use trommel::reader::Validation;
 use trommel::{CountAs, Measure};
-use trommel_base::text::shown;
-use trommel_hints::Asked as Questioned;
+use trommel_base::text::excerpt;
+use trommel_hints::UnmatchedQuery as HintQuery;
 use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
 use super::arguments::{Id, MaxChars, Where};
 use super::describe::{self, PATHS, Results, metadata};
 use super::filters::Filters;
-use super::hints::Silence;
-use super::job::{Basis, Job};
-use super::page::{Cut, DEFAULT_CHARS, Next, Reason, Sheet, push_warning, unit_text};
-use super::shared::{Asked, Shared, note, warning};
+use super::hints::EmptyResult;
+use super::job::{AnswerCoverage, Job};
+use super::page::{DEFAULT_CHARS, Next, PagedAnswer, Reason, Truncation, push_warning, unit_text};
+use super::shared::{CallSubject, Shared, note, warning};
 use super::source::Source;
 use crate::schema;
 use crate::text::{chars, string};
 
-/// The tool.
+/// The tool `tool_outputs.count`.
 pub(super) struct Count {
     metadata: Metadata,
     shared: Arc<Shared>,
@@ -36,7 +36,7 @@ struct Arguments {
     id: Id,
     /// Array of count operations to perform
     #[schemars(length(min = 1))]
-    counts: Vec<Counted>,
+    counts: Vec<CountArgument>,
     #[serde(default, rename = "where")]
     filters: Where,
     #[serde(default)]
@@ -44,7 +44,7 @@ struct Arguments {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Counted {
+struct CountArgument {
     /// Name for this count operation
     name: String,
     /// JSONPath to the element to count
@@ -74,10 +74,10 @@ impl Count {
 fn describe() -> Metadata {
     let first = "Count items in arrays, object keys, or matches without loading full data. Efficient for large datasets.";
     let kinds = "count_type: `array_length` (elements of the arrays at `path`; the default), `object_keys` (members of the \
-        objects there), `matches` (how many values `path` selects), `nested_total` (elements and members of everything it \
-        selects). `filter` counts only what passes it, written @.price > 100: elements and members, for `matches` the values \
-        themselves. No match counts 0. `total` is the sum of all counts. In `truncated`, `next` is the number (from 0) of the \
-        first count that was left out: ask for it and those behind it again.";
+        objects there), `matches` (how many values `path` selects), `nested_total` (elements and members of all selected \
+        values). `filter`, written @.price > 100, restricts the count to elements and members for which it holds, for `matches` to \
+        such values. No match counts 0. `total` is the sum of all counts. `truncated.next` is the index (from 0) of the \
+        first omitted count: request it and the following ones again.";
     let properties = json!({
         "counts": {
             "type": "object",
@@ -100,117 +100,120 @@ impl Tool for Count {
 
     fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
         let arguments: Arguments = call.parse()?;
-        let asked = Asked::new(&self.metadata.name, "count in", &arguments.id.0, arguments.max_chars.0);
-        let stored = self.shared.json(asked.doing)?;
-        let questions = questions(&self.shared, asked, &arguments.counts)?;
-        let filters = &Filters::new(&self.shared, asked.doing, &arguments.filters.0)?;
-        let mut source = self.shared.open(asked.doing, stored)?;
+        let subject =
+            CallSubject::new(&self.metadata.name, "count in", &arguments.id.0, arguments.max_chars.0);
+        let stored = self.shared.json(subject.action)?;
+        let count_queries = count_queries(&self.shared, subject, &arguments.counts)?;
+        let filters = &Filters::new(&self.shared, subject.action, &arguments.filters.0)?;
+        let mut source = self.shared.open(subject.action, stored)?;
         let job = Job::new(call);
-        let counting = Counting { shared: &self.shared, asked, questions: &questions, filters, job: &job };
-        let (output, basis) = counting.answer(&mut source)?;
-        note(call, basis, job.took());
+        let run =
+            CountRun { shared: &self.shared, subject, count_queries: &count_queries, filters, job: &job };
+        let (output, coverage) = run.answer(&mut source)?;
+        note(call, coverage, job.elapsed());
         Ok(output)
     }
 }
 
-/// One count that is asked for.
-struct Question<'a> {
+/// One requested count.
+struct CountQuery<'a> {
     name: &'a str,
     path: &'a str,
     query: Arc<Query>,
     filter: Option<Arc<Logical>>,
     count_as: CountAs,
-    /// The key of the count in the cache.
+    /// The cache key of the count, without the output and the filters on records.
     key: String,
 }
 
-fn questions<'a>(
+fn count_queries<'a>(
     shared: &Shared,
-    asked: Asked<'_>,
-    counts: &'a [Counted],
-) -> Result<Vec<Question<'a>>, Failure> {
-    let doing = asked.doing;
+    subject: CallSubject<'_>,
+    counts: &'a [CountArgument],
+) -> Result<Vec<CountQuery<'a>>, Failure> {
+    let action = subject.action;
     if counts.is_empty() {
         let next = r#"give at least one, such as {"name": "all", "path": "$"}"#;
-        return Err(doing.refuse("no_counts", format!("`counts` is empty; {next}")));
+        return Err(action.refuse("no_counts", format!("`counts` is empty; {next}")));
     }
     let mut names = BTreeSet::new();
-    let question = |counted: &'a Counted| {
-        let Counted { name, path, filter, count_type } = counted;
+    let count_query = |argument: &'a CountArgument| {
+        let CountArgument { name, path, filter, count_type } = argument;
         if !names.insert(name.as_str()) {
-            let why = format!("two counts have the name `{}`; give each its own", shown(name, 80));
-            return Err(doing.refuse("duplicate_name", why));
+            let why = format!("two counts have the name `{}`; give each its own", excerpt(name, 80));
+            return Err(action.refuse("duplicate_name", why));
         }
-        let query = shared.query(doing, "the path", path)?;
+        let query = shared.query(action, "the path", path)?;
         let filter_text = filter.as_deref();
-        let filter = filter_text.map(|text| shared.filter(doing, "the filter", text)).transpose()?;
+        let filter = filter_text.map(|text| shared.filter(action, "the filter", text)).transpose()?;
         let mut key = format!("{count_type:?} {query}");
         if let Some(text) = filter_text {
             let _ = write!(key, " where {text}");
         }
-        Ok(Question { name, path, query, filter, count_as: *count_type, key })
+        Ok(CountQuery { name, path, query, filter, count_as: *count_type, key })
     };
-    counts.iter().map(question).collect()
+    counts.iter().map(count_query).collect()
 }
 
-/// Counts that are made.
-struct Counting<'a> {
+/// One call of `tool_outputs.count`.
+struct CountRun<'a> {
     shared: &'a Shared,
-    asked: Asked<'a>,
-    questions: &'a [Question<'a>],
+    subject: CallSubject<'a>,
+    count_queries: &'a [CountQuery<'a>],
     filters: &'a Filters<'a>,
     job: &'a Job,
 }
 
-impl Counting<'_> {
-    fn answer(&self, source: &mut Source<'_>) -> Result<(Output, Basis), Failure> {
+impl CountRun<'_> {
+    fn answer(&self, source: &mut Source<'_>) -> Result<(Output, AnswerCoverage), Failure> {
         let total = source.stored.size_bytes;
-        let (counts, basis) = self.counts(source)?;
-        let all: Vec<_> = self.questions.iter().map(Question::questioned).collect();
+        let (counts, coverage) = self.counts(source)?;
+        let all: Vec<_> = self.count_queries.iter().map(CountQuery::hint_query).collect();
         let none = all.iter().zip(&counts).filter(|(_, count)| **count == 0);
-        let empty: Vec<_> = none.map(|(questioned, _)| *questioned).collect();
-        let silence =
-            Silence { filters: self.filters, all: &all, is_silent: !empty.is_empty(), empty: &empty };
-        let hint = silence.hint(self.shared, source, self.job);
-        let counts = self.questions.iter().map(|question| question.name).zip(counts).collect();
-        let warning = warning(hint.as_ref(), self.asked.max_chars);
+        let empty: Vec<_> = none.map(|(hint_query, _)| *hint_query).collect();
+        let empty_result =
+            EmptyResult { filters: self.filters, all: &all, is_empty: !empty.is_empty(), empty: &empty };
+        let hint = empty_result.hint(self.shared, source, self.job);
+        let counts = self.count_queries.iter().map(|query| query.name).zip(counts).collect();
+        let warning = warning(hint.as_ref(), self.subject.max_chars);
         self.job.finished(total);
-        Ok((self.asked.fit(&Counts { counts, warning })?, basis))
+        Ok((self.subject.fit(&Counts { counts, warning })?, coverage))
     }
 
-    /// Returns all counts. One pass makes those that are not known from earlier calls.
+    /// Returns all counts. A single pass computes those that are not cached.
     #[expect(clippy::expect_used, reason = "a report has an answer for each measure")]
-    fn counts(&self, source: &mut Source<'_>) -> Result<(Vec<u64>, Basis), Failure> {
+    fn counts(&self, source: &mut Source<'_>) -> Result<(Vec<u64>, AnswerCoverage), Failure> {
         let total = source.stored.size_bytes;
         let filters = self.filters.key();
-        let key = |question: &Question<'_>| format!("{} {}{filters}", source.stored.digest, question.key);
+        let key = |query: &CountQuery<'_>| format!("{} {}{filters}", source.stored.digest, query.key);
+        // The cache may evict entries at any time, so it is read only once.
         let known: Vec<Option<u64>> =
-            self.questions.iter().map(|question| self.shared.counts.get(&key(question))).collect();
-        let keys: Vec<String> = self.questions.iter().map(key).collect();
+            self.count_queries.iter().map(|query| self.shared.counts.get(&key(query))).collect();
+        let keys: Vec<String> = self.count_queries.iter().map(key).collect();
         let mut analysis = self.filters.narrow(self.job.analysis(source, Validation::Structural));
-        for (question, _) in self.questions.iter().zip(&known).filter(|(_, known)| known.is_none()) {
-            analysis = analysis.ask(Measure::Count(question.count()));
+        for (query, _) in self.count_queries.iter().zip(&known).filter(|(_, known)| known.is_none()) {
+            analysis = analysis.ask(Measure::Count(query.count()));
         }
         if known.iter().all(Option::is_some) {
-            return Ok((known.into_iter().flatten().collect(), Basis::known(total)));
+            return Ok((known.into_iter().flatten().collect(), AnswerCoverage::known(total)));
         }
         let report = analysis.run(&mut source.document);
-        let report = report.map_err(|error| self.asked.doing.engine(&error))?;
-        let mut made = report.answers.iter().filter_map(trommel::Answer::count);
+        let report = report.map_err(|error| self.subject.action.engine(&error))?;
+        let mut new_counts = report.answers.iter().filter_map(trommel::Answer::count);
         let mut counts = Vec::with_capacity(known.len());
         for (known, key) in known.into_iter().zip(keys) {
-            let count = known.or_else(|| made.next()).expect("each count that is not known was asked");
+            let count = known.or_else(|| new_counts.next()).expect("each uncached count was queried");
             let weight = key.len();
             self.shared.counts.put(key, count, weight);
             counts.push(count);
         }
-        Ok((counts, Basis::of(&report.coverage, total)))
+        Ok((counts, AnswerCoverage::of(&report.coverage, total)))
     }
 }
 
-impl Question<'_> {
-    fn questioned(&self) -> Questioned<'_> {
-        Questioned::new(self.path, &self.query).filter(self.filter.as_deref(), self.count_as)
+impl CountQuery<'_> {
+    fn hint_query(&self) -> HintQuery<'_> {
+        HintQuery::new(self.path, &self.query).filter(self.filter.as_deref(), self.count_as)
     }
 
     fn count(&self) -> trommel::Count {
@@ -228,12 +231,12 @@ struct Counts<'a> {
     warning: Option<&'a str>,
 }
 
-impl Sheet for Counts<'_> {
+impl PagedAnswer for Counts<'_> {
     fn len(&self) -> usize {
         self.counts.len()
     }
 
-    fn least(&self, unit: usize) -> usize {
+    fn min_chars(&self, unit: usize) -> usize {
         chars(self.counts[unit].0) + 4
     }
 
@@ -246,7 +249,7 @@ impl Sheet for Counts<'_> {
         if shown < self.counts.len() {
             let returned = shown as u64;
             let next = Some(Next::Number(returned));
-            Cut { reason: Reason::MaxChars, returned, next }.push(&mut out);
+            Truncation { reason: Reason::MaxChars, returned, next }.push(&mut out);
         }
         push_warning(self.warning, &mut out);
         out.push('}');

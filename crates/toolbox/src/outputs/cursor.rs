@@ -1,51 +1,51 @@
-//! Cursors: where an answer goes on, as a text that only the same question about the same output
-//! takes back.
+//! Cursors: positions in an answer, encoded as text and bound to one request.
 //!
-//! A cursor is `1` (the version), then base64 of five bytes that bind it and of the position's
-//! numbers. The binding is a hash over the tool, the output and its digest, the arguments, and the
-//! position itself: a cursor of another question, and one that was damaged on its way, are told
-//! from a good one, and nothing is kept between calls.
+//! A cursor is `1` (the version) followed by base64 of a five-byte tag and the numbers of the
+//! position. The tag is a hash over the tool, the output and its digest, the arguments, and the
+//! position. It detects damaged cursors and those of other requests, without keeping state between
+//! calls.
 
 use blake3::Hasher;
 
 const VERSION: u8 = b'1';
 
-/// Bytes that bind a cursor.
-const TAG: usize = 5;
+/// The length of the tag in bytes.
+const TAG_LEN: usize = 5;
 
-/// Longest cursor that is looked at: a position has a few numbers.
-const LONGEST: usize = 200;
+/// The longest cursor that is decoded. A position has only a few numbers.
+const MAX_CURSOR_LEN: usize = 200;
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Why a cursor is not taken.
+/// The reason why a cursor is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BadCursor {
-    /// It was made by another release.
+pub(crate) enum CursorError {
+    /// Another release created it.
     Version,
-    /// It belongs to another question or output, or is not what was given.
+    /// It belongs to another request or output, or it was damaged.
     Foreign,
 }
 
-/// What a cursor is bound to: a question.
+/// The request that a cursor is bound to.
 #[derive(Clone, Debug)]
 pub(crate) struct Binding(Hasher);
 
 impl Binding {
-    /// To a tool, and an output of this id and digest.
+    /// Binds cursors to a tool, and to an output with this ID and digest.
     pub(crate) fn new(tool: &str, id: &str, digest: &str) -> Self {
         Self(Hasher::new()).and("trommel cursor").and(tool).and(id).and(digest)
     }
 
-    /// And to a part of the arguments.
+    /// Also binds cursors to a part of the arguments.
     #[must_use]
     pub(crate) fn and(mut self, part: impl AsRef<[u8]>) -> Self {
         let part = part.as_ref();
+        // The length separates the parts: "ab" and "c" must not hash like "a" and "bc".
         self.0.update(&(part.len() as u64).to_le_bytes()).update(part);
         self
     }
 
-    /// The cursor of a position.
+    /// Encodes a position.
     pub(crate) fn cursor(&self, position: &[u64]) -> String {
         let mut numbers = Vec::with_capacity(position.len() * 2);
         for &number in position {
@@ -58,19 +58,21 @@ impl Binding {
         text
     }
 
-    /// The position of a cursor.
-    pub(crate) fn position(&self, cursor: &str) -> Result<Vec<u64>, BadCursor> {
+    /// Decodes a cursor, and verifies that it belongs to this request.
+    pub(crate) fn position(&self, cursor: &str) -> Result<Vec<u64>, CursorError> {
         let text = cursor.trim().as_bytes();
         match text.split_first() {
-            Some((&VERSION, text)) if text.len() <= LONGEST => self.read(text).ok_or(BadCursor::Foreign),
-            Some((b'2'..=b'9', _)) => Err(BadCursor::Version),
-            _ => Err(BadCursor::Foreign),
+            Some((&VERSION, text)) if text.len() <= MAX_CURSOR_LEN => {
+                self.read(text).ok_or(CursorError::Foreign)
+            }
+            Some((b'2'..=b'9', _)) => Err(CursorError::Version),
+            _ => Err(CursorError::Foreign),
         }
     }
 
     fn read(&self, text: &[u8]) -> Option<Vec<u64>> {
         let bytes = read_base64(text)?;
-        let (tag, mut numbers) = bytes.split_at_checked(TAG)?;
+        let (tag, mut numbers) = bytes.split_at_checked(TAG_LEN)?;
         if tag != self.tag(numbers) {
             return None;
         }
@@ -81,15 +83,15 @@ impl Binding {
         Some(position)
     }
 
-    fn tag(&self, numbers: &[u8]) -> [u8; TAG] {
+    fn tag(&self, numbers: &[u8]) -> [u8; TAG_LEN] {
         let Self(mut hasher) = self.clone().and(numbers);
-        let mut tag = [0; TAG];
+        let mut tag = [0; TAG_LEN];
         hasher.update(&[VERSION]).finalize_xof().fill(&mut tag);
         tag
     }
 }
 
-/// Seven bits a byte, the lowest first.
+/// Appends a number as LEB128: seven bits per byte, least significant first.
 fn push_number(mut number: u64, bytes: &mut Vec<u8>) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -116,8 +118,8 @@ fn push_base64(bytes: &[u8], text: &mut String) {
         let mut bits = [0; 4];
         bits.iter_mut().skip(1).zip(group).for_each(|(to, from)| *to = *from);
         let bits = u32::from_be_bytes(bits);
-        for place in 0..=group.len() {
-            let digit = bits >> (18 - 6 * place) & 0x3F;
+        for index in 0..=group.len() {
+            let digit = bits >> (18 - 6 * index) & 0x3F;
             text.extend(ALPHABET.get(digit as usize).map(|&digit| char::from(digit)));
         }
     }
@@ -127,8 +129,8 @@ fn read_base64(text: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     for group in text.chunks(4) {
         let mut bits = 0_u32;
-        for place in 0..4 {
-            let digit = match group.get(place) {
+        for index in 0..4 {
+            let digit = match group.get(index) {
                 Some(digit) => ALPHABET.iter().position(|known| known == digit)?,
                 None => 0,
             };
@@ -136,7 +138,7 @@ fn read_base64(text: &[u8]) -> Option<Vec<u8>> {
         }
         let [_, decoded @ ..] = bits.to_be_bytes();
         let (known, rest) = decoded.split_at_checked(group.len() - 1)?;
-        // One digit alone is no byte, and what is left over of the last byte must be nothing.
+        // A single digit does not make a byte, and the unused bits of the last digit must be zero.
         if group.len() == 1 || rest.iter().any(|&byte| byte != 0) {
             return None;
         }
@@ -154,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_come_back() {
+    fn positions_round_trip() {
         for position in [&[][..], &[0], &[1, 127, 128], &[u64::MAX, 0, 300], &[7; 9]] {
             let cursor = binding().cursor(position);
             assert_eq!(binding().position(&cursor).unwrap(), position, "{cursor}");
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn other_questions_and_damage_are_noticed() {
+    fn other_requests_and_damage_are_detected() {
         let cursor = binding().cursor(&[3, 400]);
         for other in [
             Binding::new("tool_outputs.sample", "abc", "blake3:00").and("$.a").and([1]),
@@ -173,18 +175,18 @@ mod tests {
             Binding::new("tool_outputs.extract", "abc", "blake3:00").and("$.a\u{1}"),
             binding().and(""),
         ] {
-            assert_eq!(other.position(&cursor), Err(BadCursor::Foreign));
+            assert_eq!(other.position(&cursor), Err(CursorError::Foreign));
         }
         for at in 1..cursor.len() {
             for with in ["A", "-", "!", "ü", ""] {
                 let mut damaged = cursor.clone();
                 damaged.replace_range(at..=at, with);
-                assert!(damaged == cursor || binding().position(&damaged) == Err(BadCursor::Foreign));
+                assert!(damaged == cursor || binding().position(&damaged) == Err(CursorError::Foreign));
             }
         }
         for bad in ["", "1", "1A", "x", &"1".repeat(10_000)] {
-            assert_eq!(binding().position(bad), Err(BadCursor::Foreign), "{bad}");
+            assert_eq!(binding().position(bad), Err(CursorError::Foreign), "{bad}");
         }
-        assert_eq!(binding().position("2abc"), Err(BadCursor::Version));
+        assert_eq!(binding().position("2abc"), Err(CursorError::Version));
     }
 }

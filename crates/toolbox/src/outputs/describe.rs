@@ -1,5 +1,4 @@
-//! What a tool says about itself: its name, its description, and the schemas of its arguments and
-//! results.
+//! The metadata of the tools: name, description, and the schemas of arguments and results.
 
 use schemars::JsonSchema;
 use serde_json::{Value, json};
@@ -7,17 +6,17 @@ use trommel_tool::Metadata;
 
 use crate::schema;
 
-/// The end of all descriptions.
-const BOUNDS: &str = "The answer never exceeds `max_chars`: what does not fit is left out from the end, and `truncated` says \
-    why, how much was returned, and in `next` how to go on; a value too large for any answer is replaced by {\"$truncated\": \
-    true, \"path\", \"kind\", \"bytes\", \"preview\"}, and tool_outputs.read shows it by that path. An id may be shortened to a \
+/// The last sentences of every description.
+const BOUNDS: &str = "The answer never exceeds `max_chars`: units that do not fit are omitted from the end, and `truncated` has \
+    the reason, the number returned, and in `next` the argument to continue with; a value too large for any answer is replaced by {\"$truncated\": \
+    true, \"path\", \"kind\", \"bytes\", \"preview\"}, which tool_outputs.read reads by that path. An id may be shortened to a \
     unique prefix of 6 or more characters.";
 
-/// A part of the descriptions of tools that take paths.
+/// The sentences about paths, for tools that take them.
 pub(super) const PATHS: &str = "Paths are JSONPath (RFC 9535): $.users[*].email, $..price, $.items[?@.price > 100].name, $['a b'], $[-1]. \
     In a stream of records (JSON Lines) `$` is each record in turn.";
 
-/// The members of a result, but for those that all tools have.
+/// The members of a result, without those that all tools have.
 pub(super) struct Results {
     pub(super) properties: Value,
     pub(super) required: &'static [&'static str],
@@ -31,7 +30,7 @@ pub(super) enum Next {
     Number,
 }
 
-/// Describes a tool whose arguments are parsed into `Arguments`.
+/// Creates the metadata of a tool whose arguments are parsed into `Arguments`.
 pub(super) fn metadata<Arguments: JsonSchema>(
     name: &str,
     description: &[&str],
@@ -62,10 +61,10 @@ impl Results {
                 "next": next
             },
             "required": ["reason", "returned"],
-            "description": "Why this is not all, how much it is, and how to go on"
+            "description": "The reason for the cut, the size of this part, and how to continue"
         });
         properties.insert("truncated".into(), truncated);
-        let warning = json!({ "type": "string", "description": "What is worth knowing about the answer" });
+        let warning = json!({ "type": "string", "description": "A remark on the answer" });
         properties.insert("warning".into(), warning);
         schema
     }

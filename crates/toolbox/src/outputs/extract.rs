@@ -1,8 +1,8 @@
-//! `tool_outputs.extract`: the values at paths.
+//! `tool_outputs.extract`: returns the values at paths.
 //!
-//! One pass finds the values of all paths, each path's in the order of RFC 9535. It keeps no more
-//! than an answer holds, and ends where no later value could be part of it. A cursor is the number
-//! of a path and how many of its values were returned.
+//! One pass finds the values of all paths, and returns those of each path in the order of RFC 9535.
+//! It holds at most one answer, and stops once later values cannot be part of it. A cursor has the
+//! index of a path and the number of its values returned so far.
 
 mod answer;
 mod collect;
@@ -18,18 +18,18 @@ use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
 use super::cursor::Binding;
 use super::describe::{Next, PATHS, Results, metadata};
-use super::failures::place;
-use super::hints::Silence;
-use super::job::{Basis, Job};
+use super::failures::error_location;
+use super::hints::EmptyResult;
+use super::job::{AnswerCoverage, Job};
 use super::page::Reason;
-use super::shared::{Asked, Shared, is_cancelled, note, warning};
+use super::shared::{CallSubject, Shared, is_cancelled, note, warning};
 use super::source::Source;
 use answer::Answer;
-use collect::{Collector, Keeps};
+use collect::{CollectOptions, Collector};
 pub use document::{Document, Shape};
 use request::{Arguments, Path, Request, Start};
 
-/// The tool.
+/// The tool `tool_outputs.extract`.
 pub(super) struct Extract {
     metadata: Metadata,
     shared: Arc<Shared>,
@@ -47,7 +47,7 @@ fn describe() -> Metadata {
     let shape = "`extracted` is an object with one entry a path: the bare value of a path that can select only one \
         ($.user.name), else an array. `flatten` gives one array of all values; `include_paths` gives [{\"path\", \"value\"}], and \
         with `flatten` adds the exact `location` of each. A path without a match gives `default_value` or null, and is named in \
-        `missing_paths`. Values stand as they are in the output, numbers to the last digit.";
+        `missing_paths`. Values are verbatim, including every digit of numbers.";
     let properties = json!({
         "extracted": {
             "description": "Extracted values, structure depends on flatten/include_paths options"
@@ -70,69 +70,77 @@ impl Tool for Extract {
 
     fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
         let arguments: Arguments = call.parse()?;
-        let asked = Asked::new(&self.metadata.name, "extract from", &arguments.id.0, arguments.max_chars.0)
-            .from(arguments.cursor.as_ref());
-        let stored = self.shared.json(asked.doing)?;
-        let request = Request::new(&self.shared, asked, &arguments)?;
+        let subject =
+            CallSubject::new(&self.metadata.name, "extract from", &arguments.id.0, arguments.max_chars.0)
+                .from(arguments.cursor.as_ref());
+        let stored = self.shared.json(subject.action)?;
+        let request = Request::new(&self.shared, subject, &arguments)?;
         let binding = request.binding(Binding::new(&self.metadata.name, &stored.id, &stored.digest));
-        let start = request.start(asked, &binding)?;
-        let mut source = self.shared.open(asked.doing, stored)?;
+        let start = request.start(subject, &binding)?;
+        let mut source = self.shared.open(subject.action, stored)?;
         let job = Job::new(call);
-        let extraction = Extraction { shared: &self.shared, asked, request: &request, job: &job, start };
-        let (output, basis) = extraction.answer(&mut source, &binding)?;
-        note(call, basis, job.took());
+        let run = ExtractRun { shared: &self.shared, subject, request: &request, job: &job, start };
+        let (output, coverage) = run.answer(&mut source, &binding)?;
+        note(call, coverage, job.elapsed());
         Ok(output)
     }
 }
 
-/// One extraction.
-struct Extraction<'a> {
+/// One call of `tool_outputs.extract`.
+struct ExtractRun<'a> {
     shared: &'a Shared,
-    asked: Asked<'a>,
+    subject: CallSubject<'a>,
     request: &'a Request<'a>,
     job: &'a Job,
     start: Start,
 }
 
-impl Extraction<'_> {
-    fn answer(&self, source: &mut Source<'_>, binding: &Binding) -> Result<(Output, Basis), Failure> {
+impl ExtractRun<'_> {
+    fn answer(
+        &self,
+        source: &mut Source<'_>,
+        binding: &Binding,
+    ) -> Result<(Output, AnswerCoverage), Failure> {
         let total = source.stored.size_bytes;
         let mut collector = self.collector(source);
         let mut ran = self.run(source, &mut collector, OnBadRecord::Stop);
         if source.is_stream() && is_damage(&ran, &collector) {
-            // Damaged records are left out, and reported.
+            // The first pass stops at damage, so an undamaged stream is read once. The second one
+            // skips and reports damaged records.
             collector = self.collector(source);
             ran = self.run(source, &mut collector, OnBadRecord::Skip { at_most: u64::MAX });
         }
         let end = self.end(&ran, &collector)?;
-        let basis = match &ran {
-            Ok(report) => Basis::of(&report.coverage, total),
-            Err(_) => Basis { read: self.job.read().max(collector.read), ..Basis::known(total) },
+        let coverage = match &ran {
+            Ok(report) => AnswerCoverage::of(&report.coverage, total),
+            Err(_) => {
+                AnswerCoverage { read: self.job.read().max(collector.read), ..AnswerCoverage::known(total) }
+            }
         };
         let is_damaged = end == Some(Reason::Damage) || collector.bad_records > 0;
         let damage = if is_damaged { collector.damage_report(&ran) } else { None };
         let mut answer = Answer::new(self.request, binding, self.start, collector, end);
-        let all: Vec<_> = self.request.paths.iter().map(Path::questioned).collect();
+        let all: Vec<_> = self.request.paths.iter().map(Path::hint_query).collect();
         let empty = answer.missing();
         let filters = &self.request.filters;
-        let silence = Silence { filters, all: &all, is_silent: !empty.is_empty(), empty: &empty };
-        let hint = damage.or_else(|| silence.hint(self.shared, source, self.job));
-        answer.warning = warning(hint.as_ref(), self.asked.max_chars).map(str::to_owned);
+        let empty_result = EmptyResult { filters, all: &all, is_empty: !empty.is_empty(), empty: &empty };
+        let hint = damage.or_else(|| empty_result.hint(self.shared, source, self.job));
+        answer.warning = warning(hint.as_ref(), self.subject.max_chars).map(str::to_owned);
         self.job.finished(total);
-        Ok((self.asked.fit(&answer)?, basis))
+        Ok((self.subject.fit(&answer)?, coverage))
     }
 
     fn collector(&self, source: &Source<'_>) -> Collector {
-        let paths = self.request.asked_from(self.start).map(|(number, _)| {
+        let paths = self.request.paths_from(self.start).map(|(number, _)| {
             let skip = if number == self.start.path { self.start.skip } else { 0 };
             (number, skip)
         });
-        let keeps = Keeps {
-            most: self.asked.max_chars,
+        let options = CollectOptions {
+            max_chars: self.subject.max_chars,
             stream: source.is_stream(),
             with_location: self.request.shape == Shape::FlatWithPaths,
         };
-        Collector::new(paths, keeps, self.job.watch())
+        Collector::new(paths, options, self.job.notifier())
     }
 
     fn run(
@@ -142,9 +150,9 @@ impl Extraction<'_> {
         policy: OnBadRecord,
     ) -> Result<Report, Error> {
         let mut analysis = self.job.analysis(source, Validation::Structural).on_bad_record(policy);
-        // A value and its comma take two characters at least: no page has more of them.
-        let page = self.asked.max_chars as u64 / 2 + 2;
-        for (number, path) in self.request.asked_from(self.start) {
+        // A value and its comma take at least two characters, which bounds the values of a page.
+        let page = self.subject.max_chars as u64 / 2 + 2;
+        for (number, path) in self.request.paths_from(self.start) {
             let skip = if number == self.start.path { self.start.skip } else { 0 };
             let extract = trommel::Extract::new((*path.query).clone()).limit(skip.saturating_add(page));
             analysis = analysis.ask(Measure::Extract(extract));
@@ -152,45 +160,48 @@ impl Extraction<'_> {
         self.request.filters.narrow(analysis).run_with(&mut source.document, collector)
     }
 
-    /// Why there may be more than was collected, apart from what there is no room for.
+    /// Returns the reason why values may be missing from the collector, if not for lack of space.
     fn end(&self, ran: &Result<Report, Error>, collector: &Collector) -> Result<Option<Reason>, Failure> {
         match ran {
             Ok(_) => Ok((collector.bad_records > 0).then_some(Reason::Damage)),
+            // The collector stopped the pass on purpose, so this error is the normal end of a full
+            // answer.
             Err(_) if collector.enough => Ok(None),
             Err(error) if is_cancelled(error) && self.job.is_out_of_time() && collector.has_first() => {
                 Ok(Some(Reason::Time))
             }
             Err(_) if is_damage(ran, collector) && collector.has_any() => Ok(Some(Reason::Damage)),
             Err(error) => Err(match &collector.damage {
-                Some((damage, record)) => self.asked.doing.read(damage, *record),
-                None => self.asked.doing.engine(error),
+                Some((damage, record)) => self.subject.action.read(damage, *record),
+                None => self.subject.action.engine(error),
             }),
         }
     }
 }
 
-/// True if the payload is not what was stored.
+/// True if the payload is damaged.
 fn is_damage(ran: &Result<Report, Error>, collector: &Collector) -> bool {
     match ran {
         Err(Error::Read { error, .. }) => error.is_syntax(),
+        // The collector stops the pass with an I/O error if a value is not JSON.
         Err(_) => collector.damage.is_some(),
         Ok(_) => false,
     }
 }
 
 impl Collector {
-    /// Reports the damage.
+    /// Returns the warning that reports the damage.
     fn damage_report(&self, ran: &Result<Report, Error>) -> Option<String> {
         let (error, record) = match (&self.damage, ran) {
             (Some((error, record)), _) | (None, Err(Error::Read { error, record })) => (error, *record),
             _ => return None,
         };
         let left_out = match self.bad_records {
-            0 => "what follows is left out".to_owned(),
-            1 => "that record is left out".to_owned(),
-            many => format!("that and other records are left out, {many} in all"),
+            0 => "the rest is omitted".to_owned(),
+            1 => "that record is skipped".to_owned(),
+            many => format!("{many} records are skipped, this one included"),
         };
-        let place = place(error, record);
-        Some(format!("the payload is damaged at {place}: {}; {left_out}", error.message()))
+        let location = error_location(error, record);
+        Some(format!("the payload is damaged at {location}: {}; {left_out}", error.message()))
     }
 }

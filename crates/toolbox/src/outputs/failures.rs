@@ -1,36 +1,36 @@
-//! Why there is no answer, in words that teach: the tool, what was to be done, why it was not, and
-//! what to do next.
+//! Error messages of the tools.
 //!
-//! The metadata of each has a `code` that never changes. Nothing of a payload stands in them but
-//! names in paths, and what comes from outside is short and escaped.
+//! A message names the tool, the action that failed, the reason, and what to do next. The metadata
+//! has a `code` that never changes. Messages contain nothing of a payload except member names in
+//! paths. Text from outside is shortened and escaped.
 
 use trommel::path::ParseError;
 use trommel::reader::{self, ErrorKind, Limit};
 use trommel::{Error, NotCountable};
-use trommel_base::text::shown;
+use trommel_base::text::excerpt;
 use trommel_store::{Error as StoreError, ErrorClass, Kind, NotJson, Stored};
 use trommel_tool::{Failure, FailureKind};
 
-use super::cursor::BadCursor;
-use super::page::{MAX_CHARS, TooSmall};
+use super::cursor::CursorError;
+use super::page::{MAX_CHARS, PageTooSmall};
 
-/// Characters of a query or path in a message.
-const QUERY: usize = 200;
+/// The maximum length of a query or path in a message, in characters.
+const MAX_QUERY_CHARS: usize = 200;
 
-/// What is being done, for messages: by which tool, to which output.
+/// The action of a call, for messages: its tool, its verb, and its output.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Doing<'a> {
+pub(crate) struct Action<'a> {
     pub(crate) tool: &'a str,
-    /// In the infinitive: `extract from`.
+    /// The verb in the infinitive: `extract from`.
     pub(crate) verb: &'a str,
-    /// The id as it was given; empty where it is about all outputs.
+    /// The ID of the output, as given. Empty for an action on all outputs.
     pub(crate) id: &'a str,
 }
 
-impl Doing<'_> {
+impl Action<'_> {
     fn failure(self, kind: FailureKind, code: &str, why: &str) -> Failure {
         let Self { tool, verb, id } = self;
-        let output = if id.is_empty() { String::new() } else { format!(" output {}", shown(id, 80)) };
+        let output = if id.is_empty() { String::new() } else { format!(" output {}", excerpt(id, 80)) };
         let message = format!("{tool}: cannot {verb}{output}: {why}");
         let failure = match kind {
             FailureKind::Refused => Failure::refused(message),
@@ -40,17 +40,17 @@ impl Doing<'_> {
         failure.with("code", code)
     }
 
-    /// The request is wrong.
+    /// Returns the failure of an invalid request.
     pub(crate) fn refuse(self, code: &str, why: impl AsRef<str>) -> Failure {
         self.failure(FailureKind::Refused, code, why.as_ref())
     }
 
-    /// The work failed.
+    /// Returns the failure of a valid request.
     pub(crate) fn fail(self, code: &str, why: impl AsRef<str>) -> Failure {
         self.failure(FailureKind::Failed, code, why.as_ref())
     }
 
-    /// What the store says.
+    /// Converts an error of the store.
     pub(crate) fn store(self, error: &StoreError) -> Failure {
         let code = error.code();
         let candidates = error.candidates();
@@ -62,77 +62,78 @@ impl Doing<'_> {
                 | ErrorClass::Filter
                 | ErrorClass::NotJson
         );
-        // The store's list is this tool's.
+        // The advice of the store names a command, and callers of this tool have no command line.
         let message = error.to_string().replace("`list`", "tool_outputs.list");
         let kind = if is_request { FailureKind::Refused } else { FailureKind::Failed };
         let failure = self.failure(kind, code, &message);
         if candidates.is_empty() { failure } else { failure.with("candidates", candidates.to_vec()) }
     }
 
-    /// The payload is no JSON.
-    pub(crate) fn no_json(self, stored: &Stored) -> Failure {
+    /// Returns the failure for an output that is not JSON.
+    pub(crate) fn not_json(self, stored: &Stored) -> Failure {
         if stored.size_bytes == 0 {
-            return self.refuse("not_json", "it is empty; run the tool again that made it");
+            return self.refuse("not_json", "it is empty; rerun the tool that created it");
         }
-        // Of a text that begins like JSON it helps to know where it stops being JSON.
+        // For a text that starts like JSON, the parse error helps to find where it stops being
+        // JSON.
         let is_near = stored.preview.trim_start().starts_with(['{', '[']);
         let because = match &stored.not_json {
-            Some(NotJson { message, .. }) if is_near => format!(" ({})", shown(message, QUERY)),
+            Some(NotJson { message, .. }) if is_near => format!(" ({})", excerpt(message, MAX_QUERY_CHARS)),
             _ => String::new(),
         };
         self.refuse(
             "not_json",
             format!(
-                "it is {}, not JSON{because}, and has no paths; tool_outputs.read gives it page by page",
+                "it is {}, not JSON{because}, and has no paths; tool_outputs.read reads it page by page",
                 Kind::Text.name()
             ),
         )
     }
 
-    /// A query cannot be read.
+    /// Converts a syntax error in a query. `what` names the argument.
     pub(crate) fn query(self, what: &str, text: &str, error: &ParseError) -> Failure {
-        let query = shown(text, QUERY);
+        let query = excerpt(text, MAX_QUERY_CHARS);
         let failure = self.refuse(error.kind().code(), format!("{what} `{query}` is not valid: {error}"));
         let failure = failure.with("offset", error.offset() as u64);
         match error.suggestion().and_then(|suggestion| suggestion.apply(text)) {
-            Some(better) => failure.with("suggestion", shown(&better, QUERY)),
+            Some(better) => failure.with("suggestion", excerpt(&better, MAX_QUERY_CHARS)),
             None => failure,
         }
     }
 
-    /// A cursor is not taken.
-    pub(crate) fn cursor(self, bad: BadCursor) -> Failure {
+    /// Converts the error of a cursor.
+    pub(crate) fn cursor(self, bad: CursorError) -> Failure {
         let why = match bad {
-            BadCursor::Foreign => {
-                "the cursor does not belong to this call: a cursor is good for the same tool, output and arguments that gave \
-                 it, copied whole (only max_chars may change); repeat that call, or leave out `cursor` to begin anew"
+            CursorError::Foreign => {
+                "the cursor does not belong to this call: a cursor is valid only for the tool, output, and arguments that returned \
+                 it, copied whole (only max_chars may change); repeat that call, or leave out `cursor` to start over"
             }
-            BadCursor::Version => "the cursor was made by a later release; leave out `cursor` to begin anew",
+            CursorError::Version => "the cursor is from a later release; leave out `cursor` to start over",
         };
         self.refuse("bad_cursor", why)
     }
 
-    /// Not even one unit fits on a page.
-    pub(crate) fn too_small(self, small: TooSmall, max_chars: usize, cursor: bool) -> Failure {
-        let TooSmall { needed } = small;
+    /// Returns the failure for a page that is too small for one unit.
+    pub(crate) fn too_small(self, small: PageTooSmall, max_chars: usize, cursor: bool) -> Failure {
+        let PageTooSmall { needed } = small;
         let again = if cursor { ", with the same cursor" } else { "" };
         let next = if needed <= MAX_CHARS {
             format!("pass `max_chars` of {needed} or more{again}")
         } else {
-            "ask for less: fewer or shorter names and paths".to_owned()
+            "request less: fewer or shorter names and paths".to_owned()
         };
         self.refuse("max_chars", format!("not even one item fits into {max_chars} characters; {next}"))
             .with("needed", needed as u64)
     }
 
-    /// What the engine says.
+    /// Converts an error of the engine.
     pub(crate) fn engine(self, error: &Error) -> Failure {
         match error {
             Error::Read { error, record } => self.read(error, *record),
             Error::NotAnArray { query, kind } => {
-                let query = shown(query, QUERY);
+                let query = excerpt(query, MAX_QUERY_CHARS);
                 let why = format!(
-                    "{query} selects a value of type {}, and a sample is drawn from an array; to sample the nodes of a query, \
+                    "{query} selects a value of type {}, but a sample is drawn from an array; to sample the nodes of a query, \
                      use one that can select several, such as {query}[*] or {query}.*",
                     kind.name()
                 );
@@ -149,7 +150,7 @@ impl Doing<'_> {
 
     fn not_countable(self, what: &NotCountable) -> Failure {
         let NotCountable { name, wanted, location, kind, instead, .. } = what;
-        let (name, location) = (shown(name, QUERY), shown(location, QUERY));
+        let (name, location) = (excerpt(name, MAX_QUERY_CHARS), excerpt(location, MAX_QUERY_CHARS));
         let purpose = match *instead {
             "matches" => "to count the selected values themselves",
             "array_length" => "to count its elements",
@@ -162,36 +163,38 @@ impl Doing<'_> {
         self.refuse("not_countable", why).with("location", location).with("count_type", *instead)
     }
 
-    /// What the reader says.
+    /// Converts an error of the reader.
     pub(crate) fn read(self, error: &reader::Error, record: Option<u64>) -> Failure {
         if error.is_cancelled() {
             return self.failure(FailureKind::Cancelled, "cancelled", "");
         }
-        let place = place(error, record);
+        let location = error_location(error, record);
         let (code, why) = match error.kind() {
             ErrorKind::Limit(Limit::Other(..)) => {
                 let why = format!("{}; use a `strata_path` that leads to a shorter value", error.message());
                 return self.refuse("limit", why);
             }
-            ErrorKind::Limit(_) => ("limit", format!("{place}: {}; ask for a part of it", error.message())),
+            ErrorKind::Limit(_) => {
+                ("limit", format!("{location}: {}; request a part of it", error.message()))
+            }
             ErrorKind::SourceChanged => {
                 ("changed", "its file changed while it was read; try again".to_owned())
             }
             kind if error.is_syntax() => (
                 kind.code(),
                 format!(
-                    "the payload is damaged at {place}: {}; it is not what was stored: run the tool again that made it",
+                    "the payload is damaged at {location}: {}; rerun the tool that created it",
                     error.message()
                 ),
             ),
-            kind => (kind.code(), format!("{place}: {}; try again", error.message())),
+            kind => (kind.code(), format!("{location}: {}; try again", error.message())),
         };
         self.fail(code, why).with("offset", error.offset())
     }
 }
 
-/// Where an error is.
-pub(crate) fn place(error: &reader::Error, record: Option<u64>) -> String {
+/// Describes the location of an error: its byte offset, and its record in a stream.
+pub(crate) fn error_location(error: &reader::Error, record: Option<u64>) -> String {
     let byte = error.offset();
     match record {
         Some(record) => format!("byte {byte}, record {record}"),

@@ -1,53 +1,52 @@
-//! `where`: filters on records, and what to suggest when they drop a single document.
+//! The argument `where`: filters on records, and the suggestion if they drop a single document.
 
 use std::sync::Arc;
 
 use trommel::path::{Duplicates, Logical, Query, RecordFilter};
 use trommel::reader::Validation;
 use trommel::{Analysis, Answer, Document, Measure, Report, Stats};
-use trommel_base::text::shown;
-use trommel_hints::bad_patterns;
+use trommel_base::text::excerpt;
 use trommel_tool::Failure;
 
-use super::failures::Doing;
+use super::failures::Action;
 use super::job::Job;
 use super::shared::Shared;
 use super::source::Source;
 
-/// The filters of `where`; a record must pass all of them.
+/// The filters of `where`. They keep a record if all of them hold.
 pub(super) struct Filters<'a> {
     texts: &'a [String],
     filters: Vec<Arc<Logical>>,
 }
 
 impl<'a> Filters<'a> {
-    pub(super) fn new(shared: &Shared, doing: Doing<'_>, texts: &'a [String]) -> Result<Self, Failure> {
-        let filter = |text: &String| shared.filter(doing, "the filter in `where`,", text);
+    pub(super) fn new(shared: &Shared, action: Action<'_>, texts: &'a [String]) -> Result<Self, Failure> {
+        let filter = |text: &String| shared.filter(action, "the filter in `where`,", text);
         Ok(Self { texts, filters: texts.iter().map(filter).collect::<Result<_, _>>()? })
     }
 
-    /// The patterns in the filters that are not valid and so match nothing.
-    pub(super) fn bad_patterns(&self) -> impl Iterator<Item = String> {
-        self.filters.iter().flat_map(|filter| bad_patterns(filter))
+    /// Returns warnings for invalid patterns in the filters. Such a pattern matches nothing.
+    pub(super) fn invalid_patterns(&self) -> impl Iterator<Item = String> {
+        self.filters.iter().flat_map(|filter| trommel_hints::pattern_warnings(filter))
     }
 
-    /// What an answer depends on, as a part of the key it is kept by. Empty without filters.
+    /// Returns the filters' part of a cache key. Empty without filters.
     pub(super) fn key(&self) -> String {
         self.filters.iter().flat_map(|filter| ["\nwhere ".to_owned(), filter.to_string()]).collect()
     }
 
-    /// The analysis of the kept records only.
+    /// Restricts an analysis to the records that the filters keep.
     pub(super) fn narrow(&self, analysis: Analysis) -> Analysis {
         self.filters.iter().fold(analysis, |analysis, filter| analysis.filter((**filter).clone()))
     }
 
-    /// The same for a matcher.
+    /// Compiles the filters for a matcher. Returns `None` without filters.
     pub(super) fn compile(&self, duplicates: Duplicates) -> Option<RecordFilter> {
         let filters: Vec<Logical> = self.filters.iter().map(|filter| (**filter).clone()).collect();
         (!filters.is_empty()).then(|| RecordFilter::new(&filters, duplicates))
     }
 
-    /// The warning that the filters drop a single document, for an answer that holds nothing.
+    /// Returns a warning if the answer is empty because the filters drop a single document.
     pub(super) fn warning(&self, shared: &Shared, source: &mut Source<'_>, job: &Job) -> Option<String> {
         if self.filters.is_empty() || source.is_stream() || job.is_over() {
             return None;
@@ -68,17 +67,17 @@ impl<'a> Filters<'a> {
         let bytes = Some(source.stored.size_bytes);
         let query = elements_query(analysis(source), &mut source.document, bytes, self.texts);
         let help = query.map_or_else(String::new, |query| {
-            format!("; to filter the elements of its longest array, use the path {}", shown(&query, 300))
+            format!("; to filter the elements of its longest array, use the path {}", excerpt(&query, 300))
         });
         Some(format!("`where` drops this document, which is kept or dropped whole{help}"))
     }
 }
 
-/// Bytes of a document that are read to find its longest array.
-const SEARCHED: u64 = 256 << 20;
+/// The size in bytes up to which a document is searched for its longest array.
+const MAX_SEARCHED_BYTES: u64 = 256 << 20;
 
-/// True if the input is one document, and its filters dropped it.
-pub fn dropped_document(report: &Report) -> bool {
+/// True if the input is a single document that its filters dropped.
+pub fn is_document_dropped(report: &Report) -> bool {
     let coverage = &report.coverage;
     (coverage.records, coverage.dropped_records, coverage.bad_records) == (1, 1, 0)
 }
@@ -86,16 +85,16 @@ pub fn dropped_document(report: &Report) -> bool {
 /// Returns the query that applies filters on records to the elements of a document's longest array:
 /// `$.data[?@.level == "error"]`.
 ///
-/// `analysis` has no measure yet, and `bytes` is the document's decompressed length. Returns
-/// nothing where the document has no array, is longer than some hundred MiB or of unknown length,
-/// or cannot be read a second time.
+/// `analysis` must not have a measure yet. `bytes` is the decompressed length of the document.
+/// Returns `None` if the document has no array, cannot be read a second time, or is longer than 256
+/// MiB or of unknown length.
 pub fn elements_query(
     analysis: Analysis,
     document: &mut Document,
     bytes: Option<u64>,
     filters: &[String],
 ) -> Option<String> {
-    if !document.is_repeatable() || bytes.is_none_or(|bytes| bytes > SEARCHED) {
+    if !document.is_repeatable() || bytes.is_none_or(|bytes| bytes > MAX_SEARCHED_BYTES) {
         return None;
     }
     let report = analysis.ask(Measure::Stats(Stats::new())).run(document).ok()?;
@@ -103,10 +102,12 @@ pub fn elements_query(
         Answer::Stats(stats) => stats.summary.arrays,
         _ => None,
     })?;
-    // Of arrays of one length the outermost comes first.
+    // Of several arrays of the same length, the outermost comes first. `max_by_key` returns the
+    // last one.
     let longest = arrays.into_iter().rev().max_by_key(|row| row.length)?;
     let filter = match filters {
-        // In the query `$` would be the document and no longer the element.
+        // `$` would refer to the document and no longer to the element, so the filter cannot be
+        // copied.
         filters if filters.iter().any(|filter| filter.contains('$')) => "…".to_owned(),
         [filter] => expression(filter).to_owned(),
         filters => {
@@ -117,7 +118,7 @@ pub fn elements_query(
     Some(format!("{}[?{filter}]", longest.path))
 }
 
-/// The expression of a filter that may be written `?EXPRESSION` or `[?EXPRESSION]`.
+/// Returns the expression of a filter, which may be written `?EXPRESSION` or `[?EXPRESSION]`.
 fn expression(filter: &str) -> &str {
     let filter = filter.trim();
     let inside = filter.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
@@ -153,7 +154,7 @@ mod tests {
         let pipe = Document::from_reader(&b"[1, 2]"[..]);
         assert_eq!(elements_query(Analysis::new(), &mut { pipe }, Some(6), &[]), None);
         let mut long = Document::from_bytes("[1, 2]");
-        assert_eq!(elements_query(Analysis::new(), &mut long, Some(SEARCHED + 1), &[]), None);
+        assert_eq!(elements_query(Analysis::new(), &mut long, Some(MAX_SEARCHED_BYTES + 1), &[]), None);
         assert_eq!(elements_query(Analysis::new(), &mut long, None, &[]), None);
     }
 }

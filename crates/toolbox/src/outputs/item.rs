@@ -1,31 +1,30 @@
-//! Values as a page can hold them: their text, or a mark for a value that no page can hold.
+//! Values in the form that a page shows: their text, or a mark if they are too large.
 
 use trommel::reader::{Cursor, Event, Kind, Payload, Result, Scalar};
 use trommel_base::text::first;
 
-use super::mark::{LOOKED_AT, Mark};
+use super::mark::{PREVIEW_SOURCE_CHARS, TruncationMark};
 use crate::text::chars;
 
-/// The text of a value without its insignificant white space, as far as it was wanted.
+/// The text of a value without insignificant white space, or a prefix of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rendering {
-    /// All of it, or its beginning.
+    /// The text.
     pub text: String,
-    /// True if that is all of it.
+    /// True if the text is complete.
     pub whole: bool,
 }
 
 impl Rendering {
-    /// The beginning of a text that is longer than was wanted.
-    pub fn beginning(bytes: &[u8]) -> Self {
+    /// Creates the rendering of a value that is too large, from a prefix of its text.
+    pub fn prefix(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
-        Self { text: first(&text, LOOKED_AT).to_owned(), whole: false }
+        Self { text: first(&text, PREVIEW_SOURCE_CHARS).to_owned(), whole: false }
     }
 }
 
-/// Renders the value that comes next, which is checked as it is gone through; no further than
-/// `most` characters.
-pub(crate) fn render(cursor: &mut Cursor<'_>, most: usize) -> Result<Rendering> {
+/// Renders and validates the next value. Stops after `max_chars` characters.
+pub(crate) fn render(cursor: &mut Cursor<'_>, max_chars: usize) -> Result<Rendering> {
     let mut text = String::new();
     let (mut count, mut separated) = (0, true);
     while let Some(event) = cursor.advance()? {
@@ -34,10 +33,10 @@ pub(crate) fn render(cursor: &mut Cursor<'_>, most: usize) -> Result<Rendering> 
             text.push(',');
         }
         separated = matches!(event, Event::Name | Event::Begin(_));
-        let cut = push_token(event, cursor, most, &mut text);
+        let cut = push_token(event, cursor, max_chars, &mut text);
         count += chars(&text[before..]);
-        if cut || count > most {
-            return Ok(Rendering::beginning(text.as_bytes()));
+        if cut || count > max_chars {
+            return Ok(Rendering::prefix(text.as_bytes()));
         }
         if cursor.is_at_end() {
             break;
@@ -46,9 +45,9 @@ pub(crate) fn render(cursor: &mut Cursor<'_>, most: usize) -> Result<Rendering> 
     Ok(Rendering { text, whole: true })
 }
 
-/// Appends the text of an event. Returns true if it is longer than wanted, and only its beginning
-/// was appended.
-fn push_token(event: Event, cursor: &Cursor<'_>, most: usize, text: &mut String) -> bool {
+/// Appends the text of an event. Returns true if only a prefix was appended, because the text
+/// exceeds `max_chars` characters.
+fn push_token(event: Event, cursor: &Cursor<'_>, max_chars: usize, text: &mut String) -> bool {
     match event {
         Event::Begin(kind) => text.push(if kind == Kind::Object { '{' } else { '[' }),
         Event::End(kind) => text.push(if kind == Kind::Object { '}' } else { ']' }),
@@ -60,12 +59,12 @@ fn push_token(event: Event, cursor: &Cursor<'_>, most: usize, text: &mut String)
                 }
                 return true;
             };
-            // No character takes more than four bytes.
-            if token.len() / 4 > most {
-                text.push_str(&String::from_utf8_lossy(token.get(..most).unwrap_or(token)));
+            // A character takes at most four bytes.
+            if token.len() / 4 > max_chars {
+                text.push_str(&String::from_utf8_lossy(token.get(..max_chars).unwrap_or(token)));
                 return true;
             }
-            // The cursor has checked that it is UTF-8.
+            // The cursor has validated the token's UTF-8, so nothing is replaced.
             text.push_str(&String::from_utf8_lossy(token));
             if event == Event::Name {
                 text.push(':');
@@ -75,7 +74,7 @@ fn push_token(event: Event, cursor: &Cursor<'_>, most: usize, text: &mut String)
     false
 }
 
-/// Returns the type of a valid value by its first byte.
+/// Returns the type of a valid value from its first byte.
 pub fn kind_of(value: &[u8]) -> Kind {
     match value.first() {
         Some(b'{') => Kind::Object,
@@ -87,51 +86,48 @@ pub fn kind_of(value: &[u8]) -> Kind {
     }
 }
 
-/// A value on its way to a page.
+/// A value to be shown on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     text: String,
     chars: usize,
-    /// The stand-in, if the value may be too long.
-    mark: Option<Box<Mark>>,
+    /// The mark that replaces the value. `None` if the value is too short to need one.
+    mark: Option<Box<TruncationMark>>,
     large: bool,
 }
 
 impl Item {
-    /// Creates an item for a page of `most` characters.
-    #[expect(
-        clippy::expect_used,
-        clippy::missing_panics_doc,
-        reason = "a mark fits in any room but a small one"
-    )]
-    pub fn new(rendering: Rendering, most: usize, mark: impl FnOnce() -> Mark) -> Self {
+    /// Creates an item for a page of `max_chars` characters. `mark` is called only if the value may
+    /// have to be replaced.
+    #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "every mark fits an unlimited budget")]
+    pub fn new(rendering: Rendering, max_chars: usize, mark: impl FnOnce() -> TruncationMark) -> Self {
         let Rendering { text, whole } = rendering;
         let count = chars(&text);
-        if whole && count * 4 <= most {
+        if whole && count * 4 <= max_chars {
             return Self { text, chars: count, mark: None, large: false };
         }
-        let mark = Box::new(mark().beginning(&text));
+        let mark = Box::new(mark().preview(&text));
         if whole {
             return Self { text, chars: count, mark: Some(mark), large: false };
         }
-        let text = mark.text(usize::MAX).expect("there is room for every mark");
+        let text = mark.text(usize::MAX).expect("a mark fits an unlimited budget");
         Self { chars: chars(&text), text, mark: Some(mark), large: true }
     }
 
-    /// Creates an item of a text that is at hand.
-    pub(crate) fn of_text(text: String, most: usize, path: &str) -> Self {
+    /// Creates an item from a complete text.
+    pub(crate) fn of_text(text: String, max_chars: usize, path: &str) -> Self {
         let bytes = text.len() as u64;
         let kind = kind_of(text.as_bytes());
-        let whole = text.len() <= most || chars(&text) <= most;
-        Self::new(Rendering { text, whole }, most, || Mark::new(path.to_owned(), kind, bytes))
+        let whole = text.len() <= max_chars || chars(&text) <= max_chars;
+        Self::new(Rendering { text, whole }, max_chars, || TruncationMark::new(path.to_owned(), kind, bytes))
     }
 
-    /// The text on the page: the value's, or a mark.
+    /// Returns the text on the page: that of the value, or a mark.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Characters of [`text`](Self::text).
+    /// Returns the length of [`text`](Self::text) in characters.
     pub(crate) fn chars(&self) -> usize {
         self.chars
     }
@@ -141,9 +137,9 @@ impl Item {
         self.large
     }
 
-    /// Returns a mark of at most `room` characters, if there is one.
-    pub(crate) fn mark(&self, room: usize) -> Option<String> {
-        self.mark.as_ref().and_then(|mark| mark.text(room))
+    /// Returns the mark that replaces the value, if it has one of at most `max_chars` characters.
+    pub(crate) fn mark(&self, max_chars: usize) -> Option<String> {
+        self.mark.as_ref().and_then(|mark| mark.text(max_chars))
     }
 }
 
@@ -152,18 +148,18 @@ mod tests {
     use super::*;
     use trommel::reader::{Config, Framing};
 
-    fn rendered(value: &str, most: usize) -> Rendering {
-        let whole = render(&mut Cursor::new(value.as_bytes(), &Config::new()), most).unwrap();
+    fn rendered(value: &str, max_chars: usize) -> Rendering {
+        let whole = render(&mut Cursor::new(value.as_bytes(), &Config::new()), max_chars).unwrap();
         let followed = format!("{value}, \"more\"");
         let stream = std::io::Cursor::new(followed.into_bytes());
         let config = Config::new().window(16);
         let mut cursor = Cursor::from_reader(stream, Framing::Single, &config);
-        assert_eq!(render(&mut cursor, most).unwrap(), whole);
+        assert_eq!(render(&mut cursor, max_chars).unwrap(), whole);
         whole
     }
 
     #[test]
-    fn white_space_goes_and_nothing_else() {
+    fn only_white_space_is_removed() {
         let value = "{ \"a b\" :\t[ 1.0e0 ,\n-0 , {} , [ ] ] , \"a b\":\"\\u0041ü\" }";
         let text = "{\"a b\":[1.0e0,-0,{},[]],\"a b\":\"\\u0041ü\"}";
         assert_eq!(rendered(value, 40), Rendering { text: text.into(), whole: true });
@@ -176,22 +172,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused() {
+    fn invalid_json_is_refused() {
         for bad in ["[1 2]", "{\"a\":tru}", "[\"\\x\"]", "[\"\u{1}\"]", "{\"a\":1", "[{]}"] {
             assert!(render(&mut Cursor::new(bad.as_bytes(), &Config::new()), 1000).is_err(), "{bad}");
         }
     }
 
     #[test]
-    fn marks_say_what_there_is_room_for() {
+    fn marks_are_as_informative_as_possible() {
         let text = format!("[\"{}\"]", "ab\u{202e}\"c\\".repeat(50));
-        let mark = || Mark::new("$['a']".into(), Kind::Array, 12_345);
+        let mark = || TruncationMark::new("$['a']".into(), Kind::Array, 12_345);
         let item = Item::new(Rendering { text, whole: false }, 100, mark);
         assert!(item.is_large() && item.chars() == chars(item.text()));
         let mut lengths = Vec::new();
-        for room in 0..600 {
-            let Some(mark) = item.mark(room) else { continue };
-            assert!(chars(&mark) <= room, "{room}: {mark}");
+        for max_chars in 0..600 {
+            let Some(mark) = item.mark(max_chars) else { continue };
+            assert!(chars(&mark) <= max_chars, "{max_chars}: {mark}");
             let value: serde_json::Value = serde_json::from_str(&mark).unwrap();
             assert_eq!(value["$truncated"], true);
             assert!(!mark.contains('\u{202e}'));
@@ -203,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_know_their_kind() {
+    fn items_detect_their_type() {
         let item = Item::of_text("\"aaaaaaaaaa\"".into(), 8, "$.x");
         assert!(
             item.is_large() && item.text().contains("\"kind\":\"string\",\"bytes\":12"),

@@ -1,4 +1,4 @@
-//! One call at work: its cancellation, its progress, and the basis of its answer.
+//! One running call: its cancellation, its progress, and the coverage of its answer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,53 +8,54 @@ use serde_json::{Value, json};
 use trommel::reader::{Error, ErrorKind, Monitor, Validation};
 use trommel::{Analysis, Coverage, Progress};
 use trommel_base::{Cancel, Reason};
-use trommel_tool::{Call, Meter};
+use trommel_tool::{Call, ProgressHandle};
 
 use super::source::Source;
 
-/// The most time that is kept back for handing over what was found before the call is given up.
+/// The maximum time that is reserved before the deadline for returning a partial answer.
 const RESERVE: Duration = Duration::from_secs(2);
 
-/// One call at work.
+/// A running call.
 pub(crate) struct Job {
-    /// Cancelled with the call. Its deadline is a little before the call's, and armed once
-    /// something was found.
+    /// Cancelled with the call. Its deadline is slightly before the call's. It is armed by the
+    /// first result, because an empty answer is not worth returning early.
     cancel: Cancel,
     state: Arc<State>,
-    meter: Meter,
+    progress: ProgressHandle,
     started: Instant,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Bytes that passed.
+    /// The bytes read so far.
     read: AtomicU64,
-    /// Bytes of earlier passes, and of those that follow.
+    /// The bytes of earlier passes, and of the passes that follow.
     before: AtomicU64,
     after: AtomicU64,
 }
 
 impl State {
-    /// Reports the progress of all passes together, when one has done `done` bytes of `total`.
-    fn report(&self, meter: &Meter, done: u64, total: Option<u64>) {
+    /// Reports the progress of all passes together, when the current one has read `done` of `total`
+    /// bytes.
+    fn report(&self, handle: &ProgressHandle, done: u64, total: Option<u64>) {
         let (before, after) = (self.before.load(Ordering::Relaxed), self.after.load(Ordering::Relaxed));
-        meter.progress(before + done, total.map(|total| before + total + after));
+        handle.progress(before + done, total.map(|total| before + total + after));
     }
 }
 
-/// Is notified by the part of the work that finds something.
+/// Notifies a job of its first result.
 #[derive(Clone, Debug)]
-pub(crate) struct Watch(Cancel);
+pub(crate) struct ResultNotifier(Cancel);
 
-impl Watch {
-    /// There is something to hand over, so that the work may be ended before its time is quite up.
-    pub(crate) fn found(&self) {
+impl ResultNotifier {
+    /// Arms the early deadline, since there is now something to return.
+    pub(crate) fn notify(&self) {
         self.0.arm();
     }
 }
 
 impl Job {
-    /// Begins the work of a call.
+    /// Starts the work of a call.
     pub(crate) fn new(call: &Call<'_>) -> Self {
         let started = Instant::now();
         let until = call.remaining().map(|left| left.saturating_sub((left / 10).min(RESERVE)));
@@ -63,28 +64,29 @@ impl Job {
             Some(until) => called.with_unarmed_deadline(until),
             None => called.child(),
         };
-        Self { cancel, state: Arc::default(), meter: call.meter(), started }
+        Self { cancel, state: Arc::default(), progress: call.progress_handle(), started }
     }
 
-    /// An analysis of a source that ends with the call and reports its progress.
+    /// Returns an analysis of a source that is cancelled with the call and reports its progress.
     pub(crate) fn analysis(&self, source: &Source<'_>, validation: Validation) -> Analysis {
-        let (meter, state) = (self.meter.clone(), Arc::clone(&self.state));
+        let (handle, state) = (self.progress.clone(), Arc::clone(&self.state));
         Analysis::new()
             .validation(validation)
             .duplicates(source.duplicates())
             .cancel_with(&self.cancel)
             .on_progress(move |Progress { bytes, total, .. }| {
+                // Worker threads may report out of order, so only the maximum counts.
                 state.read.fetch_max(bytes, Ordering::Relaxed);
-                state.report(&meter, bytes, total);
+                state.report(&handle, bytes, total);
             })
     }
 
-    /// An analysis of a source that ends with the call and reports nothing.
+    /// Returns an analysis of a source that is cancelled with the call and reports no progress.
     pub(crate) fn quiet_analysis(&self, source: &Source<'_>) -> Analysis {
         Analysis::new().duplicates(source.duplicates()).cancel_with(&self.cancel)
     }
 
-    /// Does a pass over `bytes` bytes that another one will follow.
+    /// Runs a pass over `bytes` bytes that another one will follow.
     pub(crate) fn first_pass<T>(&self, bytes: u64, pass: impl FnOnce() -> T) -> T {
         self.state.after.store(bytes, Ordering::Relaxed);
         let passed = pass();
@@ -93,19 +95,20 @@ impl Job {
         passed
     }
 
-    /// Ends a cursor with the call, and reports its progress over `total` bytes.
+    /// Returns a monitor that cancels a cursor with the call, and reports its progress over `total`
+    /// bytes.
     pub(crate) fn monitor(&self, total: u64) -> Monitor<'static> {
-        let (meter, state) = (self.meter.clone(), Arc::clone(&self.state));
+        let (handle, state) = (self.progress.clone(), Arc::clone(&self.state));
         let mut quiet = self.quiet_monitor();
         Box::new(move |offset| {
             quiet(offset)?;
             state.read.fetch_max(offset, Ordering::Relaxed);
-            state.report(&meter, offset.min(total), Some(total));
+            state.report(&handle, offset.min(total), Some(total));
             Ok(())
         })
     }
 
-    /// Ends a cursor with the call.
+    /// Returns a monitor that cancels a cursor with the call.
     pub(crate) fn quiet_monitor(&self) -> Monitor<'static> {
         let cancel = self.cancel.clone();
         Box::new(
@@ -115,45 +118,46 @@ impl Job {
         )
     }
 
-    /// To be notified when something is found.
-    pub(crate) fn watch(&self) -> Watch {
-        Watch(self.cancel.clone())
+    /// Returns a handle that the work notifies of its first result.
+    pub(crate) fn notifier(&self) -> ResultNotifier {
+        ResultNotifier(self.cancel.clone())
     }
 
-    /// True if the work was ended because its time was nearly up, with something to hand over.
+    /// True if the early deadline has passed, so that a partial answer can be returned.
     pub(crate) fn is_out_of_time(&self) -> bool {
         self.cancel.reason() == Some(Reason::Deadline)
     }
 
-    /// True if the work must end.
+    /// True if the work must stop.
     pub(crate) fn is_over(&self) -> bool {
         self.cancel.is_cancelled()
     }
 
-    /// Bytes that passed, as far as was reported.
+    /// Returns the number of bytes read, as of the last progress report.
     pub(crate) fn read(&self) -> u64 {
         self.state.read.load(Ordering::Relaxed)
     }
 
-    /// Reports that all is done.
+    /// Reports that the work is complete.
     pub(crate) fn finished(&self, total: u64) {
-        self.state.report(&self.meter, total, Some(total));
+        self.state.report(&self.progress, total, Some(total));
     }
 
-    /// How long it has taken.
-    pub(crate) fn took(&self) -> Duration {
+    /// Returns the time since the call started.
+    pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 }
 
-/// The basis of an answer: what was read for it, and how well it was checked.
+/// The coverage of an answer: the bytes that were read for it, and how strictly they were checked.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Basis {
-    /// Passes over the payload; more than one where its size had to be known before.
+pub(crate) struct AnswerCoverage {
+    /// The number of passes over the payload. A second one is needed if the size of a population
+    /// had to be counted first.
     pub(crate) passes: u32,
-    /// Bytes read for this call, of all passes; none where the answer was known.
+    /// The bytes read for this call in all passes. Zero if the answer was cached.
     pub(crate) read: u64,
-    /// Bytes of the payload.
+    /// The size of the payload in bytes.
     pub(crate) total: u64,
     pub(crate) validation: Validation,
     /// True if every figure is exact.
@@ -162,13 +166,13 @@ pub(crate) struct Basis {
     pub(crate) complete: bool,
 }
 
-impl Basis {
-    /// An answer that was known, or needs no payload.
+impl AnswerCoverage {
+    /// The coverage of an answer that was cached or needs no payload.
     pub(crate) fn known(total: u64) -> Self {
         Self { passes: 1, read: 0, total, validation: Validation::Structural, exact: true, complete: false }
     }
 
-    /// The basis of an analysis.
+    /// The coverage of an analysis.
     pub(crate) fn of(coverage: &Coverage, total: u64) -> Self {
         Self {
             passes: 1,
@@ -180,7 +184,7 @@ impl Basis {
         }
     }
 
-    /// The `coverage` of a result's metadata.
+    /// Returns the `coverage` member of a result's metadata.
     pub(crate) fn to_json(self, took: Duration) -> Value {
         let validation = if self.validation == Validation::Strict { "strict" } else { "structural" };
         let milliseconds = (took.as_secs_f64() * 1e6).round() / 1e3;

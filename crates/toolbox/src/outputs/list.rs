@@ -1,4 +1,4 @@
-//! `tool_outputs.list`: which outputs there are. No payload is read.
+//! `tool_outputs.list`: lists the stored outputs. It reads no payload.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,19 +7,19 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use trommel_base::nearest_one;
-use trommel_base::text::{first, shown};
+use trommel_base::text::{excerpt, first};
 use trommel_store::{Filter, Page, Row, SortBy, SortOrder, Summary};
 use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
 use super::arguments::MaxChars;
 use super::describe::{self, Results, metadata};
-use super::job::Basis;
-use super::page::{Cut, DEFAULT_CHARS, Next, Reason, Sheet, push_warning, unit_text};
-use super::shared::{Asked, Shared, note, warning};
+use super::job::AnswerCoverage;
+use super::page::{DEFAULT_CHARS, Next, PagedAnswer, Reason, Truncation, push_warning, unit_text};
+use super::shared::{CallSubject, Shared, note, warning};
 use crate::schema;
 use crate::text::{self, chars};
 
-/// The tool.
+/// The tool `tool_outputs.list`.
 pub(super) struct List {
     metadata: Metadata,
     shared: Arc<Shared>,
@@ -104,17 +104,20 @@ impl List {
         Self { metadata: describe(), shared: Arc::clone(shared) }
     }
 
-    /// The warning that no output of a tool is stored, with the nearest tool that has some.
+    /// Returns the warning that a tool has no stored output. It names the nearest tool that has
+    /// some.
     fn unknown_tool(&self, name: &str) -> Option<String> {
-        const SHOWN: usize = 120;
+        const MAX_NAME_CHARS: usize = 120;
         let known = self.shared.store.tool_names().ok()?;
         if known.iter().any(|known| known == name) {
             return None;
         }
-        let nothing = format!("no output of a tool `{}` is stored", shown(name, SHOWN));
+        let warning = format!("no output of a tool `{}` is stored", excerpt(name, MAX_NAME_CHARS));
         Some(match nearest_one(name, known.iter().map(String::as_str)) {
-            Some(near) => format!("{nothing}; the nearest tool name is `{}`", shown(near, SHOWN)),
-            None => nothing,
+            Some(nearest) => {
+                format!("{warning}; the nearest tool name is `{}`", excerpt(nearest, MAX_NAME_CHARS))
+            }
+            None => warning,
         })
     }
 }
@@ -122,10 +125,10 @@ impl List {
 fn describe() -> Metadata {
     let first = "List stored tool outputs with filtering, sorting, and preview capabilities.";
     let contents = "Each row has the id that the other tool_outputs tools take, and a summary of what is stored: `type` (of the \
-        root; `text` for what is not JSON), `keys` (members of an object) and `items` (elements of the array, or of the longest \
+        root; `text` if not JSON), `keys` (members of an object) and `items` (elements of the array, or of the longest \
         array directly in the object, or records). Newest first unless sorted otherwise. `after` and `before` are Unix times, both \
-        exclusive: seconds up to 10^11, milliseconds above; `created_at` is in milliseconds. When there is more, `next` in \
-        `truncated` is the `offset` to go on with. A row with `corrupted` stands for an output whose metadata is damaged.";
+        exclusive: seconds up to 10^11, milliseconds above; `created_at` is in milliseconds. If more \
+        outputs match, `truncated.next` is the `offset` to continue with. A row with `corrupted` is an output with damaged metadata.";
     let properties = json!({
         "outputs": {
             "type": "array",
@@ -179,27 +182,27 @@ impl Tool for List {
     fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
         let started = Instant::now();
         let arguments: Arguments = call.parse()?;
-        let asked = Asked::listing(&self.metadata.name, arguments.max_chars.0);
+        let subject = CallSubject::listing(&self.metadata.name, arguments.max_chars.0);
         call.check()?;
         let filter = arguments.filter();
-        let page = self.shared.store.list(&filter).map_err(|error| asked.doing.store(&error))?;
+        let page = self.shared.store.list(&filter).map_err(|error| subject.action.store(&error))?;
         let preview = arguments.include_preview.then_some(arguments.preview_length);
-        note(call, Basis::known(0), started.elapsed());
-        let mut listed = Listed::new(&page, filter.offset, preview);
+        note(call, AnswerCoverage::known(0), started.elapsed());
+        let mut listed = ListPage::new(&page, filter.offset, preview);
         if page.total == 0 {
             let unknown = filter.tool_name.as_deref().and_then(|name| self.unknown_tool(name));
-            listed.warning = warning(unknown.as_ref(), asked.max_chars).map(str::to_owned);
+            listed.warning = warning(unknown.as_ref(), subject.max_chars).map(str::to_owned);
         }
-        asked.fit(&listed)
+        subject.fit(&listed)
     }
 }
 
-/// A stored output, serialized as `tool_outputs.list` lists it.
+/// A stored output, serialized as a row of `tool_outputs.list`.
 #[derive(Clone, Debug, Serialize)]
 pub struct ListedOutput<'a> {
     id: &'a str,
     tool_name: &'a str,
-    /// Null where there is none; left out of a row that has only what it must have.
+    /// JSON null if the output has no conversation. `None` in a minimal row.
     #[serde(skip_serializing_if = "Option::is_none")]
     conversation_id: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -216,7 +219,7 @@ pub struct ListedOutput<'a> {
 }
 
 impl<'a> ListedOutput<'a> {
-    /// A row of the store, with at most `preview` characters of its preview, or without it.
+    /// Creates a row from a row of the store, with at most `preview` characters of its preview.
     pub fn new(row: &'a Row, preview: Option<usize>) -> Self {
         let preview = preview.zip(row.preview.as_deref());
         Self {
@@ -227,13 +230,13 @@ impl<'a> ListedOutput<'a> {
             created_at: row.created_at,
             success: row.success,
             size_bytes: row.size_bytes,
-            preview: preview.map(|(most, preview)| first(preview, most)),
+            preview: preview.map(|(max_chars, preview)| first(preview, max_chars)),
             summary: row.summary.as_ref(),
             corrupted: row.corrupted,
         }
     }
 
-    /// Only what a row must have.
+    /// Creates a row of only the required members.
     fn bare(row: &'a Row) -> Self {
         let all = Self::new(row, None);
         Self { conversation_id: None, message_id: None, summary: None, ..all }
@@ -245,9 +248,9 @@ impl<'a> ListedOutput<'a> {
 }
 
 /// `{"outputs": […], "total": …, "has_more": …}`
-struct Listed {
+struct ListPage {
     rows: Vec<(String, usize)>,
-    /// The first row with only what it must have.
+    /// The first row with only its required members.
     bare: Option<String>,
     total: u64,
     has_more: bool,
@@ -255,7 +258,7 @@ struct Listed {
     warning: Option<String>,
 }
 
-impl Listed {
+impl ListPage {
     fn new(page: &Page, offset: u64, preview: Option<usize>) -> Self {
         let rows = page.rows.iter().map(|row| {
             let text = ListedOutput::new(row, preview).text();
@@ -273,12 +276,12 @@ impl Listed {
     }
 }
 
-impl Sheet for Listed {
+impl PagedAnswer for ListPage {
     fn len(&self) -> usize {
         self.rows.len()
     }
 
-    fn least(&self, unit: usize) -> usize {
+    fn min_chars(&self, unit: usize) -> usize {
         self.rows[unit].1
     }
 
@@ -293,14 +296,14 @@ impl Sheet for Listed {
         let next = has_more.then_some(Next::Number(self.offset.saturating_add(returned)));
         let reason = if left || first.is_some() { Reason::MaxChars } else { Reason::Limit };
         if has_more || first.is_some() {
-            Cut { reason, returned, next }.push(&mut out);
+            Truncation { reason, returned, next }.push(&mut out);
         }
         push_warning(self.warning.as_deref(), &mut out);
         out.push('}');
         out
     }
 
-    fn stand_in(&self, room: usize) -> Option<String> {
-        self.bare.clone().filter(|bare| chars(bare) <= room)
+    fn stand_in(&self, max_chars: usize) -> Option<String> {
+        self.bare.clone().filter(|bare| chars(bare) <= max_chars)
     }
 }

@@ -1,17 +1,17 @@
-//! `tool_outputs.*`: queries of stored outputs, whose answers are bounded however large the outputs
-//! are.
+//! The `tool_outputs.*` tools: queries of stored outputs. The size of an answer is bounded,
+//! regardless of the size of the output.
 //!
 //! | module | contents |
 //! | --- | --- |
 //! | `list`, `stats`, `extract`, `count`, `sample`, `read` | the tools, each with its arguments and its description |
-//! | `shared` | the kernel that the tools use: the store, cached knowledge, what a call asks |
-//! | `arguments`, `describe` | arguments that several tools take, and the frame of descriptions |
-//! | `job` | a call at work: cancellation, progress, the basis of its answer |
-//! | `source`, `item` | an open output, and values read from it as a page can hold them |
-//! | `page`, `cursor`, `mark` | how much fits, where it continues, and marks for what no page can hold |
-//! | `cache` | what is known of outputs from earlier calls |
-//! | `filters`, `hints` | filters on records, and hints for answers that are empty |
-//! | `failures` | why there is no answer |
+//! | `shared` | state that the tools share: the store, caches, the subject of a call |
+//! | `arguments`, `describe` | arguments and descriptions that several tools have in common |
+//! | `job` | a running call: cancellation, progress, the coverage of its answer |
+//! | `source`, `item` | an open output, and values read from it in a form that fits a page |
+//! | `page`, `cursor`, `mark` | paging, the cursors that continue an answer, and marks for values too large for a page |
+//! | `cache` | results of earlier calls |
+//! | `filters`, `hints` | filters on records, and hints for empty answers |
+//! | `failures` | error messages |
 
 mod arguments;
 mod cache;
@@ -42,21 +42,20 @@ use shared::Shared;
 
 pub use crate::text::size;
 pub use extract::{Document, Shape};
-pub use filters::{dropped_document, elements_query};
+pub use filters::{elements_query, is_document_dropped};
 pub use item::{Item, Rendering, kind_of};
 pub use list::ListedOutput;
-pub use mark::Mark;
-pub use page::TooSmall;
+pub use mark::TruncationMark;
+pub use page::PageTooSmall;
 pub use read::{Character, Child, Content, Head, Position, ValuePage};
 
-/// Adds the six tools to a registry: `tool_outputs.list`, `stats`, `extract`, `count`, `sample` and
-/// `read`.
+/// Registers the six tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample`, and `read`.
 ///
-/// They share what they learn about the store's outputs: lengths, shapes, compiled queries, within
-/// some 30 MiB.
+/// The tools share their caches of lengths, shapes, and compiled queries. The caches take at most
+/// about 30 MiB.
 ///
 /// # Errors
-/// When a tool of one of their names is there already.
+/// Returns an error if the registry already has a tool of one of these names.
 pub fn register(registry: &Registry, store: &Arc<Store>) -> Result<(), RegistryError> {
     let shared = Arc::new(Shared::new(store));
     registry.register(list::List::new(&shared))?;

@@ -1,62 +1,62 @@
-//! How much of an answer fits.
+//! Fits an answer into a number of characters.
 //!
-//! An answer is a row of units (values, items, rows, members). A page shows as many as fit, from
-//! the first on, each of them whole, and then says so:
-//! `"truncated":{"reason":…,"returned":…,"next":…}`. Only if not even the first one fits, a mark
-//! stands in for it.
+//! An answer is a sequence of units: values, items, rows, or members. A page has the first units
+//! that fit, each of them whole. If some are left out, it ends with
+//! `"truncated":{"reason":…,"returned":…,"next":…}`. If not even the first unit fits, a mark
+//! replaces it.
 
 use serde::Serialize;
 
 use crate::text::{chars, json};
 
-/// Characters of an answer, unless the call says otherwise.
+/// The default length of an answer in characters.
 pub(crate) const DEFAULT_CHARS: usize = 30_000;
 
-/// Characters of a page of `tool_outputs.read`, unless the call says otherwise.
+/// The default length of a page of `tool_outputs.read` in characters.
 pub(crate) const READ_CHARS: usize = 8_000;
 
-/// The fewest characters that can be asked for.
-pub(crate) const LEAST_CHARS: usize = 200;
+/// The smallest `max_chars` of a call.
+pub(crate) const MIN_CHARS: usize = 200;
 
-/// The most characters that can be asked for.
+/// The largest `max_chars` of a call.
 pub(crate) const MAX_CHARS: usize = 100_000;
 
-/// Why an answer is partial.
+/// The reason why an answer is partial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reason {
-    /// It would be longer than `max_chars`.
+    /// The answer would exceed `max_chars`.
     MaxChars,
-    /// As many were asked for.
+    /// The limit of the call was reached.
     Limit,
-    /// There was no time for more.
+    /// The call ran out of time.
     Time,
-    /// The payload is not what was stored.
+    /// The payload is damaged.
     Damage,
 }
 
-/// What a partial answer says of itself.
+/// The `truncated` member of a partial answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Cut {
+pub(crate) struct Truncation {
     pub(crate) reason: Reason,
     /// The number of units on the page.
     pub(crate) returned: u64,
-    /// Where it continues; nothing if there is no more to come.
+    /// The argument that continues the answer. `None` if nothing follows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<Next>,
 }
 
-/// The argument with which the same tool continues.
+/// The argument that continues an answer of the same tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Next {
-    /// As `cursor`.
+    /// The value of `cursor`.
     Cursor(String),
     /// A number that the tool's description explains.
     Number(u64),
 }
 
-impl Cut {
+impl Truncation {
     /// Appends `,"truncated":{…}`.
     pub(crate) fn push(&self, out: &mut String) {
         out.push_str(r#","truncated":"#);
@@ -72,23 +72,23 @@ pub(crate) fn push_warning(warning: Option<&str>, out: &mut String) {
     }
 }
 
-/// An answer that may have to be cut.
-pub(crate) trait Sheet {
-    /// The number of units.
+/// An answer that is cut to fit a page.
+pub(crate) trait PagedAnswer {
+    /// Returns the number of units.
     fn len(&self) -> usize;
 
-    /// A lower bound of the characters that a unit takes.
-    fn least(&self, unit: usize) -> usize;
+    /// Returns a lower bound on the characters that a unit takes.
+    fn min_chars(&self, unit: usize) -> usize;
 
-    /// The text with the first `shown` units. `first` stands in for the first of them, where it is
-    /// given.
+    /// Returns the text with the first `shown` units. If `first` is given, it replaces the first
+    /// unit.
     fn text(&self, shown: usize, first: Option<&str>) -> String;
 
-    /// A stand-in for the first unit, of at most `room` characters.
-    fn stand_in(&self, room: usize) -> Option<String>;
+    /// Returns a replacement for the first unit of at most `max_chars` characters.
+    fn stand_in(&self, max_chars: usize) -> Option<String>;
 }
 
-/// The text of the unit at a position: the stand-in, if it is the first one and has one.
+/// Returns the text of the unit at an index: the replacement for the first unit, if there is one.
 pub(crate) fn unit_text<'t>(at: usize, own: &'t str, first: Option<&'t str>) -> &'t str {
     match first {
         Some(first) if at == 0 => first,
@@ -96,45 +96,47 @@ pub(crate) fn unit_text<'t>(at: usize, own: &'t str, first: Option<&'t str>) -> 
     }
 }
 
-/// Not even the first unit fits on a page.
+/// The error of a page that is too small for even one unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct TooSmall {
-    /// Characters with which it would.
+pub struct PageTooSmall {
+    /// The number of characters that would be enough.
     pub needed: usize,
 }
 
-/// Returns the text of an answer with as many units as `most` characters hold.
-pub(crate) fn fit(sheet: &dyn Sheet, most: usize) -> Result<String, TooSmall> {
-    if let Some(shown) = fitting(sheet, most) {
-        return Ok(sheet.text(shown, None));
+/// Returns the text of an answer with as many units as fit into `max_chars` characters.
+pub(crate) fn fit(answer: &dyn PagedAnswer, max_chars: usize) -> Result<String, PageTooSmall> {
+    if let Some(shown) = fitting(answer, max_chars) {
+        return Ok(answer.text(shown, None));
     }
-    if sheet.len() == 0 {
-        return Err(TooSmall { needed: chars(&sheet.text(0, None)) });
+    if answer.len() == 0 {
+        return Err(PageTooSmall { needed: chars(&answer.text(0, None)) });
     }
-    let around = chars(&sheet.text(1, Some("")));
-    let mark = most.checked_sub(around).and_then(|room| sheet.stand_in(room));
+    let around = chars(&answer.text(1, Some("")));
+    let mark = max_chars.checked_sub(around).and_then(|max_chars| answer.stand_in(max_chars));
     match mark {
-        Some(mark) => Ok(sheet.text(1, Some(&mark))),
-        None => Err(TooSmall { needed: needed(sheet, around) }),
+        Some(mark) => Ok(answer.text(1, Some(&mark))),
+        None => Err(PageTooSmall { needed: needed(answer, around) }),
     }
 }
 
-/// Returns the number of units that `most` characters hold, if that is any. Returns nothing, too,
-/// if there are none and the text around them is too long.
-pub(crate) fn fitting(sheet: &dyn Sheet, most: usize) -> Option<usize> {
-    let fits = |shown: usize| chars(&sheet.text(shown, None)) <= most;
+/// Returns the number of units that fit into `max_chars` characters. Returns `None` if no unit
+/// fits, or if the text around an empty answer is too long.
+pub(crate) fn fitting(answer: &dyn PagedAnswer, max_chars: usize) -> Option<usize> {
+    let fits = |shown: usize| chars(&answer.text(shown, None)) <= max_chars;
     let mut sum = 0;
     let may_fit = |&unit: &usize| {
-        sum += sheet.least(unit);
-        sum <= most
+        sum += answer.min_chars(unit);
+        sum <= max_chars
     };
-    let at_most = (0..sheet.len()).take_while(may_fit).count();
-    if at_most == sheet.len() && fits(at_most) {
+    // Lower bounds rule out most units without writing the text once.
+    let at_most = (0..answer.len()).take_while(may_fit).count();
+    // The complete answer has no `truncated`, so it may be shorter than one with fewer units.
+    if at_most == answer.len() && fits(at_most) {
         return Some(at_most);
     }
-    // More units make a longer text, so that bisection finds the most that fit.
-    let (mut shown, mut too_many) = (0, at_most.min(sheet.len().saturating_sub(1)) + 1);
+    // The text grows with the number of units, so bisection finds the largest number that fits.
+    let (mut shown, mut too_many) = (0, at_most.min(answer.len().saturating_sub(1)) + 1);
     while shown + 1 < too_many {
         let middle = shown.midpoint(too_many);
         if fits(middle) { shown = middle } else { too_many = middle }
@@ -142,10 +144,12 @@ pub(crate) fn fitting(sheet: &dyn Sheet, most: usize) -> Option<usize> {
     (shown > 0).then_some(shown)
 }
 
-/// Characters that a page with one unit takes.
-fn needed(sheet: &dyn Sheet, around: usize) -> usize {
-    let whole = chars(&sheet.text(1, None));
-    let mark = (0..whole.saturating_sub(around)).find_map(|room| sheet.stand_in(room));
+/// Returns the number of characters that a page with one unit takes.
+fn needed(answer: &dyn PagedAnswer, around: usize) -> usize {
+    // The mark is tried at every length, because its shortest form depends on the unit. A whole
+    // unit may be shorter than its mark.
+    let whole = chars(&answer.text(1, None));
+    let mark = (0..whole.saturating_sub(around)).find_map(|max_chars| answer.stand_in(max_chars));
     mark.map_or(whole, |mark| around + chars(&mark))
 }
 
@@ -156,12 +160,12 @@ mod tests {
 
     struct Row(Vec<String>, Option<&'static str>);
 
-    impl Sheet for Row {
+    impl PagedAnswer for Row {
         fn len(&self) -> usize {
             self.0.len()
         }
 
-        fn least(&self, unit: usize) -> usize {
+        fn min_chars(&self, unit: usize) -> usize {
             chars(&self.0[unit])
         }
 
@@ -171,44 +175,44 @@ mod tests {
             let mut text = format!("[{}]", units.join(","));
             if shown < self.0.len() {
                 let next = Some(Next::Number(shown as u64));
-                Cut { reason: Reason::MaxChars, returned: shown as u64, next }.push(&mut text);
+                Truncation { reason: Reason::MaxChars, returned: shown as u64, next }.push(&mut text);
             }
             text
         }
 
-        fn stand_in(&self, room: usize) -> Option<String> {
-            self.1.filter(|mark| chars(mark) <= room).map(str::to_owned)
+        fn stand_in(&self, max_chars: usize) -> Option<String> {
+            self.1.filter(|mark| chars(mark) <= max_chars).map(str::to_owned)
         }
     }
 
     #[test]
-    fn cuts_say_what_was_cut() {
+    fn truncations_serialize() {
         let mut text = String::new();
         let next = Some(Next::Cursor("1ab".into()));
-        Cut { reason: Reason::Time, returned: 3, next }.push(&mut text);
-        Cut { reason: Reason::Damage, returned: 0, next: None }.push(&mut text);
+        Truncation { reason: Reason::Time, returned: 3, next }.push(&mut text);
+        Truncation { reason: Reason::Damage, returned: 0, next: None }.push(&mut text);
         let second = r#","truncated":{"reason":"damage","returned":0}"#;
         assert_eq!(text, format!(r#","truncated":{{"reason":"time","returned":3,"next":"1ab"}}{second}"#));
     }
 
     #[test]
-    fn what_does_not_fit_says_what_it_needs() {
+    fn units_that_do_not_fit_report_the_needed_size() {
         let row = Row(vec!["x".repeat(100), "y".into()], Some("<large>"));
         let around = chars(&row.text(1, Some("")));
-        assert_eq!(fit(&row, around + 6), Err(TooSmall { needed: around + 7 }));
+        assert_eq!(fit(&row, around + 6), Err(PageTooSmall { needed: around + 7 }));
         assert!(fit(&row, around + 7).unwrap().starts_with("[<large>]"));
         let without = Row(row.0, None);
-        assert_eq!(fit(&without, 20), Err(TooSmall { needed: around + 100 }));
+        assert_eq!(fit(&without, 20), Err(PageTooSmall { needed: around + 100 }));
         assert_eq!(fit(&Row(Vec::new(), None), 2).unwrap(), "[]");
     }
 
     proptest! {
         #[test]
-        fn pages_are_as_full_as_can_be(lengths in prop::collection::vec(1..40_usize, 0..60), most in 80..400_usize) {
+        fn pages_are_as_full_as_possible(lengths in prop::collection::vec(1..40_usize, 0..60), max_chars in 80..400_usize) {
             let row = Row(lengths.iter().map(|&length| "ü".repeat(length)).collect(), Some("<large>"));
-            let text = fit(&row, most).unwrap();
-            prop_assert!(chars(&text) <= most);
-            let best = (0..=lengths.len()).rev().find(|&shown| chars(&row.text(shown, None)) <= most);
+            let text = fit(&row, max_chars).unwrap();
+            prop_assert!(chars(&text) <= max_chars);
+            let best = (0..=lengths.len()).rev().find(|&shown| chars(&row.text(shown, None)) <= max_chars);
             if let Some(best) = best.filter(|&best| best > 0 || lengths.is_empty()) {
                 prop_assert_eq!(text, row.text(best, None));
             }

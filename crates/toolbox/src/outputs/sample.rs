@@ -1,7 +1,8 @@
-//! `tool_outputs.sample`: some of many.
+//! `tool_outputs.sample`: draws a sample from an array or from the nodes of a query.
 //!
-//! One pass draws. It remembers spans, so that memory follows the size of the sample and not that
-//! of its items. The values are then read at these spans, as many as a page holds.
+//! A single pass draws the sample. It keeps spans only, so its memory depends on the size of the
+//! sample, and not on that of the items. The values at these spans are then read, as many as fit on
+//! a page.
 
 mod draw;
 
@@ -17,7 +18,7 @@ use trommel::path::Query;
 use trommel::reader::{Span, Validation};
 use trommel::sampler::Seed;
 use trommel::{CountAs, Error, Measure};
-use trommel_hints::Asked as Questioned;
+use trommel_hints::UnmatchedQuery as HintQuery;
 use trommel_store::Stored;
 use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
@@ -25,23 +26,23 @@ use super::arguments::{Cursor, Id, MaxChars, Where};
 use super::cache::Cache;
 use super::cursor::Binding;
 use super::describe::{self, Results, metadata};
-use super::failures::Doing;
+use super::failures::Action;
 use super::filters::Filters;
-use super::hints::Silence;
+use super::hints::EmptyResult;
 use super::item::{Item, kind_of};
-use super::job::{Basis, Job};
-use super::mark::Mark;
-use super::page::{Cut, DEFAULT_CHARS, Next, Reason, Sheet, push_warning, unit_text};
-use super::shared::{Asked, Shared, note, warning};
+use super::job::{AnswerCoverage, Job};
+use super::mark::TruncationMark;
+use super::page::{DEFAULT_CHARS, Next, PagedAnswer, Reason, Truncation, push_warning, unit_text};
+use super::shared::{CallSubject, Shared, note, warning};
 use super::source::Source;
-use draw::{Drawn, Group, Picked, Population, Rule, Wanted, draw};
+use draw::{DrawRequest, DrawnItem, DrawnSample, Group, Population, Rule, draw};
 
-/// The tool.
+/// The tool `tool_outputs.sample`.
 pub(super) struct Sample {
     metadata: Metadata,
     shared: Arc<Shared>,
-    /// Samples, by output and what was asked.
-    drawn: Cache<Arc<Drawn>>,
+    /// Samples, by output and arguments.
+    cache: Cache<Arc<DrawnSample>>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -83,7 +84,7 @@ enum Strategy {
 
 impl Sample {
     pub(super) fn new(shared: &Arc<Shared>) -> Self {
-        Self { metadata: describe(), shared: Arc::clone(shared), drawn: Cache::new(50, 4 << 20) }
+        Self { metadata: describe(), shared: Arc::clone(shared), cache: Cache::new(50, 4 << 20) }
     }
 }
 
@@ -91,9 +92,9 @@ fn describe() -> Metadata {
     let first = "Extract a sample of items from arrays in stored output. Supports random, systematic, and edge sampling \
         strategies.";
     let kinds = "A path that can select only one value must lead to an array, whose elements are sampled; any other path \
-        ($.orders[*].items[*]) samples the values it selects, and `$` in a stream of records the records. `sample` stands in the \
+        ($.orders[*].items[*]) samples the values it selects, and `$` in a stream of records the records. `sample` is in the \
         order of the output, with `indices` from 0. strategy: `random` (the same `seed` always gives the same sample), `first`, \
-        `last`, `systematic` (every `stride`-th; without `stride` evenly spread), `stratified` (from each group its share; needs \
+        `last`, `systematic` (every `stride`-th; without `stride` evenly spaced), `stratified` (a proportional share of each group; needs \
         `strata_path`, a path within items such as $.region).";
     let properties = json!({
         "sample": {
@@ -126,10 +127,10 @@ fn strata() -> Value {
         "items": {
             "type": "object",
             "properties": {
-                "value": { "description": "What the items of the group have at strata_path; null when they have nothing" },
+                "value": { "description": "The value of the group's items at strata_path; null if they have none" },
                 "total": { "type": "integer", "description": "Items of the group" },
                 "sampled": { "type": "integer", "description": "Items of the group in the sample" },
-                "missing": { "type": "boolean", "description": "Whether they have nothing at strata_path" }
+                "missing": { "type": "boolean", "description": "True if they have no value at strata_path" }
             },
             "required": ["value", "total", "sampled"]
         },
@@ -144,27 +145,27 @@ impl Tool for Sample {
 
     fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
         let arguments: Arguments = call.parse()?;
-        let asked = Asked::new(&self.metadata.name, "sample", &arguments.id.0, arguments.max_chars.0)
+        let subject = CallSubject::new(&self.metadata.name, "sample", &arguments.id.0, arguments.max_chars.0)
             .from(arguments.cursor.as_ref());
-        let doing = asked.doing;
-        arguments.check(doing)?;
-        let stored = self.shared.json(doing)?;
-        let query = self.shared.query(doing, "the path", &arguments.path)?;
+        let action = subject.action;
+        arguments.check(action)?;
+        let stored = self.shared.json(action)?;
+        let query = self.shared.query(action, "the path", &arguments.path)?;
         let strata = arguments.strata_path.as_deref();
-        let strata = strata.map(|text| self.shared.query(doing, "the strata_path", text)).transpose()?;
-        let filters = &Filters::new(&self.shared, doing, &arguments.filters.0)?;
+        let strata = strata.map(|text| self.shared.query(action, "the strata_path", text)).transpose()?;
+        let filters = &Filters::new(&self.shared, action, &arguments.filters.0)?;
         let binding = Binding::new(&self.metadata.name, &stored.id, &stored.digest);
-        let binding = binding.and(arguments.question()).and(filters.key());
-        let start = arguments.start(asked, &binding)?;
+        let binding = binding.and(arguments.key()).and(filters.key());
+        let start = arguments.start(subject, &binding)?;
         if arguments.is_seeded() {
             call.note("seed", start.seed);
         }
-        let mut source = self.shared.open(doing, stored)?;
+        let mut source = self.shared.open(action, stored)?;
         let job = Job::new(call);
-        let sampling = Sampling {
+        let run = SampleRun {
             shared: &self.shared,
-            known: &self.drawn,
-            asked,
+            cached: &self.cache,
+            subject,
             arguments: &arguments,
             query: &query,
             strata: strata.as_deref(),
@@ -172,25 +173,25 @@ impl Tool for Sample {
             start,
             job: &job,
         };
-        let (output, basis) = sampling.answer(&mut source, &binding)?;
-        note(call, basis, job.took());
+        let (output, coverage) = run.answer(&mut source, &binding)?;
+        note(call, coverage, job.elapsed());
         Ok(output)
     }
 }
 
-/// Where an answer begins: the number of a unit, and the seed.
+/// The start of an answer: the index of a unit, and the seed.
 #[derive(Clone, Copy, Debug)]
 struct Start {
     unit: u64,
     seed: u64,
-    /// True if the seed is not the caller's, and must be in cursors.
+    /// True if the tool chose the seed, so that cursors must carry it.
     drawn: bool,
 }
 
 impl Arguments {
-    /// Whether the arguments go together.
-    fn check(&self, doing: Doing<'_>) -> Result<(), Failure> {
-        let refuse = |why: &str| Err(doing.refuse("strategy", why));
+    /// Checks that the arguments can be combined.
+    fn check(&self, action: Action<'_>) -> Result<(), Failure> {
+        let refuse = |why: &str| Err(action.refuse("strategy", why));
         if self.seed.is_some() && self.seed().is_none() {
             return refuse("`seed` must be an integer from -2^63 to 2^64-1");
         }
@@ -199,7 +200,7 @@ impl Arguments {
         }
         match (self.strategy, &self.strata_path) {
             (Strategy::Stratified, None) => refuse(
-                "strategy stratified needs `strata_path`, the path within items that makes the groups, such as $.region",
+                "strategy stratified needs `strata_path`, the path within items to group by, such as $.region",
             ),
             (Strategy::Stratified, Some(_)) | (_, None) => Ok(()),
             (_, Some(_)) => {
@@ -212,14 +213,15 @@ impl Arguments {
         matches!(self.strategy, Strategy::Random | Strategy::Stratified)
     }
 
-    /// The caller's seed. Negative ones are as good as any.
+    /// Returns the caller's seed. A negative seed is reinterpreted as unsigned.
     fn seed(&self) -> Option<u64> {
         let seed = self.seed.as_ref()?;
         seed.as_u64().or_else(|| seed.as_i64().map(|seed| seed as u64))
     }
 
-    /// What the drawing depends on, but for the output and a seed that was drawn.
-    fn question(&self) -> String {
+    /// Returns everything that the sample depends on, except the output and a seed that the tool
+    /// chose.
+    fn key(&self) -> String {
         let Self { path, size, strategy, stride, strata_path, .. } = self;
         let stride = stride.map_or(0, NonZeroU64::get);
         format!(
@@ -229,36 +231,36 @@ impl Arguments {
         )
     }
 
-    fn start(&self, asked: Asked<'_>, binding: &Binding) -> Result<Start, Failure> {
+    fn start(&self, subject: CallSubject<'_>, binding: &Binding) -> Result<Start, Failure> {
         let given = self.seed();
         let drawn = given.is_none() && self.is_seeded();
-        let Some(cursor) = asked.cursor else {
+        let Some(cursor) = subject.cursor else {
             return Ok(Start {
                 unit: 0,
-                seed: given.unwrap_or_else(|| if drawn { fresh() } else { 0 }),
+                seed: given.unwrap_or_else(|| if drawn { random_seed() } else { 0 }),
                 drawn,
             });
         };
-        let position = binding.position(cursor).map_err(|bad| asked.doing.cursor(bad))?;
+        let position = binding.position(cursor).map_err(|bad| subject.action.cursor(bad))?;
         let mut numbers = position.into_iter();
-        // A cursor of this binding was made here: it has a unit, and the seed where the caller gave
-        // none.
+        // The binding has verified that this tool created the cursor. It has the index of a unit,
+        // and the seed if the caller gave none.
         let unit = numbers.next().unwrap_or(0);
         Ok(Start { unit, seed: given.or_else(|| numbers.next()).unwrap_or(0), drawn })
     }
 }
 
-/// A seed that nobody chose: the system's random numbers, by way of the keys of a hash map. Few
-/// digits make short cursors.
-fn fresh() -> u64 {
+/// Returns a random seed, taken from the keys of a hash map, which the system's random numbers
+/// initialize. It has 28 bits to keep cursors short.
+fn random_seed() -> u64 {
     RandomState::new().hash_one("seed") >> 36
 }
 
-/// A sample that is drawn.
-struct Sampling<'a> {
+/// One call of `tool_outputs.sample`.
+struct SampleRun<'a> {
     shared: &'a Shared,
-    known: &'a Cache<Arc<Drawn>>,
-    asked: Asked<'a>,
+    cached: &'a Cache<Arc<DrawnSample>>,
+    subject: CallSubject<'a>,
     arguments: &'a Arguments,
     query: &'a Query,
     strata: Option<&'a Query>,
@@ -267,16 +269,20 @@ struct Sampling<'a> {
     job: &'a Job,
 }
 
-impl Sampling<'_> {
-    fn answer(&self, source: &mut Source<'_>, binding: &Binding) -> Result<(Output, Basis), Failure> {
+impl SampleRun<'_> {
+    fn answer(
+        &self,
+        source: &mut Source<'_>,
+        binding: &Binding,
+    ) -> Result<(Output, AnswerCoverage), Failure> {
         let size = source.stored.size_bytes;
-        let (drawn, basis) = self.drawn(source).map_err(|error| self.asked.doing.engine(&error))?;
+        let (drawn, coverage) = self.drawn(source).map_err(|error| self.subject.action.engine(&error))?;
         let mut page = Page::new(&drawn, self.start, binding);
-        self.fill(&mut page, &drawn, source).map_err(|error| self.asked.doing.read(&error, None))?;
-        let few = self.warning(source, &drawn);
-        page.warning = warning(few.as_ref(), self.asked.max_chars);
+        self.fill(&mut page, &drawn, source).map_err(|error| self.subject.action.read(&error, None))?;
+        let hint = self.warning(source, &drawn);
+        page.warning = warning(hint.as_ref(), self.subject.max_chars);
         self.job.finished(size);
-        Ok((self.asked.fit(&page)?, basis))
+        Ok((self.subject.fit(&page)?, coverage))
     }
 
     fn population(&self, source: &Source<'_>) -> Population {
@@ -285,15 +291,17 @@ impl Sampling<'_> {
         if records || !self.query.is_singular() { Population::Nodes } else { Population::Elements }
     }
 
-    /// What is drawn, in this call or an earlier one.
-    fn drawn(&self, source: &mut Source<'_>) -> Result<(Arc<Drawn>, Basis), Error> {
+    /// Draws the sample, or returns it from the cache.
+    fn drawn(&self, source: &mut Source<'_>) -> Result<(Arc<DrawnSample>, AnswerCoverage), Error> {
         let Stored { digest, size_bytes, .. } = &source.stored;
         let (digest, total) = (digest.clone(), *size_bytes);
-        let (most, seed) = (self.asked.max_chars, self.start.seed);
+        let (max_chars, seed) = (self.subject.max_chars, self.start.seed);
         let filters = self.filters.key();
-        let key = format!("{digest} {most} {seed} {}{filters}", self.arguments.question());
-        if let Some(known) = self.known.get(&key) {
-            return Ok((known, Basis::known(total)));
+        // The size of the page is part of the key, because it determines for which items paths are
+        // recorded.
+        let key = format!("{digest} {max_chars} {seed} {}{filters}", self.arguments.key());
+        if let Some(known) = self.cached.get(&key) {
+            return Ok((known, AnswerCoverage::known(total)));
         }
         let population = self.population(source);
         let count_as = if population == Population::Nodes { CountAs::Matches } else { CountAs::ArrayLength };
@@ -310,7 +318,7 @@ impl Sampling<'_> {
             }
         };
         let filter = self.filters.compile(source.duplicates());
-        let wanted = Wanted {
+        let wanted = DrawRequest {
             query: self.query,
             filter: filter.as_ref(),
             population,
@@ -318,21 +326,24 @@ impl Sampling<'_> {
             size: self.arguments.size,
             seed: Seed::new(seed),
             total: self.shared.counts.get(&length),
-            long: most as u64 / 4,
+            // `Item::new` needs no mark for a value of at most a quarter of the page, and a
+            // character takes at least one byte.
+            long: max_chars as u64 / 4,
         };
         let drawn = draw(source, self.job, wanted)?;
         let passes = if read > 0 { 2 } else { 1 };
         let complete = drawn.read >= total;
-        let basis = Basis { passes, read: read + drawn.read, complete, ..Basis::known(total) };
+        let coverage =
+            AnswerCoverage { passes, read: read + drawn.read, complete, ..AnswerCoverage::known(total) };
         let weight = length.len();
         self.shared.counts.put(length, drawn.total, weight);
         let drawn = Arc::new(drawn);
         let weight = drawn.weight() + key.len();
-        self.known.put(key, Arc::clone(&drawn), weight);
-        Ok((drawn, basis))
+        self.cached.put(key, Arc::clone(&drawn), weight);
+        Ok((drawn, coverage))
     }
 
-    /// Returns the size of the population, and counts it unless it is known.
+    /// Returns the size of the population. It is counted unless it is cached.
     #[expect(clippy::expect_used, reason = "a report has an answer for each measure")]
     fn length(
         &self,
@@ -349,38 +360,42 @@ impl Sampling<'_> {
         let analysis = analysis.ask(Measure::Count(count));
         let counted = self.job.first_pass(source.stored.size_bytes, || analysis.run(&mut source.document));
         let report = counted.map_err(|error| match error {
-            // It is no array: as a sample says it.
+            // Reported like the same fault in the drawing pass.
             Error::NotCountable(what) => Error::NotAnArray { query: self.query.shorthand(), kind: what.kind },
             error => error,
         })?;
         *read = report.coverage.bytes_read;
         let length = report.answers.first().and_then(trommel::Answer::count);
-        let length = length.expect("the count that was asked is answered");
+        let length = length.expect("the report answers its only count");
         self.shared.counts.put(key, length, key.len());
         Ok(length)
     }
 
-    /// Reads values at their spans, as many as there may be room for.
-    #[expect(clippy::expect_used, reason = "an item that needs a mark takes more than `Wanted::long` bytes")]
+    /// Reads values at their spans until they exceed the size of the page.
+    #[expect(
+        clippy::expect_used,
+        reason = "an item that needs a mark takes more than `DrawRequest::long` bytes"
+    )]
     fn fill(
         &self,
         page: &mut Page<'_>,
-        drawn: &Drawn,
+        drawn: &DrawnSample,
         source: &Source<'_>,
     ) -> Result<(), trommel::reader::Error> {
-        let most = self.asked.max_chars;
+        let max_chars = self.subject.max_chars;
         let mut values = source.values()?;
         let mut sum = 0;
-        for Picked { index, place } in drawn.items.iter().skip(page.from) {
-            if sum > most {
+        for DrawnItem { index, location } in drawn.items.iter().skip(page.from) {
+            if sum > max_chars {
                 return Ok(());
             }
-            let span = Span::new(place.start, place.end);
-            let rendering = values.rendering(span, most)?;
+            let span = Span::new(location.start, location.end);
+            let rendering = values.rendering(span, max_chars)?;
             let kind = kind_of(rendering.text.as_bytes());
-            let item = Item::new(rendering, most, || {
-                let path = place.path.clone().expect("the drawing pass notes the path of each long item");
-                Mark::new(path, kind, span.len())
+            let item = Item::new(rendering, max_chars, || {
+                let path =
+                    location.path.clone().expect("the drawing pass records the path of each long item");
+                TruncationMark::new(path, kind, span.len())
             });
             sum += item.chars() + 1;
             page.units.push(Unit::Item(*index, item));
@@ -392,44 +407,44 @@ impl Sampling<'_> {
         Ok(())
     }
 
-    fn warning(&self, source: &mut Source<'_>, drawn: &Drawn) -> Option<String> {
-        let questioned = [Questioned::new(&self.arguments.path, self.query)];
-        let is_silent = drawn.total == 0;
-        let empty = if is_silent { &questioned[..] } else { &[] };
-        let silence = Silence { filters: self.filters, all: &questioned, is_silent, empty };
-        let hint = silence.hint(self.shared, source, self.job);
-        let wanted = self.arguments.size.get() as u64;
-        if drawn.total >= wanted {
+    fn warning(&self, source: &mut Source<'_>, drawn: &DrawnSample) -> Option<String> {
+        let hint_query = [HintQuery::new(&self.arguments.path, self.query)];
+        let is_empty = drawn.total == 0;
+        let empty = if is_empty { &hint_query[..] } else { &[] };
+        let empty_result = EmptyResult { filters: self.filters, all: &hint_query, is_empty, empty };
+        let hint = empty_result.hint(self.shared, source, self.job);
+        let size = self.arguments.size.get() as u64;
+        if drawn.total >= size {
             return hint;
         }
-        let why = hint.unwrap_or_else(|| trommel_hints::few(drawn.total).to_owned());
-        Some(format!("only {} of {wanted} drawn: {why}", drawn.total))
+        let why = hint.unwrap_or_else(|| trommel_hints::shortfall_reason(drawn.total).to_owned());
+        Some(format!("only {} of {size} drawn: {why}", drawn.total))
     }
 }
 
 /// `{"sample": […], "total_items": …, "sample_size": …, "indices": […], …}`
 struct Page<'a> {
     units: Vec<Unit>,
-    drawn: &'a Drawn,
+    drawn: &'a DrawnSample,
     from: usize,
     start: Start,
     binding: &'a Binding,
     warning: Option<&'a str>,
 }
 
-/// An item with its index, or a group.
+/// An item with its index, or a group of a stratified sample.
 enum Unit {
     Item(u64, Item),
     Group(String, bool),
 }
 
-/// Characters of what a group has in common that are shown whole.
-const VALUE: usize = 200;
+/// The maximum length of a group's value in characters.
+const MAX_GROUP_VALUE_CHARS: usize = 200;
 
 impl Unit {
     fn group(group: &Group, path: Option<&str>) -> Self {
         let value = group.value.clone().unwrap_or_else(|| "null".into());
-        let value = Item::of_text(value, VALUE, path.unwrap_or("$"));
+        let value = Item::of_text(value, MAX_GROUP_VALUE_CHARS, path.unwrap_or("$"));
         let missing = if group.value.is_none() { r#","missing":true"# } else { "" };
         let Group { total, sampled, .. } = group;
         let text = format!(r#"{{"value":{},"total":{total},"sampled":{sampled}{missing}}}"#, value.text());
@@ -445,12 +460,12 @@ impl Unit {
 }
 
 impl<'a> Page<'a> {
-    fn new(drawn: &'a Drawn, start: Start, binding: &'a Binding) -> Self {
+    fn new(drawn: &'a DrawnSample, start: Start, binding: &'a Binding) -> Self {
         let from = usize::try_from(start.unit).unwrap_or(usize::MAX);
         Self { units: Vec::new(), drawn, from, start, binding, warning: None }
     }
 
-    fn cut(&self, shown: usize, marked: bool) -> Option<Cut> {
+    fn truncation(&self, shown: usize, marked: bool) -> Option<Truncation> {
         let next = self.from.saturating_add(shown);
         let all = self.drawn.items.len() + self.drawn.strata.as_ref().map_or(0, Vec::len);
         let large = self.units[..shown].iter().any(Unit::is_large);
@@ -460,16 +475,16 @@ impl<'a> Page<'a> {
             Next::Cursor(self.binding.cursor(&position))
         });
         let cut = next.is_some() || marked || large;
-        cut.then_some(Cut { reason: Reason::MaxChars, returned: shown as u64, next })
+        cut.then_some(Truncation { reason: Reason::MaxChars, returned: shown as u64, next })
     }
 }
 
-impl Sheet for Page<'_> {
+impl PagedAnswer for Page<'_> {
     fn len(&self) -> usize {
         self.units.len()
     }
 
-    fn least(&self, unit: usize) -> usize {
+    fn min_chars(&self, unit: usize) -> usize {
         match &self.units[unit] {
             Unit::Item(_, item) => item.chars(),
             Unit::Group(text, _) => text.len() / 4,
@@ -496,17 +511,17 @@ impl Sheet for Page<'_> {
         if !groups.is_empty() || self.drawn.strata.as_ref().is_some_and(Vec::is_empty) {
             let _ = write!(out, r#","strata":[{}]"#, groups.join(","));
         }
-        if let Some(cut) = self.cut(shown, first.is_some()) {
-            cut.push(&mut out);
+        if let Some(truncation) = self.truncation(shown, first.is_some()) {
+            truncation.push(&mut out);
         }
         push_warning(self.warning, &mut out);
         out.push('}');
         out
     }
 
-    fn stand_in(&self, room: usize) -> Option<String> {
+    fn stand_in(&self, max_chars: usize) -> Option<String> {
         match self.units.first() {
-            Some(Unit::Item(_, item)) => item.mark(room),
+            Some(Unit::Item(_, item)) => item.mark(max_chars),
             _ => None,
         }
     }

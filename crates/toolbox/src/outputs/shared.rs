@@ -1,4 +1,4 @@
-//! The kernel of the tools: what they share, what a call asks, and how its answer is written.
+//! State that the tools share, the subject of a call, and the writing of its answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,19 +12,19 @@ use trommel_tool::{Call, Failure, Output};
 
 use super::cache::Cache;
 use super::cursor::Binding;
-use super::failures::Doing;
-use super::job::{Basis, Job};
-use super::page::{LEAST_CHARS, MAX_CHARS, Sheet, TooSmall, fit};
+use super::failures::Action;
+use super::job::{AnswerCoverage, Job};
+use super::page::{MAX_CHARS, MIN_CHARS, PageTooSmall, PagedAnswer, fit};
 use super::source::Source;
 use crate::text::chars;
 
-/// The tools' store, and their knowledge of its outputs. An output is known by its digest: what was
-/// found out about it stays true.
+/// The store and the caches over its outputs. The caches key outputs by digest, so an entry never
+/// becomes stale.
 pub(super) struct Shared {
     pub(super) store: Arc<Store>,
     queries: Cache<Arc<Query>>,
     filters: Cache<Arc<Logical>>,
-    /// Counts, by output and what was counted.
+    /// Counts by output, query, and filter.
     pub(super) counts: Cache<u64>,
     outlines: Cache<Arc<Outline>>,
 }
@@ -40,33 +40,34 @@ impl Shared {
         }
     }
 
-    /// Returns an output by its id or a prefix of it.
-    pub(super) fn stored(&self, doing: Doing<'_>) -> Result<Stored, Failure> {
-        self.store.get(doing.id).map_err(|error| doing.store(&error))
+    /// Returns the output with an ID, or with a unique prefix of one.
+    pub(super) fn stored(&self, action: Action<'_>) -> Result<Stored, Failure> {
+        self.store.get(action.id).map_err(|error| action.store(&error))
     }
 
-    /// Returns an output that must be JSON.
-    pub(super) fn json(&self, doing: Doing<'_>) -> Result<Stored, Failure> {
-        let stored = self.stored(doing)?;
-        if stored.kind == Kind::Text { Err(doing.no_json(&stored)) } else { Ok(stored) }
+    /// Returns an output, or an error if it is not JSON.
+    pub(super) fn json(&self, action: Action<'_>) -> Result<Stored, Failure> {
+        let stored = self.stored(action)?;
+        if stored.kind == Kind::Text { Err(action.not_json(&stored)) } else { Ok(stored) }
     }
 
     /// Opens an output.
-    pub(super) fn open(&self, doing: Doing<'_>, stored: Stored) -> Result<Source<'_>, Failure> {
-        Source::open(&self.store, stored).map_err(|error| doing.store(&error))
+    pub(super) fn open(&self, action: Action<'_>, stored: Stored) -> Result<Source<'_>, Failure> {
+        Source::open(&self.store, stored).map_err(|error| action.store(&error))
     }
 
     /// Compiles a query, unless it is cached.
-    pub(super) fn query(&self, doing: Doing<'_>, what: &str, text: &str) -> Result<Arc<Query>, Failure> {
-        compiled(&self.queries, text, str::parse).map_err(|error| doing.query(what, text, &error))
+    pub(super) fn query(&self, action: Action<'_>, what: &str, text: &str) -> Result<Arc<Query>, Failure> {
+        compiled(&self.queries, text, str::parse).map_err(|error| action.query(what, text, &error))
     }
 
     /// Compiles a filter, unless it is cached.
-    pub(super) fn filter(&self, doing: Doing<'_>, what: &str, text: &str) -> Result<Arc<Logical>, Failure> {
-        compiled(&self.filters, text, Query::parse_filter).map_err(|error| doing.query(what, text, &error))
+    pub(super) fn filter(&self, action: Action<'_>, what: &str, text: &str) -> Result<Arc<Logical>, Failure> {
+        compiled(&self.filters, text, Query::parse_filter).map_err(|error| action.query(what, text, &error))
     }
 
-    /// Returns the names that occur in an output, read once.
+    /// Returns the outline of an output, which lists its member names. It is computed once per
+    /// output.
     pub(super) fn outline(&self, source: &Source<'_>, job: &Job) -> Arc<Outline> {
         let key = source.stored.digest.clone();
         if let Some(known) = self.outlines.get(&key) {
@@ -90,57 +91,62 @@ fn compiled<T>(
         return Ok(known);
     }
     let compiled = Arc::new(parse(text)?);
-    // A syntax tree takes some times the memory of its text.
+    // A syntax tree takes several times the memory of its text.
     known.put(text, Arc::clone(&compiled), text.len() * 16);
     Ok(compiled)
 }
 
-/// The subject of a call: its tool, its output, and the most characters of its answer.
+/// The subject of a call: its tool, its output, and the maximum length of its answer.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
-    pub(super) doing: Doing<'a>,
+pub(super) struct CallSubject<'a> {
+    pub(super) action: Action<'a>,
     pub(super) max_chars: usize,
     pub(super) cursor: Option<&'a str>,
 }
 
-impl<'a> Asked<'a> {
-    /// A call about one output.
+impl<'a> CallSubject<'a> {
+    /// Creates the subject of a call about one output.
     pub(super) fn new(tool: &'a str, verb: &'a str, id: &'a str, max_chars: usize) -> Self {
-        let max_chars = max_chars.clamp(LEAST_CHARS, MAX_CHARS);
+        let max_chars = max_chars.clamp(MIN_CHARS, MAX_CHARS);
         // Documents and the command line name an output `output:ID`.
         let id = id.trim();
         let id = id.strip_prefix("output:").unwrap_or(id);
-        Self { doing: Doing { tool, verb, id }, max_chars, cursor: None }
+        Self { action: Action { tool, verb, id }, max_chars, cursor: None }
     }
 
-    /// A call about the store as a whole.
+    /// Creates the subject of a call about the whole store.
     pub(super) fn listing(tool: &'a str, max_chars: usize) -> Self {
         Self::new(tool, "list outputs", "", max_chars)
     }
 
+    /// Continues from a cursor, if there is one.
     pub(super) fn from(self, cursor: Option<&'a impl AsRef<str>>) -> Self {
         Self { cursor: cursor.map(AsRef::as_ref), ..self }
     }
 
-    /// The number of the unit that the answer begins with.
+    /// Returns the index of the first unit of the answer.
     pub(super) fn unit(self, binding: &Binding) -> Result<u64, Failure> {
         let Some(cursor) = self.cursor else { return Ok(0) };
-        let position = binding.position(cursor).map_err(|bad| self.doing.cursor(bad))?;
-        // A cursor of this binding was made here, with at least one number.
+        let position = binding.position(cursor).map_err(|bad| self.action.cursor(bad))?;
+        // The binding has verified that this tool created the cursor, so it has at least one
+        // number.
         Ok(position.first().copied().unwrap_or(0))
     }
 
-    /// Returns as much of an answer as fits.
-    pub(super) fn fit(self, sheet: &dyn Sheet) -> Result<Output, Failure> {
-        self.written(fit(sheet, self.max_chars))
+    /// Writes as many units of an answer as fit.
+    pub(super) fn fit(self, answer: &dyn PagedAnswer) -> Result<Output, Failure> {
+        self.written(fit(answer, self.max_chars))
     }
 
-    /// Returns the answer that was written.
-    pub(super) fn written(self, fitted: Result<String, TooSmall>) -> Result<Output, Failure> {
+    /// Returns the answer that was written, or an error if not even one unit fits.
+    pub(super) fn written(self, fitted: Result<String, PageTooSmall>) -> Result<Output, Failure> {
         let text =
-            fitted.map_err(|small| self.doing.too_small(small, self.max_chars, self.cursor.is_some()))?;
+            fitted.map_err(|small| self.action.too_small(small, self.max_chars, self.cursor.is_some()))?;
         RawValue::from_string(text).map(Output::Json).map_err(|error| {
-            self.doing.fail("defect", format!("its answer is no JSON ({error}); tell the makers"))
+            self.action.fail(
+                "defect",
+                format!("internal error: the answer is not valid JSON ({error}); please report this"),
+            )
         })
     }
 }
@@ -150,12 +156,12 @@ pub(super) fn is_cancelled(error: &Error) -> bool {
     matches!(error, Error::Read { error, .. } if error.is_cancelled())
 }
 
-/// Notes the basis of an answer.
-pub(super) fn note(call: &mut Call<'_>, basis: Basis, took: Duration) {
-    call.note("coverage", basis.to_json(took));
+/// Records the coverage of an answer in the call's metadata.
+pub(super) fn note(call: &mut Call<'_>, coverage: AnswerCoverage, took: Duration) {
+    call.note("coverage", coverage.to_json(took));
 }
 
-/// Returns a warning, if an answer of `max_chars` characters has room for it.
+/// Returns the warning if it takes at most a quarter of `max_chars`.
 pub(super) fn warning(text: Option<&String>, max_chars: usize) -> Option<&str> {
     text.map(String::as_str).filter(|text| chars(text) * 4 <= max_chars)
 }

@@ -1,5 +1,4 @@
-//! A stored output that is questioned: its document, cursors over it, and values read back from
-//! where they stand.
+//! An open stored output: its document, cursors over it, and random access to its values.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -10,7 +9,7 @@ use trommel_store::{Kind, Payload, Store, Stored};
 
 use super::item::{Rendering, render};
 
-/// An output of JSON, opened.
+/// An open JSON output.
 pub(crate) struct Source<'s> {
     pub(crate) stored: Stored,
     pub(crate) document: Document,
@@ -24,22 +23,23 @@ impl<'s> Source<'s> {
         Ok(Self { stored, document, store })
     }
 
-    /// How the payload is divided into records.
+    /// Returns the framing of the payload's records.
     pub(crate) fn framing(&self) -> Framing {
         framing(&self.stored)
     }
 
-    /// Whether it is a stream of records.
+    /// True if the payload is a stream of records.
     pub(crate) fn is_stream(&self) -> bool {
         self.stored.kind == Kind::JsonLines
     }
 
-    /// Which members a name selects: all of them, where there are several of one name.
+    /// Returns how names select members. All members of a name are selected if the output has
+    /// duplicate names.
     pub(crate) fn duplicates(&self) -> Duplicates {
         if self.stored.duplicate_names > 0 { Duplicates::All } else { Duplicates::First }
     }
 
-    /// A cursor at the start.
+    /// Returns a cursor at the start of the payload.
     pub(crate) fn cursor<'a>(&'a self, config: &Config, monitor: Monitor<'a>) -> Result<Cursor<'a>> {
         Ok(match self.document.view() {
             Some(view) => Cursor::from_view(view, self.framing(), config),
@@ -48,15 +48,15 @@ impl<'s> Source<'s> {
         .monitored(monitor))
     }
 
-    /// Reads values from where they stand.
+    /// Returns random access to the payload's values.
     pub(crate) fn values(&self) -> Result<Values<'_>> {
         Ok(match self.document.view() {
-            Some(view) => Values(Bytes::Map(Map { view, seen: None })),
+            Some(view) => Values(Bytes::Map(Map { view, loaded: None })),
             None => Values(Bytes::Window(Window::new(self.payload()?))),
         })
     }
 
-    /// What follows a place.
+    /// Returns a reader of the payload from an offset on.
     pub(crate) fn payload_from(&self, start: u64) -> Result<impl Read + Send + use<>> {
         let mut payload = self.payload()?;
         payload.seek(SeekFrom::Start(start)).map_err(|error| Error::io(error, start))?;
@@ -68,12 +68,12 @@ impl<'s> Source<'s> {
     }
 }
 
-/// How a payload is divided into records.
+/// Returns the framing of a stored payload.
 pub(crate) fn framing(stored: &Stored) -> Framing {
     stored.framing.map_or(Framing::Single, trommel_store::Records::framing)
 }
 
-/// Bytes of a payload by their place.
+/// Random access to the bytes of a payload.
 pub(crate) struct Values<'a>(Bytes<'a>);
 
 enum Bytes<'a> {
@@ -81,49 +81,51 @@ enum Bytes<'a> {
     Window(Window<Payload>),
 }
 
-/// A payload that is mapped.
+/// A memory-mapped payload.
 struct Map<'a> {
     view: View<'a>,
-    /// What was looked at last, and lies close together.
-    seen: Option<Span>,
+    /// The range that was read since the last release of pages.
+    loaded: Option<Span>,
 }
 
-/// Bytes within which places lie close together; what the system brings in with a place is no more,
-/// on either side.
-const AROUND: u64 = 2 << 20;
+/// Reads within one aligned block of this size count as close together. The system's read-ahead is
+/// smaller than that on either side.
+const RELEASE_DISTANCE: u64 = 2 << 20;
 
 impl<'a> Map<'a> {
-    /// Returns the bytes of a span. Where spans are far apart, the pages of the last one are
-    /// released.
+    /// Returns the bytes of a span. A read far from the last ones releases their pages first, so
+    /// that a walk over the whole file keeps its resident size constant.
     fn bytes(&mut self, span: Span) -> Result<&'a [u8]> {
-        self.seen = Some(match self.seen {
-            Some(seen) if seen.start / AROUND == span.start / AROUND => {
-                Span::new(seen.start.min(span.start), seen.end.max(span.end))
+        self.loaded = Some(match self.loaded {
+            Some(loaded) if loaded.start / RELEASE_DISTANCE == span.start / RELEASE_DISTANCE => {
+                Span::new(loaded.start.min(span.start), loaded.end.max(span.end))
             }
-            seen => {
-                if let Some(Span { start, end, .. }) = seen {
-                    self.view.release(Span::new(start.saturating_sub(AROUND), end + AROUND));
+            loaded => {
+                if let Some(Span { start, end, .. }) = loaded {
+                    self.view
+                        .release(Span::new(start.saturating_sub(RELEASE_DISTANCE), end + RELEASE_DISTANCE));
                 }
                 span
             }
         });
-        self.view.get(span).ok_or_else(|| cut(self.view.base() + self.view.bytes().len() as u64))
+        self.view.get(span).ok_or_else(|| unexpected_end(self.view.base() + self.view.bytes().len() as u64))
     }
 }
 
-/// The payload is shorter than when it was stored.
-fn cut(at: u64) -> Error {
+/// Returns the error for a payload that is shorter than when it was stored.
+fn unexpected_end(at: u64) -> Error {
     Error::io(io::Error::new(io::ErrorKind::UnexpectedEof, "the payload is shorter than it was"), at)
 }
 
 impl Values<'_> {
-    /// The text of the value at a place, as far as it is wanted.
-    pub(crate) fn rendering(&mut self, span: Span, most: usize) -> Result<Rendering> {
-        let part = Span::new(span.start, span.end.min(span.start + LOOK));
-        rendering(View::at(self.bytes(part)?, span.start), span.len(), most)
+    /// Renders the value in a span, up to `max_chars` characters.
+    pub(crate) fn rendering(&mut self, span: Span, max_chars: usize) -> Result<Rendering> {
+        let part = Span::new(span.start, span.end.min(span.start + MAX_RENDERED_BYTES));
+        rendering(View::at(self.bytes(part)?, span.start), span.len(), max_chars)
     }
 
-    /// The bytes of a place, which must not be many.
+    /// Returns the bytes of a span. The window reads the whole span into memory, so it must be
+    /// small.
     pub(crate) fn bytes(&mut self, span: Span) -> Result<&[u8]> {
         match &mut self.0 {
             Bytes::Map(map) => map.bytes(span),
@@ -132,40 +134,43 @@ impl Values<'_> {
     }
 }
 
-/// Bytes of a value that are looked at. What has not shown by then that it fits does not fit.
-const LOOK: u64 = 1 << 20;
+/// The number of bytes of a value that are parsed. A longer value is rendered only if it fits
+/// before that.
+const MAX_RENDERED_BYTES: u64 = 1 << 20;
 
-/// Bytes of a value that is too long from which its beginning is shown.
-const BEGINNING: usize = 2048;
+/// The number of bytes that the prefix of an oversized value is taken from.
+const PREFIX_BYTES: usize = 2048;
 
-/// The text of a value of so many bytes, which are at hand as far as they are looked at, as far as
-/// it is wanted. It is checked as far as it is gone through.
-pub(crate) fn rendering(value: View<'_>, bytes: u64, most: usize) -> Result<Rendering> {
-    let end = value.base() + bytes.min(LOOK);
+/// Renders a value of `bytes` bytes, up to `max_chars` characters. `value` holds at least its first
+/// [`MAX_RENDERED_BYTES`]. The rendered part is validated.
+pub(crate) fn rendering(value: View<'_>, bytes: u64, max_chars: usize) -> Result<Rendering> {
+    let end = value.base() + bytes.min(MAX_RENDERED_BYTES);
     let value = value.narrow(Span::new(value.base(), end)).unwrap_or(value);
-    let beginning = value.bytes().get(..BEGINNING).unwrap_or(value.bytes());
-    // No character takes more than four bytes; an escape is six characters already.
+    let prefix = value.bytes().get(..PREFIX_BYTES).unwrap_or(value.bytes());
+    // A character takes at most four bytes. An escape is longer than that, but it also counts as
+    // six characters.
     let is_long_scalar =
-        !matches!(beginning.first(), Some(b'{' | b'[')) && bytes.saturating_sub(2) / 4 > most as u64;
+        !matches!(prefix.first(), Some(b'{' | b'[')) && bytes.saturating_sub(2) / 4 > max_chars as u64;
     if is_long_scalar {
-        return Ok(Rendering::beginning(beginning));
+        return Ok(Rendering::prefix(prefix));
     }
-    match render(&mut Cursor::from_view(value, Framing::Single, &Config::new()), most) {
-        Err(error) if bytes > LOOK && error.offset() >= end => Ok(Rendering::beginning(beginning)),
+    // An error at the end of the parsed part only means that the value continues there.
+    match render(&mut Cursor::from_view(value, Framing::Single, &Config::new()), max_chars) {
+        Err(error) if bytes > MAX_RENDERED_BYTES && error.offset() >= end => Ok(Rendering::prefix(prefix)),
         rendering => rendering,
     }
 }
 
-/// A part of what can be read, kept so that places close together are read once: a packed payload
-/// is unpacked in frames.
+/// A window over a payload. Values that are close together are read once, because a compressed
+/// payload is decompressed in frames.
 struct Window<R> {
     source: R,
     start: u64,
     bytes: Vec<u8>,
 }
 
-/// Bytes read at a time.
-const READ: u64 = 64 << 10;
+/// The minimum number of bytes per read.
+const READ_BYTES: u64 = 64 << 10;
 
 impl<R: Read + Seek> Window<R> {
     fn new(source: R) -> Self {
@@ -181,22 +186,23 @@ impl<R: Read + Seek> Window<R> {
         Ok(&self.bytes[from..from + span.len() as usize])
     }
 
-    /// Reads a place and some of what follows; what is there of it already stays.
+    /// Moves the window to a span and reads ahead. Bytes that are already in memory are kept.
     fn load(&mut self, span: Span) -> Result<()> {
         let end = self.start + self.bytes.len() as u64;
-        let goes_on = !self.bytes.is_empty() && (self.start..=end).contains(&span.start);
-        if goes_on {
+        // Continuing from the loaded bytes avoids a seek, which restarts decompression at a frame.
+        let is_adjacent = !self.bytes.is_empty() && (self.start..=end).contains(&span.start);
+        if is_adjacent {
             self.bytes.drain(..(span.start - self.start) as usize);
         } else {
             self.bytes.clear();
             self.source.seek(SeekFrom::Start(span.start)).map_err(|error| Error::io(error, span.start))?;
         }
         self.start = span.start;
-        let wanted = span.len().max(READ) - self.bytes.len() as u64;
-        let read = (&mut self.source).take(wanted).read_to_end(&mut self.bytes);
+        let length = span.len().max(READ_BYTES) - self.bytes.len() as u64;
+        let read = (&mut self.source).take(length).read_to_end(&mut self.bytes);
         read.map_err(|error| Error::io(error, span.start))?;
         if (self.bytes.len() as u64) < span.len() {
-            return Err(cut(self.start + self.bytes.len() as u64));
+            return Err(unexpected_end(self.start + self.bytes.len() as u64));
         }
         Ok(())
     }
@@ -210,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_give_what_stands_there() {
+    fn windows_return_the_requested_bytes() {
         let bytes: Vec<u8> = (0..300_000_u32).map(|n| (n % 251) as u8).collect();
         let mut window = Window::new(io::Cursor::new(bytes.clone()));
         for (start, end) in
@@ -223,9 +229,9 @@ mod tests {
     }
 
     #[test]
-    fn no_more_of_a_value_is_looked_at_than_shows_that_it_is_too_long() {
+    fn oversized_values_are_not_parsed_to_the_end() {
         let rendering =
-            |value: &str, most| rendering(View::at(value.as_bytes(), 7), value.len() as u64, most);
+            |value: &str, max_chars| rendering(View::at(value.as_bytes(), 7), value.len() as u64, max_chars);
         let string = format!("\"{}\"", "x".repeat(500));
         assert_eq!(rendering(&string, 502).unwrap().text, string);
         assert!(!rendering(&string, 501).unwrap().whole);

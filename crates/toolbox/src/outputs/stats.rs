@@ -1,6 +1,6 @@
-//! `tool_outputs.stats`: what is in an output.
+//! `tool_outputs.stats`: reports size, structure, types, and values of an output.
 
-mod described;
+mod rendered;
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use trommel::path::Query;
 use trommel::reader::Validation;
 use trommel::{Answer, Measure};
-use trommel_hints::Asked as Questioned;
+use trommel_hints::UnmatchedQuery as HintQuery;
 use trommel_store::Stored;
 use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
@@ -19,21 +19,21 @@ use super::cache::Cache;
 use super::cursor::Binding;
 use super::describe::{self, Results, metadata};
 use super::filters::Filters;
-use super::hints::Silence;
+use super::hints::EmptyResult;
 use super::item::Item;
-use super::job::{Basis, Job};
-use super::page::{Cut, DEFAULT_CHARS, Next, Reason, Sheet, push_warning};
-use super::shared::{Asked, Shared, note, warning};
+use super::job::{AnswerCoverage, Job};
+use super::page::{DEFAULT_CHARS, Next, PagedAnswer, Reason, Truncation, push_warning};
+use super::shared::{CallSubject, Shared, note, warning};
 use super::source::Source;
 use crate::text::{chars, string};
-use described::{Described, Row, Section};
+use rendered::{RenderedStats, Row, Section};
 
-/// The tool.
+/// The tool `tool_outputs.stats`.
 pub(super) struct Stats {
     metadata: Metadata,
     shared: Arc<Shared>,
-    /// Descriptions, by output and what was asked.
-    described: Cache<Arc<Described>>,
+    /// Rendered statistics, by output and arguments.
+    cache: Cache<Arc<RenderedStats>>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -63,7 +63,7 @@ struct Arguments {
     max_chars: MaxChars<DEFAULT_CHARS>,
 }
 
-/// The depth to go to, unless the call says otherwise.
+/// The default of `max_depth`.
 const fn depth() -> u32 {
     5
 }
@@ -74,20 +74,20 @@ const fn yes() -> bool {
 
 impl Stats {
     pub(super) fn new(shared: &Arc<Shared>) -> Self {
-        Self { metadata: describe(), shared: Arc::clone(shared), described: Cache::new(50, 16 << 20) }
+        Self { metadata: describe(), shared: Arc::clone(shared), cache: Cache::new(50, 16 << 20) }
     }
 }
 
 fn describe() -> Metadata {
     let first = "Get statistics and metadata about stored tool output including size, structure, types, and optional schema \
         generation.";
-    let contents = "Call this first on an output you do not know: `arrays` and `objects` list every path there is \
-        ($.users[*].tags), with lengths and types, ready to be used in other calls. All figures are exact and cover the whole \
-        output; `max_depth` bounds only how deep `arrays`, `objects`, `schema` and `values` go. A row that stands for several \
-        arrays or objects has their total as `length` or `keys`, and `count`, smallest and largest besides. `paths` narrows the \
-        figures to what they select, one by one in `by_path`. `include_values` adds figures of the values at each path: sum, \
-        mean, minimum, maximum and quantiles of numbers, lengths of strings, distinct and most frequent values; what is not \
-        exact among these says so.";
+    let contents = "Call this first on an unknown output: `arrays` and `objects` list every path \
+        ($.users[*].tags), with lengths and types, for use in other calls. All figures are exact and cover the whole \
+        output; `max_depth` bounds only the depth of `arrays`, `objects`, `schema`, and `values`. A row for several \
+        arrays or objects has their total as `length` or `keys`, and also `count`, smallest, and largest. `paths` restricts the \
+        figures to the selected values, with one entry a path in `by_path`. `include_values` adds figures of the values at each path: sum, \
+        mean, minimum, maximum and quantiles of numbers, lengths of strings, distinct and most frequent values; those that are \
+        approximate say so.";
     let required = &["id", "size", "structure", "types"];
     let results = Results { properties: results(), required, next: describe::Next::Cursor };
     metadata::<Arguments>("tool_outputs.stats", &[first, contents], results).result_mode(ResultMode::Inline)
@@ -150,7 +150,7 @@ fn results() -> Value {
         },
         "capped": {
             "type": "object",
-            "description": "What there is more of than can be kept: how many rows are shown, and how many there are"
+            "description": "The sections that were truncated: the number of rows shown, and their total"
         },
         "by_path": {
             "type": "array",
@@ -172,34 +172,35 @@ impl Tool for Stats {
 
     fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
         let arguments: Arguments = call.parse()?;
-        let asked = Asked::new(&self.metadata.name, "describe", &arguments.id.0, arguments.max_chars.0)
-            .from(arguments.cursor.as_ref());
-        let stored = self.shared.json(asked.doing)?;
-        let path = |text: &String| self.shared.query(asked.doing, "the path", text);
+        let subject =
+            CallSubject::new(&self.metadata.name, "describe", &arguments.id.0, arguments.max_chars.0)
+                .from(arguments.cursor.as_ref());
+        let stored = self.shared.json(subject.action)?;
+        let path = |text: &String| self.shared.query(subject.action, "the path", text);
         let queries = arguments.paths.iter().map(path).collect::<Result<Vec<_>, _>>()?;
-        let filters = &Filters::new(&self.shared, asked.doing, &arguments.filters.0)?;
-        let question = arguments.key(&stored, &queries) + &filters.key();
-        let binding = Binding::new(&self.metadata.name, &stored.id, &stored.digest).and(&question);
-        let from = usize::try_from(asked.unit(&binding)?).unwrap_or(usize::MAX);
+        let filters = &Filters::new(&self.shared, subject.action, &arguments.filters.0)?;
+        let key = arguments.key(&stored, &queries) + &filters.key();
+        let binding = Binding::new(&self.metadata.name, &stored.id, &stored.digest).and(&key);
+        let from = usize::try_from(subject.unit(&binding)?).unwrap_or(usize::MAX);
         let start = Start { unit: from, binding: &binding };
-        let mut source = self.shared.open(asked.doing, stored)?;
+        let mut source = self.shared.open(subject.action, stored)?;
         let job = Job::new(call);
-        let description = Description {
+        let run = StatsRun {
             shared: &self.shared,
-            known: &self.described,
-            asked,
+            cached: &self.cache,
+            subject,
             arguments: &arguments,
             queries: &queries,
             filters,
             job: &job,
         };
-        let (output, basis) = description.answer(&mut source, question, start)?;
-        note(call, basis, job.took());
+        let (output, coverage) = run.answer(&mut source, key, start)?;
+        note(call, coverage, job.elapsed());
         Ok(output)
     }
 }
 
-/// Where a page begins: the number of its first unit, and the question that cursors are bound to.
+/// The start of a page: the index of its first unit, and the binding of its cursors.
 #[derive(Clone, Copy)]
 struct Start<'a> {
     unit: usize,
@@ -207,7 +208,7 @@ struct Start<'a> {
 }
 
 impl Arguments {
-    /// The key of a description in the cache.
+    /// Returns the cache key of the statistics that the arguments select.
     fn key(&self, stored: &Stored, queries: &[Arc<Query>]) -> String {
         let Self { include_schema, max_depth, sample_arrays, include_values, .. } = self;
         let flags = [include_schema, sample_arrays, include_values].map(|flag| u8::from(*flag));
@@ -226,108 +227,117 @@ impl Arguments {
     }
 }
 
-/// A description that is made.
-struct Description<'a> {
+/// One call of `tool_outputs.stats`.
+struct StatsRun<'a> {
     shared: &'a Shared,
-    known: &'a Cache<Arc<Described>>,
-    asked: Asked<'a>,
+    cached: &'a Cache<Arc<RenderedStats>>,
+    subject: CallSubject<'a>,
     arguments: &'a Arguments,
     queries: &'a [Arc<Query>],
     filters: &'a Filters<'a>,
     job: &'a Job,
 }
 
-impl Description<'_> {
+impl StatsRun<'_> {
     fn answer(
         &self,
         source: &mut Source<'_>,
         key: String,
         start: Start<'_>,
-    ) -> Result<(Output, Basis), Failure> {
+    ) -> Result<(Output, AnswerCoverage), Failure> {
         let total = source.stored.size_bytes;
-        let (described, basis) = self.described(source, key)?;
+        let (stats, coverage) = self.rendered_stats(source, key)?;
         let all = self.arguments.paths.iter().zip(self.queries);
-        let all: Vec<_> = all.map(|(text, query)| Questioned::new(text, query)).collect();
-        let none = all.iter().zip(&described.matched).filter(|(_, matched)| !**matched);
-        let empty: Vec<_> = none.map(|(questioned, _)| *questioned).collect();
-        let is_silent = !described.matched.contains(&true);
-        let silence = Silence { filters: self.filters, all: &all, is_silent, empty: &empty };
-        let hint = silence.hint(self.shared, source, self.job).or_else(|| self.too_long(&described));
-        let mut sheet = Statistics::new(&source.stored, &described, self.asked, start);
-        sheet.warning = warning(hint.as_ref(), self.asked.max_chars);
+        let all: Vec<_> = all.map(|(text, query)| HintQuery::new(text, query)).collect();
+        let none = all.iter().zip(&stats.matched).filter(|(_, matched)| !**matched);
+        let empty: Vec<_> = none.map(|(hint_query, _)| *hint_query).collect();
+        let is_empty = !stats.matched.contains(&true);
+        let empty_result = EmptyResult { filters: self.filters, all: &all, is_empty, empty: &empty };
+        let hint = empty_result.hint(self.shared, source, self.job).or_else(|| self.too_long(&stats));
+        let mut answer = Statistics::new(&source.stored, &stats, self.subject, start);
+        answer.warning = warning(hint.as_ref(), self.subject.max_chars);
         self.job.finished(total);
-        Ok((self.asked.fit(&sheet)?, basis))
+        Ok((self.subject.fit(&answer)?, coverage))
     }
 
-    /// What to say of a schema that no page can hold.
-    fn too_long(&self, described: &Described) -> Option<String> {
-        let schemas = described.rows.iter().filter(|row| row.section == Section::Schema);
-        let length = schemas.map(|row| chars(&row.text)).find(|length| *length > self.asked.max_chars)?;
+    /// Returns the warning for a schema that is too large for the page.
+    fn too_long(&self, stats: &RenderedStats) -> Option<String> {
+        let schemas = stats.rows.iter().filter(|row| row.section == Section::Schema);
+        let length = schemas.map(|row| chars(&row.text)).find(|length| *length > self.subject.max_chars)?;
         Some(format!("the schema takes {length} characters: pass a smaller max_depth, or more max_chars"))
     }
 
-    fn described(&self, source: &mut Source<'_>, key: String) -> Result<(Arc<Described>, Basis), Failure> {
+    fn rendered_stats(
+        &self,
+        source: &mut Source<'_>,
+        key: String,
+    ) -> Result<(Arc<RenderedStats>, AnswerCoverage), Failure> {
         let total = source.stored.size_bytes;
-        if let Some(known) = self.known.get(&key) {
-            let basis = Basis { validation: Validation::Strict, ..Basis::known(total) };
-            return Ok((Arc::clone(&known), Basis { exact: known.exact, ..basis }));
+        if let Some(known) = self.cached.get(&key) {
+            // The pass that computed the cached statistics was strict, and the digest shows that
+            // the payload is the same.
+            let coverage = AnswerCoverage { validation: Validation::Strict, ..AnswerCoverage::known(total) };
+            return Ok((Arc::clone(&known), AnswerCoverage { exact: known.exact, ..coverage }));
         }
         let analysis = self.filters.narrow(self.job.analysis(source, Validation::Strict));
         let report = analysis.ask(self.arguments.measure(self.queries)).run(&mut source.document);
-        let report = report.map_err(|error| self.asked.doing.engine(&error))?;
+        let report = report.map_err(|error| self.subject.action.engine(&error))?;
         let answer = report.answers.into_iter().find_map(|answer| match answer {
             Answer::Stats(answer) => Some(*answer),
             _ => None,
         });
-        let described = answer.and_then(|answer| Described::new(&answer).ok());
-        let described = described.ok_or_else(|| {
-            self.asked.doing.fail("defect", "the figures cannot be written as JSON; tell the makers")
+        let stats = answer.and_then(|answer| RenderedStats::new(&answer).ok());
+        let stats = stats.ok_or_else(|| {
+            self.subject
+                .action
+                .fail("defect", "internal error: the figures cannot be written as JSON; please report this")
         })?;
-        let described = Arc::new(described);
-        let weight = described.weight() + key.len();
-        self.known.put(key, Arc::clone(&described), weight);
-        let basis = Basis { exact: described.exact, ..Basis::of(&report.coverage, total) };
-        Ok((described, basis))
+        let stats = Arc::new(stats);
+        let weight = stats.weight() + key.len();
+        self.cached.put(key, Arc::clone(&stats), weight);
+        let coverage = AnswerCoverage { exact: stats.exact, ..AnswerCoverage::of(&report.coverage, total) };
+        Ok((stats, coverage))
     }
 }
 
-/// `{"id": …, "size": {…}, "structure": {…}, "types": {…}, "arrays": […], …}`: figures first, then
-/// rows.
+/// `{"id": …, "size": {…}, "structure": {…}, "types": {…}, "arrays": […], …}`: figures, then rows.
 struct Statistics<'a> {
     id: &'a str,
-    /// Figures, of which each is a member.
+    /// The figures, each with the section that it is a member of.
     head: Vec<(Section, String)>,
+    /// The rows of all sections, in order.
     rows: Vec<(Section, Item)>,
     empty: &'a [Section],
     start: Start<'a>,
-    /// True if the figures are on this page although another one had them.
+    /// True if the figures are repeated on a page after the first.
     again: bool,
     warning: Option<&'a str>,
 }
 
 impl<'a> Statistics<'a> {
-    fn new(stored: &'a Stored, described: &'a Described, asked: Asked<'_>, start: Start<'a>) -> Self {
+    fn new(stored: &'a Stored, stats: &'a RenderedStats, subject: CallSubject<'_>, start: Start<'a>) -> Self {
         let origin = [
             format!(r#""tool_name":{}"#, string(&stored.tool_name)),
             format!(r#""created_at":{}"#, stored.created_at),
         ];
         let origin = origin.into_iter().map(|member| (Section::Top, member));
-        let head: Vec<_> = origin.chain(described.head.iter().cloned()).collect();
-        let most = asked.max_chars;
-        let row = |row: &Row| (row.section, Item::of_text(row.text.clone(), most, &row.path));
+        let head: Vec<_> = origin.chain(stats.head.iter().cloned()).collect();
+        let max_chars = subject.max_chars;
+        let row = |row: &Row| (row.section, Item::of_text(row.text.clone(), max_chars, &row.path));
         let length: usize = head.iter().map(|(_, member)| chars(member) + 1).sum();
+        // Later pages repeat the figures only if those leave at least half of the page to the rows.
         Self {
             id: &stored.id,
-            again: start.unit >= head.len() && length * 2 <= most,
-            rows: described.rows.iter().map(row).collect(),
+            again: start.unit >= head.len() && length * 2 <= max_chars,
+            rows: stats.rows.iter().map(row).collect(),
             head,
-            empty: &described.empty,
+            empty: &stats.empty,
             start,
             warning: None,
         }
     }
 
-    /// The text of a unit, counted from the first of all.
+    /// Returns a unit by its index among the figures and rows of all pages.
     fn unit(&self, unit: usize) -> Option<(Section, &str)> {
         let member = self.head.get(unit).map(|(section, member)| (*section, member.as_str()));
         let row = || self.rows.get(unit.checked_sub(self.head.len())?);
@@ -350,23 +360,23 @@ impl<'a> Statistics<'a> {
         self.start.unit == 0 || self.again
     }
 
-    fn cut(&self, shown: usize, marked: bool) -> Option<Cut> {
+    fn truncation(&self, shown: usize, marked: bool) -> Option<Truncation> {
         let next = self.start.unit + shown;
         let left = next < self.head.len() + self.rows.len();
         let mut rows =
             (self.start.unit..next).filter_map(|unit| self.rows.get(unit.checked_sub(self.head.len())?));
         let marked = marked || rows.any(|(_, item)| item.is_large());
         let next = left.then(|| Next::Cursor(self.start.binding.cursor(&[next as u64])));
-        (left || marked).then_some(Cut { reason: Reason::MaxChars, returned: shown as u64, next })
+        (left || marked).then_some(Truncation { reason: Reason::MaxChars, returned: shown as u64, next })
     }
 }
 
-impl Sheet for Statistics<'_> {
+impl PagedAnswer for Statistics<'_> {
     fn len(&self) -> usize {
         (self.head.len() + self.rows.len()).saturating_sub(self.start.unit)
     }
 
-    fn least(&self, unit: usize) -> usize {
+    fn min_chars(&self, unit: usize) -> usize {
         self.unit(self.start.unit + unit).map_or(0, |(_, text)| chars(text))
     }
 
@@ -382,16 +392,16 @@ impl Sheet for Statistics<'_> {
             let of_section = units.iter().filter(|(of, _)| *of == section);
             self.push_section(section, &of_section.map(|(_, text)| *text).collect::<Vec<_>>(), &mut out);
         }
-        if let Some(cut) = self.cut(shown, first.is_some()) {
-            cut.push(&mut out);
+        if let Some(truncation) = self.truncation(shown, first.is_some()) {
+            truncation.push(&mut out);
         }
         push_warning(self.warning, &mut out);
         out.push('}');
         out
     }
 
-    fn stand_in(&self, room: usize) -> Option<String> {
+    fn stand_in(&self, max_chars: usize) -> Option<String> {
         let row = self.start.unit.checked_sub(self.head.len())?;
-        self.rows.get(row).and_then(|(_, item)| item.mark(room))
+        self.rows.get(row).and_then(|(_, item)| item.mark(max_chars))
     }
 }

@@ -1,14 +1,14 @@
-//! Why there is no answer.
+//! Conversion of errors to failures of the tool.
 
 use trommel_session::Error;
 use trommel_tool::{Failure, FailureKind};
 
-use super::place::{PlaceError, REQUEST};
+use super::access::{AccessError, REQUEST};
 
-/// The tool's name.
+/// The name of the tool.
 pub const NAME: &str = "session";
 
-/// A failure with the operation's name before it.
+/// Prepends the operation's name to a failure.
 pub(super) fn in_operation(operation: impl std::fmt::Display, failure: Failure) -> Failure {
     if failure.kind == FailureKind::Cancelled {
         return failure;
@@ -19,13 +19,13 @@ pub(super) fn in_operation(operation: impl std::fmt::Display, failure: Failure) 
     named
 }
 
-/// An error of the library as a failure of the tool.
+/// Converts an error of the session library.
 pub(super) fn failed(error: Error) -> Failure {
-    PlaceError::from(error).into()
+    AccessError::from(error).into()
 }
 
-impl From<PlaceError> for Failure {
-    fn from(error: PlaceError) -> Self {
+impl From<AccessError> for Failure {
+    fn from(error: AccessError) -> Self {
         if error.is_cancelled() {
             return Self::cancelled();
         }
@@ -35,7 +35,7 @@ impl From<PlaceError> for Failure {
     }
 }
 
-/// A request that contradicts itself.
+/// Returns the failure of a contradictory request.
 pub(super) fn refused(message: impl Into<String>) -> Failure {
     Failure::refused(message).with("code", REQUEST)
 }

@@ -1,19 +1,19 @@
-//! Sessions of this machine and of a storage.
+//! Access to the sessions of this machine and of a storage.
 
 use std::sync::Arc;
 
-use trommel_blocks::{Settlement, SyncedSessions, View};
+use trommel_blocks::{ConflictResolution, SyncedSessions, View};
 use trommel_session::{
     Aggregate, AggregateQuery, EventPage, EventQuery, ListQuery, Listing, SearchQuery, Session, Sessions,
     SyncStatus, Watch,
 };
 
-use super::place::{Change, Place, Problems, Result, SyncOutcome, SyncRequest, Synced, Target};
+use super::access::{Change, Problems, Result, SessionAccess, SyncOutcome, SyncRequest, SyncResult, Target};
 
-/// Sessions of this machine and of a storage.
-pub struct Hybrid(pub Arc<SyncedSessions>);
+/// Access to the sessions of this machine and of a storage.
+pub struct HybridAccess(pub Arc<SyncedSessions>);
 
-impl Place for Hybrid {
+impl SessionAccess for HybridAccess {
     fn is_hybrid(&self) -> bool {
         true
     }
@@ -24,8 +24,13 @@ impl Place for Hybrid {
         Ok(listing)
     }
 
-    fn searched(&self, query: &SearchQuery, watch: &Watch<'_>, problems: &Problems) -> Result<Sessions> {
-        Ok(taken(self.0.searchable(query, watch)?, problems))
+    fn sessions_to_search(
+        &self,
+        query: &SearchQuery,
+        watch: &Watch<'_>,
+        problems: &Problems,
+    ) -> Result<Sessions> {
+        Ok(sessions_of(self.0.searchable(query, watch)?, problems))
     }
 
     fn find(&self, id: &str, watch: &Watch<'_>, problems: &Problems) -> Result<Session> {
@@ -35,7 +40,7 @@ impl Place for Hybrid {
     }
 
     fn family(&self, session: &Session, watch: &Watch<'_>, problems: &Problems) -> Result<Sessions> {
-        Ok(taken(self.0.family(session, watch)?, problems))
+        Ok(sessions_of(self.0.family(session, watch)?, problems))
     }
 
     fn get_events(&self, session: &Session, query: &EventQuery, watch: &Watch<'_>) -> Result<EventPage> {
@@ -65,31 +70,31 @@ impl Place for Hybrid {
         Ok(self.0.sync_status(id, watch)?)
     }
 
-    fn sync(&self, request: &SyncRequest<'_>, watch: &Watch<'_>) -> Result<Synced> {
+    fn sync(&self, request: &SyncRequest<'_>, watch: &Watch<'_>) -> Result<SyncResult> {
         sync(&self.0, request, watch)
     }
 }
 
-/// Takes the sessions out of a view, and notes its problems.
-fn taken(view: View, problems: &Problems) -> Sessions {
+/// Returns the sessions of a view, and records its problems.
+fn sessions_of(view: View, problems: &Problems) -> Sessions {
     problems.add(view.problems);
     view.sessions
 }
 
-/// Synchronizes sessions, or returns how far they are. The sessions that are in the storage only
-/// are counted where nothing else in the result shows that there are any.
-fn sync(hybrid: &SyncedSessions, request: &SyncRequest<'_>, watch: &Watch<'_>) -> Result<Synced> {
-    let SyncRequest { session_id, settle, all, dry_run } = *request;
-    let settlement = settle.map(Settlement::parse).transpose()?;
+/// Syncs sessions, or returns their status. Counts the sessions that only the storage has, unless
+/// the outcome already includes them.
+fn sync(hybrid: &SyncedSessions, request: &SyncRequest<'_>, watch: &Watch<'_>) -> Result<SyncResult> {
+    let SyncRequest { session_id, resolve, all, dry_run } = *request;
+    let resolution = resolve.map(ConflictResolution::parse).transpose()?;
     let (outcome, is_counted) = if dry_run {
         (SyncOutcome::Status(hybrid.sync_status(session_id, watch)?), all)
     } else if all {
-        (SyncOutcome::Report(hybrid.sync_all(settlement, watch)?), false)
+        (SyncOutcome::Report(hybrid.sync_all(resolution, watch)?), false)
     } else {
-        let report = hybrid.sync(session_id, settlement, watch)?;
+        let report = hybrid.sync(session_id, resolution, watch)?;
         let is_empty = report.synced + report.conflicts + report.kept + report.failed == 0;
         (SyncOutcome::Report(report), is_empty)
     };
     let cloud_only = if is_counted { hybrid.cloud_only(watch)?.len() } else { 0 };
-    Ok(Synced { outcome, cloud_only: (cloud_only > 0).then_some(cloud_only) })
+    Ok(SyncResult { outcome, cloud_only: (cloud_only > 0).then_some(cloud_only) })
 }

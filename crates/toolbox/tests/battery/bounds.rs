@@ -1,5 +1,5 @@
-//! No answer is longer than asked, none is partial without saying so, and all pages together are
-//! the whole.
+//! Answers never exceed `max_chars`, report when they are partial, and add up to the whole over all
+//! pages.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use trommel::path::Query;
 use trommel::reader::{Framing, compact};
-use trommel::{Analysis, Document, Found};
+use trommel::{Analysis, Document, Match};
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{Layout, Names, Numbers, Shape, document, stream};
 use trommel_testkit::naive::Framing as Divided;
@@ -32,7 +32,7 @@ fn shape(seed: u64) -> Shape {
     }
 }
 
-/// The values of a query, by the engine alone.
+/// Returns the values of a query, computed by the engine alone.
 fn values(bytes: &[u8], framing: Framing, query: &str, duplicates: bool) -> Vec<String> {
     let mut document = Document::from_bytes(bytes).framing(framing);
     let mut values = Vec::new();
@@ -40,7 +40,7 @@ fn values(bytes: &[u8], framing: Framing, query: &str, duplicates: bool) -> Vec<
     if duplicates {
         analysis = analysis.duplicates(trommel::path::Duplicates::All);
     }
-    let sink = &mut |found: &Found<'_>| {
+    let sink = &mut |found: &Match<'_>| {
         let mut value = Vec::new();
         compact(found.value, &mut value);
         values.push(String::from_utf8(value).unwrap());
@@ -50,7 +50,7 @@ fn values(bytes: &[u8], framing: Framing, query: &str, duplicates: bool) -> Vec<
     values
 }
 
-/// A member of a JSON text, as it is spelt.
+/// Returns a member of a JSON text, as written.
 fn member(text: &str, name: &str) -> Option<Box<RawValue>> {
     let members: Vec<(String, Box<RawValue>)> = members(text);
     members.into_iter().find(|(found, _)| found == name).map(|(_, value)| value)
@@ -61,11 +61,11 @@ fn elements(text: &str) -> Vec<String> {
     elements.into_iter().map(|element| element.get().to_owned()).collect()
 }
 
-/// The same but where a mark stands for what is too large.
-fn assert_alike(pages: &[String], whole: &[String], told: &str) {
-    assert_eq!(pages.len(), whole.len(), "{told}");
+/// Asserts that pages equal the whole, except that marks may replace large values.
+fn assert_alike(pages: &[String], whole: &[String], context: &str) {
+    assert_eq!(pages.len(), whole.len(), "{context}");
     for (page, whole) in pages.iter().zip(whole) {
-        assert!(is_like(page, whole), "{told}: {page} for {whole}");
+        assert!(is_like(page, whole), "{context}: {page} for {whole}");
     }
 }
 
@@ -79,7 +79,8 @@ fn is_mark_of(mark: &str, whole: &str) -> bool {
     value["$truncated"] == true && bytes >= whole.len() as u64 && whole.chars().count() > 20
 }
 
-/// A call that answers, or says how many characters it needs, which then do.
+/// Calls a tool. If `max_chars` is too small, repeats the call with the size that the error
+/// reports.
 fn answer(bench: &Bench, tool: &str, mut arguments: Value) -> Answer {
     loop {
         let result = match bench.tried(tool, arguments.clone()) {
@@ -99,7 +100,7 @@ fn walk(bench: &Bench, tool: &str, arguments: &Value) -> Vec<Answer> {
         let mut again = arguments.clone();
         again["cursor"] = json!(next);
         let page = answer(bench, tool, again);
-        assert_ne!(page.next(), Some(next), "{tool} {arguments} goes on");
+        assert_ne!(page.next(), Some(next), "{tool} {arguments} does not end");
         pages.push(page);
     }
     pages
@@ -110,7 +111,7 @@ fn chars_for(seed: u64) -> u64 {
 }
 
 #[test]
-fn pages_of_extract_are_all_values() {
+fn pages_of_extract_add_up_to_all_values() {
     let bench = Bench::new();
     for seed in 0..cases(21, 3_000) {
         let lines = seed % 5 == 1;
@@ -154,18 +155,18 @@ fn count(page: &Answer, name: &str) -> u64 {
     page.value[name].as_array().unwrap().len() as u64
 }
 
-/// Pages of objects by path: what stands under one path on several pages is one array.
+/// Joins pages of objects by path: the values of a path on several pages form one array.
 fn by_path(pages: &[Answer], queries: &[&str], whole: &[Vec<String>]) {
     for (query, whole) in queries.iter().zip(whole) {
         let parts: Vec<Box<RawValue>> = pages
             .iter()
             .filter_map(|page| member(member(&page.text, "extracted").unwrap().get(), query))
             .collect();
-        let told = format!("{query} of {parts:?}");
+        let context = format!("{query} of {parts:?}");
         let missing = pages.iter().any(|page| {
             page.value["missing_paths"].as_array().is_some_and(|paths| paths.contains(&json!(query)))
         });
-        assert_eq!(missing, whole.is_empty(), "{told}");
+        assert_eq!(missing, whole.is_empty(), "{context}");
         let singular = query.parse::<Query>().unwrap().is_singular();
         let found: Vec<String> = match parts.as_slice() {
             [only] if missing => {
@@ -177,11 +178,11 @@ fn by_path(pages: &[Answer], queries: &[&str], whole: &[Vec<String>]) {
             }
             parts => parts.iter().flat_map(|part| elements(part.get())).collect(),
         };
-        assert_alike(&found, whole, &told);
+        assert_alike(&found, whole, &context);
     }
 }
 
-/// With paths, each value's location leads back to it.
+/// With paths, the location of each value selects that value.
 fn located(bench: &Bench, arguments: &Value, whole: &[Vec<String>]) {
     let mut arguments = arguments.clone();
     arguments["include_paths"] = json!(true);
@@ -198,7 +199,7 @@ fn located(bench: &Bench, arguments: &Value, whole: &[Vec<String>]) {
 }
 
 #[test]
-fn pages_of_samples_are_all_items() {
+fn pages_of_samples_add_up_to_all_items() {
     let bench = Bench::new();
     for seed in 0..cases(40, 2_000) {
         let bytes = document(seed, &shape(seed));
@@ -213,7 +214,7 @@ fn pages_of_samples_are_all_items() {
         if seed.is_multiple_of(2) {
             arguments["seed"] = json!(seed as i64 - 20);
         }
-        // What is grouped by something too long is refused, and has no pages.
+        // A group value that is too long is refused, so there are no pages to compare.
         if strategy == "stratified"
             && let Err(refused) = bench.tried("sample", arguments.clone())
             && refused.metadata["code"] == "limit"
@@ -223,7 +224,7 @@ fn pages_of_samples_are_all_items() {
         let mut small = arguments.clone();
         small["max_chars"] = json!(chars_for(seed));
         let pages = walk(&bench, "sample", &small);
-        // A seed that was drawn is told, and can be asked for.
+        // A seed that the tool chose is in the metadata, and reproduces the sample.
         if let Some(seed) = pages[0].metadata.get("seed") {
             arguments["seed"] = seed.clone();
         }
@@ -246,7 +247,7 @@ fn pages_of_samples_are_all_items() {
 }
 
 #[test]
-fn pages_of_stats_are_all_figures() {
+fn pages_of_stats_add_up_to_all_figures() {
     let bench = Bench::new();
     for seed in 0..cases(20, 1_000) {
         let bytes = document(seed, &shape(seed));
@@ -274,7 +275,7 @@ fn pages_of_stats_are_all_figures() {
     }
 }
 
-/// Whether both are the same but for marks.
+/// True if both values are equal, except for marks.
 fn is_alike(found: &Value, whole: &Value) -> bool {
     match (found, whole) {
         (Value::Array(found), Value::Array(whole)) => {
@@ -284,7 +285,7 @@ fn is_alike(found: &Value, whole: &Value) -> bool {
     }
 }
 
-/// Members and rows of all pages.
+/// Joins the members and rows of all pages.
 fn joined(pages: &[Answer]) -> Map<String, Value> {
     let mut whole = Map::new();
     for page in pages {
@@ -298,7 +299,7 @@ fn joined(pages: &[Answer]) -> Map<String, Value> {
                     let known = whole.entry(name.clone()).or_insert_with(|| json!({}));
                     known.as_object_mut().unwrap().extend(members.clone());
                 }
-                // A warning stands where there is room for it.
+                // A warning appears only on pages that have space for it.
                 _ if ["truncated", "warning"].contains(&name.as_str()) => {}
                 value => {
                     whole.insert(name.clone(), value.clone());
@@ -310,7 +311,7 @@ fn joined(pages: &[Answer]) -> Map<String, Value> {
 }
 
 #[test]
-fn pages_of_read_are_all_of_the_value() {
+fn pages_of_read_add_up_to_the_value() {
     for bench in [Bench::new(), Bench::packed()] {
         for seed in 0..cases(50, 1_500) {
             let lines = seed % 4 == 1;
@@ -331,7 +332,7 @@ fn pages_of_read_are_all_of_the_value() {
 
 fn check_pages(pages: &[Answer], stored: &trommel_store::Stored, bytes: &[u8], arguments: &Value) {
     let content = |page: &Answer| member(&page.text, "content").unwrap().get().to_owned();
-    let told = arguments.to_string();
+    let label = arguments.to_string();
     match pages[0].value["kind"].as_str().unwrap() {
         "object" => {
             let whole = values(bytes, Framing::Single, "$", false);
@@ -341,9 +342,9 @@ fn check_pages(pages: &[Answer], stored: &trommel_store::Stored, bytes: &[u8], a
                 let mut part = members(&content(page));
                 if let Some(more) = part.pop_if(|(name, more)| is_more(name, more, page)) {
                     let left: u64 = more.1.get().parse().unwrap();
-                    assert_eq!(left as usize, expected.len() - found.len() - part.len(), "{told}");
+                    assert_eq!(left as usize, expected.len() - found.len() - part.len(), "{label}");
                 } else {
-                    assert_eq!(number + 1, pages.len(), "{told}");
+                    assert_eq!(number + 1, pages.len(), "{label}");
                 }
                 found.append(&mut part);
             }
@@ -351,13 +352,13 @@ fn check_pages(pages: &[Answer], stored: &trommel_store::Stored, bytes: &[u8], a
                 let beginning = found.strip_suffix('…').is_some_and(|part| expected.starts_with(part));
                 assert!(
                     found == expected || beginning && expected.len() > 90,
-                    "{told}: {found} for {expected}"
+                    "{label}: {found} for {expected}"
                 );
             }
             let texts = |members: Vec<(String, Box<RawValue>)>| {
                 members.into_iter().map(|(_, value)| value.get().to_owned()).collect::<Vec<_>>()
             };
-            assert_alike(&texts(found), &texts(expected), &told);
+            assert_alike(&texts(found), &texts(expected), &label);
         }
         kind @ ("array" | "records") => {
             let framing = stored.framing.unwrap().framing();
@@ -369,13 +370,13 @@ fn check_pages(pages: &[Answer], stored: &trommel_store::Stored, bytes: &[u8], a
                 let left = expected.len() - found.len();
                 if page.next().is_some() {
                     let more = part.pop().unwrap();
-                    assert_eq!(more, format!("{{\"$more\":{}}}", left - part.len()), "{told}");
+                    assert_eq!(more, format!("{{\"$more\":{}}}", left - part.len()), "{label}");
                 }
                 found.append(&mut part);
             }
-            assert_alike(&found, &expected, &told);
+            assert_alike(&found, &expected, &label);
         }
-        _ => assert!(pages.len() == 1, "{told}"),
+        _ => assert!(pages.len() == 1, "{label}"),
     }
 }
 
@@ -384,7 +385,7 @@ fn is_more(name: &str, value: &RawValue, page: &Answer) -> bool {
 }
 
 #[test]
-fn pages_of_strings_and_texts_are_all_characters() {
+fn pages_of_strings_add_up_to_all_characters() {
     let piece = "a\"b\\\u{1}\n ü😀\u{202e}\u{e0041}…é\r\t";
     let length = cases(30, 300) as usize;
     let long: String = piece.repeat(length);
@@ -415,7 +416,7 @@ fn pages_of_strings_and_texts_are_all_characters() {
 }
 
 #[test]
-fn lists_and_counts_are_bounded_too() {
+fn lists_and_counts_are_bounded() {
     let bench = Bench::new();
     for number in 0..12 {
         bench.put(

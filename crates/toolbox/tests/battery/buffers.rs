@@ -1,4 +1,4 @@
-//! `buffer_ops`: as the specification calls it, and as nobody should.
+//! `buffer_ops`, with the calls of the specification and with invalid ones.
 
 use std::fs;
 use std::io::Write;
@@ -15,7 +15,7 @@ use trommel_toolbox::{buffers, outputs};
 use crate::rules::faults;
 use crate::support::Bench as Outputs;
 
-/// Buffers, files, and the tool over them.
+/// The tool over buffers and files.
 struct Bench {
     folder: TempDir,
     places: Destinations,
@@ -56,7 +56,7 @@ impl Bench {
         answer
     }
 
-    /// What is said of a request that is refused, and its code.
+    /// Returns the message and the code of a refused request.
     fn refused(&self, arguments: Value) -> (String, String) {
         let result = self.call(arguments);
         assert_eq!(result.error_kind(), Some(ErrorKind::Refused), "{:?}", result.output);
@@ -64,13 +64,14 @@ impl Bench {
     }
 }
 
-/// What the specification searches for; in halves, as nothing here is left to be done.
+/// The search text of the specification. It is split because the repository's checks refuse that
+/// word.
 const MARK: &str = concat!("TO", "DO");
 
 const RESULTS: &str = concat!("one\nTO", "DO: two\nthree\nfour TO", "DO\n");
 
 #[test]
-fn the_examples_of_the_specification() {
+fn specification_examples_work() {
     let bench = Bench::new();
     bench.put("search_results", Scope::Run, RESULTS);
     let list = bench.ok(json!({"operation": "list"}));
@@ -79,8 +80,8 @@ fn the_examples_of_the_specification() {
         (&json!(1), &json!("search_results"), &json!(30))
     );
     let info = bench.ok(json!({"operation": "info", "target": "search_results"}));
-    let told: Vec<&str> = info.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(told, ["name", "scope", "bytes", "chars", "lines", "source", "created_at", "updated_at"]);
+    let names: Vec<&str> = info.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(names, ["name", "scope", "bytes", "chars", "lines", "source", "created_at", "updated_at"]);
     assert_eq!(info["source"], "web_search");
     let peek =
         bench.ok(json!({"operation": "peek", "target": "search_results", "offset": 0, "max_chars": 1000}));
@@ -106,7 +107,7 @@ fn the_examples_of_the_specification() {
 }
 
 #[test]
-fn the_other_spellings_mean_the_same() {
+fn alternative_arguments_are_equivalent() {
     let bench = Bench::new();
     bench.put("b", Scope::Session, RESULTS);
     let lines = bench.ok(json!({"operation": "read", "target": "b", "start": 2, "end": "3"}));
@@ -127,7 +128,7 @@ fn the_other_spellings_mean_the_same() {
 }
 
 #[test]
-fn what_is_long_goes_on_where_it_says() {
+fn long_answers_continue_at_the_reported_offset() {
     let bench = Bench::new();
     bench.put("long", Scope::Run, &"äöü needle ".repeat(50_000));
     let mut text = String::new();
@@ -157,15 +158,15 @@ fn what_is_long_goes_on_where_it_says() {
     assert_eq!(rest["buffers"].as_array().unwrap().len(), 6);
 }
 
-/// R45: every refusal names the operation, what is wrong, and what to pass.
+/// R45: every refusal names the operation, the fault, and the arguments to pass.
 #[test]
-fn r45_requests_that_are_wrong() {
+fn r45_invalid_requests_are_explained() {
     let bench = Bench::new();
     bench.put("b", Scope::Run, &"x".repeat(9_000));
     fs::write(bench.folder.path().join("root/there.md"), "mine").unwrap();
-    for (arguments, code, said) in [
+    for (arguments, code, expected) in [
         (json!({"operation": "info"}), "range", "buffer_ops info: pass the buffer's name as `target`"),
-        (json!({"operation": "peek", "target": "c"}), "not_found", "there is no buffer `c`"),
+        (json!({"operation": "peek", "target": "c"}), "not_found", "no buffer `c`"),
         (json!({"operation": "peek", "target": "b", "offset": 9_000}), "range", "has 9,000 characters"),
         (json!({"operation": "peek", "target": "b", "scope": "ever"}), "target", "run or session"),
         (json!({"operation": "read", "target": "b"}), "range", "a buffer is not read as a whole"),
@@ -184,12 +185,12 @@ fn r45_requests_that_are_wrong() {
         (
             json!({"operation": "read", "target": "b", "start_line": 1, "end_line": 1}),
             "range",
-            "alone has more than 8,000",
+            "has more than 8,000 characters",
         ),
         (
             json!({"operation": "read", "target": "b", "offset": 0, "length": 8_001}),
             "range",
-            "more than the 8,000",
+            "exceeds the limit of 8,000",
         ),
         (
             json!({"operation": "read", "target": "b", "max_chars": 5}),
@@ -197,14 +198,18 @@ fn r45_requests_that_are_wrong() {
             "unknown argument `max_chars`",
         ),
         (json!({"operation": "search", "target": "x"}), "range", "the pattern as `query`"),
-        (json!({"operation": "search", "target": "(", "scope": "b"}), "expression", "no regular expression"),
+        (
+            json!({"operation": "search", "target": "(", "scope": "b"}),
+            "expression",
+            "is not a valid regular expression",
+        ),
         (json!({"operation": "search", "target": "x*", "scope": "b"}), "expression", "everywhere"),
         (json!({"operation": "export", "target": "b"}), "range", "as `destination`"),
         (json!({"operation": "export", "target": "b", "destination": "../x"}), "outside", "`..`"),
         (
             json!({"operation": "export", "target": "b", "destination": "/etc/x"}),
             "outside",
-            "root of the disk",
+            "an absolute path",
         ),
         (
             json!({"operation": "export", "target": "b", "destination": "there"}),
@@ -216,7 +221,7 @@ fn r45_requests_that_are_wrong() {
         let operation = arguments["operation"].as_str().unwrap().to_owned();
         let (message, found) = bench.refused(arguments);
         assert!(
-            message.starts_with(&format!("buffer_ops {operation}: ")) && message.contains(said),
+            message.starts_with(&format!("buffer_ops {operation}: ")) && message.contains(expected),
             "{message}"
         );
         assert_eq!(found, code, "{message}");
@@ -228,7 +233,7 @@ fn r45_requests_that_are_wrong() {
 }
 
 #[test]
-fn a_dry_run_of_an_export_writes_nothing() {
+fn dry_run_of_an_export_writes_nothing() {
     let bench = Bench::new();
     bench.put("b", Scope::Run, "x");
     let arguments =
@@ -239,8 +244,7 @@ fn a_dry_run_of_an_export_writes_nothing() {
     assert_eq!(fs::read_dir(bench.folder.path().join("root")).unwrap().count(), 0);
 }
 
-/// R26: no character of a buffer that could do something to a terminal stands in an answer as it
-/// is.
+/// R26: unsafe characters of a buffer are escaped in answers.
 #[test]
 fn r26_answers_are_safe() {
     let bench = Bench::new();
@@ -260,9 +264,9 @@ fn r26_answers_are_safe() {
     }
 }
 
-/// R28: with the other tools, every provider takes it.
+/// R28: every provider accepts the tool together with the others.
 #[test]
-fn r28_every_provider_takes_it_with_the_others() {
+fn r28_every_provider_accepts_it_with_the_others() {
     let stored = Outputs::new();
     let registry = Registry::new();
     outputs::register(&registry, &stored.store).unwrap();
@@ -280,9 +284,9 @@ fn r28_every_provider_takes_it_with_the_others() {
     }
 }
 
-/// What cannot be read is told beside what can.
+/// Buffers that cannot be read are reported beside the others.
 #[test]
-fn a_damaged_buffer_is_told_in_the_list() {
+fn damaged_buffers_are_reported_in_the_list() {
     let bench = Bench::new();
     bench.put("kept", Scope::Session, "x");
     assert_eq!(bench.ok(json!({"operation": "list"})).get("unreadable"), None);
@@ -290,13 +294,13 @@ fn a_damaged_buffer_is_told_in_the_list() {
     fs::write(damaged, "{").unwrap();
     let answer = bench.ok(json!({"operation": "list"}));
     assert_eq!((&answer["total"], &answer["buffers"][0]["name"]), (&json!(1), &json!("kept")));
-    let told = answer["unreadable"][0].as_str().unwrap();
-    assert!(told.contains(&"0".repeat(32)) && told.contains("is damaged"), "{told}");
+    let message = answer["unreadable"][0].as_str().unwrap();
+    assert!(message.contains(&"0".repeat(32)) && message.contains("is damaged"), "{message}");
 }
 
-/// A host lets a step do no more than it names.
+/// A host can restrict the tool to the operations that a step names.
 #[test]
-fn exports_are_within_what_is_permitted() {
+fn exports_respect_permissions() {
     let bench = Bench::new();
     bench.put("b", Scope::Run, "x");
     fs::write(bench.folder.path().join("root/there.md"), "mine").unwrap();
@@ -313,22 +317,22 @@ fn exports_are_within_what_is_permitted() {
     };
     let mut writes = Permissions::NONE;
     writes.write_files = true;
-    for (permissions, mode, said) in [
+    for (permissions, mode, expected) in [
         (Permissions::NONE, Some("append"), "export"),
         (Permissions::NONE, None, "export"),
         (writes, Some("replace"), "replace"),
         (writes, None, "pass `write_mode` append, or new for another name"),
     ] {
         let error = call(permissions, mode).error.unwrap();
-        assert!(error.to_string().contains(said), "{mode:?}: {error}");
+        assert!(error.to_string().contains(expected), "{mode:?}: {error}");
     }
     assert_eq!(fs::read_to_string(bench.folder.path().join("root/there.md")).unwrap(), "mine");
     assert!(call(writes, Some("append")).success && call(writes, Some("new")).success);
 }
 
-/// Hosts with other spellings of the arguments are told which ones a message is about.
+/// Errors carry the names of the arguments at fault, for hosts that name them differently.
 #[test]
-fn errors_carry_the_arguments_they_are_about() {
+fn errors_name_the_arguments_at_fault() {
     let bench = Bench::new();
     bench.put("b", Scope::Run, "x");
     fs::write(bench.folder.path().join("root/there.md"), "mine").unwrap();

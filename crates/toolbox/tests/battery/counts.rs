@@ -18,7 +18,7 @@ fn bench() -> Bench {
 }
 
 #[test]
-fn an_array_is_counted_unless_said_otherwise() {
+fn counts_array_elements_by_default() {
     let bench = bench();
     assert_eq!(one(&bench, json!({ "path": "$.orders" })), 3);
     assert_eq!(one(&bench, json!({ "path": "$.orders[*].tags" })), 3);
@@ -29,7 +29,7 @@ fn an_array_is_counted_unless_said_otherwise() {
 }
 
 #[test]
-fn filters_in_three_spellings() {
+fn accepts_filters_in_three_notations() {
     let bench = bench();
     for filter in ["@.total > 10", "?@.total > 10", "[?(@.total > 10)]"] {
         assert_eq!(one(&bench, json!({ "path": "$.orders", "filter": filter })), 2, "{filter}");
@@ -43,7 +43,7 @@ fn filters_in_three_spellings() {
 }
 
 #[test]
-fn what_cannot_be_counted_is_named_with_what_would_do() {
+fn uncountable_values_suggest_another_count_type() {
     let bench = bench();
     let count = |path: &str, count_type: &str| {
         let counts = json!([{ "name": "mine", "path": path, "count_type": count_type }]);
@@ -62,7 +62,7 @@ fn what_cannot_be_counted_is_named_with_what_would_do() {
 }
 
 #[test]
-fn names_are_unique() {
+fn duplicate_names_are_refused() {
     let bench = bench();
     let counts = json!([{ "name": "a", "path": "$" }, { "name": "a", "path": "$.s" }]);
     let message = bench.refused("count", json!({ "id": "counted", "counts": counts }));
@@ -70,7 +70,7 @@ fn names_are_unique() {
 }
 
 #[test]
-fn records_and_repeated_names_are_counted_one_by_one() {
+fn counts_each_record_and_duplicate_name() {
     let bench = Bench::new();
     bench.put("lines", "{\"a\":[1,2]}\n{\"a\":[3]}\n[]\n");
     let counts = json!([
@@ -86,7 +86,7 @@ fn records_and_repeated_names_are_counted_one_by_one() {
 }
 
 #[test]
-fn a_path_that_leads_nowhere_names_the_nearest() {
+fn paths_without_a_match_suggest_the_nearest() {
     let bench = bench();
     let counts = json!([{ "name": "n", "path": "$.order", "count_type": "matches" }]);
     let answer = bench.value("count", json!({ "id": "counted", "counts": counts }));

@@ -1,4 +1,4 @@
-//! Payloads that are not what was stored.
+//! Damaged payloads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::Bench;
 
-/// The payload's file.
+/// Returns the path of a payload's file.
 fn file(folder: &Path, id: &str) -> Option<PathBuf> {
     fs::read_dir(folder).unwrap().find_map(|entry| {
         let path = entry.unwrap().path();
@@ -18,7 +18,7 @@ fn file(folder: &Path, id: &str) -> Option<PathBuf> {
     })
 }
 
-/// Overwrites a part of a payload with as many other bytes.
+/// Overwrites a part of a payload with the same number of bytes.
 pub(crate) fn damage(bench: &Bench, id: &str, from: &str, to: &str) {
     assert_eq!(from.len(), to.len());
     let path = file(bench.store.root(), id).unwrap();
@@ -27,7 +27,7 @@ pub(crate) fn damage(bench: &Bench, id: &str, from: &str, to: &str) {
 }
 
 #[test]
-fn what_stands_before_the_damage_is_given_and_the_rest_said_to_be_missing() {
+fn returns_values_before_damage_and_reports_the_rest() {
     let bench = Bench::new();
     bench.put("broken", r#"{"z": 0, "a": [1, 2, 3, {"x": true}, 5], "b": 6}"#);
     damage(&bench, "broken", "true", "tr}e");
@@ -35,10 +35,7 @@ fn what_stands_before_the_damage_is_given_and_the_rest_said_to_be_missing() {
     assert_eq!(answer.value["extracted"], json!({ "$.a[*]": [1, 2, 3] }));
     assert_eq!(answer.truncated(), Some(("damage", 3, None)));
     let warning = answer.value["warning"].as_str().unwrap();
-    assert!(
-        warning.contains("damaged at byte 3") && warning.contains("what follows is left out"),
-        "{warning}"
-    );
+    assert!(warning.contains("damaged at byte 3") && warning.contains("the rest is omitted"), "{warning}");
     let read = bench.ok("read", json!({ "id": "broken", "path": "$" }));
     assert_eq!(read.truncated(), Some(("damage", 1, None)));
     assert_eq!(read.value["content"], json!({ "z": 0, "$more": 2 }));
@@ -52,13 +49,13 @@ fn what_stands_before_the_damage_is_given_and_the_rest_said_to_be_missing() {
     ] {
         let (error, metadata) = bench.error(tool, arguments);
         assert!(error.message.contains("the payload is damaged at byte"), "{tool}: {}", error.message);
-        assert!(error.message.ends_with("run the tool again that made it"), "{tool}: {}", error.message);
+        assert!(error.message.ends_with("rerun the tool that created it"), "{tool}: {}", error.message);
         assert!(metadata["offset"].is_u64());
     }
 }
 
 #[test]
-fn a_bad_record_is_left_out_of_a_stream() {
+fn damaged_records_of_a_stream_are_skipped() {
     let bench = Bench::new();
     bench.put("lines", "{\"n\":1}\n{\"n\":22}\n{\"n\":3}\n{\"n\":44}\n{\"n\":5}\n");
     damage(&bench, "lines", "22", "x2");
@@ -66,10 +63,10 @@ fn a_bad_record_is_left_out_of_a_stream() {
     assert_eq!(answer.value["extracted"], json!({ "$.n": [1, 3, 44, 5] }));
     assert_eq!(answer.truncated(), Some(("damage", 4, None)));
     let warning = answer.value["warning"].as_str().unwrap();
-    assert!(warning.contains("record 1") && warning.contains("that record is left out"), "{warning}");
+    assert!(warning.contains("record 1") && warning.contains("that record is skipped"), "{warning}");
     let pages = bench.walk("extract", &json!({ "id": "lines", "paths": ["$.n"], "max_chars": 200 }));
     assert_eq!(pages.last().unwrap().truncated().unwrap().0, "damage");
-    // A page that is cut for its length says as well what is missing in it.
+    // A page that is cut for its length still reports the damage.
     let many: Vec<String> = (0..2000).map(|n| format!("{{\"n\":{n}}}\n")).collect();
     bench.put("many", many.concat());
     damage(&bench, "many", "{\"n\":7}", "{\"n\":x}");
@@ -77,11 +74,11 @@ fn a_bad_record_is_left_out_of_a_stream() {
     let first = &pages[0];
     assert_eq!(first.truncated().unwrap().0, "max_chars");
     let warning = first.value["warning"].as_str().unwrap();
-    assert!(warning.contains("record 7") && warning.contains("that record is left out"), "{warning}");
+    assert!(warning.contains("record 7") && warning.contains("that record is skipped"), "{warning}");
 }
 
 #[test]
-fn payloads_cut_short_or_gone_are_errors() {
+fn truncated_and_missing_payloads_are_errors() {
     let bench = Bench::new();
     bench.put("short", format!("[{}1]", "1,".repeat(5_000)));
     bench.put("gone", "[1]");

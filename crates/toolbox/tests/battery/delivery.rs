@@ -1,4 +1,4 @@
-//! Results that go to the store, and executions that are kept there.
+//! Results that are delivered to the store, and executions that are recorded in it.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use trommel_tool::{
     Call, Context, Delivered, Executor, Failure, Function, Limits, Manifest, Metadata, Output, PREVIEW_CHARS,
     Registry, ResultMode,
 };
-use trommel_toolbox::{StoreRecord, StoreShelf, outputs};
+use trommel_toolbox::{StoreOverflow, StoreRecord, outputs};
 
 use crate::support::Bench;
 
-/// An executor whose long results go to a store, with a tool that gives what it is asked to.
+/// An executor that delivers long results to a store. Its tool returns a text from its arguments.
 fn delivering(store: &Arc<Store>) -> Executor {
     let registry = Registry::new();
     outputs::register(&registry, store).unwrap();
@@ -36,7 +36,7 @@ fn delivering(store: &Arc<Store>) -> Executor {
     let mut limits = Limits::default();
     limits.auto = 500;
     Executor::new(Arc::new(registry))
-        .delivery(Arc::new(Router::default().shelf(Arc::new(StoreShelf::new(store)))))
+        .delivery(Arc::new(Router::default().overflow_store(Arc::new(StoreOverflow::new(store)))))
         .record(Arc::new(StoreRecord::new(store)))
         .limits(limits)
 }
@@ -53,7 +53,7 @@ fn delivered(executor: &Executor, tool: &str, text: &str) -> Manifest {
 }
 
 #[test]
-fn a_long_result_becomes_a_manifest_that_can_be_asked() {
+fn long_results_become_manifests_that_can_be_queried() {
     let bench = Bench::new();
     let executor = delivering(&bench.store);
     let rows: Vec<Value> = (0..300).map(|n| json!({ "n": n, "text": "words ".repeat(9) })).collect();
@@ -118,7 +118,7 @@ fn previews_are_bounded_and_safe() {
 }
 
 #[test]
-fn what_fails_leaves_nothing() {
+fn failed_results_leave_nothing() {
     let bench = Bench::new();
     let executor = delivering(&bench.store);
     let result = executor.call("stream", json!({ "text": "fail".repeat(1_000) }), &Context::new("/")).result;
@@ -141,7 +141,7 @@ fn answers_about_outputs_are_never_stored() {
 }
 
 #[test]
-fn executions_are_kept_without_secrets() {
+fn r25_recorded_executions_have_no_secrets() {
     let bench = Bench::new();
     let executor = delivering(&bench.store);
     for number in 0..3 {

@@ -1,5 +1,5 @@
-//! Errors name the tool, what was to be done, why it was not, and what to do next (R45), and keep
-//! secrets (R25).
+//! Errors name the tool, the action that failed, the reason, and what to do next (R45), and reveal
+//! no secrets (R25).
 
 use std::fmt::Write as _;
 
@@ -49,17 +49,17 @@ fn unknown_ids_are_refused_by_every_tool() {
 }
 
 #[test]
-fn texts_are_for_reading() {
+fn text_outputs_refer_to_read() {
     let bench = bench();
     for tool in ["stats", "extract", "count", "sample"] {
         let message = bench.refused(tool, asked(tool, "a-text"));
         assert!(message.contains("it is text, not JSON"), "{message}");
-        assert!(message.ends_with("tool_outputs.read gives it page by page"), "{message}");
+        assert!(message.ends_with("tool_outputs.read reads it page by page"), "{message}");
     }
 }
 
 #[test]
-fn wrong_queries_are_explained() {
+fn invalid_queries_are_explained() {
     let bench = bench();
     let cases = [
         ("extract", json!({ "id": "an-output", "paths": ["$.users[?@.name = 'Ada']"] })),
@@ -84,7 +84,7 @@ fn wrong_queries_are_explained() {
 }
 
 #[test]
-fn cursors_of_other_calls_are_refused() {
+fn cursors_of_other_requests_are_refused() {
     let bench = Bench::new();
     let numbers: Vec<u64> = (0..2_000).collect();
     bench.put("numbers", json!({ "a": numbers }).to_string());
@@ -117,7 +117,7 @@ fn cursors_of_other_calls_are_refused() {
     }
     let message = refused("extract", arguments.clone(), "2abcdef");
     assert!(message.contains("later release"), "{message}");
-    // The bound may change from page to page.
+    // `max_chars` may change from page to page.
     let mut wider = arguments;
     wider["cursor"] = json!(next);
     wider["max_chars"] = json!(400);
@@ -125,7 +125,7 @@ fn cursors_of_other_calls_are_refused() {
 }
 
 #[test]
-fn what_cannot_fit_says_what_it_needs() {
+fn answers_that_cannot_fit_report_the_needed_size() {
     let bench = bench();
     let path = format!("$.users[0]['{}']", "n".repeat(400));
     let (error, metadata) =
@@ -137,7 +137,7 @@ fn what_cannot_fit_says_what_it_needs() {
 }
 
 #[test]
-fn no_payload_stands_in_an_error() {
+fn r25_errors_do_not_contain_payloads() {
     let bench = bench();
     let cases = [
         ("count", json!({ "id": "an-output", "counts": [{ "name": "n", "path": "$.secret" }] })),
@@ -147,15 +147,15 @@ fn no_payload_stands_in_an_error() {
     ];
     for (tool, arguments) in cases {
         let (error, metadata) = bench.error(tool, arguments);
-        let told = format!("{error:?} {metadata:?}");
-        assert!(!told.contains("canary"), "{told}");
+        let text = format!("{error:?} {metadata:?}");
+        assert!(!text.contains("canary"), "{text}");
     }
 }
 
-/// R45: every refusal and failure that arguments or a payload can bring about has a code, and a
-/// text that is kept.
+/// R45: every error that arguments or a payload can cause has a code and a message, which a golden
+/// file pins.
 #[test]
-fn r45_errors_are_written_down() {
+fn r45_errors_match_the_golden_file() {
     let bench = bench();
     bench.put("an-outpost", "[1, 2]");
     bench.put("lines", "{\"a\": 1}\n{\"a\": [2]}\n");
@@ -215,5 +215,5 @@ fn r45_errors_are_written_down() {
         write!(shown, "{tool} {asked}\n{:?}, {code}\n{}\n\n", error.kind, error.message).unwrap();
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/errors.txt");
-    trommel_testkit::golden::assert_kept(path, &shown);
+    trommel_testkit::golden::assert_golden(path, &shown);
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::Bench;
 
 #[test]
-fn values_are_the_bytes_that_stand_there() {
+fn values_are_verbatim() {
     let bench = Bench::new();
     bench.put("exact", r#"{ "n": 1.000000000000000000001e+400, "big": 123456789012345678901234567890, "o": { "b" : 1, "a":"\u0041" } }"#);
     let answer = bench.ok("extract", json!({ "id": "exact", "paths": ["$.n", "$.big", "$.o"] }));
@@ -17,7 +17,7 @@ fn values_are_the_bytes_that_stand_there() {
 }
 
 #[test]
-fn singular_paths_are_bare_and_others_arrays() {
+fn only_singular_paths_return_bare_values() {
     let bench = Bench::new();
     bench.put("shapes", r#"{"a": [1], "b": {"c": null}}"#);
     let paths = ["$.a", "$.a[*]", "$.a[0]", "$.b.c", "$..c", "$.a[?@ > 5]", "$.z"];
@@ -27,7 +27,7 @@ fn singular_paths_are_bare_and_others_arrays() {
 }
 
 #[test]
-fn records_and_repeated_names_make_arrays() {
+fn records_and_duplicate_names_return_arrays() {
     let bench = Bench::new();
     bench.put("lines", "{\"a\":1}\n{\"b\":2}\n{\"a\":3}\n");
     let answer = bench.ok("extract", json!({ "id": "lines", "paths": ["$.a", "$.b"] }));
@@ -58,7 +58,7 @@ fn flattened_answers_and_their_paths() {
 }
 
 #[test]
-fn one_path_twice_is_one_member() {
+fn duplicate_paths_return_one_member() {
     let bench = Bench::new();
     bench.put("again", r#"{"a": 1}"#);
     let answer = bench.ok("extract", json!({ "id": "again", "paths": ["$.a", "$.a", "$['a']"] }));
@@ -69,7 +69,7 @@ fn one_path_twice_is_one_member() {
 }
 
 #[test]
-fn what_is_too_large_is_marked_and_can_be_read() {
+fn oversized_values_become_marks_that_read_resolves() {
     for bench in [Bench::new(), Bench::packed()] {
         let long = "x".repeat(3_000_000);
         bench.put("large", format!(r#"{{"a": {{"b c": ["{long}", 7]}}, "n": {}}}"#, "9".repeat(200_000)));
@@ -94,7 +94,7 @@ fn what_is_too_large_is_marked_and_can_be_read() {
 }
 
 #[test]
-fn a_mark_in_a_stream_leads_to_its_record() {
+fn marks_in_a_stream_have_the_path_of_their_record() {
     let bench = Bench::new();
     let long = "y".repeat(50_000);
     bench.put("records", format!("{{\"a\":\"short\"}}\n{{\"a\":\"{long}\"}}\n"));
@@ -106,7 +106,7 @@ fn a_mark_in_a_stream_leads_to_its_record() {
 }
 
 #[test]
-fn paths_that_lead_nowhere_name_the_nearest() {
+fn paths_without_a_match_suggest_the_nearest() {
     let bench = Bench::new();
     bench.put("near", r#"{"data": {"users": [{"email": "x"}]}}"#);
     let answer = bench.ok("extract", json!({ "id": "near", "paths": ["$.data.user[*].email", "$.data"] }));
@@ -117,7 +117,7 @@ fn paths_that_lead_nowhere_name_the_nearest() {
 }
 
 #[test]
-fn an_answer_ends_the_scan() {
+fn full_answers_end_the_scan() {
     let bench = Bench::new();
     let records: Vec<String> = (0..200_000).map(|n| format!("{{\"id\":{n}}}")).collect();
     bench.put("many", format!("[{}]", records.join(",")));

@@ -1,11 +1,10 @@
-//! `where` in `extract`, `count`, `sample`, and `stats`: answers for the records that pass the
-//! filters.
+//! The argument `where` of `extract`, `count`, `sample`, and `stats`.
 
 use serde_json::{Value, json};
 
 use crate::support::Bench;
 
-/// Sixty records, every third of which is an error.
+/// Sixty records, of which every third is an error.
 fn log() -> String {
     let level = |n: usize| if n.is_multiple_of(3) { "error" } else { "info" };
     let line = |n: usize| format!("{{\"n\": {n}, \"level\": \"{}\", \"tags\": [{n}, \"ü\"]}}\n", level(n));
@@ -16,7 +15,7 @@ fn errors() -> String {
     log().lines().filter(|line| line.contains("error")).map(|line| line.to_owned() + "\n").collect()
 }
 
-/// The log, its errors alone, and a single document.
+/// Benches with the log, with only its errors, and with a single document.
 fn benches() -> [Bench; 2] {
     [Bench::new(), Bench::packed()].map(|bench| {
         bench.put("log", log());
@@ -26,7 +25,7 @@ fn benches() -> [Bench; 2] {
     })
 }
 
-/// Arguments for every tool that takes `where`.
+/// Returns arguments for every tool that takes `where`.
 fn calls() -> Vec<(&'static str, Value)> {
     let counts = json!([
         { "name": "records", "path": "$", "count_type": "matches" },
@@ -59,7 +58,7 @@ fn with(arguments: &Value, id: &str, filters: Option<Value>) -> Value {
     arguments
 }
 
-/// Without the members that say which output it is.
+/// Removes the members that identify the output.
 fn forget_origin(answer: &mut Value) {
     for member in ["id", "created_at"] {
         answer.as_object_mut().unwrap().shift_remove(member);
@@ -67,14 +66,15 @@ fn forget_origin(answer: &mut Value) {
 }
 
 #[test]
-fn answers_are_those_to_the_kept_records() {
+fn filtered_answers_match_an_output_of_kept_records() {
     for bench in benches() {
         for (tool, arguments) in calls() {
             let mut kept = bench.value(tool, with(&arguments, "log", Some(json!(["$.level == 'error'"]))));
             let mut alone = bench.value(tool, with(&arguments, "errors", None));
             [&mut kept, &mut alone].into_iter().for_each(forget_origin);
             assert_eq!(kept, alone, "{tool} {arguments}");
-            // What is known of the errors is not said of the whole, nor the other way round.
+            // Cached results of the filtered records are not used for the whole output, nor the
+            // other way round.
             let mut all = bench.value(tool, with(&arguments, "log", None));
             forget_origin(&mut all);
             let mut again = bench.value(tool, with(&arguments, "log", Some(json!(["@.level == 'error'"]))));
@@ -96,7 +96,7 @@ fn all_filters_must_hold() {
 }
 
 #[test]
-fn a_single_filter_is_healed_to_a_list() {
+fn accepts_a_single_filter_as_a_list() {
     let [bench, _] = benches();
     for filter in ["@.n < 2", "?@.n < 2", " [?(@.n < 2)]", "[\"@.n < 2\"]"] {
         let answer = bench.ok("extract", json!({ "id": "log", "paths": ["$.n"], "where": filter }));
@@ -106,7 +106,7 @@ fn a_single_filter_is_healed_to_a_list() {
 }
 
 #[test]
-fn cursors_belong_to_their_filters() {
+fn cursors_are_bound_to_filters() {
     let [bench, _] = benches();
     let page = |filters: Value| json!({ "id": "log", "paths": ["$"], "where": filters, "max_chars": 300 });
     let pages = bench.walk("extract", &page(json!(["@.level == 'error'"])));
@@ -149,7 +149,7 @@ fn invalid_filters_name_the_argument() {
 }
 
 #[test]
-fn a_dropped_document_is_explained() {
+fn dropped_documents_are_explained() {
     for bench in benches() {
         for (tool, arguments) in [
             ("extract", json!({ "paths": ["$.items[*].n"] })),
@@ -161,7 +161,7 @@ fn a_dropped_document_is_explained() {
                 let dropped = bench.value(tool, with(&arguments, "document", Some(json!(["@.n > 1"]))));
                 let warning = dropped["warning"].as_str().unwrap_or_default();
                 assert!(warning.contains("`where` drops this document"), "{tool} {dropped}");
-                // The path is known where the length of the output is.
+                // The suggested path requires that the length of the output is known.
                 assert!(
                     warning.contains("$.items[?@.n > 1]") || warning.ends_with("whole"),
                     "{tool} {warning}"
@@ -172,7 +172,7 @@ fn a_dropped_document_is_explained() {
         }
     }
     let [bench, _] = benches();
-    // Of a stream that keeps nothing, there is nothing to explain.
+    // A stream without matching records is not explained.
     let none = json!({ "id": "log", "paths": ["$.n"], "where": ["@.n > 100"] });
     assert_eq!(bench.value("extract", none)["missing_paths"], json!(["$.n"]));
 }

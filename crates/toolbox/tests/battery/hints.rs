@@ -1,4 +1,4 @@
-//! What a tool says of queries that select nothing, and of requests that are almost right.
+//! Hints for queries that select nothing, and for requests that are almost valid.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// The warnings of all four tools for a path.
+/// Returns the warnings of all four tools for a path.
 fn warnings(bench: &Bench, id: &str, path: &str) -> Vec<Value> {
     let counts = json!([{ "name": "n", "path": path, "count_type": "matches" }]);
     let arguments = [
@@ -39,7 +39,7 @@ fn all_end_in(warnings: &[Value], end: &str) {
 }
 
 #[test]
-fn names_the_nearest_path_also_inside_a_filter() {
+fn suggests_the_nearest_path_even_inside_a_filter() {
     let bench = bench();
     for (path, nearest) in [
         ("$.products[?@.prise > 100]", "$.products[?@.price > 100]"),
@@ -52,13 +52,13 @@ fn names_the_nearest_path_also_inside_a_filter() {
 }
 
 #[test]
-fn says_how_many_elements_there_are() {
+fn reports_the_length_of_the_array() {
     let says = "`$.products[2:4]` selects nothing: `$.products` has 2 elements";
     all_end_in(&warnings(&bench(), "store-1", "$.products[2:4]"), says);
 }
 
 #[test]
-fn names_where_for_a_filter_on_records() {
+fn suggests_where_for_a_filter_on_records() {
     let bench = bench();
     let path = r#"$[?@.level=="error"].msg"#;
     let says = r#"to filter records, pass `where` as `@.level == "error"` with the path `$.msg`"#;
@@ -66,7 +66,7 @@ fn names_where_for_a_filter_on_records() {
 }
 
 #[test]
-fn names_the_filter_on_records_that_keeps_some() {
+fn suggests_the_filter_that_keeps_records() {
     let bench = bench();
     let arguments = json!({ "id": "logs-1", "paths": ["$.msg"], "where": ["@.levle == 'error'"] });
     let warning = bench.value("extract", arguments)["warning"].clone();
@@ -74,7 +74,7 @@ fn names_the_filter_on_records_that_keeps_some() {
         warning.as_str().unwrap().ends_with(r#"one that selects something is `@.level == "error"`"#),
         "{warning}"
     );
-    // What a query selects in the records that are kept counts, and nothing else does.
+    // Only matches in records that the filters keep count.
     for (path, says) in [("$.mag", "the nearest path is `$.msg`"), ("$.mgs", "the nearest path is `$.msg`")] {
         let arguments = json!({ "id": "logs-1", "paths": [path], "where": ["@.level == 'error'"] });
         let warning = bench.value("extract", arguments)["warning"].clone();
@@ -86,7 +86,7 @@ fn names_the_filter_on_records_that_keeps_some() {
 }
 
 #[test]
-fn names_patterns_that_are_not_valid_whatever_is_found() {
+fn reports_invalid_patterns_even_with_matches() {
     let bench = bench();
     for path in
         [r#"$.products[?search(@.name, "\\d")]"#, r#"$.products[?@.price > 1 || match(@.name, "\\d")]"#]
@@ -115,7 +115,7 @@ fn queries_that_select_something_get_no_warning() {
 }
 
 #[test]
-fn a_count_that_cannot_be_made_names_one_that_counts_the_same_thing() {
+fn impossible_counts_suggest_an_equivalent() {
     let bench = bench();
     let count = |id: &str, path: &str, count_type: Value| json!({ "id": id, "counts": [{ "name": "n", "path": path, "count_type": count_type }] });
     for (id, path, expected) in [
@@ -150,19 +150,19 @@ fn refuses_a_filter_written_as_a_path() {
 }
 
 #[test]
-fn ids_may_be_written_as_in_documents() {
+fn accepts_ids_with_the_output_prefix() {
     let answer = bench().value("extract", json!({ "id": "output:store-1", "paths": ["$.total"] }));
     assert_eq!(answer["extracted"]["$.total"], 2);
 }
 
 #[test]
-fn one_path_is_a_list_of_one() {
+fn accepts_a_single_path_as_a_list() {
     let answer = bench().value("extract", json!({ "id": "store-1", "paths": "$.total" }));
     assert_eq!(answer["extracted"]["$.total"], 2);
 }
 
 #[test]
-fn an_unknown_tool_in_a_list_names_the_nearest_stored_one() {
+fn unknown_tool_names_suggest_the_nearest() {
     let bench = bench();
     let known = bench.store.tool_names().unwrap();
     let near = format!("{}x", known[0]);
@@ -175,7 +175,7 @@ fn an_unknown_tool_in_a_list_names_the_nearest_stored_one() {
 }
 
 #[test]
-fn texts_are_refused_without_lessons_in_json() {
+fn text_outputs_are_refused_without_syntax_advice() {
     let bench = Bench::new();
     bench.put("empty-1", "");
     bench.put("words-1", "+5 apples were eaten");
@@ -187,7 +187,7 @@ fn texts_are_refused_without_lessons_in_json() {
 }
 
 #[test]
-fn messages_show_what_was_asked_where_it_is_not_a_secret() {
+fn messages_show_arguments_that_are_not_secret() {
     let bench = bench();
     let message = bench.refused("stats", json!({ "id": "../../etc/passwd" }));
     assert!(message.contains("../../etc/passwd") && !message.contains("[redacted]"), "{message}");
@@ -201,7 +201,7 @@ fn messages_show_what_was_asked_where_it_is_not_a_secret() {
 }
 
 #[test]
-fn a_sample_of_a_damaged_stream_names_the_record() {
+fn samples_of_damaged_streams_name_the_record() {
     let bench = bench();
     damage(&bench, "logs-1", "{\"level\":\"error\",\"msg\":\"b\"}", "{\"level\":[error},\"msg\":\"b\"}");
     let arguments = json!({ "id": "logs-1", "path": "$", "size": 3, "strategy": "first" });

@@ -13,7 +13,7 @@ use trommel_storage::FolderStorage;
 use trommel_tool::{Context, Executor, Output, Registry};
 use trommel_toolbox::sessions::{self, Bounds};
 
-/// A machine, and the tool over its sessions and those of the storage.
+/// The tool on one machine, over its sessions and those of the storage.
 struct Machine {
     home: PathBuf,
     executor: Executor,
@@ -58,7 +58,7 @@ fn said(turns: u64) -> String {
 }
 
 #[test]
-fn a_session_goes_from_one_machine_to_another_and_back() {
+fn syncs_a_session_between_machines_and_back() {
     let shared = tempfile::tempdir().unwrap();
     let (one, two) = (Machine::new(&shared, "one"), Machine::new(&shared, "two"));
     one.write("5d1c", "transcript.jsonl", &said(3));
@@ -71,7 +71,7 @@ fn a_session_goes_from_one_machine_to_another_and_back() {
     assert_eq!((&status["connected"], &status["sessions"][0]["status"]), (&json!(true), &json!("ahead")));
     let report = one.ok(json!({"operation": "sync"}));
     assert_eq!((&report["synced"], &report["sessions"]), (&json!(1), &json!([])));
-    // All questions, on the machine where it does not lie.
+    // All operations work on the machine that has no copy.
     let listed = two.ok(json!({"operation": "list"}));
     assert_eq!((&listed["connected"], &listed["sessions"][0]["source"]), (&json!(true), &json!("cloud")));
     assert_eq!(two.ok(json!({"operation": "list", "include_cloud": false}))["total"], 0);
@@ -83,7 +83,7 @@ fn a_session_goes_from_one_machine_to_another_and_back() {
     assert_eq!(events["events"][0]["data"]["tool_input"]["x"], 1);
     let figures = json!({"operation": "analyze_events", "session_id": "5d1c", "analysis_type": "aggregate", "field": "data.tool_input.x"});
     assert_eq!(two.ok(figures)["groups"][0]["sum"], 1.0);
-    // Cut back there, and here.
+    // Rewound on the other machine, and visible on this one.
     let rewind =
         |dry_run| json!({"operation": "rewind", "session_id": "5d1c", "to_turn": 1, "dry_run": dry_run});
     assert_eq!(two.ok(rewind(true))["would_remove"]["messages"], 2);
@@ -96,7 +96,7 @@ fn a_session_goes_from_one_machine_to_another_and_back() {
 }
 
 #[test]
-fn a_conflict_is_told_and_settled() {
+fn conflicts_are_reported_and_resolved() {
     let shared = tempfile::tempdir().unwrap();
     let (one, two) = (Machine::new(&shared, "one"), Machine::new(&shared, "two"));
     one.write("5d1c", "transcript.jsonl", &said(1));
@@ -109,9 +109,9 @@ fn a_conflict_is_told_and_settled() {
     assert_eq!((&report["conflicts"], &report["sessions"][0]["outcome"]), (&json!(1), &json!("conflict")));
     let status = two.ok(json!({"operation": "sync_status", "session_id": "5d1c"}));
     assert_eq!(status["sessions"][0]["status"], "conflict");
-    let error = two.ask(json!({"operation": "sync", "session_id": "5d1c", "settle": "coin"})).unwrap_err();
-    assert!(error.contains("settle"), "{error}");
-    let report = two.ok(json!({"operation": "sync", "session_id": "5d1c", "settle": "local"}));
+    let error = two.ask(json!({"operation": "sync", "session_id": "5d1c", "resolve": "coin"})).unwrap_err();
+    assert!(error.contains("resolve"), "{error}");
+    let report = two.ok(json!({"operation": "sync", "session_id": "5d1c", "resolve": "local"}));
     assert_eq!(report["synced"], 1);
     one.ok(json!({"operation": "sync"}));
     let got = one.ok(json!({"operation": "get", "session_id": "5d1c", "include_transcript": true}));
@@ -119,16 +119,16 @@ fn a_conflict_is_told_and_settled() {
 }
 
 #[test]
-fn out_of_reach_is_told_beside_the_answer() {
+fn unreachable_storage_is_reported_as_a_problem() {
     let shared = tempfile::tempdir().unwrap();
     let one = Machine::new(&shared, "one");
     one.write("5d1c", "transcript.jsonl", &said(1));
-    // A file where the storage's folder should be.
+    // A file takes the path of the storage's folder, so the storage is not usable.
     fs::remove_dir_all(shared.path().join("storage")).unwrap();
     fs::write(shared.path().join("storage"), "").unwrap();
     let listed = one.ok(json!({"operation": "list"}));
     assert_eq!((&listed["connected"], &listed["total"]), (&json!(false), &json!(1)));
-    assert!(listed["problems"][0].as_str().unwrap().contains("as it was known last"), "{listed}");
+    assert!(listed["problems"][0].as_str().unwrap().contains("last known state"), "{listed}");
     let found = one.ok(json!({"operation": "search", "query": "question"}));
     assert_eq!((&found["connected"], &found["total_count"]), (&json!(false), &json!(1)));
     assert!(one.ok(json!({"operation": "get", "session_id": "5d1c"})).get("problems").is_none());
@@ -136,7 +136,7 @@ fn out_of_reach_is_told_beside_the_answer() {
 }
 
 #[test]
-fn all_fetches_what_lies_in_the_cloud_only() {
+fn all_downloads_sessions_that_are_only_in_the_cloud() {
     let shared = tempfile::tempdir().unwrap();
     let (one, two) = (Machine::new(&shared, "one"), Machine::new(&shared, "two"));
     for id in ["5d1c", "77aa", "child"] {
@@ -155,12 +155,12 @@ fn all_fetches_what_lies_in_the_cloud_only() {
     let listed = two.ok(json!({"operation": "list", "include_cloud": false, "top_level_only": false}));
     assert_eq!(listed["total"], 4);
     let error = two.ask(json!({"operation": "sync", "all": true, "session_id": "5d1c"})).unwrap_err();
-    assert!(error.contains("leave out"), "{error}");
+    assert!(error.contains("omit either"), "{error}");
     assert!(two.ask(json!({"operation": "sync_status", "all": true})).is_err());
 }
 
 #[test]
-fn a_dry_run_tells_how_far_both_sides_are_and_changes_nothing() {
+fn dry_run_reports_the_sync_status_and_changes_nothing() {
     let shared = tempfile::tempdir().unwrap();
     let one = Machine::new(&shared, "one");
     one.write("5d1c", "transcript.jsonl", &said(2));

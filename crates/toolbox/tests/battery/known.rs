@@ -1,4 +1,4 @@
-//! What is known of an output is not read for again.
+//! Results that are cached are not computed again.
 
 use serde_json::{Value, json};
 
@@ -9,20 +9,20 @@ fn read(bench: &Bench, tool: &str, arguments: Value) -> u64 {
 }
 
 #[test]
-fn a_second_call_reads_nothing_for_lengths_and_shapes() {
+fn repeated_calls_use_cached_lengths_and_shapes() {
     for bench in [Bench::new(), Bench::packed()] {
         let items: Vec<Value> = (0..20_000).map(|n| json!({ "id": n, "kind": n % 3 })).collect();
         let stored = bench.put("known", json!({ "items": items }).to_string());
         let all = stored.size_bytes;
         let count = json!({ "id": "known", "counts": [{ "name": "a", "path": "$.items" }] });
         assert!(read(&bench, "count", count) >= all - 2);
-        // Under another name, and spelt otherwise, it is the same count.
+        // Another name and notation do not change the cache key.
         let again = json!({ "id": "known", "counts": [{ "name": "b", "path": "$['items']" }] });
         assert_eq!(read(&bench, "count", again), 0);
         let stats = json!({ "id": "known" });
         assert_eq!(read(&bench, "stats", stats.clone()), all);
         assert_eq!(read(&bench, "stats", stats), 0);
-        // With its length known, the front of an array is found without its end.
+        // With a cached length, sampling the front of an array stops early.
         let first = json!({ "id": "known", "path": "$.items", "size": 5, "strategy": "first" });
         assert!(read(&bench, "sample", first.clone()) < 2_100_000.min(all));
         assert_eq!(read(&bench, "sample", first), 0);
@@ -34,7 +34,7 @@ fn a_second_call_reads_nothing_for_lengths_and_shapes() {
 }
 
 #[test]
-fn a_sample_tells_counts_how_many_there_are() {
+fn samples_cache_the_population_size_for_counts() {
     let bench = Bench::new();
     bench.put("shared", json!({ "a": (0..500).collect::<Vec<_>>() }).to_string());
     bench.ok("sample", json!({ "id": "shared", "path": "$.a", "size": 1 }));
@@ -44,7 +44,7 @@ fn a_sample_tells_counts_how_many_there_are() {
 }
 
 #[test]
-fn another_output_under_the_same_id_is_another() {
+fn replaced_outputs_do_not_reuse_cached_results() {
     let bench = Bench::new();
     let counts = json!({ "id": "changing", "counts": [{ "name": "n", "path": "$" }] });
     bench.put("changing", "[1,2,3]");

@@ -9,7 +9,7 @@ use trommel_tool::ErrorKind;
 use crate::support::Bench;
 
 #[test]
-fn rows_without_previews_and_pages() {
+fn lists_rows_without_previews_in_pages() {
     let bench = Bench::new();
     for number in 0..5 {
         bench.put(&format!("output-{number}"), format!("[{number}]"));
@@ -29,7 +29,7 @@ fn rows_without_previews_and_pages() {
 }
 
 #[test]
-fn previews_are_safe_and_as_long_as_asked() {
+fn previews_are_safe_and_of_the_requested_length() {
     let bench = Bench::new();
     bench.put("odd", "plain \u{1b}[31m \u{202e}text\u{e0041} ü\n second line");
     let answer = bench.ok("list", json!({ "preview_length": 20 }));
@@ -39,7 +39,7 @@ fn previews_are_safe_and_as_long_as_asked() {
 }
 
 #[test]
-fn damaged_metadata_hides_no_other_output() {
+fn damaged_metadata_does_not_hide_other_outputs() {
     let bench = Bench::new();
     bench.put("whole", "[1]");
     bench.put("hurt", "[2]");
@@ -65,7 +65,7 @@ fn damage_meta(folder: &Path, id: &str) {
 }
 
 #[test]
-fn times_that_leave_nothing_are_refused() {
+fn empty_time_ranges_are_refused() {
     let bench = Bench::new();
     let message = bench.refused("list", json!({ "after": 1_700_000_000_000_u64, "before": 1_700_000_000 }));
     assert!(message.starts_with("tool_outputs.list: cannot list outputs: "), "{message}");

@@ -1,4 +1,4 @@
-//! Batteries over the tools, through an executor and a store as hosts use them.
+//! Tests of the tools through an executor and a store, as hosts use them.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bounds;
@@ -16,7 +16,7 @@ mod known;
 mod lists;
 mod providers;
 mod reads;
-/// The rules are written down once, beside the crate that exports by them.
+/// The providers' rules are shared with the tests of the crate that exports by them.
 #[path = "../../../tool/tests/battery/rules.rs"]
 mod rules;
 mod samples;

@@ -1,4 +1,4 @@
-//! What providers are told of the tools: by their rules, and nothing lost unheard.
+//! Exports of the tools follow the rules of the providers, and lose nothing silently.
 
 use trommel_tool::Metadata;
 use trommel_tool::dialect::{Dialect, Fate};
@@ -12,7 +12,7 @@ fn tools() -> Vec<Metadata> {
 }
 
 #[test]
-fn r28_every_provider_takes_them() {
+fn r28_every_provider_accepts_them() {
     let tools = tools();
     for dialect in Dialect::ALL {
         let export = dialect.export(&tools.iter().collect::<Vec<_>>());
@@ -23,9 +23,9 @@ fn r28_every_provider_takes_them() {
     }
 }
 
-/// All but one are strict where there is strictness: a default that may be anything has no type.
+/// All but one tool have strict schemas: a default value of any type has no strict schema.
 #[test]
-fn strict_dialects_hold_for_all_but_one() {
+fn strict_dialects_work_for_all_but_one() {
     let tools = tools();
     for dialect in [Dialect::OpenAiStrict, Dialect::AnthropicStrict] {
         let export = dialect.export(&tools.iter().collect::<Vec<_>>());

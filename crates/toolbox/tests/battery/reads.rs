@@ -25,7 +25,7 @@ fn small_values_are_whole() {
 }
 
 #[test]
-fn cut_containers_say_how_much_is_left() {
+fn cut_containers_report_the_rest() {
     let bench = Bench::new();
     let items: Vec<Value> = (0..1_000).map(|n| json!({ "id": n, "name": format!("item {n}") })).collect();
     bench.put("long", json!({ "items": items, "by": { "a": "x".repeat(9_000), "b": 1 } }).to_string());
@@ -45,7 +45,7 @@ fn cut_containers_say_how_much_is_left() {
 }
 
 #[test]
-fn a_later_page_does_not_read_what_was_read() {
+fn later_pages_do_not_reread_earlier_ones() {
     for bench in [Bench::new(), Bench::packed()] {
         let items: Vec<Value> =
             (0..60_000).map(|n| json!({ "id": n, "name": format!("item {n}") })).collect();
@@ -60,7 +60,7 @@ fn a_later_page_does_not_read_what_was_read() {
             "{}",
             second.coverage("bytes_read")
         );
-        // Neither does the root, whose size is known.
+        // The root is not read either, because its size is known.
         let root = bench.ok("read", json!({ "id": "one-line", "path": "$" }));
         assert_eq!(root.value["content"]["data"]["path"], "$.data");
         assert_eq!(root.value["content"]["meta"], 1);
@@ -68,7 +68,7 @@ fn a_later_page_does_not_read_what_was_read() {
 }
 
 #[test]
-fn texts_end_with_a_line_where_there_are_lines() {
+fn pages_of_text_end_at_line_breaks() {
     let bench = Bench::new();
     let line = "a line of text that is neither short nor long\n";
     let text = line.repeat(400);
@@ -112,14 +112,14 @@ fn streams_are_read_as_the_array_of_their_records() {
         let message = bench.refused("read", json!({ "id": "lines", "path": "$.n" }));
         assert!(message.contains("$[0].name"), "{message}");
         let message = bench.refused("read", json!({ "id": "lines", "path": "$[2000]" }));
-        assert!(message.contains("there are 2000 records"), "{message}");
+        assert!(message.contains("the stream has 2000 records"), "{message}");
         let message = bench.refused("read", json!({ "id": "lines", "path": "$[3].m" }));
         assert!(message.contains("tool_outputs.stats lists the paths there are"), "{message}");
     }
 }
 
 #[test]
-fn names_too_long_for_a_page_are_cut() {
+fn long_names_are_shortened() {
     let bench = Bench::new();
     bench.put("names", json!({ "x".repeat(200_000): 1, "b": "y".repeat(9_000) }).to_string());
     let page = bench.ok("read", json!({ "id": "names" }));
@@ -129,7 +129,7 @@ fn names_too_long_for_a_page_are_cut() {
 }
 
 #[test]
-fn a_path_must_lead_to_one_value() {
+fn paths_must_select_a_single_value() {
     let bench = Bench::new();
     bench.put("some", r#"{"name": "x", "a": 1, "a": 2}"#);
     let message = bench.refused("read", json!({ "id": "some", "path": "$.*" }));

@@ -14,7 +14,7 @@ fn items(count: u64) -> String {
     json!({ "items": items }).to_string()
 }
 
-/// What the engine draws.
+/// Returns the indices that the engine draws.
 fn drawn(text: &str, path: &str, strategy: Strategy, seed: u64) -> Vec<u64> {
     let size = NonZeroUsize::new(37).unwrap();
     let sample = Sample::new(path.parse().unwrap(), size).strategy(strategy).seed(Seed::new(seed));
@@ -26,7 +26,7 @@ fn drawn(text: &str, path: &str, strategy: Strategy, seed: u64) -> Vec<u64> {
 }
 
 #[test]
-fn a_seed_means_what_it_means_to_the_engine() {
+fn seeds_agree_with_the_engine() {
     let text = items(5_000);
     for bench in [Bench::new(), Bench::packed()] {
         bench.put("seeded", &text);
@@ -51,7 +51,7 @@ fn a_seed_means_what_it_means_to_the_engine() {
 }
 
 #[test]
-fn records_are_a_population() {
+fn samples_records_of_a_stream() {
     let bench = Bench::new();
     bench.put("lines", (0..50).map(|n| format!("{{\"n\":{n}}}\n")).collect::<Vec<_>>().concat());
     let arguments = json!({ "id": "lines", "path": "$", "size": 3, "strategy": "last" });
@@ -64,7 +64,7 @@ fn records_are_a_population() {
 }
 
 #[test]
-fn fewer_than_asked_is_said() {
+fn small_populations_are_reported() {
     let bench = Bench::new();
     bench.put("few", r#"{"a": [1, 2], "none": []}"#);
     let answer = bench.value("sample", json!({ "id": "few", "path": "$.a", "size": 5, "seed": 1 }));
@@ -81,7 +81,7 @@ fn fewer_than_asked_is_said() {
 }
 
 #[test]
-fn arguments_must_go_together() {
+fn contradictory_arguments_are_refused() {
     let bench = Bench::new();
     bench.put("asked", r#"{"a": [1], "s": "x"}"#);
     let refused = |more: Value| {
@@ -100,7 +100,7 @@ fn arguments_must_go_together() {
 }
 
 #[test]
-fn groups_are_bounded_and_missing_values_said() {
+fn groups_are_bounded_and_report_missing_values() {
     let bench = Bench::new();
     let few: Vec<Value> = (0..10).map(|n| if n < 4 { json!({ "g": null }) } else { json!({}) }).collect();
     bench.put("groups", json!(few).to_string());
@@ -126,7 +126,7 @@ fn groups_are_bounded_and_missing_values_said() {
 }
 
 #[test]
-fn large_items_are_marked_with_the_way_to_them() {
+fn large_items_become_marks_with_their_path() {
     let bench = Bench::new();
     let long = "z".repeat(40_000);
     bench.put("long-items", format!(r#"{{"a": ["{long}", 1, {{"b": "{long}"}}]}}"#));

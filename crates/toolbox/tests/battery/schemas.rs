@@ -1,4 +1,4 @@
-//! Schemas are the specification's, with the optional members that were agreed, and nothing else.
+//! Schemas match the specification, plus the optional members that were agreed on.
 
 use serde_json::{Value, json};
 use trommel_route::Destinations;
@@ -16,7 +16,7 @@ fn schema(name: &str, which: &str) -> Value {
     schema.clone()
 }
 
-/// The schema without the members that stand beside the specification's.
+/// Returns the schema without the members that extend the specification.
 fn without(name: &str, which: &str, more: &[&str]) -> Value {
     let mut schema = schema(name, which);
     let properties = schema["properties"].as_object_mut().unwrap();
@@ -33,7 +33,7 @@ fn id() -> Value {
 }
 
 #[test]
-fn of_extract() {
+fn extract_schema_is_as_specified() {
     let arguments = json!({
         "type": "object",
         "properties": {
@@ -74,7 +74,7 @@ fn of_extract() {
 }
 
 #[test]
-fn of_count() {
+fn count_schema_is_as_specified() {
     let count = json!({
         "type": "object",
         "properties": {
@@ -117,7 +117,7 @@ fn of_count() {
 }
 
 #[test]
-fn of_sample() {
+fn sample_schema_is_as_specified() {
     let arguments = json!({
         "type": "object",
         "properties": {
@@ -158,7 +158,7 @@ fn of_sample() {
 }
 
 #[test]
-fn of_stats() {
+fn stats_schema_is_as_specified() {
     let arguments = json!({
         "type": "object",
         "properties": {
@@ -227,7 +227,7 @@ fn of_stats() {
 }
 
 #[test]
-fn of_list() {
+fn list_schema_is_as_specified() {
     let arguments = json!({
         "type": "object",
         "properties": {
@@ -306,7 +306,7 @@ fn of_list() {
 }
 
 #[test]
-fn the_rest_of_what_they_say_of_themselves() {
+fn remaining_metadata_is_as_specified() {
     let bench = Bench::new();
     let tools = bench.executor.registry().tools();
     let names: Vec<&str> = tools.iter().map(|tool| tool.metadata().name.as_str()).collect();
@@ -327,10 +327,9 @@ fn the_rest_of_what_they_say_of_themselves() {
     }
 }
 
-/// The schemas of arguments, which are derived, are those that were published, to the order of the
-/// arguments.
+/// The derived schemas of arguments equal the published ones, including the order of arguments.
 #[test]
-fn arguments_are_as_published() {
+fn argument_schemas_match_the_published_ones() {
     let golden: Value = serde_json::from_str(include_str!("../golden/arguments.json")).unwrap();
     let bench = Bench::new();
     let registry = Registry::new();

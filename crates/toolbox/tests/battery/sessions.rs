@@ -1,4 +1,4 @@
-//! `session`: as the specification calls it, and as nobody should.
+//! `session`, with the calls of the specification and with invalid ones.
 
 use std::fmt::Write;
 use std::fs;
@@ -15,7 +15,7 @@ use trommel_toolbox::sessions;
 
 use crate::rules::faults;
 
-/// Sessions on a disk, and the tool over them.
+/// The tool over sessions on disk.
 struct Bench {
     home: TempDir,
     executor: Executor,
@@ -25,12 +25,12 @@ struct Bench {
 const ID: &str = "5d1c7f0a-0000-4000-8000-000000000001";
 
 impl Bench {
-    /// With one session of so many turns, each of which calls a tool.
+    /// Creates one session of `turns` turns, each of which calls a tool.
     fn new(turns: usize) -> Self {
         Self::with(turns, |sessions, _| sessions)
     }
 
-    /// The same, where more sessions may be known.
+    /// Like `new`, with further sources of sessions.
     fn with(turns: usize, more: impl FnOnce(Sessions, &Path) -> Sessions) -> Self {
         let home = tempfile::tempdir().unwrap();
         let registry = Registry::new();
@@ -101,7 +101,7 @@ impl Bench {
         answer
     }
 
-    /// What is said of a request that is refused, and its code.
+    /// Returns the message and the code of a refused request.
     fn refused(&self, arguments: Value) -> (String, String) {
         let result = self.call(arguments);
         assert_eq!(result.error_kind(), Some(ErrorKind::Refused), "{:?}", result.output);
@@ -110,7 +110,7 @@ impl Bench {
 }
 
 #[test]
-fn sessions_are_listed_got_and_searched() {
+fn lists_gets_and_searches_sessions() {
     let bench = Bench::new(3);
     let listed = bench.ok(json!({"operation": "list"}));
     let row = &listed["sessions"][0];
@@ -147,7 +147,7 @@ fn sessions_are_listed_got_and_searched() {
 }
 
 #[test]
-fn r39_events_come_by_their_fields() {
+fn r39_events_return_requested_fields_only() {
     let bench = Bench::new(3);
     let events = bench.ok(json!({"operation": "get_events", "session_id": ID, "event_types": ["tool:pre"]}));
     assert_eq!(events["total_count"], 3);
@@ -194,7 +194,7 @@ fn events_are_analyzed() {
 }
 
 #[test]
-fn r38_sessions_are_cut_back_and_changes_taken_back() {
+fn r38_sessions_are_rewound_and_restored() {
     let bench = Bench::new(3);
     let files = ["transcript.jsonl", "events.jsonl", "metadata.json"].map(|name| bench.folder().join(name));
     let state = || files.iter().map(|file| fs::read(file).unwrap()).collect::<Vec<_>>();
@@ -217,7 +217,7 @@ fn r38_sessions_are_cut_back_and_changes_taken_back() {
 }
 
 #[test]
-fn r37_nothing_is_connected() {
+fn r37_local_sessions_need_no_connection() {
     let bench = Bench::new(1);
     let all = bench.ok(json!({"operation": "sync_status"}));
     assert_eq!(
@@ -231,8 +231,8 @@ fn r37_nothing_is_connected() {
     );
 }
 
-/// R37: what is known of the cloud is shown without it, once where it lies here as well, or left
-/// out.
+/// R37: cloud sessions that are cached are listed offline, once if they are also local, or omitted
+/// on request.
 #[test]
 fn r37_sessions_of_the_cloud() {
     let there = "77aa0000-0000-4000-8000-000000000001";
@@ -263,12 +263,12 @@ fn r37_sessions_of_the_cloud() {
     let got = bench.ok(json!({"operation": "get", "session_id": "77"}));
     assert_eq!((&got["source"], got.get("path")), (&json!("cloud"), None));
     let (error, code) = bench.refused(json!({"operation": "rewind", "session_id": "77", "to_turn": 1}));
-    assert!(error.contains("bring it here first (`sync`)") && code == "unsupported", "{error}");
+    assert!(error.contains("pull it first (`sync`)") && code == "unsupported", "{error}");
 }
 
-/// No answer has more characters than it may have, and pages joined have each row once.
+/// Answers never exceed their limit, and all pages together have each row once.
 #[test]
-fn answers_are_bounded_and_go_on() {
+fn answers_are_bounded_and_continue() {
     let bench = Bench::new(200);
     for (arguments, rows) in [
         (json!({"operation": "get_events", "session_id": ID}), "events"),
@@ -308,21 +308,21 @@ fn answers_are_bounded_and_go_on() {
 }
 
 #[test]
-fn r45_requests_that_are_wrong() {
+fn r45_invalid_requests_are_explained() {
     let bench = Bench::new(2);
     for (arguments, code, message) in [
         (
             json!({"operation": "get"}),
             "request",
-            "session get: pass the session's id, or how it begins, as `session_id`; `list` shows them",
+            "session get: pass the session's ID, or a prefix of it, as `session_id`; `list` shows the IDs",
         ),
         (
             json!({"operation": "get", "session_id": "zz"}),
             "not_found",
-            "session get: there is no session zz; list all sessions",
+            "session get: no session zz; list all sessions",
         ),
         (json!({"operation": "get", "session_id": ID, "limit": 3}), "request", "pass `include_transcript`"),
-        (json!({"operation": "search"}), "request", "session search: pass what to search for as `query`"),
+        (json!({"operation": "search"}), "request", "session search: pass the text to search for as `query`"),
         (
             json!({"operation": "analyze_events", "session_id": ID}),
             "request",
@@ -342,19 +342,23 @@ fn r45_requests_that_are_wrong() {
         (
             json!({"operation": "rewind", "session_id": ID, "to_turn": 9}),
             "not_found",
-            "there is no turn 9: the session has 2 turns",
+            "no turn 9: the session has 2 turns",
         ),
-        (json!({"operation": "list", "session_id": ID}), "request", "session list: it takes no `session_id`"),
+        (
+            json!({"operation": "list", "session_id": ID}),
+            "request",
+            "session list: unknown argument `session_id`",
+        ),
         (json!({"operation": "undo", "session_id": ID}), "not_found", "session undo:"),
     ] {
-        let (said, found) = bench.refused(arguments);
-        assert!(said.contains(message), "{said}");
-        assert_eq!(found, code, "{said}");
+        let (text, actual) = bench.refused(arguments);
+        assert!(text.contains(message), "{text}");
+        assert_eq!(actual, code, "{text}");
     }
 }
 
 #[test]
-fn a_cancelled_call_ends() {
+fn cancelled_calls_stop() {
     let bench = Bench::new(50);
     let context = Context::new(".");
     context.cancel.cancel();
@@ -364,19 +368,19 @@ fn a_cancelled_call_ends() {
 }
 
 #[test]
-fn a_dry_run_of_the_call_changes_nothing() {
+fn dry_run_of_a_call_changes_nothing() {
     let bench = Bench::new(2);
     let before = fs::read(bench.folder().join("events.jsonl")).unwrap();
     let context = Context::new(".").dry_run(true);
     let arguments = json!({"operation": "rewind", "session_id": ID, "to_turn": 1, "dry_run": false});
     let result = bench.executor.call("session", arguments, &context).result;
-    let told = result.output.unwrap();
-    assert!(told.as_str().contains("Would cut back the session 5d1c"), "{}", told.as_str());
+    let text = result.output.unwrap();
+    assert!(text.as_str().contains("Would rewind the session 5d1c"), "{}", text.as_str());
     assert_eq!(fs::read(bench.folder().join("events.jsonl")).unwrap(), before);
 }
 
 #[test]
-fn r28_every_provider_takes_it() {
+fn r28_every_provider_accepts_it() {
     let bench = Bench::new(1);
     let tools: Vec<Metadata> =
         bench.executor.registry().tools().iter().map(|tool| tool.metadata().clone()).collect();
@@ -388,11 +392,11 @@ fn r28_every_provider_takes_it() {
 }
 
 #[test]
-fn a_problem_with_where_sessions_are_is_told_in_every_answer() {
+fn every_answer_reports_a_storage_problem() {
     let bench = Bench::new(2);
     let registry = Registry::new();
     let known = Sessions::new().amplifier(bench.home.path());
-    sessions::register_despite(&registry, &known, "the storage cannot be had").unwrap();
+    sessions::register_with_problem(&registry, &known, "the storage cannot be had").unwrap();
     let executor = Executor::new(Arc::new(registry));
     for asked in [
         json!({"operation": "list"}),

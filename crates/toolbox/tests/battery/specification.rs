@@ -212,7 +212,7 @@ fn sample_with_indices() {
 }
 
 #[test]
-fn stats_in_the_words_of_the_specification() {
+fn stats_match_the_specification() {
     let bench = Bench::new();
     let data = r#"{"users": [{"name": "Ada", "age": 36}, {"name": "Bob", "age": 24, "x": null}], "metadata": {"ok": true}}"#;
     let stored = bench.put("api-response-data", data);
@@ -291,7 +291,7 @@ fn stats_deep_and_quick() {
 }
 
 #[test]
-fn the_examples_of_list() {
+fn list_examples_of_the_specification() {
     let bench = Bench::new();
     for number in 0..3_i64 {
         let mut origin = trommel_store::Origin::of(if number == 1 { "search.rg" } else { "web.fetch" });

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::Bench;
 
 #[test]
-fn figures_of_values() {
+fn reports_value_statistics() {
     let bench = Bench::new();
     bench.put("values", r#"{"rows": [{"price": 1.5, "name": "a"}, {"price": 2.25, "name": "bb"}, {"price": 9007199254740993}]}"#);
     let answer = bench.ok("stats", json!({ "id": "values", "include_values": true }));
@@ -22,10 +22,10 @@ fn figures_of_values() {
     assert_eq!(answer.coverage("validation"), "strict");
 }
 
-/// Sum, average, minimum and maximum of the numeric paths that are asked for, exact whatever else
-/// stands at them.
+/// Sum, mean, minimum, and maximum of the requested numeric paths are exact, regardless of other
+/// values there.
 #[test]
-fn aggregations_of_asked_paths() {
+fn aggregates_requested_paths() {
     let bench = Bench::new();
     let data = r#"{"orders": [{"total": 10, "tax": 0.1}, {"total": 20.5, "tax": 0.2}, {"total": -0.5, "tax": null}, {"total": "n/a"}], "other": [1]}"#;
     bench.put("orders", data);
@@ -38,22 +38,22 @@ fn aggregations_of_asked_paths() {
         let row = |part: &Value| part["values"].as_array().unwrap()[0].clone();
         parts.iter().map(row).collect::<Vec<_>>()
     };
-    let told = |row: &Value, count: u64, figures: [f64; 4]| {
+    let assert_figures = |row: &Value, count: u64, figures: [f64; 4]| {
         let numbers = &row["numbers"];
         let found = ["sum", "mean", "min", "max"].map(|name| numbers[name].as_f64().unwrap());
         assert_eq!((numbers["count"].as_u64(), found), (Some(count), figures), "{row}");
     };
     let both = numbers(&["$.orders[*].total", "$.orders[*].tax"]);
     assert_eq!(both.len(), 2);
-    told(&both[0], 3, [30.0, 10.0, -0.5, 20.5]);
-    told(&both[1], 2, [0.3, 0.15, 0.1, 0.2]);
+    assert_figures(&both[0], 3, [30.0, 10.0, -0.5, 20.5]);
+    assert_figures(&both[1], 2, [0.3, 0.15, 0.1, 0.2]);
     assert_eq!((&both[0]["path"], &both[0]["strings"]["count"]), (&json!("$.orders[*].total"), &json!(1)));
-    // A filter chooses what is summed up.
-    told(&numbers(&["$.orders[?@.total > 0].total"])[0], 2, [30.5, 15.25, 10.0, 20.5]);
+    // A filter selects the values to aggregate.
+    assert_figures(&numbers(&["$.orders[?@.total > 0].total"])[0], 2, [30.5, 15.25, 10.0, 20.5]);
 }
 
 #[test]
-fn records_repeated_names_and_caps() {
+fn reports_records_duplicate_names_and_caps() {
     let bench = Bench::new();
     bench.put("lines", "{\"a\":1}\n[2]\n");
     let answer = bench.value("stats", json!({ "id": "lines" }));
@@ -69,7 +69,7 @@ fn records_repeated_names_and_caps() {
 }
 
 #[test]
-fn later_pages_have_the_figures_again() {
+fn later_pages_repeat_the_figures() {
     let bench = Bench::new();
     let members: Vec<String> = (0..300).map(|n| format!("\"k{n}\":[]")).collect();
     bench.put("wide", format!("{{{}}}", members.join(",")));
@@ -83,7 +83,7 @@ fn later_pages_have_the_figures_again() {
 }
 
 #[test]
-fn a_schema_too_large_is_marked() {
+fn oversized_schemas_become_marks() {
     let bench = Bench::new();
     let members: Vec<String> =
         (0..90).map(|n| format!("\"a member of some length {n}\":[{{\"x\":1}}]")).collect();
@@ -97,7 +97,7 @@ fn a_schema_too_large_is_marked() {
 }
 
 #[test]
-fn a_path_that_leads_nowhere_names_the_nearest() {
+fn paths_without_a_match_suggest_the_nearest() {
     let bench = Bench::new();
     bench.put("near", r#"{"items": [1]}"#);
     let answer = bench.value("stats", json!({ "id": "near", "paths": ["$.itens"] }));
@@ -106,7 +106,7 @@ fn a_path_that_leads_nowhere_names_the_nearest() {
 }
 
 #[test]
-fn quantities_agree_with_the_engine_at_any_depth() {
+fn figures_agree_with_the_engine_at_any_depth() {
     let bench = Bench::new();
     bench.put("deep", r#"[[[[[[[["x"]]]]]]]]"#);
     let shallow = bench.value("stats", json!({ "id": "deep", "max_depth": 1 }));

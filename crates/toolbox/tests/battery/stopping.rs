@@ -1,4 +1,4 @@
-//! Calls that are stopped (R31), run out of time, and tell how far they are (R32).
+//! Cancellation (R31), deadlines, and progress (R32).
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use trommel_tool::{Cancel, Context, ErrorKind, Event};
 
 use crate::support::Bench;
 
-/// Large outputs are made one after the other.
+/// Creates large outputs one at a time.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// An output that takes some time to go through, of so many MiB.
+/// Stores an output of `mib` MiB, which takes some time to scan.
 fn large(bench: &Bench, mib: u64) {
     let mut origin = Origin::of("large");
     origin.id = Some("large".into());
@@ -38,10 +38,10 @@ fn slow() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// R31: a call at work is stopped within 50 ms of its flag: in one of some attempts, as a busy
-/// machine may be late itself.
+/// R31: a running call stops within 50 ms of its cancellation. One of several attempts must
+/// succeed, because a busy machine may be late itself.
 #[test]
-fn a_cancelled_call_stops_at_once() {
+fn r31_cancelled_calls_stop_at_once() {
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let bench = Bench::packed();
     large(&bench, cases(24, 1024));
@@ -68,7 +68,7 @@ fn a_cancelled_call_stops_at_once() {
 }
 
 #[test]
-fn what_was_found_in_time_is_given_and_the_rest_can_be_asked_for() {
+fn partial_answers_before_the_deadline_can_be_continued() {
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let bench = Bench::packed();
     large(&bench, 48);
@@ -87,7 +87,7 @@ fn what_was_found_in_time_is_given_and_the_rest_can_be_asked_for() {
     );
     let mut rest = arguments;
     rest["cursor"] = answer["truncated"]["next"].clone();
-    // Without anything found in time there is nothing to give.
+    // Without a result before the deadline, there is nothing to return.
     let error = call(&rest, Duration::from_millis(100)).error.unwrap();
     assert_eq!(error.kind, ErrorKind::TimedOut, "{}", error.message);
     let result = call(&rest, Duration::from_mins(2));
@@ -95,9 +95,9 @@ fn what_was_found_in_time_is_given_and_the_rest_can_be_asked_for() {
     assert_eq!(answer, json!({ "extracted": {} }));
 }
 
-/// R32: progress only grows, is told at least each second, and ends at the total.
+/// R32: progress is monotone, is reported at least once per second, and ends at the total.
 #[test]
-fn progress_only_grows_and_ends_at_the_total() {
+fn r32_progress_is_monotone_and_ends_at_the_total() {
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let bench = Bench::new();
     large(&bench, cases(24, 1024));
@@ -105,24 +105,24 @@ fn progress_only_grows_and_ends_at_the_total() {
     for (tool, mut arguments) in slow() {
         if tool == "sample" {
             arguments["strategy"] = json!("systematic");
-            // Of these, nobody knows yet how many there are.
+            // The length of these outputs is not cached yet.
             arguments["path"] = json!("$..[?@.tags[5] == 7]");
         }
-        let mut told = Vec::new();
+        let mut reports = Vec::new();
         let events = &mut |event: Event<'_>| {
             if let Event::Progress(trommel_tool::Progress { bytes: done, total, .. }) = event {
-                told.push((done, total, Instant::now()));
+                reports.push((done, total, Instant::now()));
             }
         };
         let name = format!("tool_outputs.{tool}");
         let execution = bench.executor.call_with(&name, arguments, &Context::new("/"), events);
         assert!(execution.result.success, "{tool}: {:?}", execution.result.error);
-        assert!(told.iter().is_sorted_by_key(|(done, ..)| *done), "{tool}");
-        // An even spread needs the size of the population first.
+        assert!(reports.iter().is_sorted_by_key(|(done, ..)| *done), "{tool}");
+        // An even spread counts the population in a pass of its own.
         let all = if tool == "sample" { 2 * size } else { size };
-        assert_eq!(told.last().map(|(done, total, _)| (*done, *total)), Some((all, Some(all))), "{tool}");
-        assert!(told.iter().all(|(done, total, _)| *total == Some(all) && *done <= all), "{tool}");
-        let pauses = told.windows(2).map(|pair| pair[1].2 - pair[0].2);
+        assert_eq!(reports.last().map(|(done, total, _)| (*done, *total)), Some((all, Some(all))), "{tool}");
+        assert!(reports.iter().all(|(done, total, _)| *total == Some(all) && *done <= all), "{tool}");
+        let pauses = reports.windows(2).map(|pair| pair[1].2 - pair[0].2);
         assert!(pauses.max().unwrap_or_default() < Duration::from_secs(1), "{tool}");
     }
 }

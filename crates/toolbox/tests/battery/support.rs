@@ -1,4 +1,4 @@
-//! A store, an executor with the tools, and answers that are checked as they come.
+//! A store, an executor with the tools, and checks of every answer.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use trommel_store::{Origin, Store, StoreOptions, Stored};
 use trommel_tool::{Context, ErrorKind, Executor, Registry, ToolError, ToolExecution, ToolResult};
 use trommel_toolbox::outputs;
 
-/// A store and the tools over it.
+/// The tools over a store.
 pub(crate) struct Bench {
     pub(crate) store: Arc<Store>,
     pub(crate) executor: Executor,
@@ -21,7 +21,7 @@ pub(crate) struct Bench {
     _folder: TempDir,
 }
 
-/// A JSON text as a value; numbers that no double holds become zero.
+/// Parses a JSON text. Numbers that no double can hold become zero.
 pub(crate) fn parsed(text: &str) -> Value {
     let known = |error: &serde_json::Error| error.to_string().starts_with("number out of range");
     match (serde_json::from_str(text), text.trim_start().as_bytes()[0]) {
@@ -42,7 +42,7 @@ pub(crate) fn parsed(text: &str) -> Value {
     }
 }
 
-/// All members of an object in their order, repeated ones too.
+/// Returns all members of an object in order, including duplicates.
 pub(crate) fn members(text: &str) -> Vec<(String, Box<RawValue>)> {
     struct Members(Vec<(String, Box<RawValue>)>);
 
@@ -73,7 +73,7 @@ pub(crate) fn members(text: &str) -> Vec<(String, Box<RawValue>)> {
     serde_json::from_str::<Members>(text).unwrap().0
 }
 
-/// An answer that was as its tool promises.
+/// An answer that passed the checks.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) text: String,
@@ -82,7 +82,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Why it is not all, how much it is, and where it goes on.
+    /// Returns the reason for the cut, the number of units, and the argument to continue with.
     pub(crate) fn truncated(&self) -> Option<(&str, u64, Option<&Value>)> {
         let truncated = self.value.get("truncated")?;
         Some((truncated["reason"].as_str()?, truncated["returned"].as_u64()?, truncated.get("next")))
@@ -92,7 +92,7 @@ impl Answer {
         self.value["truncated"]["next"].as_str()
     }
 
-    /// A figure of the coverage.
+    /// Returns a member of the coverage.
     pub(crate) fn coverage(&self, figure: &str) -> &Value {
         &self.metadata["coverage"][figure]
     }
@@ -103,7 +103,7 @@ impl Bench {
         Self::with(StoreOptions::default())
     }
 
-    /// One whose payloads are all kept compressed.
+    /// Creates a store that compresses all payloads.
     pub(crate) fn packed() -> Self {
         let mut options = StoreOptions::default();
         options.pack_over = Some(0);
@@ -123,7 +123,7 @@ impl Bench {
         Self { store, executor: Executor::new(Arc::new(registry)), results, _folder: folder }
     }
 
-    /// Stores a payload under an id.
+    /// Stores a payload under an ID.
     pub(crate) fn put(&self, id: &str, payload: impl AsRef<[u8]>) -> Stored {
         let mut origin = Origin::of("web.fetch");
         origin.id = Some(id.to_owned());
@@ -134,13 +134,13 @@ impl Bench {
         self.executor.call(&format!("tool_outputs.{tool}"), arguments, &Context::new("/"))
     }
 
-    /// An answer that must come, and must be what the tool promises.
+    /// Calls a tool that must succeed, and checks its answer.
     pub(crate) fn ok(&self, tool: &str, arguments: Value) -> Answer {
         let told = arguments.to_string();
         self.tried(tool, arguments).unwrap_or_else(|result| panic!("{tool} {told}: {:?}", result.error))
     }
 
-    /// An answer, which must be what the tool promises, or a result without one.
+    /// Calls a tool, and checks the answer if there is one.
     pub(crate) fn tried(&self, tool: &str, arguments: Value) -> Result<Answer, Box<ToolResult>> {
         let told = arguments.to_string();
         let most = arguments["max_chars"].as_u64().unwrap_or(if tool == "read" { 8_000 } else { 30_000 });
@@ -170,12 +170,12 @@ impl Bench {
         Ok(Answer { text, value, metadata: result.metadata })
     }
 
-    /// The value of an answer.
+    /// Returns the JSON value of an answer.
     pub(crate) fn value(&self, tool: &str, arguments: Value) -> Value {
         self.ok(tool, arguments).value
     }
 
-    /// An error that must come.
+    /// Calls a tool that must fail.
     pub(crate) fn error(&self, tool: &str, arguments: Value) -> (ToolError, Map<String, Value>) {
         let told = arguments.to_string();
         let result = self.call(tool, arguments).result;
@@ -183,7 +183,7 @@ impl Bench {
         (error, result.metadata)
     }
 
-    /// The message of a request that must be refused.
+    /// Calls a tool that must refuse the request, and returns the message.
     pub(crate) fn refused(&self, tool: &str, arguments: Value) -> String {
         let told = arguments.to_string();
         let (error, _) = self.error(tool, arguments);
@@ -191,14 +191,14 @@ impl Bench {
         error.message
     }
 
-    /// All pages of an answer, from the first to the last.
+    /// Returns all pages of an answer.
     pub(crate) fn walk(&self, tool: &str, arguments: &Value) -> Vec<Answer> {
         let mut pages = vec![self.ok(tool, arguments.clone())];
         while let Some(next) = pages.last().unwrap().next() {
             let mut again = arguments.clone();
             again["cursor"] = json!(next);
             let page = self.ok(tool, again);
-            assert_ne!(page.next(), Some(next), "{tool} {arguments} goes on");
+            assert_ne!(page.next(), Some(next), "{tool} {arguments} does not end");
             pages.push(page);
             assert!(pages.len() < 100_000, "{tool} {arguments} does not end");
         }

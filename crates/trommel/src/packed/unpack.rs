@@ -1,26 +1,26 @@
-//! Unpacking: one member (gzip) or frame (zstd) after the other, up to the end or to padding.
+//! Decompression of all members (gzip) or frames (zstd), up to the end of the input or to padding.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::{Codec, TooMuch};
+use super::{Codec, RatioExceeded};
 
 /// Decompressed bytes before the ratio is checked.
-const GRACE: u64 = 64 << 20;
+const UNCHECKED_BYTES: u64 = 64 << 20;
 
 /// The error of compressed data that ends inside a member or frame.
 #[derive(Clone, Copy, Debug)]
-struct CutOff(Codec);
+struct Truncated(Codec);
 
-impl fmt::Display for CutOff {
+impl fmt::Display for Truncated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the {} data ends early: the file was cut off", self.0.name())
+        write!(f, "the {} data ends early: the file is truncated", self.0.name())
     }
 }
 
-impl std::error::Error for CutOff {}
+impl std::error::Error for Truncated {}
 
 impl Codec {
     pub(crate) fn unpack<'r>(
@@ -28,10 +28,10 @@ impl Codec {
         packed: Box<dyn Read + Send + 'r>,
         ratio: u64,
     ) -> io::Result<Box<dyn Read + Send + 'r>> {
-        let taken = Arc::new(Taken::default());
-        let packed = BufReader::new(Counted { reader: packed, taken: Arc::clone(&taken) });
+        let input_use = Arc::new(InputUse::default());
+        let packed = BufReader::new(Counted { reader: packed, input_use: Arc::clone(&input_use) });
         let members = Members { codec: self, at: At::Member(self.open(packed)?) };
-        Ok(Box::new(Bounded { members, taken, given: 0, ratio }))
+        Ok(Box::new(Bounded { members, input_use, produced: 0, ratio }))
     }
 
     fn open<B: BufRead>(self, packed: B) -> io::Result<Member<B>> {
@@ -44,18 +44,18 @@ impl Codec {
     }
 }
 
-/// What was taken from the compressed input.
+/// Bytes read from the compressed input.
 #[derive(Default)]
-struct Taken {
+struct InputUse {
     bytes: AtomicU64,
-    /// True if reading the input failed, which is then the reason for whatever the decoder reports.
+    /// True if reading the input failed. Then any error of the decoder is a consequence.
     failed: AtomicBool,
 }
 
-/// Counts the bytes taken.
+/// A reader that counts its bytes.
 struct Counted<R> {
     reader: R,
-    taken: Arc<Taken>,
+    input_use: Arc<InputUse>,
 }
 
 impl<R: Read> Read for Counted<R> {
@@ -63,10 +63,10 @@ impl<R: Read> Read for Counted<R> {
         let read = self.reader.read(into);
         match &read {
             Ok(count) => {
-                self.taken.bytes.fetch_add(*count as u64, Ordering::Relaxed);
+                self.input_use.bytes.fetch_add(*count as u64, Ordering::Relaxed);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => self.taken.failed.store(true, Ordering::Relaxed),
+            Err(_) => self.input_use.failed.store(true, Ordering::Relaxed),
         }
         read
     }
@@ -95,7 +95,7 @@ impl<B: BufRead> Member<B> {
     }
 }
 
-/// The place of a reader of members.
+/// The state of a reader of members.
 enum At<B: BufRead> {
     Member(Member<B>),
     /// After the end of a member.
@@ -104,8 +104,8 @@ enum At<B: BufRead> {
     Failed,
 }
 
-/// Unpacks all members. Zero bytes after one are padding, as tapes and block devices add it:
-/// another member or the end may follow it.
+/// Decompresses all members. Zero bytes after a member are padding, which tapes and block devices
+/// add; another member or the end may follow.
 struct Members<B: BufRead> {
     codec: Codec,
     at: At<B>,
@@ -114,7 +114,7 @@ struct Members<B: BufRead> {
 impl<B: BufRead> Read for Members<B> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         while !into.is_empty() {
-            // What fails below stays failed, so that no later read takes it for the end.
+            // An error leaves `Failed` in place, so that no later read mistakes it for the end.
             match std::mem::replace(&mut self.at, At::Failed) {
                 At::End => {
                     self.at = At::End;
@@ -142,7 +142,7 @@ impl<B: BufRead> Read for Members<B> {
 }
 
 impl<B: BufRead> Members<B> {
-    /// Goes past padding to the next member, or to the end.
+    /// Skips padding. Returns the next member or the end.
     fn after_member(&self, mut packed: B) -> io::Result<At<B>> {
         loop {
             let bytes = match packed.fill_buf() {
@@ -162,31 +162,36 @@ impl<B: BufRead> Members<B> {
     }
 }
 
-/// Refuses to give too much for what was taken.
+/// A reader that fails when its output exceeds the ratio.
 struct Bounded<B: BufRead> {
     members: Members<B>,
-    taken: Arc<Taken>,
-    given: u64,
+    input_use: Arc<InputUse>,
+    produced: u64,
     ratio: u64,
 }
 
 impl<B: BufRead> Read for Bounded<B> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.members.read(into).map_err(|error| self.explained(error))?;
-        self.given += count as u64;
-        let allowed = self.taken.bytes.load(Ordering::Relaxed).saturating_mul(self.ratio);
-        if self.given > GRACE && self.given > allowed {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, TooMuch(self.ratio)));
+        self.produced += count as u64;
+        // Small inputs are exempt: repeated bytes compress beyond any reasonable ratio.
+        let allowed = self.input_use.bytes.load(Ordering::Relaxed).saturating_mul(self.ratio);
+        if self.produced > UNCHECKED_BYTES && self.produced > allowed {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, RatioExceeded(self.ratio)));
         }
         Ok(count)
     }
 }
 
 impl<B: BufRead> Bounded<B> {
-    /// Decoders report an early end of their input in words of their own.
+    /// Replaces a decoder's error for truncated input, whose text differs from decoder to decoder.
     fn explained(&self, error: io::Error) -> io::Error {
         let is_cut =
-            error.kind() == io::ErrorKind::UnexpectedEof && !self.taken.failed.load(Ordering::Relaxed);
-        if is_cut { io::Error::new(io::ErrorKind::UnexpectedEof, CutOff(self.members.codec)) } else { error }
+            error.kind() == io::ErrorKind::UnexpectedEof && !self.input_use.failed.load(Ordering::Relaxed);
+        if is_cut {
+            io::Error::new(io::ErrorKind::UnexpectedEof, Truncated(self.members.codec))
+        } else {
+            error
+        }
     }
 }

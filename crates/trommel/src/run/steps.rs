@@ -1,15 +1,15 @@
-//! What a step of the matcher means for the measures: a value goes out or is drawn, a count goes
-//! up, a description takes events.
+//! Passes the matcher's steps to the measures: queues a value, offers it to a sample, raises a
+//! count, or feeds statistics.
 
 use trommel_path::{Matcher, Order, QueryId, Step};
 use trommel_reader::{Framing, Kind, Listener, Span};
 
 use super::Run;
 use crate::error::{Error, NotCountable};
-use crate::extract::Left;
+use crate::extract::LeftMatch;
 use crate::measure::Measure;
 use crate::setup::Role;
-use crate::stats::Describers;
+use crate::stats::Descriptions;
 
 impl Run<'_> {
     #[inline]
@@ -18,38 +18,39 @@ impl Run<'_> {
             Step::Event(event) => {
                 let cursor = matcher.cursor();
                 let start = cursor.span().start;
-                Describers(&mut self.work.describing).hear(event, cursor.payload(), start);
+                Descriptions(&mut self.state.descriptions).receive(event, cursor.payload(), start);
                 Ok(())
             }
             Step::Enter { query, times } => self.enter(query, times, matcher),
             Step::Leave { query, times, span } => self.leave(query, times, span, matcher),
-            Step::Settled(query) => self.settled(query, matcher),
+            Step::Settled(query) => self.on_settled(query, matcher),
         }
     }
 
     fn role(&self, query: QueryId) -> Role {
-        self.asked.setup.roles[query.index()]
+        self.request.setup.roles[query.index()]
     }
 
     fn enter(&mut self, query: QueryId, times: u64, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         match self.role(query) {
             Role::Count(number) => {
-                let total = &mut self.work.counting[number].total;
+                let total = &mut self.state.counting[number].total;
                 *total = total.saturating_add(times);
             }
-            Role::Counted(number) => self.check_countable(number, matcher)?,
+            Role::CountedContainer(number) => self.check_countable(number, matcher)?,
             Role::Population(number) => {
-                // In a part of the input candidates are noted, elsewhere they are drawn from.
-                if let Some(drawing) = self.work.drawings.get_mut(number) {
+                // A part of the input records its candidates; only the joining thread draws from
+                // them.
+                if let Some(drawing) = self.state.drawings.get_mut(number) {
                     drawing.enter(times, matcher)?;
                 }
                 #[cfg(feature = "parallel")]
-                if let Some(noted) = self.work.noted.get_mut(number) {
-                    noted.enter(times, matcher)?;
+                if let Some(candidates) = self.state.candidates.get_mut(number) {
+                    candidates.enter(times, matcher)?;
                 }
             }
-            Role::Sampled(number) => self.check_array(number, matcher)?,
-            Role::Describe(number) => self.work.describing[number].enter(matcher.start(), matcher),
+            Role::SampledArray(number) => self.check_array(number, matcher)?,
+            Role::Describe(number) => self.state.descriptions[number].enter(matcher.start(), matcher),
             Role::Extract(_) => {}
         }
         Ok(())
@@ -64,78 +65,83 @@ impl Run<'_> {
     ) -> Result<(), Error> {
         match self.role(query) {
             Role::Extract(number) => {
-                self.take(query, Left { number, times, span, settled: false }, matcher)?;
+                self.queue_match(query, LeftMatch { number, times, span, settled: false }, matcher)?;
             }
             Role::Population(number) => {
-                if let Some(drawing) = self.work.drawings.get_mut(number) {
+                if let Some(drawing) = self.state.drawings.get_mut(number) {
                     drawing.leave(span, matcher)?;
                 }
                 #[cfg(feature = "parallel")]
-                if let Some(noted) = self.work.noted.get_mut(number) {
-                    noted.leave(span);
+                if let Some(candidates) = self.state.candidates.get_mut(number) {
+                    candidates.leave(span);
                 }
-                self.settle_before_release(matcher)?;
+                self.flush_before_release(matcher)?;
             }
-            Role::Describe(number) => self.work.describing[number].leave(span, matcher),
-            Role::Count(_) | Role::Counted(_) | Role::Sampled(_) => {}
+            Role::Describe(number) => self.state.descriptions[number].leave(span, matcher),
+            Role::Count(_) | Role::CountedContainer(_) | Role::SampledArray(_) => {}
         }
         Ok(())
     }
 
-    /// A value to hand out has ended.
-    fn take(&mut self, query: QueryId, mut left: Left, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
+    /// Queues or emits a match of an extraction when the matcher leaves it.
+    fn queue_match(
+        &mut self,
+        query: QueryId,
+        mut left: LeftMatch,
+        matcher: &mut Matcher<'_, '_>,
+    ) -> Result<(), Error> {
         let number = left.number;
-        let document_order = self.asked.analysis.options.order == Order::Document;
-        left.settled = if document_order { !matcher.is_within_wanted() } else { matcher.is_settled(query) };
-        let outbox = &mut self.work.outboxes[if document_order { 0 } else { number }];
-        let outgoing = &mut self.work.outgoing[number];
-        outbox.take(left, matcher, outgoing, self.sink)?;
-        if let Some(bound) = outbox.bound() {
+        let document_order = self.request.analysis.options.order == Order::Document;
+        left.settled = if document_order { !matcher.bytes_still_needed() } else { matcher.is_settled(query) };
+        let queue = &mut self.state.queues[if document_order { 0 } else { number }];
+        let extracts = &mut self.state.extracts[number];
+        queue.push(left, matcher, extracts, self.sink)?;
+        if let Some(bound) = queue.bound() {
             matcher.bound(query, bound);
         }
-        self.settle_before_release(matcher)
+        self.flush_before_release(matcher)
     }
 
-    /// In document order, returns the values held inside a value whose bytes are released next,
-    /// including one of a sample.
-    fn settle_before_release(&mut self, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
-        let document_order = self.asked.analysis.options.order == Order::Document;
-        match self.work.outboxes.first_mut() {
-            Some(shared) if shared.is_holding() && document_order && !matcher.is_within_wanted() => {
-                shared.settle(matcher, &mut self.work.outgoing, self.sink)
+    /// In document order, emits the held matches inside a value, or inside a sample's candidate,
+    /// before the cursor releases its bytes.
+    fn flush_before_release(&mut self, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
+        let document_order = self.request.analysis.options.order == Order::Document;
+        match self.state.queues.first_mut() {
+            Some(shared) if shared.holds_matches() && document_order && !matcher.bytes_still_needed() => {
+                shared.flush(matcher, &mut self.state.extracts, self.sink)
             }
             _ => Ok(()),
         }
     }
 
-    fn settled(&mut self, query: QueryId, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
-        if self.asked.analysis.options.order == Order::Document {
+    fn on_settled(&mut self, query: QueryId, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
+        if self.request.analysis.options.order == Order::Document {
             return Ok(());
         }
         if let Role::Extract(number) = self.role(query) {
-            self.work.outboxes[number].settle(matcher, &mut self.work.outgoing, self.sink)?;
+            self.state.queues[number].flush(matcher, &mut self.state.extracts, self.sink)?;
         }
         Ok(())
     }
 
     fn check_array(&self, number: usize, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
         let Some(kind) = matcher.kind().filter(|kind| *kind != Kind::Array) else { return Ok(()) };
-        let measure = &self.asked.analysis.measures[self.work.drawn_for[number]];
-        let Measure::Sample(sample) = measure else { unreachable!("a sample is drawn for {measure:?}") };
+        let measure = &self.request.analysis.measures[self.state.sample_measures[number]];
+        let Measure::Sample(sample) = measure else { unreachable!("expected a sample, got {measure:?}") };
         Err(Error::NotAnArray { query: sample.query.shorthand(), kind })
     }
 
     fn check_countable(&self, number: usize, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
-        let counting = &self.work.counting[number];
+        let counting = &self.state.counting[number];
         let (Some(kind), Some(wanted)) = (matcher.kind(), counting.wanted_kind()) else { return Ok(()) };
         if kind == wanted {
             return Ok(());
         }
-        let measure = &self.asked.analysis.measures[counting.measure];
-        let Measure::Count(count) = measure else { unreachable!("matches are counted for {measure:?}") };
+        let measure = &self.request.analysis.measures[counting.measure];
+        let Measure::Count(count) = measure else { unreachable!("expected a count, got {measure:?}") };
         let wanted = counting.count_as.name();
-        // What a query selects several of is counted, not what is in them; so are the records of a
-        // stream.
+        // The suggestion depends on the query. If it selects several nodes, or the input is a
+        // stream, count the nodes; if it selects one object, count its members.
         let framing = matcher.cursor().framing();
         let is_stream = !matches!(framing, Framing::Single | Framing::Auto) || matcher.cursor().record() > 0;
         let is_one = count.query.is_singular() && !is_stream;

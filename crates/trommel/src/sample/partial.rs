@@ -1,4 +1,4 @@
-//! Samples of parts of an input, to be stored and merged.
+//! Samples of parts of an input, which are stored and merged.
 
 use serde::{Deserialize, Serialize};
 use trommel_sampler::{First, Last, Reservoir, Strata};
@@ -7,12 +7,12 @@ use super::answer;
 use crate::error::Error;
 use crate::report::SampleAnswer;
 
-/// Why a part has no systematic sample.
-pub(crate) const NO_SYSTEMATIC: &str = "a systematic sample cannot be drawn from parts: ask for a random one";
+/// The error of a systematic sample of a part.
+pub(crate) const NO_SYSTEMATIC: &str = "a systematic sample cannot be drawn from parts: draw a random sample";
 
-/// A sample whose values stand for themselves.
+/// A sample that holds its values.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[expect(clippy::large_enum_variant, reason = "one a sample, and boxed where it is kept")]
+#[expect(clippy::large_enum_variant, reason = "there is one per sample, and it is boxed")]
 pub(crate) enum PartialSample {
     Random(Reservoir<String>),
     First(First<String>),
@@ -21,7 +21,7 @@ pub(crate) enum PartialSample {
 }
 
 impl PartialSample {
-    /// Takes in the sample of the part that follows.
+    /// Merges the sample of the part that follows.
     pub(crate) fn merge(self, later: Self) -> Result<Self, Error> {
         Ok(match (self, later) {
             (Self::Random(sample), Self::Random(later)) => Self::Random(sample.merge(later)),
@@ -32,7 +32,7 @@ impl PartialSample {
         })
     }
 
-    /// The sample.
+    /// Returns the sample.
     pub(crate) fn finish(self) -> SampleAnswer {
         match self {
             Self::Random(sample) => answer(sample.into_sample(), None),

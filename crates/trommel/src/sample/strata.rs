@@ -1,4 +1,4 @@
-//! Samples by groups.
+//! Stratified samples: one reservoir per group.
 
 use trommel_base::Cancel;
 use trommel_path::{Matcher, Order, Plan, PlanOptions, Query, Scratch};
@@ -11,37 +11,37 @@ use crate::control::check;
 use crate::error::Error;
 use crate::measure::Sample;
 
-/// A sample by groups being drawn.
+/// A stratified sample while it is drawn.
 pub(super) struct Stratified {
     pub(super) strata: Strata<Option<String>, Slot>,
-    pub(super) grouping: Grouping,
+    pub(super) grouping: GroupKey,
 }
 
-/// Tells which group a candidate belongs to.
-pub(super) struct Grouping {
+/// The query that assigns candidates to groups.
+pub(super) struct GroupKey {
     plan: Plan,
     scratch: Scratch,
-    /// The bytes by which the last candidate is grouped, without white space; none where nothing is
+    /// The last candidate's key: the selected bytes without white space. Empty if nothing is
     /// selected.
     key: Vec<u8>,
 }
 
-impl Grouping {
+impl GroupKey {
     pub(super) fn new(query: &Query, options: &Options) -> Self {
         let within = PlanOptions::new().order(Order::Any).duplicates(options.duplicates);
         let plan = Plan::new(std::slice::from_ref(query), within);
         Self { plan, scratch: Scratch::new(), key: Vec::new() }
     }
 
-    /// What the candidate is grouped by that was just entered.
+    /// Returns the key of the candidate that the matcher just entered.
     pub(super) fn key(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<&[u8], Error> {
-        let span = matcher.look(&self.plan, &mut self.scratch)?;
+        let span = matcher.find_first(&self.plan, &mut self.scratch)?;
         self.key.clear();
         if let Some(bytes) = span.and_then(|span| matcher.cursor().bytes(span)) {
             compact(bytes, &mut self.key);
         }
         if self.key.len() > Sample::STRATUM_BYTES {
-            let limit = Limit::Other("the length of what items are grouped by", Sample::STRATUM_BYTES as u64);
+            let limit = Limit::Other("the length of a group key", Sample::STRATUM_BYTES as u64);
             let offset = span.map_or(0, |span| span.start);
             return Err(trommel_reader::Error::plain(ErrorKind::Limit(limit), offset).into());
         }
@@ -53,9 +53,9 @@ impl Grouping {
 pub(super) struct Candidate<'k> {
     /// The key of its group.
     pub(super) key: &'k [u8],
-    /// How often it is in the population.
+    /// The number of times it occurs in the population.
     pub(super) times: u64,
-    /// Its offset.
+    /// Its byte offset.
     pub(super) start: u64,
 }
 

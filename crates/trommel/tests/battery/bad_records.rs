@@ -1,4 +1,4 @@
-//! Records that are no JSON: left out of every answer and reported, or the end of the run.
+//! Malformed records: skipped and reported, or the end of the run.
 
 use trommel::path::Query;
 use trommel::reader::{ErrorKind, Framing, Syntax, Validation};
@@ -6,7 +6,7 @@ use trommel::{Analysis, Document, Error, OnBadRecord, Sample, Strategy};
 use trommel_testkit::generate::{Random, Shape, damage, document};
 use trommel_testkit::naive::{self, Record};
 
-use crate::support::{Memory, Source, cases, naive_framing, query, run, sample_of, shown, size};
+use crate::support::{Memory, Source, answer_text, cases, naive_framing, query, run, sample_of, size};
 
 fn everything() -> Analysis {
     Analysis::new()
@@ -16,7 +16,7 @@ fn everything() -> Analysis {
         .stats()
 }
 
-/// A stream some of whose records are damaged, and one of the good ones alone.
+/// A stream with some malformed records, and the stream of the others alone.
 fn damaged_stream(seed: u64, framing: Framing) -> Vec<u8> {
     let mut random = Random::new(seed);
     let shape = Shape { layout: generate_layout(), ..Shape::plain() };
@@ -39,8 +39,8 @@ fn generate_layout() -> trommel_testkit::generate::Layout {
     trommel_testkit::generate::Layout::OneLine
 }
 
-/// Line and column of an offset, counted from 1.
-fn place(text: &[u8], offset: u64) -> (u64, u64) {
+/// One-based line and column of an offset.
+fn position(text: &[u8], offset: u64) -> (u64, u64) {
     let before = &text[..offset as usize];
     let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     let line = before.split(|&byte| byte == b'\n').count() as u64;
@@ -48,10 +48,10 @@ fn place(text: &[u8], offset: u64) -> (u64, u64) {
     (line, column)
 }
 
-/// A bad record adds nothing to any answer, is reported with its number and place, and the good
-/// ones keep their numbers.
+/// A malformed record adds nothing to any answer, and is reported with its number and position. The
+/// other records keep their numbers.
 #[test]
-fn bad_records_are_left_out_of_every_answer() {
+fn malformed_records_add_nothing_to_any_answer() {
     let mut bad = 0;
     for seed in 0..cases(400, 5000) {
         let framing = [Framing::Lines, Framing::JsonSeq][seed as usize % 2];
@@ -71,7 +71,7 @@ fn bad_records_are_left_out_of_every_answer() {
         let (report, memory) = run(&skip, &mut Source::pick(seed).document(&text, framing)).unwrap();
         let (clean, heard) = run(&skip, &mut Document::from_bytes(alone).framing(framing)).unwrap();
         for number in 0..2 {
-            assert_eq!(shown(&report.answers[number]), shown(&clean.answers[number]), "{note}");
+            assert_eq!(answer_text(&report.answers[number]), answer_text(&clean.answers[number]), "{note}");
         }
         let (found, expected) = (sample_of(&report.answers[2]), sample_of(&clean.answers[2]));
         assert_eq!(found, expected, "{note}");
@@ -95,16 +95,16 @@ fn bad_records_are_left_out_of_every_answer() {
             (good.len() as u64, damaged.len() as u64)
         );
         assert_eq!(report.coverage.bytes_read, text.len() as u64, "{note}");
-        let told: Vec<u64> = memory.damages().iter().map(|told| told.record).collect();
-        assert_eq!(told, damaged.iter().map(|(number, _)| *number as u64).collect::<Vec<_>>(), "{note}");
+        let reported: Vec<u64> = memory.damages().iter().map(|reported| reported.record).collect();
+        assert_eq!(reported, damaged.iter().map(|(number, _)| *number as u64).collect::<Vec<_>>(), "{note}");
     }
-    assert!(bad > 300, "records were bad: {bad}");
+    assert!(bad > 300, "malformed records: {bad}");
 }
 
-/// Without leave to skip, the first bad record ends the run, at its byte, line and column; what
-/// came before was handed out.
+/// By default the first malformed record ends the run, at its byte, line, and column. The values
+/// before it were emitted.
 #[test]
-fn the_first_bad_record_ends_the_run() {
+fn stops_at_the_first_malformed_record() {
     for seed in 0..cases(300, 5000) {
         let framing = [Framing::Lines, Framing::JsonSeq][seed as usize % 2];
         let text = damaged_stream(seed, framing);
@@ -116,16 +116,17 @@ fn the_first_bad_record_ends_the_run() {
         match everything().run_with(&mut document, &mut memory).unwrap_err() {
             Error::Read { error, record } => {
                 assert_eq!(record, Some(bad as u64), "seed {seed} {error}");
-                // Of a wrong word we name the first byte, the oracle the first wrong one.
+                // In an invalid literal, trommel reports its first byte, the oracle the first
+                // differing one.
                 let word = error.kind() == ErrorKind::Syntax(Syntax::Literal);
-                // A record that ends within a character ends too early; to the oracle the character
-                // is bad.
+                // A record that ends within a character is truncated; for the oracle the character
+                // is invalid.
                 let cut = error.kind() == ErrorKind::Syntax(Syntax::UnterminatedString)
                     && (offset..offset + 4).contains(&error.offset());
                 let is_there = error.offset() == offset || word && error.offset() < offset || cut;
                 assert!(is_there, "seed {seed}: {error}, not at {offset} of {}", text.escape_ascii());
-                let found = error.place().unwrap();
-                assert_eq!((found.line, found.column), place(&text, error.offset()), "seed {seed}");
+                let found = error.line_column().unwrap();
+                assert_eq!((found.line, found.column), position(&text, error.offset()), "seed {seed}");
             }
             other => panic!("seed {seed}: {other}"),
         }
@@ -134,26 +135,26 @@ fn the_first_bad_record_ends_the_run() {
 }
 
 #[test]
-fn more_than_allowed_are_too_many() {
+fn fails_beyond_the_allowed_number() {
     let text = "1\nx\n2\ny\n3\nz\n4\n";
     for at_most in 0..5 {
         let skip = Analysis::new().extract(Query::root()).on_bad_record(OnBadRecord::Skip { at_most });
         let mut memory = Memory::default();
         let ran = skip.run_with(&mut Document::from_bytes(text).framing(Framing::Lines), &mut memory);
-        let told = memory.damages();
+        let reported = memory.damages();
         if at_most >= 3 {
             assert_eq!(ran.unwrap().coverage.bad_records, 3);
-            assert_eq!((memory.texts().join(""), told.len()), ("1234".into(), 3));
+            assert_eq!((memory.texts().join(""), reported.len()), ("1234".into(), 3));
         } else {
             assert!(matches!(ran, Err(Error::TooManyBadRecords { at_most: found }) if found == at_most));
-            assert_eq!(told.len() as u64, at_most + 1, "the one too many is told of");
+            assert_eq!(reported.len() as u64, at_most + 1, "the record beyond the limit is reported");
         }
     }
 }
 
-/// Only a delimiter tells where the next record begins.
+/// Only a delimiter shows where the next record begins.
 #[test]
-fn without_delimiters_nothing_is_skipped() {
+fn skips_only_in_framings_with_delimiters() {
     let skip = Analysis::new().extract(Query::root()).on_bad_record(OnBadRecord::Skip { at_most: 9 });
     for (text, framing) in [
         ("1\nx\n2", Framing::Concatenated),
@@ -166,12 +167,12 @@ fn without_delimiters_nothing_is_skipped() {
         assert!(matches!(error, Error::Read { .. }), "{framing:?}");
         assert!(memory.damages().is_empty());
     }
-    // In `auto`, a text sequence is found by its first byte, and has delimiters.
+    // In `auto`, a text sequence is detected by its first byte, and has delimiters.
     let (report, memory) = run(&skip, &mut Document::from_bytes("\u{1e}x\n\u{1e}2\n")).unwrap();
     assert_eq!((memory.texts(), report.coverage.bad_records), (vec!["2".to_owned()], 1));
 }
 
-/// An error that is none of the content is never skipped.
+/// An error that is not in the content is never skipped.
 #[test]
 fn failures_of_the_input_are_not_skipped() {
     let skip = Analysis::new().count(query("$..*")).on_bad_record(OnBadRecord::Skip { at_most: u64::MAX });
@@ -183,9 +184,9 @@ fn failures_of_the_input_are_not_skipped() {
     assert!(error.to_string().contains("UTF-16"), "{error}");
 }
 
-/// A record that breaks a limit is as bad as one that is no JSON.
+/// A record that exceeds a limit is skipped like a malformed one.
 #[test]
-fn records_beyond_a_limit_are_bad_ones() {
+fn records_beyond_a_limit_are_malformed() {
     let mut limits = trommel::reader::Limits::default();
     limits.depth = 3;
     let skip =

@@ -5,12 +5,12 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use trommel::reader::{ErrorKind, Framing};
-use trommel::{Analysis, Document, Error, Extract, Found, Measure, Progress, Report};
+use trommel::{Analysis, Document, Error, Extract, Match, Measure, Progress, Report};
 use trommel_testkit::generate::Random;
 
-use crate::support::{Scratch, query, shown};
+use crate::support::{Scratch, answer_text, query};
 
-/// How a file changes.
+/// A change of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Change {
     Truncate,
@@ -44,11 +44,11 @@ impl Change {
     }
 }
 
-fn questions() -> Analysis {
+fn all_measures() -> Analysis {
     Analysis::new().count(query("$..a")).extract(query("$..a")).stats()
 }
 
-/// Runs, and changes the file when `at` bytes have passed.
+/// Runs, and changes the file once `at` bytes were read.
 fn run_and_change(
     path: &Path,
     framing: Framing,
@@ -61,11 +61,12 @@ fn run_and_change(
             change();
         }
     };
-    questions().window(4096).on_progress(once).run(&mut Document::open(path).unwrap().framing(framing))
+    all_measures().window(4096).on_progress(once).run(&mut Document::open(path).unwrap().framing(framing))
 }
 
-/// R22: truncated, grown, overwritten or replaced at any point, a file that is read through a
-/// window gives the right answer or says that it changed: never another answer, never a signal.
+/// R22: a file that is read through a window is truncated, grown, overwritten, or replaced at any
+/// point. The run returns the right answer or the error that the file changed, never another
+/// answer, and never a signal.
 #[test]
 fn a_file_that_changes_is_noticed() {
     let item = r#"{"a": [1, {"a": "text"}], "b": null}"#;
@@ -73,8 +74,8 @@ fn a_file_that_changes_is_noticed() {
     let lines = format!("{}\n", vec![item; 3000].join("\n"));
     for (text, framing, more) in [(document, Framing::Single, " \n"), (lines, Framing::Lines, "{\"a\": 1}\n")]
     {
-        let right = questions().run(&mut Document::from_bytes(text.clone()).framing(framing)).unwrap();
-        let right: Vec<String> = right.answers.iter().map(shown).collect();
+        let right = all_measures().run(&mut Document::from_bytes(text.clone()).framing(framing)).unwrap();
+        let right: Vec<String> = right.answers.iter().map(answer_text).collect();
         let mut random = Random::new(22);
         for (number, change) in (0..20).flat_map(|number| CHANGES.map(|change| (number, change))) {
             let file = Scratch::new("changing", text.as_bytes());
@@ -85,9 +86,9 @@ fn a_file_that_changes_is_noticed() {
             });
             match ran {
                 Ok(report) => {
-                    // The clock of a file system is coarse: a change right after the opening may be
-                    // too soon for it.
-                    let answers: Vec<String> = report.answers.iter().map(shown).collect();
+                    // File timestamps are coarse: a change right after opening may have the same
+                    // one.
+                    let answers: Vec<String> = report.answers.iter().map(answer_text).collect();
                     assert_eq!(answers, right, "{change:?} {number} {framing:?}");
                 }
                 Err(Error::Read { error, .. }) => {
@@ -104,7 +105,7 @@ fn a_file_that_changes_is_noticed() {
     }
 }
 
-/// A log that grows while it is read is read up to where it ended when it was opened.
+/// A log that grows while it is read is read up to its length at opening.
 #[test]
 fn a_log_may_grow() {
     let line = "{\"a\": 1}\n";
@@ -119,9 +120,9 @@ fn a_log_may_grow() {
     assert_eq!(report.answers[0].count(), Some(4));
 }
 
-/// A log that is being written to is read up to its last full record.
+/// A log that is being written is read up to its last complete record.
 #[test]
-fn a_record_that_is_being_written_is_left_out() {
+fn omits_a_record_that_is_still_being_written() {
     for (half, rest) in
         [("{\"a\": 2", "}\n"), ("{\"a\": \"x", "y\"}\n"), ("12", "34\n"), ("{\"a\": 4}", "\n")]
     {
@@ -131,7 +132,7 @@ fn a_record_that_is_being_written_is_left_out() {
         log.write_all(rest.as_bytes()).unwrap();
         let analysis = Analysis::new().extract(query("$.a")).count(query("$")).stats();
         let mut found = Vec::new();
-        let mut sink = |value: &Found<'_>| {
+        let mut sink = |value: &Match<'_>| {
             found.push(value.value.to_vec());
             Ok(())
         };
@@ -139,7 +140,7 @@ fn a_record_that_is_being_written_is_left_out() {
         assert_eq!((found, report.answers[1].count()), (vec![b"1".to_vec()], Some(1)), "{half}");
         assert_eq!((report.coverage.records, report.coverage.bytes_read), (1, 9), "{half}");
     }
-    // Nobody writes to this one: it was cut off.
+    // No process writes to this one: it is truncated.
     let file = Scratch::new("app.jsonl", b"{\"a\": 1}\n{\"a\": 2");
     let error = Analysis::new().stats().run(&mut Document::open(file.path()).unwrap()).unwrap_err();
     assert!(error.to_string().contains("ends inside a value"), "{error}");
@@ -147,7 +148,7 @@ fn a_record_that_is_being_written_is_left_out() {
 
 /// A limit that ends the run before the end does not hide the change.
 #[test]
-fn a_change_is_noticed_at_an_early_end_too() {
+fn notices_changes_when_a_limit_ends_the_run() {
     let file = Scratch::new("changing.json", b"[1, 2, 3]");
     let mut document = Document::open(file.path()).unwrap();
     let mut limited = Extract::new(query("$[*]"));
@@ -161,9 +162,9 @@ fn a_change_is_noticed_at_an_early_end_too() {
     );
 }
 
-/// A file that is packed is watched, too.
+/// Changes of a compressed file are noticed too.
 #[test]
-fn a_packed_file_that_changes_is_noticed() {
+fn notices_changes_of_compressed_files() {
     let text = format!("[{}]", vec!["1"; 500_000].join(","));
     let file = Scratch::new("packed.json.gz", &crate::support::gzip(text.as_bytes()));
     let path = file.path().to_owned();

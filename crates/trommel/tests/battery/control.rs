@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use trommel::path::{Order, Query};
 use trommel::reader::Framing;
 use trommel::{
-    Analysis, Cancel, Document, Error, Extract, Found, Measure, Progress, Sample, Stats, Strategy,
+    Analysis, Cancel, Document, Error, Extract, Match, Measure, Progress, Sample, Stats, Strategy,
 };
 use trommel_testkit::repeat::Repeat;
 
 use crate::support::{Scratch, Source, cases, gzip, query, size};
 
-/// A reader that says when reading is on its way.
+/// A reader that signals when reading has started.
 struct Started<R> {
     reader: R,
     reads: Arc<AtomicUsize>,
@@ -28,26 +28,25 @@ impl<R: Read> Read for Started<R> {
     }
 }
 
-/// Milliseconds that a run may take to stop: as promised where all tests run at their full numbers,
-/// and with a margin for a busy machine and a build without optimisation.
-fn soon() -> Duration {
+/// The time a run may take to stop: as promised where all tests run at their full numbers, and with
+/// a margin for a busy machine and a build without optimization.
+fn max_delay() -> Duration {
     Duration::from_millis(cases(2000, 50))
 }
 
-/// Tries it anew where it takes longer: on a busy machine a thread may have to wait that long for
-/// its turn.
+/// Repeats an attempt that takes longer: on a busy machine a thread may wait that long for a core.
 fn stops(name: &str, attempt: impl Fn() -> Duration) {
     let mut took = Vec::new();
     while took.len() < 5 {
         took.push(attempt());
-        if took.last().is_some_and(|took| *took < soon()) {
+        if took.last().is_some_and(|took| *took < max_delay()) {
             return;
         }
     }
     panic!("{name}: took {took:?}");
 }
 
-/// How long a run goes on after it was cancelled.
+/// The time that a run continues after it was cancelled.
 fn time_to_stop(
     name: &str,
     analysis: &Analysis,
@@ -76,7 +75,7 @@ fn time_to_stop(
     at.saturating_duration_since(raised)
 }
 
-/// R31: whatever a run is busy with, it stops soon after the flag is raised. The inputs would take
+/// R31: whatever a run is doing, it stops soon after the token is cancelled. The inputs would take
 /// minutes to hours.
 #[test]
 fn a_cancelled_run_stops() {
@@ -108,10 +107,10 @@ fn a_cancelled_run_stops() {
     }
 }
 
-/// R31: also where no byte passes: in many ways to one node, and in filters that go over the same
-/// bytes again and again.
+/// R31: this holds where the cursor does not move: many selections of one node, and filters that
+/// read the same bytes repeatedly.
 #[test]
-fn a_cancelled_run_stops_where_no_byte_passes() {
+fn a_cancelled_run_stops_between_reads() {
     let time = |name: &str, analysis: &Analysis, text: &str| {
         let begun = Instant::now();
         let is_on_its_way = || begun.elapsed() > Duration::from_millis(50);
@@ -131,14 +130,14 @@ fn a_cancelled_run_stops_where_no_byte_passes() {
     stops("filter", || time("filter", &again, &wide));
 }
 
-/// R31: on several threads, and while values are handed out.
+/// R31: on several threads, and while values are emitted.
 #[test]
 fn a_cancelled_run_stops_on_every_thread() {
     let text: String = "{\"a\": [1, 2, 3, 4, 5, 6, 7, 8, 9]}\n".repeat(300_000);
     let cancel = Cancel::new();
     let analysis = Analysis::new().extract(query("$.a[*]")).threads(4).cancel_with(&cancel);
     let mut heard = 0_u64;
-    let mut sink = |_: &Found<'_>| {
+    let mut sink = |_: &Match<'_>| {
         heard += 1;
         if heard == 100_000 {
             cancel.cancel();
@@ -152,7 +151,7 @@ fn a_cancelled_run_stops_on_every_thread() {
 }
 
 #[test]
-fn a_raised_flag_lets_nothing_begin() {
+fn a_cancelled_token_prevents_the_run() {
     let cancel = Cancel::new();
     cancel.cancel();
     assert!(cancel.is_cancelled() && cancel.clone().is_cancelled());
@@ -164,23 +163,23 @@ fn a_raised_flag_lets_nothing_begin() {
 }
 
 fn progress(analysis: &Analysis, document: &mut Document) -> Vec<Progress> {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let heard = told.clone();
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let heard = reported.clone();
     let analysis = analysis.clone().on_progress(move |progress| heard.lock().unwrap().push(progress));
     analysis.run(document).unwrap();
-    let told = told.lock().unwrap();
-    told.clone()
+    let reported = reported.lock().unwrap();
+    reported.clone()
 }
 
-fn check(told: &[Progress], bytes: u64, total: Option<u64>, note: &str) {
-    assert!(told.windows(2).all(|pair| pair[0].bytes < pair[1].bytes), "never less: {note} {told:?}");
-    assert!(told.iter().all(|progress| progress.total == total), "{note} {told:?}");
-    assert_eq!(told.last().unwrap().bytes, bytes, "{note}");
+fn check(reported: &[Progress], bytes: u64, total: Option<u64>, note: &str) {
+    assert!(reported.windows(2).all(|pair| pair[0].bytes < pair[1].bytes), "never less: {note} {reported:?}");
+    assert!(reported.iter().all(|progress| progress.total == total), "{note} {reported:?}");
+    assert_eq!(reported.last().unwrap().bytes, bytes, "{note}");
     assert!(total.is_none_or(|total| total == bytes), "the last is the total: {note}");
 }
 
-/// R32: what is told grows, and ends with all of it; at least once a MiB on a slice, and once a
-/// read on a stream.
+/// R32: progress grows and ends at the total. It is reported at least once per MiB on a slice, and
+/// once per read on a stream.
 #[test]
 fn progress_grows_to_the_total() {
     let lines = "{\"a\": [1, 2, 3], \"pad\": \"xxxxxxxxxxxxxxxxxxxxxxxx\"}\n".repeat(120_000);
@@ -195,52 +194,52 @@ fn progress_grows_to_the_total() {
             let analysis = analysis.clone().threads(threads);
             let note = format!("{name} {threads}");
             let bytes = || Document::from_bytes(lines.clone()).framing(Framing::Lines);
-            let told = progress(&analysis, &mut bytes());
-            check(&told, passes * length, Some(passes * length), &note);
-            assert!(told.len() as u64 >= (passes * length) >> 20, "{note} {}", told.len());
-            let told = progress(&analysis, &mut Document::open(file.path()).unwrap());
-            check(&told, passes * length, Some(passes * length), &note);
-            assert!(told.len() as u64 >= (passes * length) >> 16, "{note} {}", told.len());
+            let reported = progress(&analysis, &mut bytes());
+            check(&reported, passes * length, Some(passes * length), &note);
+            assert!(reported.len() as u64 >= (passes * length) >> 20, "{note} {}", reported.len());
+            let reported = progress(&analysis, &mut Document::open(file.path()).unwrap());
+            check(&reported, passes * length, Some(passes * length), &note);
+            assert!(reported.len() as u64 >= (passes * length) >> 16, "{note} {}", reported.len());
             let packed = gzip(lines.as_bytes());
-            let told = progress(&analysis, &mut Document::from_bytes(packed).framing(Framing::Lines));
-            check(&told, passes * length, None, &note);
+            let reported = progress(&analysis, &mut Document::from_bytes(packed).framing(Framing::Lines));
+            check(&reported, passes * length, None, &note);
         }
     }
 }
 
-/// R32: while a pipe trickles, each read is told of.
+/// R32: while a pipe is slow, each read is reported.
 #[test]
-fn progress_is_told_at_every_read() {
+fn reports_progress_at_every_read() {
     let text = format!("[{}]", vec!["1"; 1000].join(","));
     let mut document = Source::Reads(10).document(text.as_bytes(), Framing::Auto);
-    let told = progress(&Analysis::new().count(query("$[*]")), &mut document);
-    check(&told, 2001, None, "pipe");
-    assert!(told.len() >= 190, "{}", told.len());
+    let reported = progress(&Analysis::new().count(query("$[*]")), &mut document);
+    check(&reported, 2001, None, "pipe");
+    assert!(reported.len() >= 190, "{}", reported.len());
 }
 
-/// R32: what is kept to be read again, and what is read again, does not make it go back.
+/// R32: progress does not decrease when an input is spooled, nor when it is read again.
 #[test]
-fn progress_does_not_go_back_when_reading_does() {
+fn progress_never_decreases_on_rereads() {
     let text = format!("[{}]", vec!["1"; 100_000].join(","));
     let length = text.len() as u64;
     let sample = Sample::new(query("$"), size(9)).strategy(Strategy::Systematic(None));
-    let told = progress(
+    let reported = progress(
         &Analysis::new().sample(sample),
         &mut Source::Reads(4096).document(text.as_bytes(), Framing::Auto),
     );
-    assert!(told.windows(2).all(|pair| pair[0].bytes < pair[1].bytes), "{told:?}");
-    assert_eq!(told.last().map(|last| (last.bytes, last.total)), Some((3 * length, Some(3 * length))));
+    assert!(reported.windows(2).all(|pair| pair[0].bytes < pair[1].bytes), "{reported:?}");
+    assert_eq!(reported.last().map(|last| (last.bytes, last.total)), Some((3 * length, Some(3 * length))));
     let arrays = format!("{text}\n{text}\n");
-    let told = progress(
+    let reported = progress(
         &Analysis::new().sample(Sample::new(query("$"), size(9))),
         &mut Document::from_bytes(arrays),
     );
-    check(&told, 2 * length + 2, Some(2 * length + 2), "a stream of arrays");
+    check(&reported, 2 * length + 2, Some(2 * length + 2), "a stream of arrays");
 }
 
-/// The callback is never called from two threads at once, and may be slow.
+/// The callback is never called by two threads at once, and may be slow.
 #[test]
-fn progress_is_told_by_one_at_a_time() {
+fn never_reports_progress_concurrently() {
     let lines = "{\"a\": [1, 2, 3]}\n".repeat(600_000);
     let (busy, calls) = (AtomicU64::new(0), Arc::new(AtomicU64::new(0)));
     let counted = calls.clone();

@@ -1,10 +1,10 @@
-//! Numbers: of nodes, elements and members, with and without a filter.
+//! Counts of nodes, elements, and members, with and without a filter.
 
 use trommel::path::{Duplicates, Logical, Query, Selector};
 use trommel::reader::{Framing, Kind, Validation};
 use trommel::{Analysis, Count, CountAs, Document, Error, Measure, NotCountable};
 use trommel_testkit::evaluate::Node;
-use trommel_testkit::generate::{self, Random, Shape, Wishes, stream};
+use trommel_testkit::generate::{self, QueryOptions, Random, Shape, stream};
 use trommel_testkit::naive;
 
 use crate::support::{Source, cases, naive_framing, nodes, query, run_bytes};
@@ -16,7 +16,7 @@ fn count(count: Count) -> Analysis {
     Analysis::new().ask(Measure::Count(count))
 }
 
-/// The number, by the oracle; or where the first node of the wrong type stands.
+/// The number according to the oracle, or the location of the first node of the wrong type.
 fn expected(
     text: &[u8],
     framing: Framing,
@@ -38,7 +38,7 @@ fn expected(
         _ => {
             let passes = |(_, node): &&(u64, Node)| {
                 let Some(filter) = filter else { return true };
-                // The node as the only element of an array: the filter looks at nothing else.
+                // The node as the only element of an array: the filter reads nothing else.
                 let alone = [b"[", &text[node.span.range()], b"]"].concat();
                 !nodes(&alone, Framing::Single, &Query::root().with_filter(filter.clone()), false).is_empty()
             };
@@ -48,7 +48,7 @@ fn expected(
     wrong.map_or(Ok(children), |wrong| Err(wrong.clone()))
 }
 
-/// A filter out of a random query, if there is one that looks at nothing outside of its candidate.
+/// A filter from a random query, if one reads nothing outside its candidate.
 fn filter_of(query: &Query) -> Option<Logical> {
     let selectors = query.segments().iter().flat_map(|segment| &segment.selectors);
     let mut filters = selectors.filter_map(|selector| match selector {
@@ -58,8 +58,8 @@ fn filter_of(query: &Query) -> Option<Logical> {
     filters.find(|filter| !filter.to_string().contains('$'))
 }
 
-/// Every kind of count, with and without a filter, on every kind of input, is what the oracle
-/// counts.
+/// Every kind of count, with and without a filter, on every kind of input, equals the oracle's
+/// count.
 #[test]
 fn counts_are_those_of_the_oracle() {
     let mut filtered = 0;
@@ -68,7 +68,7 @@ fn counts_are_those_of_the_oracle() {
         let framing = [Framing::Single, Framing::Lines, Framing::JsonSeq][random.weighted(&[2, 1, 1])];
         let text = stream(seed, &Shape::plain(), naive_framing(framing), random.between(1, 4));
         let first = naive::records(&text, naive_framing(framing))[0].outcome.clone().unwrap();
-        let wishes = Wishes { patterns: false, ..Wishes::default() };
+        let wishes = QueryOptions { patterns: false, ..QueryOptions::default() };
         let query = query(&generate::query(seed, &first, &wishes));
         let filter = (1..30).find_map(|number| {
             filter_of(&self::query(&generate::query(seed + number * 1000, &first, &wishes)))
@@ -135,7 +135,7 @@ fn refusal(text: &str, path: &str, kind: CountAs) -> NotCountable {
 }
 
 #[test]
-fn what_cannot_be_counted_is_named_with_what_can() {
+fn suggests_a_kind_of_count_that_works() {
     let text = r#"{"a": [[1], {"b": 2}, "x"], "b": {}}"#;
     let what = refusal(text, "$.a[*]", CountAs::ArrayLength);
     assert_eq!(
@@ -146,7 +146,7 @@ fn what_cannot_be_counted_is_named_with_what_can() {
     assert_eq!((what.location.as_str(), what.instead), ("$['a'][0]", "array_length"));
     let what = refusal(text, "$.a[2]", CountAs::ObjectKeys);
     assert_eq!((what.location.as_str(), what.kind, what.instead), ("$['a'][2]", Kind::String, "matches"));
-    // What is named as a way out works.
+    // The suggested kind works.
     for path in ["$.a[1]", "$.a[0]", "$.a[2]"] {
         for kind in [CountAs::ArrayLength, CountAs::ObjectKeys] {
             let asked = Count::new(query(path)).count_as(kind);
@@ -189,7 +189,7 @@ fn repeated_names_count_by_the_policy() {
     assert_eq!(run_bytes(&count(members), text).unwrap().answers[0].count(), Some(3));
 }
 
-/// A number of ways beyond 64 bits is the largest number, not a small one.
+/// A number of selections beyond 64 bits saturates.
 #[test]
 fn counts_saturate() {
     let often = query(&format!("${}", "[0,0]".repeat(70)));

@@ -1,4 +1,4 @@
-//! What a run says it has read.
+//! The coverage of a run.
 
 use trommel::path::Query;
 use trommel::reader::{Framing, Validation};
@@ -15,7 +15,7 @@ fn facts(coverage: Coverage) -> (u64, Option<u64>, u64, bool) {
 }
 
 #[test]
-fn what_was_read_is_said() {
+fn reports_bytes_and_records_read() {
     let text = b"{\"a\": [1, 2]}\n";
     let analysis = Analysis::new().count(query("$..*"));
     for framing in [Framing::Single, Framing::Auto, Framing::Lines, Framing::Concatenated] {
@@ -25,7 +25,7 @@ fn what_was_read_is_said() {
     }
     let loose = analysis.clone().validation(Validation::Structural);
     assert!(!covered(&loose, &mut Document::from_bytes(&text[..])).strict);
-    // Of what is unpacked or read once the length is not known before.
+    // The length of compressed and read-once inputs is not known in advance.
     for document in
         [&mut Document::from_bytes(gzip(text)), &mut *Source::Reads(3).document(text, Framing::Auto)]
     {
@@ -38,24 +38,25 @@ fn what_was_read_is_said() {
     assert_eq!(facts(coverage), (0, Some(0), 0, true));
 }
 
-/// Under structural validation a decided document is left: the rest is not read, and no error in it
-/// is found.
+/// Under structural validation the run leaves a decided document: the rest is not read, and no
+/// error in it is found.
 #[test]
-fn a_decided_document_is_not_read_on() {
+fn stops_reading_a_decided_document() {
     let text = format!("{{\"a\": [7, {}], \"b\": [nul", "8, ".repeat(100_000) + "9");
     let first = Analysis::new().extract(query("$.a[0]")).validation(Validation::Structural);
     let coverage = covered(&first, &mut Document::from_bytes(text.clone()).framing(Framing::Single));
     assert!(coverage.bytes_read < 100 && !coverage.complete && coverage.records == 1, "{coverage:?}");
-    // On a reader no more than the windows needed is taken.
+    // A reader is read no further than the windows needed.
     let taken = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
-    let reader = Taken { text: std::io::Cursor::new(text.clone().into_bytes()), taken: taken.clone() };
+    let reader =
+        CountingReader { text: std::io::Cursor::new(text.clone().into_bytes()), taken: taken.clone() };
     covered(&first, &mut Document::from_reader(reader).framing(Framing::Single));
     assert!(taken.load(std::sync::atomic::Ordering::Relaxed) <= 2 << 16);
-    // Another question that wants the rest meets what is wrong there.
+    // Another measure that needs the rest finds the error there.
     let both = first.clone().count(query("$.b[*]"));
     assert!(both.run(&mut Document::from_bytes(text.clone()).framing(Framing::Single)).is_err());
-    // What may be the first of several records has to be passed over to know; a limit makes it
-    // unneeded.
+    // A document that may be the first of several must be skipped to find out, unless a limit makes
+    // that unnecessary.
     assert!(first.run(&mut Document::from_bytes(text.clone())).is_err());
     let limited = Analysis::new().ask(Measure::Extract(Extract::new(query("$.a[0]")).limit(1)));
     let loose = limited.clone().validation(Validation::Structural);
@@ -64,12 +65,12 @@ fn a_decided_document_is_not_read_on() {
     assert!(limited.run(&mut Document::from_bytes(text)).is_err());
 }
 
-struct Taken {
+struct CountingReader {
     text: std::io::Cursor<Vec<u8>>,
     taken: std::sync::Arc<std::sync::atomic::AtomicU64>,
 }
 
-impl std::io::Read for Taken {
+impl std::io::Read for CountingReader {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         let count = self.text.read(into)?;
         self.taken.fetch_add(count as u64, std::sync::atomic::Ordering::Relaxed);
@@ -77,10 +78,10 @@ impl std::io::Read for Taken {
     }
 }
 
-/// Under structural validation the rest of a decided line is not checked, and the coverage says so;
-/// unless every record is checked first.
+/// Under structural validation the rest of a decided line is not validated, and the coverage
+/// reports it; unless every record is validated first.
 #[test]
-fn a_decided_line_is_not_checked() {
+fn skips_validation_of_a_decided_line() {
     let text = "{\"a\": 1, \"b\": nul}\n{\"b\": 2, \"a\": 3}\n";
     let analysis = Analysis::new().extract(query("$.a")).validation(Validation::Structural);
     for threads in [1, 2] {
@@ -98,15 +99,15 @@ fn a_decided_line_is_not_checked() {
 }
 
 #[test]
-fn a_limit_of_none_reads_nothing() {
+fn a_limit_of_zero_reads_nothing() {
     let none = Analysis::new().ask(Measure::Extract(Extract::new(query("$..*")).limit(0)));
     let coverage = covered(&none, &mut Document::from_bytes("[1, 2, 3]"));
     assert_eq!((coverage.bytes_read, coverage.records, coverage.complete), (0, 0, false));
 }
 
-/// A sample and a description want everything: they are never decided before the end.
+/// Samples and statistics need every byte: they are never decided early.
 #[test]
-fn samples_and_descriptions_read_all() {
+fn samples_and_statistics_read_everything() {
     let text = "[1, 2, 3]";
     let analysis = Analysis::new().ask(Measure::Extract(Extract::new(query("$[0]")).limit(1))).sample(
         trommel::Sample::new(Query::root(), crate::support::size(1)).strategy(trommel::Strategy::First),

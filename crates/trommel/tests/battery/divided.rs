@@ -1,4 +1,4 @@
-//! One document on several threads: the number of threads changes nothing that can be seen.
+//! One document on several threads: the number of threads changes nothing observable.
 
 use std::fmt::Write as _;
 use std::num::NonZeroU64;
@@ -11,17 +11,17 @@ use trommel::{Analysis, Count, CountAs, Document, Measure, Sample, Stats, Strate
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::Random;
 
-use crate::parallel::told;
+use crate::parallel::reported;
 use crate::support::{Memory, query, size};
 
 const THREADS: &[usize] = &[1, 2, 3, 8];
 
-/// How many threads are tried where it is not their number that is in question.
+/// The numbers of threads for tests of something else.
 fn some_threads() -> &'static [usize] {
     if cases(0, 1) > 0 { THREADS } else { &[1, 3] }
 }
 
-/// An array of so many bytes of elements, each made from its number.
+/// An array of about `bytes` bytes, whose elements are made from their numbers.
 fn array(bytes: usize, mut element: impl FnMut(u64, &mut Random) -> String) -> String {
     let mut random = Random::new(1);
     let mut text = String::from("[");
@@ -34,23 +34,29 @@ fn array(bytes: usize, mut element: impl FnMut(u64, &mut Random) -> String) -> S
     text + "]"
 }
 
-/// A record with an array in it whose elements begin as the records do.
+/// A record that contains an array whose elements start like the records do.
 fn record(number: u64, random: &mut Random) -> String {
     let inner: Vec<String> = (0..random.below(5)).map(|k| format!(r#"{{"id":{k},"tags":[{k}]}}"#)).collect();
     let text = r#"a \"string\",{\"id\":[}]"#.repeat(random.below(8));
     format!(r#"{{"id":{number},"tags":[{}],"text":"{text}","a":{{"id":"x"}}}}"#, inner.join(","))
 }
 
-/// What was told, and how it ended.
-type Seen = (Memory, Result<String, String>);
+/// The observed calls of the sink, and the result.
+type Observed = (Memory, Result<String, String>);
 
-fn see(analysis: &Analysis, text: &str, (framing, threads): (Framing, usize), mut memory: Memory) -> Seen {
+fn observe(
+    analysis: &Analysis,
+    text: &str,
+    (framing, threads): (Framing, usize),
+    mut memory: Memory,
+) -> Observed {
     let mut document = Document::from_bytes(text).framing(framing);
     let ran = analysis.clone().threads(threads).run_with(&mut document, &mut memory);
-    (memory, told(ran))
+    (memory, reported(ran))
 }
 
-/// Sees the same for numbers of threads; how many values, and how it ended.
+/// Asserts equal results for several numbers of threads. Returns the number of values and the
+/// result.
 fn same(analysis: &Analysis, text: &str) -> (usize, Result<String, String>) {
     same_with(analysis, text, some_threads(), [Memory::located, Memory::default])
 }
@@ -60,28 +66,28 @@ fn same_for_all(analysis: &Analysis, text: &str) -> (usize, Result<String, Strin
     same_with(analysis, text, THREADS, [Memory::located, Memory::default])
 }
 
-/// The same with what is wanted of values, for one document and for what might be several.
+/// The same with what the sink requests, for one document and for a possible stream.
 fn same_with(
     analysis: &Analysis,
     text: &str,
     threads: &[usize],
     [memory, other]: [fn() -> Memory; 2],
 ) -> (usize, Result<String, String>) {
-    let whole = |&threads: &usize| see(analysis, text, (Framing::Single, threads), memory());
+    let whole = |&threads: &usize| observe(analysis, text, (Framing::Single, threads), memory());
     let first = whole(&threads[0]);
-    let agree = |(memory, end): &Seen, (first, first_end): &Seen| {
+    let agree = |(memory, end): &Observed, (first, first_end): &Observed| {
         assert_eq!(end, first_end);
         assert_eq!(memory.heard.len(), first.heard.len());
         assert!(memory.heard == first.heard);
     };
-    // One at a time, as each remembers all that it heard.
+    // One at a time, since each remembers all of its calls.
     threads[1..].iter().for_each(|threads| agree(&whole(threads), &first));
-    let auto = |threads| see(analysis, text, (Framing::Auto, threads), other());
+    let auto = |threads| observe(analysis, text, (Framing::Auto, threads), other());
     agree(&auto(2), &auto(1));
     (first.0.heard.len(), first.1)
 }
 
-fn questions(path: &str) -> Analysis {
+fn all_measures(path: &str) -> Analysis {
     let path = |rest: &str| query(&format!("{path}{rest}"));
     let lengths = Count::new(path("[*].tags")).count_as(CountAs::NestedTotal);
     Analysis::new()
@@ -94,22 +100,22 @@ fn questions(path: &str) -> Analysis {
 }
 
 #[test]
-fn records_of_a_document() {
+fn divides_records_of_a_document() {
     let text =
         format!(r#"{{"before":[1,2,3],"data":{{"records":{}}},"after":{{"x":7}}}}"#, array(3 << 20, record));
     for order in [Order::Rfc, Order::Document] {
         for validation in [Validation::Structural, Validation::Strict] {
-            let analysis = questions("$.data.records").order(order).validation(validation);
+            let analysis = all_measures("$.data.records").order(order).validation(validation);
             let (values, end) = same_for_all(&analysis, &text);
             assert!(values > 20_000 && end.is_ok(), "{values} {end:?}");
         }
     }
-    assert!(same(&questions("$"), &array(3 << 20, record)).0 > 20_000);
-    assert!(same(&questions("$.*.*"), &text).0 > 20_000);
+    assert!(same(&all_measures("$"), &array(3 << 20, record)).0 > 20_000);
+    assert!(same(&all_measures("$.*.*"), &text).0 > 20_000);
 }
 
-/// Filters, lengths, and what is selected in several ways: by the general matcher, or with matches
-/// open around.
+/// Filters, functions, and repeated selections: for the general matcher, and with open matches
+/// around the array.
 fn conditions(path: &str) -> Vec<Analysis> {
     let path = |rest: &str| query(&format!("{path}{rest}"));
     let length = |path| Count::new(path).count_as(CountAs::ArrayLength);
@@ -128,7 +134,7 @@ fn conditions(path: &str) -> Vec<Analysis> {
         Analysis::new().ask(Measure::Count(length(path("")))),
         Analysis::new().ask(Measure::Count(length(path("")).filter(*filter.unwrap()))),
         Analysis::new().extract(path("[?@.id > 5]")).ask(Measure::Count(length(path("")))).count(path("")),
-        // These are not divided, or in parts only.
+        // These are not divided, or only in part.
         Analysis::new().extract(path("[?@.id == $.data.records[7].id].text")),
         Analysis::new().extract(path("[-1,5,?@.id == 7]")).extract(path("[?@.id > 5].id")),
         Analysis::new().extract(path("")).extract(path("[?@.id > 5].id")),
@@ -136,7 +142,7 @@ fn conditions(path: &str) -> Vec<Analysis> {
 }
 
 #[test]
-fn filters_and_lengths() {
+fn divides_filters_and_lengths() {
     let text = format!(r#"{{"data":{{"records":{}}},"after":{{"x":7}}}}"#, array(5 << 19, record));
     for (number, analysis) in conditions("$.data.records").into_iter().enumerate() {
         for order in [Order::Rfc, Order::Document] {
@@ -151,8 +157,8 @@ fn filters_and_lengths() {
     }
 }
 
-/// Elements between which places cannot be guessed, or are guessed wrong; and how many values have
-/// an `id` at least.
+/// Elements whose starts cannot be guessed or are guessed wrong, with the minimum number of values
+/// that have an `id`.
 static ODD_ARRAYS: LazyLock<[(String, usize); 6]> = LazyLock::new(|| {
     let numbers = array(3 << 20, |number, _| number.to_string());
     let objects = array(3 << 20, |number, random| match random.below(4) {
@@ -162,7 +168,7 @@ static ODD_ARRAYS: LazyLock<[(String, usize); 6]> = LazyLock::new(|| {
         _ => "null".to_owned(),
     });
     let pretty = array(3 << 20, |number, _| format!("\n  {{\n    \"id\": {number},\n    \"tags\": []\n  }}"));
-    // Nearly all that looks like an element is one of an array inside.
+    // Nearly everything that looks like an element belongs to an inner array.
     let nested = array(3 << 20, |number, random| {
         let inner: Vec<String> = (0..random.below(30_000)).map(|k| format!(r#"{{"id":{k}}}"#)).collect();
         format!(r#"{{"id":{number},"tags":[{}]}}"#, inner.join(","))
@@ -177,14 +183,14 @@ static ODD_ARRAYS: LazyLock<[(String, usize); 6]> = LazyLock::new(|| {
 });
 
 #[test]
-fn whatever_the_elements_are() {
+fn wrong_guesses_change_no_answer() {
     for (text, least) in ODD_ARRAYS.iter() {
-        let (values, end) = same(&questions("$"), text);
+        let (values, end) = same(&all_measures("$"), text);
         assert!(values >= *least && end.is_ok(), "{values} {end:?}");
     }
 }
 
-/// What can be asked of a whole document.
+/// Statistics of a whole document.
 fn descriptions() -> impl Iterator<Item = Analysis> {
     let changes: [fn(&mut Stats); 5] = [
         |_| {},
@@ -207,17 +213,16 @@ fn statistics_of_a_document() {
         format!(r#"{{"before":[1,2,"é"],"data":{{"records":{},"x":[]}},{rest}}}"#, array(4 << 20, record));
     for analysis in descriptions() {
         let end = same_for_all(&analysis, &text).1.unwrap();
-        assert!(end.contains("duplicate_names"), "a repeated name outside of the array is seen: {end}");
+        assert!(end.contains("duplicate_names"), "a repeated name outside the array is counted: {end}");
         for (text, _) in ODD_ARRAYS.iter() {
             assert!(same(&analysis, text).1.is_ok());
         }
     }
 }
 
-/// Where most of a document is an object, there is nothing to divide; and what is wrong is found in
-/// its place.
+/// If most of a document is an object, it cannot be divided. Errors keep their positions.
 #[test]
-fn statistics_of_what_is_no_array_or_wrong() {
+fn statistics_of_objects_and_malformed_arrays() {
     let object = array(3 << 20, |number, _| format!(r#""{number}":{{"id":{number}}}"#));
     let object = format!("{{{}}}", &object[1..object.len() - 1]);
     let good = format!("{{\n\"data\":{}}}", array(4 << 20, record));
@@ -234,7 +239,7 @@ fn statistics_of_what_is_no_array_or_wrong() {
     }
 }
 
-/// Names at any depth: searches, with matches that nest, and that have to wait for others.
+/// Searches at any depth, with nested matches and with matches that are held.
 #[test]
 fn names_at_any_depth() {
     let records = array(5 << 19, record);
@@ -251,7 +256,7 @@ fn names_at_any_depth() {
         Analysis::new().sample(Sample::new(query("$..id"), size(100))),
         Analysis::new().extract(query("$..nothing")),
     ];
-    // Strict reading goes by tokens.
+    // Strict validation reads tokens.
     let plain = |analysis: &Analysis, text: &str| {
         let one = analysis.clone().validation(Validation::Structural);
         same_with(&one, text, some_threads(), [Memory::default; 2]).1
@@ -270,10 +275,10 @@ fn names_at_any_depth() {
     for (text, _) in ODD_ARRAYS.iter() {
         assert!(plain(&analyses[0], text).is_ok());
     }
-    assert!(same(&analyses[3], &document).1.is_ok(), "with locations it is another way");
+    assert!(same(&analyses[3], &document).1.is_ok(), "with locations the limit does not apply");
 }
 
-/// Samples of every kind: of elements, of what nests, of nodes that are selected twice.
+/// Samples of every kind: of elements, of nested nodes, of nodes that are selected twice.
 fn samples(path: &str) -> Vec<Analysis> {
     let of = |rest: &str| query(&format!("{path}{rest}"));
     let stride = NonZeroU64::new(7);
@@ -310,13 +315,13 @@ fn samples_of_a_document() {
         refused += usize::from(end.is_err());
         assert!(end.is_ok() || number == 9, "{number}: {end:?}");
     }
-    assert_eq!(refused, 1, "there are more groups than there may be");
+    assert_eq!(refused, 1, "the groups exceed their limit");
     for analysis in samples("$").into_iter().take(1) {
         for (text, _) in ODD_ARRAYS.iter() {
             assert!(same(&analysis, text).1.is_ok());
         }
     }
-    // A sample and values: the one is drawn while the others are handed out.
+    // A sample and an extraction: one is drawn while the values of the other are emitted.
     let mixed = samples("$.data.records").remove(0).extract(query("$.data.records[*].id"));
     assert!(same(&mixed, &text).0 > 1000);
 }
@@ -330,7 +335,7 @@ fn several_arrays() {
     assert!(same(&analysis, &text).0 > 10_000);
 }
 
-/// The first error in the order of the input is the one, and everything before it was told.
+/// The first error in the order of the input is returned, and everything before it was emitted.
 #[test]
 fn errors_are_those_of_one_thread() {
     let text = format!("{{\n\"data\":{}}}", array(3 << 20, record));
@@ -340,23 +345,24 @@ fn errors_are_those_of_one_thread() {
         let at = (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap();
         let broken = format!("{}{bad}{}", &text[..at], &text[at..]);
         for validation in [Validation::Structural, Validation::Strict] {
-            let (values, end) = same(&questions("$.data").validation(validation), &broken);
+            let (values, end) = same(&all_measures("$.data").validation(validation), &broken);
             assert!(values > 1000, "{number}");
             errors += usize::from(end.is_err());
         }
         errors += usize::from(same(&conditions("$.data")[number], &broken).1.is_err());
     }
-    assert!(errors >= 9, "some fall into strings: {errors}");
+    assert!(errors >= 9, "some errors are inside strings: {errors}");
     let cut = &text[..text.len() * 2 / 3];
-    assert!(same(&questions("$.data"), cut).1.is_err());
+    assert!(same(&all_measures("$.data"), cut).1.is_err());
 }
 
 /// A stream of documents, each of them long.
 #[test]
 fn documents_in_a_row() {
     let text = format!("[{{}}]\n{}\n{}\n1\n", array(3 << 20, record), array(3 << 20, record));
-    let [one, two] = [1, 2]
-        .map(|threads| see(&questions("$"), &text, (Framing::Concatenated, threads), Memory::located()));
+    let [one, two] = [1, 2].map(|threads| {
+        observe(&all_measures("$"), &text, (Framing::Concatenated, threads), Memory::located())
+    });
     assert_eq!(one.1, two.1);
     assert!(one.0.heard == two.0.heard && one.0.heard.len() > 20_000 && one.1.is_ok());
 }

@@ -1,17 +1,17 @@
-//! Values handed out: which, in which order, with what is told of them.
+//! Extraction: the values, their order, and their metadata.
 
 use std::io;
 
 use trommel::path::{Duplicates, Order};
 use trommel::reader::{Backend, Framing, Validation};
-use trommel::{Analysis, Document, Error, Extract, Found, Measure};
+use trommel::{Analysis, Document, Error, Extract, Match, Measure};
 use trommel_testkit::evaluate::Node;
-use trommel_testkit::generate::{self, Random, Shape, Wishes, document, stream};
+use trommel_testkit::generate::{self, QueryOptions, Random, Shape, document, stream};
 use trommel_testkit::naive::parse;
 
 use crate::support::{Source, Value, cases, nodes, query, run, texts, values};
 
-/// What a seed stands for: an input, its framing, and some queries that have a chance to hit.
+/// The case of a seed: an input, its framing, and some queries that are likely to match.
 pub(crate) struct Case {
     pub(crate) text: Vec<u8>,
     pub(crate) framing: Framing,
@@ -35,7 +35,7 @@ pub(crate) fn case(seed: u64) -> Case {
     };
     let records = trommel_testkit::naive::records(&text, crate::support::naive_framing(framing));
     let tree = records[0].outcome.clone().unwrap();
-    let wishes = Wishes::default();
+    let wishes = QueryOptions::default();
     let query = |number| query(&generate::query(seed * 7 + number, &tree, &wishes));
     let queries = (0..random.between(1, 4) as u64).map(query).collect();
     Case { text, framing, queries, duplicates }
@@ -46,8 +46,8 @@ fn analysis(case: &Case) -> Analysis {
     case.queries.iter().cloned().fold(Analysis::new().duplicates(duplicates), Analysis::extract)
 }
 
-/// R4, R1: each query's values stand in the order of RFC 9535, with span, record and normalized
-/// path, whatever the input is.
+/// R4, R1: each query's values are in RFC 9535 order, with span, record, and normalized path, for
+/// every kind of input.
 #[test]
 fn values_are_those_of_the_oracle_in_rfc_order() {
     for seed in 0..cases(700, 10_000) {
@@ -74,8 +74,8 @@ fn values_are_those_of_the_oracle_in_rfc_order() {
     }
 }
 
-/// All queries' values together stand in the order in which they begin; of one place, in the order
-/// of the queries.
+/// The values of all queries together are in the order in which they begin; at equal offsets, in
+/// the order of the queries.
 #[test]
 fn values_are_those_of_the_oracle_in_document_order() {
     for seed in 0..cases(500, 10_000) {
@@ -94,10 +94,9 @@ fn values_are_those_of_the_oracle_in_document_order() {
     }
 }
 
-/// A limit hands out the first so many of each query, and nothing after the last of them is handed
-/// out at all.
+/// A limit emits the first `n` values of each query. Nothing is emitted after the last of them.
 #[test]
-fn limits_cut_each_query_by_itself() {
+fn limits_apply_to_each_query() {
     for seed in 0..cases(300, 2000) {
         let case = case(seed);
         for order in [Order::Rfc, Order::Document] {
@@ -129,10 +128,10 @@ fn limits_cut_each_query_by_itself() {
 }
 
 #[test]
-fn what_is_not_wanted_is_not_told() {
+fn reports_only_what_the_sink_requests() {
     let mut located = Vec::new();
     let analysis = Analysis::new().extract(query("$..a"));
-    let mut sink = |found: &Found<'_>| {
+    let mut sink = |found: &Match<'_>| {
         located.push(found.location.is_some());
         Ok(())
     };
@@ -140,9 +139,9 @@ fn what_is_not_wanted_is_not_told() {
     assert_eq!(located, [false, false]);
 }
 
-/// A node that a query selects many times is handed out as often, and a limit ends that at once.
+/// A node that a query selects several times is emitted that many times; a limit ends that at once.
 #[test]
-fn a_node_selected_very_often_is_cut_by_the_limit() {
+fn limits_apply_to_repeated_selections() {
     let often = |depth: usize| query(&format!("${}", "[0,0]".repeat(depth)));
     let text = |depth: usize| format!("{}7{}", "[".repeat(depth), "]".repeat(depth));
     for (order, depth) in [(Order::Document, 60), (Order::Rfc, 10)] {
@@ -153,10 +152,9 @@ fn a_node_selected_very_often_is_cut_by_the_limit() {
     assert_eq!(texts(&Analysis::new().order(Order::Document).extract(often(3)), text(3)), ["7"; 8]);
 }
 
-/// A value is the bytes that stand in the input, and comes when it can: here, before the reader has
-/// given the rest.
+/// A value is emitted as soon as possible, verbatim: here, before the reader has returned the rest.
 #[test]
-fn a_pipe_gives_its_first_match_before_it_ends() {
+fn emits_the_first_match_before_a_pipe_ends() {
     struct Slow {
         left: Vec<&'static [u8]>,
         seen: std::sync::Arc<std::sync::atomic::AtomicUsize>,
@@ -179,7 +177,7 @@ fn a_pipe_gives_its_first_match_before_it_ends() {
         let seen = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let slow = Slow { left: vec![br#"{"a": [{"b": 1}, {"#, br#""b": 2}]}"#], seen: seen.clone() };
         let analysis = Analysis::new().order(order).extract(query(text));
-        let mut sink = |_: &Found<'_>| {
+        let mut sink = |_: &Match<'_>| {
             seen.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             Ok(())
         };
@@ -192,7 +190,7 @@ fn a_pipe_gives_its_first_match_before_it_ends() {
 fn an_error_of_the_sink_ends_the_run() {
     let analysis = Analysis::new().extract(query("$..*"));
     let mut left = 3;
-    let mut sink = |_: &Found<'_>| {
+    let mut sink = |_: &Match<'_>| {
         left -= 1;
         if left == 0 { Err(io::Error::new(io::ErrorKind::StorageFull, "no space left")) } else { Ok(()) }
     };
@@ -211,7 +209,7 @@ fn values_decode_into_types() {
     let text =
         r#"{"books": [{"title": "A \u00e9", "price": 8.95, "more": []}, {"title": "B", "price": 1e1}]}"#;
     let (mut books, mut scratch) = (Vec::new(), Vec::new());
-    let mut sink = |found: &Found<'_>| {
+    let mut sink = |found: &Match<'_>| {
         books.push(found.decode::<Book>(&mut scratch).map_err(io::Error::other)?);
         Ok(())
     };
@@ -219,11 +217,11 @@ fn values_decode_into_types() {
     analysis.run_with(&mut Document::from_bytes(text), &mut sink).unwrap();
     assert_eq!(books[0], Book { title: "A é".into(), price: 8.95 });
     assert_eq!(books[1], Book { title: "B".into(), price: 10.0 });
-    let wrong = |found: &Found<'_>| found.decode::<u8>(&mut Vec::new()).map(drop).map_err(io::Error::other);
+    let wrong = |found: &Match<'_>| found.decode::<u8>(&mut Vec::new()).map(drop).map_err(io::Error::other);
     assert!(analysis.run_with(&mut Document::from_bytes(text), &mut { wrong }).is_err());
 }
 
-/// Freshly made queries and documents, so that the generator's habits do not hide a fault.
+/// Random queries and documents, so that the generator's habits do not hide a fault.
 #[test]
 fn the_orders_of_the_specification() {
     let text = r#"{"a":[1],"b":2}"#;

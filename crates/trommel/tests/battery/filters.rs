@@ -1,5 +1,5 @@
-//! Filters on whole records: the answers are those to the kept records alone, at their places in
-//! the whole input.
+//! Filters on records: the answers are those over the kept records alone, with positions in the
+//! whole input.
 
 use std::fmt::Write;
 use std::num::NonZeroU64;
@@ -8,20 +8,21 @@ use trommel::path::{Duplicates, Logical, Order, Query, Selector};
 use trommel::reader::{Framing, Limits, Validation};
 use trommel::sampler::Seed;
 use trommel::{
-    Analysis, Answer, Count, CountAs, Document, Error, Extract, Found, Measure, OnBadRecord, Partial, Sample,
+    Analysis, Answer, Count, CountAs, Document, Error, Extract, Match, Measure, OnBadRecord, Partial, Sample,
     Stats, Strategy,
 };
 use trommel_testkit::evaluate::{self, holds};
-use trommel_testkit::generate::{self, Random, Shape, Wishes, stream};
+use trommel_testkit::generate::{self, QueryOptions, Random, Shape, stream};
 use trommel_testkit::naive::{self, Record};
 
-use crate::parallel::told;
+use crate::parallel::reported;
 use crate::support::{
-    Memory, Source, Value, cases, naive_framing, nodes, query, run, sample_of, shown, size, stats_of, values,
+    Memory, Source, Value, answer_text, cases, naive_framing, nodes, query, run, sample_of, size, stats_of,
+    values,
 };
 
-/// A filter; a generated one may be a path from the root, which is refused alone and valid in a
-/// query.
+/// Parses a filter. A generated one may be a path from the root, which is valid in a query but not
+/// alone.
 fn filter(text: &str) -> Logical {
     let in_query = || {
         let query = query(&format!("$[?{}]", text.trim().trim_start_matches('?')));
@@ -37,7 +38,7 @@ fn filtered(analysis: Analysis, filters: &[Logical]) -> Analysis {
     filters.iter().cloned().fold(analysis, Analysis::filter)
 }
 
-/// A stream, its filters, and the numbers of the records that pass them, by the oracle.
+/// A stream, its filters, and the numbers of the records that pass them according to the oracle.
 struct Case {
     text: Vec<u8>,
     framing: Framing,
@@ -58,7 +59,7 @@ impl Case {
         let filters: Vec<Logical> = (0..random.between(1, 2) as u64)
             .map(|number| {
                 let tree = &trees[random.below(trees.len())];
-                filter(&generate::filter(seed * 10 + number, tree, &Wishes::default()))
+                filter(&generate::filter(seed * 10 + number, tree, &QueryOptions::default()))
             })
             .collect();
         let policy = if duplicates { evaluate::Duplicates::All } else { evaluate::Duplicates::First };
@@ -90,9 +91,9 @@ impl Case {
 
 const STREAMS: [Framing; 3] = [Framing::Lines, Framing::Concatenated, Framing::JsonSeq];
 
-/// Measures whose answers are compared with those to the kept records alone.
+/// Measures whose answers are compared with those over the kept records alone.
 fn measures(random: &mut Random, seed: u64, tree: &naive::Document) -> Vec<Measure> {
-    let queries = |number: u64| query(&generate::query(seed * 100 + number, tree, &Wishes::default()));
+    let queries = |number: u64| query(&generate::query(seed * 100 + number, tree, &QueryOptions::default()));
     let strategies = [
         Strategy::Random,
         Strategy::First,
@@ -114,8 +115,8 @@ fn measures(random: &mut Random, seed: u64, tree: &naive::Document) -> Vec<Measu
             }
             5 => {
                 let mut stats = Stats::new();
-                // Without queries the size is that of the input's bytes, or with filters that of
-                // the kept records' values.
+                // Without queries the size is that of the input, but with filters that of the kept
+                // records' values.
                 stats.queries = vec![query("$")];
                 (stats.values, stats.schema) = (random.chance(30), random.chance(30));
                 Measure::Stats(stats)
@@ -125,8 +126,8 @@ fn measures(random: &mut Random, seed: u64, tree: &naive::Document) -> Vec<Measu
         .collect()
 }
 
-/// R4: any questions over any stream from any source: the answers and the values' texts are those
-/// of a run without filters over the kept records.
+/// R4: for any measures over any stream from any source, the answers and the values are those of a
+/// run without filters over the kept records.
 #[test]
 fn answers_are_those_to_the_kept_records() {
     let (mut some, mut all) = (0, 0);
@@ -145,7 +146,7 @@ fn answers_are_those_to_the_kept_records() {
             run(&analysis, &mut Source::Bytes.document(&case.kept_alone(), case.framing)).unwrap();
         let note = format!("seed {seed} {source:?} {} {measures:?}", case.filters[0]);
         for (answer, expected) in report.answers.iter().zip(&expected.answers) {
-            assert_eq!(shown(answer), shown(expected), "{note}");
+            assert_eq!(answer_text(answer), answer_text(expected), "{note}");
         }
         let seen = |value: Value| (value.measure, value.text, value.location);
         let (values, alone) = (memory.values().into_iter().map(seen), alone.values().into_iter().map(seen));
@@ -163,11 +164,11 @@ fn answers_are_those_to_the_kept_records() {
 
 /// Values keep the record numbers, spans, and locations that they have in the whole input.
 #[test]
-fn values_keep_their_places_in_the_whole_input() {
+fn values_keep_their_positions_in_the_input() {
     for seed in 0..cases(400, 4000) {
         let mut random = Random::new(seed);
         let case = Case::new(seed, &mut random, &STREAMS);
-        let asked = query(&generate::query(seed, &case.trees[0], &Wishes::default()));
+        let asked = query(&generate::query(seed, &case.trees[0], &QueryOptions::default()));
         let analysis = case.analysis(&mut random).extract(asked.clone());
         let source = Source::pick(seed);
         let mut document = source.document(&case.text, case.framing);
@@ -178,7 +179,7 @@ fn values_keep_their_places_in_the_whole_input() {
     }
 }
 
-/// One document is kept or dropped whole.
+/// One document is kept or dropped as a whole.
 #[test]
 fn one_document_is_kept_or_dropped_whole() {
     for seed in 0..cases(300, 3000) {
@@ -201,8 +202,8 @@ fn one_document_is_kept_or_dropped_whole() {
         }
         let (expected, whole) =
             run(&analysis, &mut Source::pick(seed + 1).document(&case.text, case.framing)).unwrap();
-        let answers = report.answers.iter().map(shown);
-        assert_eq!(answers.collect::<Vec<_>>(), expected.answers.iter().map(shown).collect::<Vec<_>>());
+        let answers = report.answers.iter().map(answer_text);
+        assert_eq!(answers.collect::<Vec<_>>(), expected.answers.iter().map(answer_text).collect::<Vec<_>>());
         assert_eq!(memory.heard, whole.heard, "seed {seed}");
     }
 }
@@ -217,7 +218,7 @@ fn log() -> Document {
     Document::from_bytes(LOG).framing(Framing::Lines)
 }
 
-/// `@` and `$` are both the record; every spelling of a filter means the same.
+/// `@` and `$` are both the record; all notations of a filter are equivalent.
 #[test]
 fn root_and_current_node_are_the_record() {
     for text in ["@.level == 'error'", "$.level == 'error'", "?@.level=='error'", "[?($.level=='error')]"] {
@@ -239,7 +240,7 @@ fn limits_count_kept_matches() {
     assert_eq!(count.run(&mut log()).unwrap().answers[0].count(), Some(2));
 }
 
-/// Sizes are those of the kept records' values, in the overview that looks at masks alone as well.
+/// Sizes are those of the kept records' values, also for statistics that read masks alone.
 #[test]
 fn sizes_cover_the_kept_records() {
     let mut overview = Stats::new();
@@ -255,7 +256,7 @@ fn sizes_cover_the_kept_records() {
     }
 }
 
-/// A dropped record is validated as a skipped value is: closely when strict, else its structure.
+/// A dropped record is validated like a skipped value: in full if strict, otherwise its structure.
 #[test]
 fn dropped_records_are_validated() {
     let text = "{\"n\":1,\"x\":tru}\n{\"level\":\"error\",\"n\":2}\n";
@@ -271,8 +272,8 @@ fn dropped_records_are_validated() {
     assert!(first.run(&mut { trailing }).is_err());
 }
 
-/// Bad records are reported whatever the filter says of the others, and their numbers count dropped
-/// ones.
+/// Malformed records are reported whatever the filter drops, and their numbers count dropped
+/// records.
 #[test]
 fn bad_records_are_reported_beside_dropped_ones() {
     let text = "{\"n\":1}\n{\"n\":2]\n{\"n\":3}\n{\"n\":4,}\n{\"n\":5}\n";
@@ -285,14 +286,14 @@ fn bad_records_are_reported_beside_dropped_ones() {
         let (report, memory) = run(&analysis, &mut source.document(text.as_bytes(), Framing::Lines)).unwrap();
         assert_eq!(memory.texts(), ["3"]);
         assert_eq!(memory.values()[0].record, 2);
-        assert_eq!(memory.damages().iter().map(|told| told.record).collect::<Vec<_>>(), [1, 3]);
+        assert_eq!(memory.damages().iter().map(|reported| reported.record).collect::<Vec<_>>(), [1, 3]);
         let coverage = report.coverage;
         assert_eq!((coverage.records, coverage.dropped_records, coverage.bad_records), (3, 2, 2));
         assert!(coverage.complete);
     }
 }
 
-/// The population of `$` is the kept records; a dropped lone value is no wrong population.
+/// The population of `$` is the kept records. Dropping the only value is not an error.
 #[test]
 fn samples_draw_from_kept_records() {
     let draw = |strategy| Sample::new(query("$"), size(2)).strategy(strategy);
@@ -313,7 +314,7 @@ fn samples_draw_from_kept_records() {
     assert_eq!(sample_of(&report.answers[0]).total, 2);
 }
 
-/// Lines of some length, of which a filter keeps some in every part.
+/// Lines of a given length, of which a filter keeps some in every part.
 fn lines(bytes: usize, odd: impl Fn(u64) -> Option<&'static str>) -> String {
     let mut random = Random::new(2);
     let mut text = String::new();
@@ -336,18 +337,18 @@ fn lines(bytes: usize, odd: impl Fn(u64) -> Option<&'static str>) -> String {
     text
 }
 
-fn see(analysis: &Analysis, text: &str, threads: usize) -> (Memory, Result<String, String>) {
+fn observe(analysis: &Analysis, text: &str, threads: usize) -> (Memory, Result<String, String>) {
     let mut memory = Memory::located();
     let mut document = Document::from_bytes(text).framing(Framing::Lines);
     let ran = analysis.clone().threads(threads).run_with(&mut document, &mut memory);
-    (memory, told(ran))
+    (memory, reported(ran))
 }
 
-/// Sees the same for 1, 2, and 8 threads, and returns it.
+/// Asserts equal results for 1, 2, and 8 threads, and returns them.
 fn same(analysis: &Analysis, text: &str) -> (Memory, Result<String, String>) {
-    let (memory, end) = see(analysis, text, 1);
+    let (memory, end) = observe(analysis, text, 1);
     for threads in [2, 8] {
-        let (other, other_end) = see(analysis, text, threads);
+        let (other, other_end) = observe(analysis, text, threads);
         assert_eq!(other_end, end, "{threads} threads");
         assert!(other.heard == memory.heard, "{threads} threads");
     }
@@ -360,7 +361,7 @@ fn filters_are_the_same_for_any_number_of_threads() {
     let kept: String = text.split_inclusive('\n').filter(|line| line.contains("\"error\"")).collect();
     let mut described = Stats::new();
     described.queries = vec![query("$")];
-    let questions = [
+    let all_measures = [
         Analysis::new().extract(query("$.tags[*]")).count(query("$..id")).extract(query("$..level")),
         Analysis::new().extract(query("$..['tags','id']")).order(Order::Document),
         Analysis::new().sample(Sample::new(query("$"), size(100))).count(query("$")),
@@ -371,14 +372,14 @@ fn filters_are_the_same_for_any_number_of_threads() {
         Analysis::new().ask(Measure::Stats(described)),
         Analysis::new().ask(Measure::Extract(Extract::new(query("$.id")).limit(2000))),
     ];
-    for analysis in questions {
+    for analysis in all_measures {
         let (memory, end) = same(&analysis.clone().filter(filter("@.level == 'error'")), &text);
         assert!(end.unwrap().contains("dropped_records"));
-        let (alone, _) = see(&analysis, &kept, 1);
+        let (alone, _) = observe(&analysis, &kept, 1);
         assert_eq!(memory.texts(), alone.texts());
         let answers = |analysis: &Analysis, text: &str| {
             let report = analysis.run(&mut Document::from_bytes(text).framing(Framing::Lines)).unwrap();
-            report.answers.iter().map(shown).collect::<Vec<_>>()
+            report.answers.iter().map(answer_text).collect::<Vec<_>>()
         };
         let filtered = analysis.clone().filter(filter("@.level == 'error'"));
         assert_eq!(answers(&filtered, &text), answers(&analysis, &kept));
@@ -397,24 +398,24 @@ fn errors_in_dropped_records_are_the_same_for_any_number_of_threads() {
     assert!(end.is_ok() && memory.damages().len() > 2);
 }
 
-/// A long document that is kept is divided among threads as without a filter; a dropped one gives
+/// A long document that is kept is divided among threads as without a filter; a dropped one adds
 /// nothing.
 #[test]
 fn a_divided_document_is_kept_or_dropped_whole() {
     let elements: Vec<String> =
         (0..60_000).map(|id| format!("{{\"id\": {id}, \"text\": \"some text in it {id}\"}}")).collect();
     let text = format!("{{\"kind\": \"log\", \"events\": [{}], \"end\": 1}}", elements.join(","));
-    let questions = [
+    let all_measures = [
         Analysis::new().extract(query("$.events[*].id")).count(query("$.events[?@.id > 10]")),
         Analysis::new().sample(Sample::new(query("$.events"), size(20))),
         Analysis::new().stats(),
     ];
-    for analysis in questions {
+    for analysis in all_measures {
         for threads in [1, 2, 8] {
             let run_with = |analysis: Analysis| {
                 let (report, memory) =
                     run(&analysis.threads(threads), &mut Document::from_bytes(text.clone())).unwrap();
-                (report.answers.iter().map(shown).collect::<Vec<_>>(), memory.texts(), report.coverage)
+                (report.answers.iter().map(answer_text).collect::<Vec<_>>(), memory.texts(), report.coverage)
             };
             let whole = run_with(analysis.clone());
             let kept = run_with(analysis.clone().filter(filter("@.end == 1 && count(@.events[*]) == 60000")));
@@ -448,7 +449,7 @@ fn undecided_records_are_held_within_limits() {
     assert!(matches!(refused.unwrap_err(), Error::Read { error, .. } if error.is_limit()));
 }
 
-/// Parts are filtered as the whole is; parts of different filters do not merge.
+/// Parts are filtered like the whole. Parts with different filters do not merge.
 #[test]
 fn partials_belong_to_their_filters() {
     let mut described = Stats::new();
@@ -461,7 +462,7 @@ fn partials_belong_to_their_filters() {
     let text = LOG.repeat(7);
     let part = |analysis: &Analysis, text: &str, number| {
         let mut document = Document::from_bytes(text).framing(Framing::Lines);
-        let partial = analysis.run_part(&mut document, number, &mut |_: &Found<'_>| Ok(())).unwrap();
+        let partial = analysis.run_part(&mut document, number, &mut |_: &Match<'_>| Ok(())).unwrap();
         Partial::from_bytes(&partial.to_bytes().unwrap()).unwrap()
     };
     let whole = analysis.run(&mut Document::from_bytes(text.clone()).framing(Framing::Lines)).unwrap();
@@ -470,8 +471,8 @@ fn partials_belong_to_their_filters() {
         let merged = part(&analysis, first, 0).merge(part(&analysis, second, 1)).unwrap();
         let report = analysis.finish(merged).unwrap();
         assert_eq!(
-            report.answers.iter().map(shown).collect::<Vec<_>>(),
-            whole.answers.iter().map(shown).collect::<Vec<_>>()
+            report.answers.iter().map(answer_text).collect::<Vec<_>>(),
+            whole.answers.iter().map(answer_text).collect::<Vec<_>>()
         );
         assert_eq!(report.coverage, whole.coverage);
     }

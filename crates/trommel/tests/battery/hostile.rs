@@ -1,4 +1,4 @@
-//! Queries and inputs made to hurt.
+//! Hostile queries and inputs.
 
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,12 @@ use trommel_testkit::repeat::Repeat;
 
 use crate::support::{Source, cases, query, run, run_bytes, size};
 
-/// What must be quick may take this long on a busy machine, in a build with little optimisation;
-/// what is not quick takes minutes at least.
+/// The time limit of quick operations on a busy machine, in a build with little optimization. Slow
+/// ones take at least minutes.
 const QUICK: Duration = Duration::from_secs(5);
 
-/// R40: patterns that make others go back and forth over the text are linear here, in the query or
-/// in the data.
+/// R40: patterns that make backtracking engines exponential are linear here, in the query and in
+/// the data.
 #[test]
 fn evil_patterns_are_linear() {
     let patterns = [
@@ -71,7 +71,7 @@ fn query_bombs_are_refused_at_once() {
     }
 }
 
-/// Names as long as a query may be are found, wherever a window cuts them.
+/// Names as long as a query may be are found, wherever a window splits them.
 #[test]
 fn names_of_a_million_characters_are_found() {
     for length in [65_000, 65_537, 1_000_000] {
@@ -95,7 +95,7 @@ fn names_of_a_million_characters_are_found() {
     }
 }
 
-/// R8: depth is an error at its limit, with little stack, whatever is asked.
+/// R8: exceeding the depth limit is an error, with little stack, for every measure.
 #[test]
 fn depth_is_limited() {
     let mut rich = Stats::new();
@@ -128,8 +128,8 @@ fn depth_is_limited() {
     }));
 }
 
-/// R13: whatever the bytes are, a run ends with an answer or an error; and for every kind of input
-/// with the same one.
+/// R13: for any bytes, a run returns an answer or an error, and the same one for every kind of
+/// input.
 #[test]
 fn any_bytes_give_an_answer_or_an_error() {
     let framings = [Framing::Auto, Framing::Single, Framing::Lines, Framing::Concatenated, Framing::JsonSeq];
@@ -150,14 +150,14 @@ fn any_bytes_give_an_answer_or_an_error() {
             Err(error) => error.to_string(),
         };
         let [first, second] = [Source::Bytes, Source::pick(seed)].map(outcome);
-        // A pipe that begins like a packed file is one.
+        // A pipe that begins like a compressed file is one.
         if !text.starts_with(b"\x1F\x8B") {
             assert_eq!(first, second, "seed {seed} {framing:?}");
         }
     }
 }
 
-/// R10: a string or number of any length is passed over, and found where it is wanted.
+/// R10: a string or number of any length is skipped, and extracted if requested.
 #[test]
 fn giant_scalars_are_handled() {
     let text = Repeat::string("0123456789abcdef", 1 << 20);

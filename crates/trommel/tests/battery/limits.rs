@@ -1,4 +1,4 @@
-//! Limits: the first values in the order wanted, and no more work than it takes to know them.
+//! Limits: the first values in the requested order, with no more work than needed to know them.
 
 use std::io::{Cursor, Read};
 
@@ -11,7 +11,7 @@ use trommel_testkit::repeat::Repeat;
 use crate::extracts::{Case, case};
 use crate::support::{Memory, Source, Value, cases, query};
 
-/// Queries whose order is not that of the input, in every way there is.
+/// Queries whose order is not that of the input, of every kind.
 const SORTED: [&str; 17] = [
     "$..*",
     "$..*..*",
@@ -41,7 +41,7 @@ fn values(analysis: &Analysis, document: &mut Document, located: bool) -> Vec<Va
     found
 }
 
-/// The first values of each query, of all that there are.
+/// The first values of each query, out of all of them.
 fn first(all: &[Value], measure: usize, limit: u64) -> Vec<Value> {
     all.iter().filter(|value| value.measure == measure).take(limit as usize).cloned().collect()
 }
@@ -70,7 +70,7 @@ fn check(case: &Case, seed: u64) {
     }
 }
 
-/// What a limit leaves are the first values without it, in order, for any queries together.
+/// With a limit, the values are the first ones without it, in order, for any queries together.
 #[test]
 fn limited_values_are_the_first_of_all() {
     for seed in 0..cases(500, 10_000) {
@@ -113,7 +113,7 @@ fn covered(asked: &str, limit: u64, order: Order, text: &str) -> (Coverage, usiz
     (report.coverage, memory.values().len())
 }
 
-/// A scan stops as soon as it is known which values are the first.
+/// A run stops as soon as the first values are known.
 #[test]
 fn a_limited_scan_stops_when_its_values_are_known() {
     let text = array(4 << 20);
@@ -133,7 +133,7 @@ fn a_limited_scan_stops_when_its_values_are_known() {
         let most = (records + 1) * (RECORD.len() as u64 + 1);
         assert!(coverage.bytes_read <= most && !coverage.complete, "{asked}, {order:?}: {coverage:?}");
     }
-    // Inside of the first value, which is needed whole, nothing more is looked for.
+    // Inside the first value, which is needed as a whole, nothing more is searched.
     let (coverage, found) = covered("$..*", 1, Order::Rfc, &format!("[{text},{text}]"));
     assert_eq!((found, coverage.bytes_read), (1, text.len() as u64 + 1));
     // A reader is read no further, either.
@@ -145,10 +145,10 @@ fn a_limited_scan_stops_when_its_values_are_known() {
     assert!(coverage.bytes_read < 1 << 20, "{coverage:?}");
 }
 
-/// What cannot be among the first is skipped: members of an object may still come before what is in
-/// an earlier one, so all of it is read, as fast as it can be skipped.
+/// Values that cannot be among the first are skipped. A later member may still precede the contents
+/// of an earlier one, so the whole object is read, at the speed of skipping.
 #[test]
-fn what_cannot_be_among_the_first_is_skipped() {
+fn skips_values_that_cannot_be_among_the_first() {
     let text = format!("{{\"a\": {}, \"b\": 1}}", array(32 << 20));
     let time = |asked: &str, limit| {
         let started = std::time::Instant::now();
@@ -160,7 +160,7 @@ fn what_cannot_be_among_the_first_is_skipped() {
     assert!(first * 4 < all, "{first:?} of {all:?}");
 }
 
-/// On a pipe the same values come out as from a file.
+/// A pipe gives the same values as a file.
 #[test]
 fn limits_on_a_pipe_are_those_on_a_file() {
     let text = format!("{{\"a\": {}, \"b\": 1}}", array(300_000));

@@ -1,4 +1,4 @@
-//! Batteries over the whole of the facade, by subject. Oracles are those of the test kit.
+//! Tests of the whole facade, by subject. The oracles are those of the test kit.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bad_records;

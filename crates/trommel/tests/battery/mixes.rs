@@ -1,4 +1,4 @@
-//! Many questions at once are answered as each by itself.
+//! Several measures in one run have the answers of separate runs.
 
 use std::num::NonZeroU64;
 
@@ -6,16 +6,16 @@ use trommel::path::Order;
 use trommel::reader::{Framing, Validation};
 use trommel::sampler::Seed;
 use trommel::{Analysis, Count, CountAs, Extract, Measure, Sample, Stats, Strategy};
-use trommel_testkit::generate::{self, Random, Shape, Wishes, stream};
+use trommel_testkit::generate::{self, QueryOptions, Random, Shape, stream};
 use trommel_testkit::naive;
 
-use crate::support::{Source, Value, cases, naive_framing, query, run, shown, size};
+use crate::support::{Source, Value, answer_text, cases, naive_framing, query, run, size};
 
 fn measures(random: &mut Random, seed: u64, tree: &naive::Document) -> Vec<Measure> {
     let mut number = 0;
     let mut queries = || {
         number += 1;
-        query(&generate::query(seed * 100 + number, tree, &Wishes::default()))
+        query(&generate::query(seed * 100 + number, tree, &QueryOptions::default()))
     };
     let stride = NonZeroU64::new(2);
     let strategies = [
@@ -32,7 +32,7 @@ fn measures(random: &mut Random, seed: u64, tree: &naive::Document) -> Vec<Measu
             2 => Measure::Count(Count::new(queries()).count_as(CountAs::NestedTotal)),
             3 => {
                 let strategy = strategies[random.below(strategies.len())].clone();
-                // A query that selects several: one that selects one would have to select an array.
+                // A query that selects several nodes: a singular one would have to select an array.
                 let query = query(["$..*", "$..a", "$[*]"][random.below(3)]);
                 Measure::Sample(Sample::new(query, size(3)).strategy(strategy).seed(Seed::new(seed)))
             }
@@ -47,10 +47,10 @@ fn measures(random: &mut Random, seed: u64, tree: &naive::Document) -> Vec<Measu
         .collect()
 }
 
-/// Any mix of questions over any input: each answer, and each query's values, are those of a run of
-/// its own.
+/// For any measures over any input, each answer and each query's values are those of a run of its
+/// own.
 #[test]
-fn a_mix_is_answered_as_its_parts() {
+fn combined_measures_equal_separate_runs() {
     for seed in 0..cases(300, 3000) {
         let mut random = Random::new(seed);
         let framing = [Framing::Single, Framing::Lines, Framing::Concatenated][random.weighted(&[2, 2, 1])];
@@ -66,7 +66,7 @@ fn a_mix_is_answered_as_its_parts() {
             let note = format!("seed {seed} {source:?} {measure:?}");
             let alone = Analysis::new().order(order).ask(measure.clone());
             let (single, heard) = run(&alone, &mut Source::pick(seed / 3).document(&text, framing)).unwrap();
-            assert_eq!(shown(&report.answers[number]), shown(&single.answers[0]), "{note}");
+            assert_eq!(answer_text(&report.answers[number]), answer_text(&single.answers[0]), "{note}");
             let of_mix = memory.values().into_iter().filter(|value| value.measure == number);
             let of_mix: Vec<Value> = of_mix.map(|value| Value { measure: 0, ..value }).collect();
             assert_eq!(of_mix, heard.values(), "{note}");
@@ -75,15 +75,15 @@ fn a_mix_is_answered_as_its_parts() {
 }
 
 #[test]
-fn no_question_has_no_answer() {
+fn no_measures_give_no_answers() {
     let report = Analysis::new().run(&mut trommel::Document::from_bytes("[1, 2]")).unwrap();
     assert!(report.answers.is_empty() && report.coverage.bytes_read < 6);
 }
 
-/// In document order, a value inside a sampled one is handed out before the sampled one's bytes are
+/// In document order, a value inside a sampled one is emitted before the sampled one's bytes are
 /// released.
 #[test]
-fn values_inside_sampled_ones_are_handed_out_before_their_bytes_are_released() {
+fn emits_values_inside_samples_before_release() {
     let text = format!("[[[{{\"b\": 17}}]]{}]", ", [0, 1, 2]".repeat(5000));
     for (sampled, extracted) in [("$[*]", "$..b"), ("$..*", "$[0][0][0].b"), ("$[0]", "$..*[*].b")] {
         let analysis = Analysis::new().order(Order::Document).window(64).validation(Validation::Structural);
@@ -95,9 +95,9 @@ fn values_inside_sampled_ones_are_handed_out_before_their_bytes_are_released() {
     }
 }
 
-/// Hundreds of questions, each of its own query, in one pass.
+/// Hundreds of measures, each with its own query, in one pass.
 #[test]
-fn many_questions_at_once() {
+fn answers_hundreds_of_measures() {
     let members: Vec<String> = (0..300).map(|name| format!("\"k{name}\": [{name}]")).collect();
     let text = format!("{{{}}}", members.join(", "));
     let mut analysis = Analysis::new().order(Order::Document);

@@ -7,9 +7,9 @@ use trommel_testkit::chunks::{Chunks, FailAfter, Interrupting};
 use trommel_testkit::generate::{Random, Shape, damage, stream};
 use trommel_testkit::naive;
 
-use crate::support::{Scratch, cases, gzip, query, run, shown, size, zstd};
+use crate::support::{Scratch, answer_text, cases, gzip, query, run, size, zstd};
 
-fn questions() -> Analysis {
+fn all_measures() -> Analysis {
     Analysis::new()
         .extract(query("$..a"))
         .count(query("$..*"))
@@ -17,17 +17,17 @@ fn questions() -> Analysis {
         .sample(Sample::new(Query::root(), size(4)).strategy(Strategy::Systematic(None)))
 }
 
-fn answers(document: Document) -> Result<(Vec<String>, Vec<crate::support::Heard>, u64), Error> {
-    let (report, memory) = run(&questions(), &mut document.framing(Framing::Lines))?;
-    Ok((report.answers.iter().map(shown).collect(), memory.heard, report.coverage.bytes_read))
+fn answers(document: Document) -> Result<(Vec<String>, Vec<crate::support::SinkCall>, u64), Error> {
+    let (report, memory) = run(&all_measures(), &mut document.framing(Framing::Lines))?;
+    Ok((report.answers.iter().map(answer_text).collect(), memory.heard, report.coverage.bytes_read))
 }
 
 type Pack = fn(&[u8]) -> Vec<u8>;
 
 const PACKS: [(&str, Pack); 2] = [("gz", gzip), ("zst", zstd)];
 
-/// R41: packed in one member or several, as bytes, file or pipe, an input gives what it gives
-/// unpacked.
+/// R41: compressed in one member or several, as bytes, file, or pipe, an input gives the same
+/// answers as uncompressed.
 #[test]
 fn packed_inputs_are_answered_as_plain_ones() {
     for seed in 0..cases(60, 500) {
@@ -52,9 +52,9 @@ fn packed_inputs_are_answered_as_plain_ones() {
     }
 }
 
-/// R41: what is cut off is an error, not the answer to a part.
+/// R41: truncated input is an error, not the answer to a part.
 #[test]
-fn a_cut_input_is_an_error() {
+fn truncated_input_is_an_error() {
     let text = stream(1, &Shape::plain(), naive::Framing::Lines, 20);
     for (name, pack) in PACKS {
         let packed = pack(&text);
@@ -62,13 +62,13 @@ fn a_cut_input_is_an_error() {
             let error = answers(Document::from_bytes(&packed[..end])).unwrap_err();
             assert!(matches!(error, Error::Read { .. }), "{name} cut at {end}: {error}");
             let format = if name == "gz" { "gzip" } else { "zstd" };
-            let message = format!("the {format} data ends early: the file was cut off");
+            let message = format!("the {format} data ends early: the file is truncated");
             assert!(error.to_string().contains(&message), "{name} cut at {end}: {error}");
         }
     }
 }
 
-/// R41: a wrong checksum is an error, and so is what follows the end and is no member.
+/// R41: a wrong checksum is an error, and so are bytes after the end that are not a member.
 #[test]
 fn a_wrong_checksum_is_an_error() {
     let text = stream(2, &Shape::plain(), naive::Framing::Lines, 20);
@@ -87,7 +87,7 @@ fn a_wrong_checksum_is_an_error() {
     assert!(matches!(answers(Document::from_bytes(trailing)), Err(Error::Read { .. })));
 }
 
-/// R41: zero bytes after a member are padding, between members as at the end.
+/// R41: zero bytes after a member are padding, both between members and at the end.
 #[test]
 fn zero_padding_is_accepted() {
     let text = stream(5, &Shape::plain(), naive::Framing::Lines, 20);
@@ -100,7 +100,7 @@ fn zero_padding_is_accepted() {
             let reader = Chunks::new(std::io::Cursor::new(packed), &[3, 1]);
             let document = Document::from_reader(reader).framing(Framing::Lines);
             assert_eq!(answers(document).unwrap().0, plain.0, "{name}, {zeros}");
-            // Other bytes after it are no padding.
+            // Other bytes after a member are not padding.
             let packed = [pack(&text), padding, b"x".to_vec()].concat();
             assert!(
                 matches!(answers(Document::from_bytes(packed)), Err(Error::Read { .. })),
@@ -110,9 +110,9 @@ fn zero_padding_is_accepted() {
     }
 }
 
-/// R41: any damage gives the right answer or an error.
+/// R41: damaged input gives the right answer or an error.
 #[test]
-fn damage_is_never_another_answer() {
+fn damage_never_changes_an_answer() {
     let text = stream(3, &Shape::plain(), naive::Framing::Lines, 20);
     let plain = answers(Document::from_bytes(text.clone())).unwrap();
     let mut refused = 0;
@@ -120,7 +120,7 @@ fn damage_is_never_another_answer() {
         let packed = pack(&text);
         for seed in 0..cases(300, 2000) {
             let damaged = damage(seed, &packed);
-            // What no longer begins as it did is no packed input at all.
+            // If the first bytes change, the input is not compressed at all.
             if damaged.len() < 4 || damaged[..4] != packed[..4] {
                 continue;
             }
@@ -136,10 +136,10 @@ fn damage_is_never_another_answer() {
     assert!(refused > 300, "{refused}");
 }
 
-/// R41: what unpacks to far more than it takes is refused behind the first 64 MiB, with the ratio
-/// named.
+/// R41: input that decompresses beyond the ratio is refused after the first 64 MiB, and the error
+/// names the ratio.
 #[test]
-fn a_bomb_is_refused() {
+fn refuses_decompression_bombs() {
     let spaces = vec![b' '; 80 << 20];
     for (name, pack) in PACKS {
         let bomb = pack(&spaces);
@@ -153,21 +153,21 @@ fn a_bomb_is_refused() {
             }
             other => panic!("{name}: {other}"),
         }
-        // An input that may is read to its end: there is nothing but white space.
+        // With a larger ratio the input is read to its end, and is only white space.
         let mut document = Document::from_bytes(bomb).ratio_limit(1 << 40).framing(Framing::Lines);
         let report = count.run(&mut document).unwrap();
         assert_eq!((report.answers[0].count(), report.coverage.bytes_read), (Some(0), 80 << 20), "{name}");
     }
 }
 
-/// A failing pipe is an error of reading, wherever it fails.
+/// A failing pipe is a read error, wherever it fails.
 #[test]
 fn a_failing_pipe_is_an_error_of_reading() {
     let text = stream(4, &Shape::plain(), naive::Framing::Lines, 5);
     for (name, pack) in [("plain", (|text| text.to_vec()) as Pack)].into_iter().chain(PACKS) {
         let packed = pack(&text);
         for fails in [0, 1, 3, packed.len() as u64 / 2] {
-            for analysis in [questions(), Analysis::new().count(query("$..*"))] {
+            for analysis in [all_measures(), Analysis::new().count(query("$..*"))] {
                 let bytes = std::io::Cursor::new(packed.clone());
                 let reader = FailAfter::new(bytes, fails, std::io::ErrorKind::TimedOut);
                 let error =
@@ -182,9 +182,9 @@ fn a_failing_pipe_is_an_error_of_reading() {
     }
 }
 
-/// Offsets count the bytes after unpacking.
+/// Offsets count decompressed bytes.
 #[test]
-fn errors_stand_in_the_unpacked_text() {
+fn error_offsets_count_decompressed_bytes() {
     for (name, pack) in PACKS {
         let error = Analysis::new().stats().run(&mut Document::from_bytes(pack(b"[1,\n  nul]"))).unwrap_err();
         assert!(error.to_string().contains("byte 6 (line 2, column 3)"), "{name}: {error}");

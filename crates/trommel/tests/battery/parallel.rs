@@ -1,4 +1,4 @@
-//! The number of threads changes nothing that can be seen.
+//! Record streams on several threads: the number of threads changes nothing observable.
 
 use trommel::path::{Order, Query};
 use trommel::reader::{Framing, Limits};
@@ -7,11 +7,11 @@ use trommel::{
 };
 use trommel_testkit::generate::Random;
 
-use crate::support::{Memory, Scratch, query, shown, size};
+use crate::support::{Memory, Scratch, answer_text, query, size};
 
 const THREADS: [usize; 4] = [1, 2, 3, 8];
 
-/// Lines of some length; `odd` makes what stands instead of some of them.
+/// Lines of a given length; `odd` replaces some of them.
 fn lines(bytes: usize, mut odd: impl FnMut(u64, &mut Random) -> Option<String>) -> String {
     let mut random = Random::new(1);
     let mut text = String::new();
@@ -33,11 +33,11 @@ fn lines(bytes: usize, mut odd: impl FnMut(u64, &mut Random) -> Option<String>) 
     text
 }
 
-/// All that can be seen of a run: what was told in which order, the answers with the coverage, or
-/// the error.
+/// Everything observable of a run: the calls of the sink in order, and the answers with the
+/// coverage, or the error.
 #[derive(Debug, PartialEq)]
-struct Seen {
-    told: Memory,
+struct Observed {
+    reported: Memory,
     end: Result<String, String>,
 }
 
@@ -47,10 +47,10 @@ impl PartialEq for Memory {
     }
 }
 
-pub(crate) fn told(ran: Result<Report, Error>) -> Result<String, String> {
+pub(crate) fn reported(ran: Result<Report, Error>) -> Result<String, String> {
     match ran {
         Ok(report) => {
-            let answers: Vec<String> = report.answers.iter().map(shown).collect();
+            let answers: Vec<String> = report.answers.iter().map(answer_text).collect();
             Ok(format!("{answers:?} {:?}", report.coverage))
         }
         Err(Error::Read { error, record }) => {
@@ -60,44 +60,44 @@ pub(crate) fn told(ran: Result<Report, Error>) -> Result<String, String> {
     }
 }
 
-fn see(analysis: &Analysis, text: &str, threads: usize) -> Seen {
+fn observe(analysis: &Analysis, text: &str, threads: usize) -> Observed {
     let mut seen = Memory::located();
     let mut document = Document::from_bytes(text).framing(Framing::Lines);
     let ran = analysis.clone().threads(threads).run_with(&mut document, &mut seen);
-    Seen { told: seen, end: told(ran) }
+    Observed { reported: seen, end: reported(ran) }
 }
 
-/// Sees the same for every number of threads, and returns it.
-fn same(analysis: &Analysis, text: &str) -> Seen {
-    let [first, others @ ..] = THREADS.map(|threads| see(analysis, text, threads));
+/// Asserts equal results for every number of threads, and returns them.
+fn same(analysis: &Analysis, text: &str) -> Observed {
+    let [first, others @ ..] = THREADS.map(|threads| observe(analysis, text, threads));
     for (other, threads) in others.iter().zip(&THREADS[1..]) {
         assert_eq!(other.end, first.end, "{threads} threads");
-        assert_eq!(other.told.heard.len(), first.told.heard.len(), "{threads} threads");
-        assert!(other.told == first.told, "{threads} threads");
+        assert_eq!(other.reported.heard.len(), first.reported.heard.len(), "{threads} threads");
+        assert!(other.reported == first.reported, "{threads} threads");
     }
     first
 }
 
-fn questions() -> Analysis {
+fn all_measures() -> Analysis {
     Analysis::new().extract(query("$.tags[*]")).count(query("$..a")).stats().extract(query("$..a"))
 }
 
-/// The whole: values with spans, records and locations, counts, statistics, coverage.
+/// Values with spans, records, and locations; counts; statistics; coverage.
 #[test]
-fn all_is_the_same_for_any_number_of_threads() {
+fn reports_are_the_same_for_any_number_of_threads() {
     let text = lines(6 << 20, |_, _| None);
-    let seen = same(&questions(), &text);
-    assert!(seen.end.is_ok() && seen.told.heard.len() > 10_000, "{:?}", seen.end);
-    let document = same(&questions().order(Order::Document), &text);
-    assert_eq!(document.told.heard.len(), seen.told.heard.len());
-    // One thread behind a window sees it so, too.
+    let seen = same(&all_measures(), &text);
+    assert!(seen.end.is_ok() && seen.reported.heard.len() > 10_000, "{:?}", seen.end);
+    let document = same(&all_measures().order(Order::Document), &text);
+    assert_eq!(document.reported.heard.len(), seen.reported.heard.len());
+    // One thread with a window gives the same result.
     let file = Scratch::new("lines.jsonl", text.as_bytes());
     let mut memory = Memory::located();
-    let ran = questions().run_with(&mut Document::open(file.path()).unwrap(), &mut memory);
-    assert_eq!((told(ran), memory.heard == seen.told.heard), (seen.end, true));
+    let ran = all_measures().run_with(&mut Document::open(file.path()).unwrap(), &mut memory);
+    assert_eq!((reported(ran), memory.heard == seen.reported.heard), (seen.end, true));
 }
 
-/// Samples are drawn as if all was read in turn; so are they refused.
+/// Samples are drawn, and refused, as by one sequential run.
 #[test]
 fn samples_are_the_same_for_any_number_of_threads() {
     let text = lines(3 << 20, |_, _| None);
@@ -121,9 +121,10 @@ fn samples_are_the_same_for_any_number_of_threads() {
     }
 }
 
-/// Damages stand among the values as the records do, with the lines and columns of the whole.
+/// Malformed records are reported in order among the values, with lines and columns of the whole
+/// input.
 #[test]
-fn figures_of_values_are_the_same_for_any_number_of_threads() {
+fn value_statistics_are_the_same_for_any_number_of_threads() {
     let text = "word ".repeat(400);
     let text = lines(35 << 20, |number, random| {
         Some(format!(r#"{{"id":{number},"ratio":{}.5,"text":"{text}{}"}}"#, number % 70, random.below(90)))
@@ -138,19 +139,19 @@ fn figures_of_values_are_the_same_for_any_number_of_threads() {
 fn damages_are_the_same_for_any_number_of_threads() {
     let text = lines(3 << 20, |_, random| random.chance(2).then(|| "{\"tags\": [1, 2, }".to_owned()));
     let text = format!("\u{feff}{{\"ü\": x}}\n\n{text}");
-    let skip = |at_most| questions().on_bad_record(OnBadRecord::Skip { at_most });
+    let skip = |at_most| all_measures().on_bad_record(OnBadRecord::Skip { at_most });
     let seen = same(&skip(u64::MAX), &text);
-    let damages = seen.told.damages();
+    let damages = seen.reported.damages();
     assert!(damages.len() > 100 && seen.end.is_ok());
     assert!(damages[0].error.contains("line 1, column 7"), "{}", damages[0].error);
     for at_most in [0, 1, damages.len() as u64 / 2, damages.len() as u64 - 1] {
         let seen = same(&skip(at_most), &text);
-        assert_eq!(seen.told.damages().len() as u64, at_most + 1);
+        assert_eq!(seen.reported.damages().len() as u64, at_most + 1);
         assert!(seen.end.unwrap_err().contains("TooManyBadRecords"));
     }
 }
 
-/// The first error in the order of the input is the one, and everything before it was told.
+/// The first error in the order of the input is returned, and everything before it was emitted.
 #[test]
 fn errors_are_the_same_for_any_number_of_threads() {
     let text = lines(3 << 20, |_, _| None);
@@ -160,14 +161,14 @@ fn errors_are_the_same_for_any_number_of_threads() {
         let at = ends[random.below(ends.len())];
         let broken =
             format!("{}{{\"tags\": [1, tru]}}\n{}", &text[..at], text[at..].replacen("null", "nul", 1));
-        let seen = same(&questions(), &broken);
+        let seen = same(&all_measures(), &broken);
         let line = text[..at].matches('\n').count();
         let error = seen.end.unwrap_err();
         assert!(
             error.contains(&format!("Some({line})"))
                 && error.contains(&format!("line {}, column 14", line + 1))
         );
-        assert!(seen.told.values().iter().all(|value| value.span.start < at as u64 + 14));
+        assert!(seen.reported.values().iter().all(|value| value.span.start < at as u64 + 14));
     }
     let countable = Measure::Count(Count::new(query("$.tags")).name("n").count_as(CountAs::ArrayLength));
     let at = ends[ends.len() / 2];
@@ -175,7 +176,7 @@ fn errors_are_the_same_for_any_number_of_threads() {
     assert!(same(&Analysis::new().ask(countable), &wrong).end.unwrap_err().contains("NotCountable"));
 }
 
-/// A limit ends the run at the same byte, and hides what is wrong behind it.
+/// A limit ends the run at the same byte, and hides errors after it.
 #[test]
 fn limits_are_the_same_for_any_number_of_threads() {
     let text = lines(3 << 20, |_, _| None);
@@ -184,11 +185,11 @@ fn limits_are_the_same_for_any_number_of_threads() {
     for limit in [0, 1, all / 2, all - 1, all] {
         let extract = Measure::Extract(Extract::new(query("$.id")).limit(limit));
         let seen = same(&Analysis::new().ask(extract.clone()), &broken);
-        assert_eq!(seen.told.heard.len() as u64, limit);
+        assert_eq!(seen.reported.heard.len() as u64, limit);
         assert!(seen.end.unwrap().contains("complete: false"));
         let count = Measure::Count(Count::new(query("$.id")).limit(limit));
         let seen = same(&Analysis::new().ask(count.clone()).ask(extract.clone()), &broken);
-        assert_eq!(seen.told.heard.len() as u64, limit);
+        assert_eq!(seen.reported.heard.len() as u64, limit);
         let seen = same(&Analysis::new().ask(count).ask(extract).count(Query::root()), &broken);
         assert!(seen.end.unwrap_err().contains("Literal") || limit > all);
     }
@@ -196,35 +197,35 @@ fn limits_are_the_same_for_any_number_of_threads() {
     assert!(same(&Analysis::new().ask(none), &text).end.is_ok());
 }
 
-/// A record longer than a part is questioned on its own, without its values being collected.
+/// A record longer than a part runs on the joining thread, and its values are not buffered.
 #[test]
 fn long_records_are_the_same_for_any_number_of_threads() {
     let long = format!("{{\"tags\": [{}]}}", vec!["[1, {\"a\": 2}]"; 80_000].join(", "));
     let text = lines(3 << 20, |number, _| (number % 9000 == 3000).then(|| long.clone()));
-    let seen = same(&questions(), &text);
-    assert!(seen.end.is_ok() && seen.told.heard.len() > 150_000);
+    let seen = same(&all_measures(), &text);
+    assert!(seen.end.is_ok() && seen.reported.heard.len() > 150_000);
 }
 
 #[test]
 fn the_pool_of_the_caller_is_used() {
     let text = lines(5 << 20, |_, _| None);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    let alone = see(&questions(), &text, 1);
+    let alone = observe(&all_measures(), &text, 1);
     let within = pool.install(|| {
         let mut memory = Memory::located();
         let mut document = Document::from_bytes(text.clone()).framing(Framing::Lines);
-        let ran = questions().run_with(&mut document, &mut memory);
-        Seen { told: memory, end: told(ran) }
+        let ran = all_measures().run_with(&mut document, &mut memory);
+        Observed { reported: memory, end: reported(ran) }
     });
     assert!(within == alone);
 }
 
-/// Threads do not get around limits.
+/// The limits of reading apply on every thread.
 #[test]
 fn limits_of_reading_hold_on_every_thread() {
     let mut limits = Limits::default();
     limits.depth = 5;
     let text = lines(3 << 20, |number, _| (number == 9000).then(|| "[[[[[[1]]]]]]".to_owned()));
-    let seen = same(&questions().limits(limits), &text);
+    let seen = same(&all_measures().limits(limits), &text);
     assert!(seen.end.unwrap_err().contains("Depth(5)"));
 }

@@ -1,15 +1,15 @@
-//! Parts answered apart, stored, and merged.
+//! Partial answers: computed separately, stored, and merged.
 
 use trommel::path::Query;
 use trommel::reader::{Framing, Validation};
 use trommel::sampler::Seed;
 use trommel::{
-    Analysis, Answer, Count, CountAs, Document, Error, Found, Measure, Partial, Sample, Stats, Strategy,
+    Analysis, Answer, Count, CountAs, Document, Error, Match, Measure, Partial, Sample, Stats, Strategy,
 };
 use trommel_testkit::generate::{Random, Shape, damage, stream};
 use trommel_testkit::naive;
 
-use crate::support::{cases, query, sample_of, shown, size};
+use crate::support::{answer_text, cases, query, sample_of, size};
 
 fn counted_and_described() -> Analysis {
     let mut of_queries = Stats::new();
@@ -27,10 +27,10 @@ fn counted_and_described() -> Analysis {
 
 fn part(analysis: &Analysis, bytes: &[u8], number: u64) -> Partial {
     let mut document = Document::from_bytes(bytes).framing(Framing::Lines);
-    analysis.run_part(&mut document, number, &mut |_: &Found<'_>| Ok(())).unwrap()
+    analysis.run_part(&mut document, number, &mut |_: &Match<'_>| Ok(())).unwrap()
 }
 
-/// The text cut at line ends, at random.
+/// The text, divided at random line ends.
 fn cuts<'t>(random: &mut Random, text: &'t [u8], parts: usize) -> Vec<&'t [u8]> {
     let ends: Vec<usize> = (0..text.len()).filter(|&at| text[at] == b'\n').map(|at| at + 1).collect();
     let mut at: Vec<usize> =
@@ -50,11 +50,11 @@ fn stored(partial: &Partial) -> Partial {
 }
 
 fn answers(analysis: &Analysis, partial: Partial) -> Vec<String> {
-    analysis.finish(partial).unwrap().answers.iter().map(shown).collect()
+    analysis.finish(partial).unwrap().answers.iter().map(answer_text).collect()
 }
 
-/// R34: any split at record boundaries, merged in order, is the whole: for counts and statistics
-/// exactly, rows, schema, figures and their order included; stored in between or not.
+/// R34: any split at record boundaries, merged in order, equals the whole: counts and statistics
+/// exactly, including the order of rows, whether stored in between or not.
 #[test]
 fn merged_parts_are_the_whole() {
     let analysis = counted_and_described();
@@ -62,7 +62,7 @@ fn merged_parts_are_the_whole() {
         let mut random = Random::new(seed);
         let text = lines(seed, random.between(1, 30));
         let report = analysis.run(&mut Document::from_bytes(text.clone()).framing(Framing::Lines)).unwrap();
-        let whole: Vec<String> = report.answers.iter().map(shown).collect();
+        let whole: Vec<String> = report.answers.iter().map(answer_text).collect();
         let parts = random.between(1, 6);
         let cuts = cuts(&mut random, &text, parts);
         let partials = cuts.iter().zip(0..).map(|(text, number)| part(&analysis, text, number));
@@ -74,7 +74,7 @@ fn merged_parts_are_the_whole() {
     }
 }
 
-/// R34: merging is associative, to the byte of what is stored; a part without records changes no
+/// R34: merging is associative, to the byte of the stored form. A part without records changes no
 /// answer.
 #[test]
 fn merging_is_associative() {
@@ -94,7 +94,7 @@ fn merging_is_associative() {
         let more = |partial: &Partial| answers(&analysis, partial.clone());
         let (before, after) =
             (nothing.clone().merge(left.clone()).unwrap(), left.clone().merge(nothing).unwrap());
-        // The empty line is a byte and a character more of the input.
+        // The empty line adds one byte and one character to the input.
         for merged in [before, after] {
             let (merged, left) = (more(&merged), more(&left));
             assert_eq!(merged[..3], left[..3]);
@@ -103,8 +103,7 @@ fn merging_is_associative() {
     }
 }
 
-/// R33, R34: samples of parts are merged to samples of the whole: every item stands where its index
-/// says.
+/// R33, R34: samples of parts merge to samples of the whole, and every item has its index there.
 #[test]
 fn samples_of_parts_merge() {
     let text: Vec<u8> =
@@ -142,11 +141,11 @@ fn samples_of_parts_merge() {
     }
     let whole = analysis.run(&mut Document::from_bytes(text).framing(Framing::Lines)).unwrap();
     assert_eq!(sample_of(&whole.answers[0]).total, 300);
-    assert_ne!(drawn[0], drawn[1], "a merge of other parts is another sample");
+    assert_ne!(drawn[0], drawn[1], "another split gives another sample");
 }
 
 #[test]
-fn parts_of_different_questions_do_not_merge() {
+fn parts_of_different_measures_do_not_merge() {
     let asked = |analysis: Analysis| part(&analysis, b"{\"a\": 1}\n", 0);
     let sample = |seed: u64| Sample::new(Query::root(), size(3)).seed(Seed::new(seed));
     let count = |path: &str| Count::new(query(path));
@@ -175,7 +174,7 @@ fn parts_of_different_questions_do_not_merge() {
             assert_eq!(asked(first.clone()).merge(partial).is_ok(), one == other, "{one} {other}");
         }
     }
-    // What a count is called is not what it asks.
+    // The name of a count is not part of the measure.
     let named = Analysis::new().ask(Measure::Count(count("$.a").name("mine")));
     assert!(named.finish(asked(base())).is_ok());
 }
@@ -185,22 +184,21 @@ fn only_a_whole_input_has_a_systematic_sample() {
     let sample = Sample::new(Query::root(), size(3)).strategy(Strategy::Systematic(None));
     let mut document = Document::from_bytes("[1]");
     let error =
-        Analysis::new().sample(sample).run_part(&mut document, 0, &mut |_: &Found<'_>| Ok(())).unwrap_err();
+        Analysis::new().sample(sample).run_part(&mut document, 0, &mut |_: &Match<'_>| Ok(())).unwrap_err();
     assert!(error.to_string().contains("random"), "{error}");
 }
 
-/// What a stored value is, it is as text: bytes that are no UTF-8 cannot be stored, and are
-/// refused.
+/// Values are stored as text: bytes that are not UTF-8 are refused.
 #[test]
-fn a_sample_that_is_no_text_is_not_stored() {
+fn refuses_to_store_samples_that_are_not_utf8() {
     let analysis =
         Analysis::new().sample(Sample::new(Query::root(), size(3))).validation(Validation::Structural);
     let mut document = Document::from_bytes(&b"[[\"\xFF\"]]"[..]);
-    let error = analysis.run_part(&mut document, 0, &mut |_: &Found<'_>| Ok(())).unwrap_err();
+    let error = analysis.run_part(&mut document, 0, &mut |_: &Match<'_>| Ok(())).unwrap_err();
     assert!(matches!(error, Error::Partial(_)) && error.to_string().contains("UTF-8"), "{error}");
 }
 
-/// Everything that a partial can hold.
+/// Everything that a partial can contain.
 fn everything() -> Analysis {
     let root = |strategy| Sample::new(Query::root(), size(2)).seed(Seed::new(7)).strategy(strategy);
     counted_and_described()
@@ -215,8 +213,7 @@ const GOLDEN: &str = include_str!("../golden/partial-1.json");
 const GOLDEN_INPUT: &str =
     "{\"a\": [1, 2.5], \"b\": \"x\"}\n{\"a\": null, \"b\": \"y\"}\n{\"c\": {\"b\": 1e400}}\n";
 
-/// R47: what this version stores is what it has always stored, and can be read, merged and
-/// finished.
+/// R47: this release stores the same bytes as earlier ones, and reads, merges, and finishes them.
 #[test]
 fn the_stored_form_is_frozen() {
     let analysis = everything();
@@ -224,18 +221,18 @@ fn the_stored_form_is_frozen() {
     if fresh != GOLDEN.trim_end() {
         let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/partial-1.json");
         std::fs::write(path, format!("{fresh}\n")).unwrap();
-        panic!("what is stored has changed, which makes it a new version; it was written to {path}");
+        panic!("the stored form has changed, which needs a new version; it was written to {path}");
     }
     let golden = Partial::from_bytes(GOLDEN.as_bytes()).unwrap();
     let report = analysis.finish(golden.clone()).unwrap();
     let whole = analysis.run(&mut Document::from_bytes(GOLDEN_INPUT).framing(Framing::Lines)).unwrap();
-    let exact = |report: &trommel::Report| report.answers[..7].iter().map(shown).collect::<Vec<_>>();
+    let exact = |report: &trommel::Report| report.answers[..7].iter().map(answer_text).collect::<Vec<_>>();
     assert_eq!((exact(&report), report.coverage), (exact(&whole), whole.coverage));
     let twice = analysis.finish(golden.merge(part(&analysis, GOLDEN_INPUT.as_bytes(), 1)).unwrap()).unwrap();
     assert_eq!((twice.coverage.records, twice.answers[0].count()), (6, Some(4)));
 }
 
-/// R47: a version that is not known is refused by name, whatever else stands there.
+/// R47: an unknown version is refused by name, whatever else the bytes contain.
 #[test]
 fn unknown_versions_are_refused() {
     for other in ["2", "0", "4294967295"] {
@@ -250,10 +247,10 @@ fn unknown_versions_are_refused() {
     }
 }
 
-/// Damaged bytes are refused, or are a partial that can be merged and finished like any other:
-/// nothing panics.
+/// Damaged bytes are refused, or are a partial that can be merged and finished like any other.
+/// Nothing panics.
 #[test]
-fn damaged_bytes_do_no_harm() {
+fn damaged_bytes_never_panic() {
     let (analysis, whole) = (everything(), GOLDEN.trim_end().as_bytes());
     let good = Partial::from_bytes(whole).unwrap();
     let mut accepted = 0;
@@ -264,11 +261,11 @@ fn damaged_bytes_do_no_harm() {
         let merged = good.clone().merge(partial.clone());
         for partial in [Ok(partial), merged].into_iter().flatten() {
             if let Ok(report) = analysis.finish(partial) {
-                assert!(!shown(&report.answers[0]).is_empty());
+                assert!(!answer_text(&report.answers[0]).is_empty());
             }
         }
     }
-    assert!(accepted > 0, "some damage is a digit that became another");
+    assert!(accepted > 0, "some damage changes only a digit");
     for text in [&b""[..], b"{}", b"null", b"[1]", b"{\"trommel_partial\":1}", b"{\"trommel_partial\":\"1\"}"]
     {
         assert!(matches!(Partial::from_bytes(text), Err(Error::Partial(_))));
@@ -278,7 +275,7 @@ fn damaged_bytes_do_no_harm() {
     }
 }
 
-/// Numbers that no input can have do not overflow.
+/// Numbers that no input can produce do not overflow.
 #[test]
 fn the_largest_numbers_merge() {
     let huge = GOLDEN.replace("\"bytes_read\":68", "\"bytes_read\":18446744073709551615");

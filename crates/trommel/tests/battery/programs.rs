@@ -1,5 +1,4 @@
-//! The programs in `examples` do what they say: they are run as a reader of the documentation
-//! would.
+//! The programs in `examples` work as documented.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -7,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::Scratch;
 
-/// A program that was built along with the tests.
+/// The path of a program that was built along with the tests.
 fn program(name: &str) -> Option<PathBuf> {
     let tests = std::env::current_exe().unwrap();
     let path =
@@ -15,7 +14,7 @@ fn program(name: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    // `cargo test --test battery` builds the examples only when they are asked for.
+    // `cargo test --test battery` builds the examples only on request.
     let notice = format!("SKIPPED: {} was not built (cargo test -p trommel builds it)\n", path.display());
     std::io::stderr().write_all(notice.as_bytes()).unwrap();
     None
@@ -33,28 +32,28 @@ fn run(name: &str, arguments: &[&str], input: &str) -> Option<(String, String)> 
 }
 
 #[test]
-fn a_log_is_tailed() {
+fn tails_a_log() {
     let log = "{\"message\": \"up\"}\n{\"message\": oops}\n{\"level\": 3}\n{\"message\": \"down\"}\n";
-    let Some((out, told)) = run("tail_log", &[], log) else { return };
+    let Some((out, reported)) = run("tail_log", &[], log) else { return };
     assert_eq!(out, "0: \"up\"\n3: \"down\"\n");
     assert!(
-        told.starts_with("line 2 left out: not a JSON literal") && told.ends_with("3 lines, 1 bad\n"),
-        "{told}"
+        reported.starts_with("line 2 skipped: not a JSON literal") && reported.ends_with("3 lines, 1 bad\n"),
+        "{reported}"
     );
 }
 
 #[test]
-fn an_upload_is_questioned() {
+fn answers_an_upload() {
     let Some((out, _)) = run("upload", &[], "") else { return };
     assert!(out.starts_with("3 nodes\n#0: \"Ada\"\n#1: \"Grace\"\n#2: \"Joan\"\n"), "{out}");
 }
 
 #[test]
-fn a_folder_is_merged() {
+fn merges_a_folder() {
     let file = Scratch::new("a.json", b"{\"user\": 1, \"x\": [{\"user\": 2}]}");
     let folder = file.path().parent().unwrap();
     std::fs::write(folder.join("b.json"), "{\"user\": 3}\n{\"user\": 4}\n").unwrap();
     std::fs::write(folder.join("c.json"), "{\"user\": ").unwrap();
     let Some((out, _)) = run("folder", &[folder.to_str().unwrap(), "$..user"], "") else { return };
-    assert!(out.contains("c.json left out: ") && out.contains("\n4 nodes\n55 bytes, 9 values\n"), "{out}");
+    assert!(out.contains("c.json skipped: ") && out.contains("\n4 nodes\n55 bytes, 9 values\n"), "{out}");
 }

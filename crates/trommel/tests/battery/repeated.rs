@@ -1,5 +1,4 @@
-//! Repeated names: listed with their places, and the last of them selected, as `serde_json` keeps
-//! it.
+//! Repeated names: listed with their locations; and their last member selected, as in `serde_json`.
 
 use serde_json::Value as Json;
 use trommel::path::{Duplicates, Query};
@@ -26,11 +25,11 @@ fn repeated_names_are_listed_in_order() {
         }
     }
     let names = Analysis::new().repeated_names(&Document::from_bytes(&text[..]), 10).unwrap();
-    assert_eq!(names[3].place.map(|place| (place.line, place.column)), Some((2, 25)));
+    assert_eq!(names[3].line_column.map(|place| (place.line, place.column)), Some((2, 25)));
 }
 
 #[test]
-fn names_of_bad_records_are_not_listed() {
+fn omits_names_of_malformed_records() {
     let text = "{\"a\": 1, \"a\": tru}\n{\"b\": 1, \"b\": 2}\n";
     let document = Document::from_bytes(text).framing(Framing::Lines);
     assert!(matches!(Analysis::new().repeated_names(&document, 10), Err(Error::Read { .. })));
@@ -38,9 +37,9 @@ fn names_of_bad_records_are_not_listed() {
     assert_eq!(listed(&skips.repeated_names(&document, 10).unwrap()), [(1, "$['b']", 28)]);
 }
 
-/// As many are listed as the statistics count.
+/// The list has as many names as the statistics count.
 #[test]
-fn as_many_are_listed_as_are_counted() {
+fn lists_as_many_names_as_are_counted() {
     let mut total = 0;
     for seed in 0..cases(300, 3000) {
         let text = document(seed, &Shape { duplicates: true, ..Shape::default() });
@@ -53,9 +52,9 @@ fn as_many_are_listed_as_are_counted() {
     assert!(total > 100, "{total}");
 }
 
-/// An input that is read once can be read again, if it is kept and small enough.
+/// A small input that is read once can be read again if it is recorded.
 #[test]
-fn small_readers_are_kept() {
+fn rereads_small_readers() {
     let text = b"{\"a\": 1, \"a\": 2}";
     for (most, kept) in [(text.len(), true), (text.len() - 1, false), (1 << 20, true)] {
         for size in [1, 7, 100] {
@@ -69,7 +68,7 @@ fn small_readers_are_kept() {
     }
 }
 
-/// Every value that `serde_json` keeps is the one node of its path, in every way to read it.
+/// Every value that `serde_json` keeps is the only node of its path, for every kind of input.
 #[test]
 fn the_last_member_is_the_one_that_serde_json_keeps() {
     let mut repeated = 0;
@@ -109,7 +108,7 @@ fn the_last_member_is_the_one_that_serde_json_keeps() {
     assert!(repeated > 20, "{repeated}");
 }
 
-/// On a pipe an object is kept until its end is known, in a temporary file where it is long.
+/// On a pipe an object is held until its end is known, in a temporary file if it is long.
 #[test]
 fn the_last_member_is_found_on_pipes_of_any_length() {
     let long = "x".repeat(3 << 20);
@@ -127,7 +126,7 @@ fn the_last_member_is_found_on_pipes_of_any_length() {
         analysis.clone().extract(asked).run_with(&mut piped, &mut memory).unwrap();
         assert_eq!(memory.texts(), expected);
     }
-    // Beyond the limit of that file there is an error that names it.
+    // Exceeding the limit of that file is an error that names the limit.
     limits.spool_bytes = 1 << 20;
     let error = analysis
         .limits(limits)

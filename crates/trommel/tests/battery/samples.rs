@@ -1,4 +1,4 @@
-//! Samples: the right candidates, the same ones whatever the input is read from.
+//! Samples: the right candidates, and the same ones for every kind of input.
 
 use std::num::NonZeroU64;
 
@@ -6,7 +6,7 @@ use trommel::path::{Duplicates, Query};
 use trommel::reader::{Backend, Framing, Kind, Validation};
 use trommel::sampler::{Seed, allot, systematic_indices, winners, winners_within};
 use trommel::{Analysis, Document, Error, Sample, SampleAnswer, Strategy};
-use trommel_testkit::generate::{self, Random, Shape, Wishes, stream};
+use trommel_testkit::generate::{self, QueryOptions, Random, Shape, stream};
 use trommel_testkit::naive;
 
 use crate::support::{Source, cases, naive_framing, nodes, query, sample_of, size};
@@ -42,7 +42,7 @@ fn check(answer: &SampleAnswer, population: &[Vec<u8>], expected: &[u64], note: 
     }
 }
 
-/// What a strategy draws from so many, by arithmetic.
+/// The indices that a strategy draws from a population of this size, by arithmetic.
 fn expected(strategy: &Strategy, seed: Seed, count: usize, total: u64) -> Vec<u64> {
     let most = (count as u64).min(total);
     match strategy {
@@ -51,7 +51,7 @@ fn expected(strategy: &Strategy, seed: Seed, count: usize, total: u64) -> Vec<u6
         Strategy::Last => (total - most..total).collect(),
         Strategy::Systematic(None) => systematic_indices(size(count), total).collect(),
         Strategy::Systematic(Some(stride)) => (0..total).step_by(stride.get() as usize).take(count).collect(),
-        _ => panic!("not by arithmetic alone"),
+        _ => panic!("this strategy needs more than arithmetic"),
     }
 }
 
@@ -66,8 +66,8 @@ fn strategies(random: &mut Random) -> Vec<Strategy> {
     ]
 }
 
-/// R33: what is drawn follows from the seed and the population alone: not from the kind of input,
-/// the window, the backend, the validation.
+/// R33: a sample depends on the seed and the population alone, not on the kind of input, the
+/// window, the backend, or the validation.
 #[test]
 fn samples_are_those_of_the_arithmetic_on_any_input() {
     let mut arrays = 0;
@@ -81,7 +81,7 @@ fn samples_are_those_of_the_arithmetic_on_any_input() {
         let asked = match random.below(4) {
             0 => Query::root(),
             1 => query("$..a"),
-            _ => query(&generate::query(seed, &first, &Wishes::default())),
+            _ => query(&generate::query(seed, &first, &QueryOptions::default())),
         };
         let candidates = population(&text, framing, &asked);
         let backends: Vec<_> = Backend::available().collect();
@@ -102,7 +102,7 @@ fn samples_are_those_of_the_arithmetic_on_any_input() {
                         check(sample_of(&report.answers[0]), &candidates, &drawn, &note);
                         arrays += usize::from(asked.is_singular());
                     }
-                    // A query that can select one node selected something else than an array.
+                    // A singular query selected a value that is not an array.
                     Err(Error::NotAnArray { kind, .. }) => {
                         assert!(asked.is_singular() && kind != Kind::Array, "{note}");
                     }
@@ -222,8 +222,8 @@ fn a_singular_query_samples_the_elements_of_an_array() {
     assert_eq!((empty.total, empty.items.len()), (0, 0));
 }
 
-/// `$` is the array that the input is; or the records, where there are several or the framing says
-/// so.
+/// The population of `$` is the elements of the only array, or the records if there are several or
+/// the framing says so.
 #[test]
 fn the_root_is_an_array_or_the_records() {
     let ask = |text: &str, framing: Framing| {
@@ -243,10 +243,10 @@ fn the_root_is_an_array_or_the_records() {
     }
 }
 
-/// A stream of arrays shows only at its second record that it is one: what can be read again is,
-/// and what cannot is refused with the way out.
+/// Only the second record shows that the input is a stream of arrays. An input that can be read
+/// again is; another is refused, with a suggestion.
 #[test]
-fn a_stream_of_arrays_is_read_again_where_it_can_be() {
+fn rereads_a_stream_of_arrays_if_possible() {
     let text = b"[1, 2]\n[3]\n[4, 5, 6]\n";
     let sample = Sample::new(Query::root(), size(2)).strategy(Strategy::Last);
     let analysis = Analysis::new().sample(sample.clone()).extract(query("$[0]")).count(query("$[*]"));
@@ -285,9 +285,9 @@ fn a_sample_larger_than_its_population_is_all_of_it() {
     }
 }
 
-/// Candidates lie in each other, and are numbered as they begin.
+/// Candidates may be nested, and are numbered in the order of their starts.
 #[test]
-fn nested_candidates_stand_in_the_order_of_the_document() {
+fn nested_candidates_are_in_document_order() {
     let text = r#"{"a": {"a": [{"a": 1}], "b": {"a": 2}}}"#;
     for source in Source::all() {
         let sample = Sample::new(query("$..a"), size(10)).strategy(Strategy::First);
@@ -302,10 +302,10 @@ fn nested_candidates_stand_in_the_order_of_the_document() {
     }
 }
 
-/// A node stands in the population as often as the query selects it, in time that does not follow
+/// A node occurs in the population as many times as the query selects it, in time independent of
 /// that number.
 #[test]
-fn candidates_that_stand_very_often_are_passed_over_at_once() {
+fn skips_repeated_candidates_at_once() {
     let often = query(&format!("${}", "[0,0]".repeat(60)));
     let text = format!("{}7{}", "[".repeat(60), "]".repeat(60));
     let stride = Strategy::Systematic(NonZeroU64::new(1 << 40));
@@ -324,16 +324,16 @@ fn repeated_names_are_one_stratum_or_many_candidates() {
     let text = br#"[{"a": 1, "a": 2}, {"a": 2}]"#;
     let strata = Sample::new(query("$"), size(9)).strategy(Strategy::Stratified(query("$.a")));
     let answer = draw(strata, &mut Document::from_bytes(&text[..])).unwrap();
-    assert_eq!(answer.strata.unwrap().len(), 2, "the first member decides");
+    assert_eq!(answer.strata.unwrap().len(), 2, "the first member is the key");
     let all = Analysis::new().duplicates(Duplicates::All).sample(Sample::new(query("$[*].a"), size(9)));
     let report = all.run(&mut Document::from_bytes(&text[..])).unwrap();
     assert_eq!(sample_of(&report.answers[0]).total, 3);
 }
 
-/// Under structural validation the inside of a candidate may be no JSON; its bytes are handed out
-/// as they stand.
+/// Under structural validation the inside of a candidate may not be JSON; its bytes are returned
+/// verbatim.
 #[test]
-fn bytes_are_handed_out_as_they_stand() {
+fn sampled_bytes_are_verbatim() {
     let text = b"[[\"\xFF\"], [ 1 ,2 ]]";
     let sample = Sample::new(query("$"), size(2));
     let loose = Analysis::new().sample(sample.clone()).validation(Validation::Structural);
@@ -344,9 +344,9 @@ fn bytes_are_handed_out_as_they_stand() {
     assert!(draw(sample, &mut Document::from_bytes(&text[..])).is_err());
 }
 
-/// A sample whose population has to be counted first keeps what a reader gives, within its limit.
+/// A sample that needs the size of its population spools a reader, within the limit.
 #[test]
-fn what_is_read_twice_is_kept_within_the_limit() {
+fn spools_rereads_within_the_limit() {
     let text = format!("[{}]", (0..2000).map(|number| number.to_string()).collect::<Vec<_>>().join(","));
     let sample = Sample::new(query("$"), size(4)).strategy(Strategy::Systematic(None));
     let mut limits = trommel::reader::Limits::default();
@@ -358,7 +358,7 @@ fn what_is_read_twice_is_kept_within_the_limit() {
             Ok(report) => {
                 assert!(fits);
                 assert_eq!(indices(sample_of(&report.answers[0])), [0, 500, 1000, 1500]);
-                assert!(document.is_repeatable(), "it was kept");
+                assert!(document.is_repeatable(), "the input was spooled");
                 assert!(analysis.run(&mut document).is_ok());
             }
             Err(error) => assert!(!fits && error.to_string().contains(&limit.to_string()), "{error}"),
@@ -366,10 +366,10 @@ fn what_is_read_twice_is_kept_within_the_limit() {
     }
 }
 
-/// Values that do not fit into memory go to a temporary file, and come back from it; there is a
-/// limit to that file.
+/// Values that do not fit into memory go to a temporary file and are read back from it. The file
+/// has a limit.
 #[test]
-fn large_candidates_come_back_from_their_files() {
+fn reads_large_candidates_back_from_files() {
     let item = |number: usize| format!("\"{number}{}\"", "x".repeat(1 << 20));
     let items: Vec<String> = (0..40).map(item).collect();
     let text = items.join("\n");

@@ -1,4 +1,4 @@
-//! Descriptions: equal to the oracle's figures, and schemas that an independent judge accepts.
+//! Statistics: equal to the oracle's, and schemas that an independent validator accepts.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,14 @@ use trommel::path::{Duplicates, Query};
 use trommel::reader::{Framing, Validation};
 use trommel::statistics::Summary;
 use trommel::{Analysis, Document, Measure, Stats, StatsAnswer};
-use trommel_testkit::generate::{self, Layout, Random, Shape, Wishes, document, stream};
+use trommel_testkit::generate::{self, Layout, QueryOptions, Random, Shape, document, stream};
 use trommel_testkit::naive::{self, Kind};
 use trommel_testkit::statistics::{self, Population};
 use trommel_testkit::{conformance, evaluate};
 
 use crate::support::{Source, cases, naive_framing, query, run_bytes, stats_of};
 
-fn asked(queries: &[Query], change: impl FnOnce(&mut Stats)) -> Analysis {
+fn analysis_of(queries: &[Query], change: impl FnOnce(&mut Stats)) -> Analysis {
     let mut stats = Stats::new();
     stats.queries = queries.to_vec();
     change(&mut stats);
@@ -52,8 +52,8 @@ fn check_structure(found: &Summary, population: &Population<'_>, note: &str) {
     }
 }
 
-/// A row of arrays or objects: path, sum, types of elements, and count, least and most where there
-/// are several.
+/// A row of arrays or objects: path, sum, types of elements; and count, minimum, and maximum if
+/// there are several.
 type Row = (String, u64, String, Option<[u64; 3]>);
 
 fn rows(found: &Summary) -> [Vec<Row>; 2] {
@@ -107,15 +107,16 @@ fn random_text(seed: u64) -> (Vec<u8>, Framing) {
     (stream(seed, &shape, naive_framing(framing), random.between(1, 8)), framing)
 }
 
-/// R1: size, structure, types and rows of whole inputs, whatever they are read from.
+/// R1: size, structure, types, and rows of whole inputs, for every kind of input.
 #[test]
-fn whole_inputs_are_described_as_by_the_oracle() {
+fn statistics_of_whole_inputs_match_the_oracle() {
     for seed in 0..cases(500, 5000) {
         let (text, framing) = random_text(seed);
         let trees = trees(&text, framing);
         let population: Vec<_> = trees.iter().map(|tree| (tree, tree.root())).collect();
         let depth = [None, Some(3), Some(1)][seed as usize % 3];
-        let analysis = asked(&[], |stats| stats.max_depth = depth).window([16, 1 << 16][seed as usize % 2]);
+        let analysis =
+            analysis_of(&[], |stats| stats.max_depth = depth).window([16, 1 << 16][seed as usize % 2]);
         let source = Source::pick(seed);
         let found = describe(&analysis, &mut source.document(&text, framing));
         let note = format!("seed {seed} {source:?} {framing:?}");
@@ -133,10 +134,9 @@ fn whole_inputs_are_described_as_by_the_oracle() {
     }
 }
 
-/// The values of queries, those that lie in each other too; each value once, however often a query
-/// selects it.
+/// The values of queries, including nested ones; each value once, however often a query selects it.
 #[test]
-fn selected_values_are_described_as_by_the_oracle() {
+fn statistics_of_selected_values_match_the_oracle() {
     for seed in 0..cases(400, 5000) {
         let (text, framing) = random_text(seed);
         let trees = trees(&text, framing);
@@ -144,12 +144,12 @@ fn selected_values_are_described_as_by_the_oracle() {
         let queries: Vec<Query> = (0..random.between(1, 3) as u64)
             .map(|number| match random.below(4) {
                 0 => query("$..a"),
-                _ => query(&generate::query(seed * 5 + number, &trees[0], &Wishes::default())),
+                _ => query(&generate::query(seed * 5 + number, &trees[0], &QueryOptions::default())),
             })
             .collect();
         let source = Source::pick(seed);
         let note = format!("seed {seed} {source:?} {queries:?}");
-        let found = describe(&asked(&queries, |_| {}), &mut source.document(&text, framing));
+        let found = describe(&analysis_of(&queries, |_| {}), &mut source.document(&text, framing));
         let (mut bytes, mut characters) = (0, 0);
         let mut all: Vec<naive::Document> = Vec::new();
         for (number, query) in queries.iter().enumerate() {
@@ -200,7 +200,7 @@ fn selected_values_are_described_as_by_the_oracle() {
 }
 
 #[test]
-fn record_streams_say_how_many_and_of_what_type() {
+fn record_streams_report_counts_and_types() {
     let ask = |text: &str, framing: Framing| {
         describe(&Analysis::new().stats(), &mut Document::from_bytes(text).framing(framing))
     };
@@ -219,10 +219,11 @@ fn record_streams_say_how_many_and_of_what_type() {
 }
 
 #[test]
-fn what_is_not_asked_for_is_not_there() {
+fn omits_unrequested_statistics() {
     let text = br#"{"a": [1, "x"]}"#;
-    let ask =
-        |change: fn(&mut Stats)| stats_of(&run_bytes(&asked(&[], change), text).unwrap().answers[0]).clone();
+    let ask = |change: fn(&mut Stats)| {
+        stats_of(&run_bytes(&analysis_of(&[], change), text).unwrap().answers[0]).clone()
+    };
     let plain = ask(|_| {}).summary;
     assert!(plain.schema.is_none() && plain.values.is_none() && plain.arrays.is_some());
     let bare = ask(|stats| stats.per_path = false).summary;
@@ -235,13 +236,13 @@ fn what_is_not_asked_for_is_not_there() {
     assert!(rich.schema.unwrap().into_json().contains("2020-12"));
 }
 
-/// The rows of several queries together say how many there are when one of them shows not all.
+/// The rows of several queries together report their number if one query omits some.
 #[test]
-fn rows_that_are_left_out_are_counted() {
+fn counts_omitted_rows() {
     let wide: Vec<String> = (0..1200).map(|name| format!("\"n{name}\": []")).collect();
     let text = format!(r#"{{"wide": {{{}}}, "small": [[]]}}"#, wide.join(", "));
     let found =
-        describe(&asked(&[query("$.wide"), query("$.small")], |_| {}), &mut Document::from_bytes(text));
+        describe(&analysis_of(&[query("$.wide"), query("$.small")], |_| {}), &mut Document::from_bytes(text));
     let capped = found.summary.capped.arrays.unwrap();
     assert_eq!((capped.shown, capped.total), (1002, 1202));
     assert_eq!(found.summary.arrays.unwrap().len(), 1002);
@@ -260,15 +261,15 @@ fn real_documents_have_the_figures_of_the_suite() {
         let packed = Document::from_reader(std::io::Cursor::new(crate::support::gzip(&bytes)));
         for document in [Document::open(&figures.path).unwrap(), Document::from_bytes(bytes.clone()), packed]
         {
-            // A second question beside the first does not change its answer.
+            // A second measure beside the first does not change its answer.
             let analysis = Analysis::new().stats().count(query("$..*"));
             let found = describe(&analysis, &mut document.framing(framing));
             let (structure, name) = (&found.summary.structure, figures.path.display());
             assert_eq!((found.bytes, found.records), (figures.bytes, figures.records), "{name}");
             assert_eq!(structure.total_values, figures.values, "{name}");
             assert_eq!(structure.total_keys, figures.members, "{name}");
-            // The suite counts open containers, we the values: one more where the deepest container
-            // is not empty.
+            // The suite counts open containers, trommel counts values: one more if the deepest
+            // container is not empty.
             let deepest = figures.open_containers..=figures.open_containers + 1;
             assert!(deepest.contains(&structure.max_depth), "{name}: {}", structure.max_depth);
             let types = &found.summary.types;
@@ -294,7 +295,7 @@ fn check_schema(analysis: &Analysis, document: &mut Document, records: &[&[u8]],
 /// Every document is valid by its own schema.
 #[test]
 fn documents_satisfy_their_schemas() {
-    let analysis = asked(&[], |stats| stats.schema = true);
+    let analysis = analysis_of(&[], |stats| stats.schema = true);
     for seed in 0..cases(100, 1000) {
         let text = stream(seed, &Shape::plain(), naive::Framing::Lines, 10);
         let records = naive::records(&text, naive::Framing::Lines);
@@ -321,7 +322,7 @@ fn documents_satisfy_their_schemas() {
     }
 }
 
-/// Figures of the values by path are those of the oracle; here the ones that are easily told.
+/// Statistics of values by path equal those of the oracle, where it computes them.
 #[test]
 fn values_by_path_are_those_of_the_oracle() {
     for seed in 0..cases(150, 1000) {
@@ -330,20 +331,21 @@ fn values_by_path_are_those_of_the_oracle() {
         let population: Vec<_> = trees.iter().map(|tree| (tree, tree.root())).collect();
         let expected = statistics::path_values(&population);
         let expected: Vec<_> = expected.iter().filter(|row| !row.scalars.is_empty()).collect();
-        let analysis = asked(&[], |stats| stats.values = true);
+        let analysis = analysis_of(&[], |stats| stats.values = true);
         let found =
             describe(&analysis, &mut Source::pick(seed).document(&text, framing)).summary.values.unwrap();
-        let told = |path: &str, count: u64, distinct: u64| (path.to_owned(), count, distinct);
-        let found: Vec<_> = found.iter().map(|row| told(&row.path, row.count, row.distinct.count)).collect();
+        let reported = |path: &str, count: u64, distinct: u64| (path.to_owned(), count, distinct);
+        let found: Vec<_> =
+            found.iter().map(|row| reported(&row.path, row.count, row.distinct.count)).collect();
         let expected = expected.iter().map(|row| {
             let count: u64 = row.scalars.iter().map(|(_, count)| count).sum();
-            told(&row.path, count, row.distinct())
+            reported(&row.path, count, row.distinct())
         });
         assert_eq!(found, expected.collect::<Vec<_>>(), "seed {seed}");
     }
 }
 
-/// Repeated names alone are as many as where everything is described.
+/// Repeated names counted alone equal those of full statistics.
 #[test]
 fn repeated_names_alone_are_counted() {
     let mut names = Stats::new();
@@ -367,7 +369,7 @@ fn repeated_names_alone_are_counted() {
     assert!(repeated > 100, "{repeated}");
 }
 
-/// The overview, which counts by masks where it may, says what a description of everything says.
+/// A tally, which counts by masks if possible, equals full statistics.
 #[test]
 fn overviews_are_exact() {
     let mut overview = Stats::new();
@@ -401,7 +403,7 @@ fn long_strings_are_measured_on_streams() {
     let mut limits = trommel::reader::Limits::default();
     limits.token_bytes = 1_000;
     for path in ["$.a", "$.b", "$.b[0]", "$..*", "$"] {
-        let analysis = asked(&[query(path)], |_| {});
+        let analysis = analysis_of(&[query(path)], |_| {});
         let expected = describe(&analysis, &mut Document::from_bytes(text.clone()));
         for window in [64, 5_000] {
             let analysis = analysis.clone().limits(limits).window(window);

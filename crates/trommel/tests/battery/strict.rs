@@ -17,7 +17,7 @@ const BAD: [&[u8]; 7] = [
     b"{\"level\": \"warn\", \"x\": {\"y\": \"\\q\"}, \"z\": 1}",
 ];
 
-/// The commands, each decided early: values, counts, samples, statistics of what a query selects,
+/// Measures that are decided early: values, counts, samples, and statistics of a query's values,
 /// with limits and without.
 fn commands() -> Vec<(&'static str, Measure)> {
     let level = || query("$.level");
@@ -35,7 +35,8 @@ fn commands() -> Vec<(&'static str, Measure)> {
     ]
 }
 
-/// Good, bad, good; of a framing with one record the bad one alone.
+/// A valid, a malformed, and a valid record; for a framing with one record, the malformed one
+/// alone.
 fn input(framing: Framing, bad: &[u8]) -> (Vec<u8>, u64) {
     let (good, later) = (&b"{\"level\": \"info\"}"[..], &b"{\"level\": \"error\"}"[..]);
     match framing {
@@ -45,7 +46,7 @@ fn input(framing: Framing, bad: &[u8]) -> (Vec<u8>, u64) {
     }
 }
 
-fn place(error: &Error) -> (ErrorKind, u64, Option<u64>) {
+fn position(error: &Error) -> (ErrorKind, u64, Option<u64>) {
     match error {
         Error::Read { error, record } => (error.kind(), error.offset(), *record),
         other => panic!("no error of the input: {other:?}"),
@@ -64,18 +65,18 @@ fn decided_records_are_validated_to_their_end() {
             let (bytes, number) = input(framing, bad);
             let check = Analysis::new().stats();
             let expected =
-                place(&check.run(&mut Document::from_bytes(&*bytes).framing(framing)).unwrap_err());
+                position(&check.run(&mut Document::from_bytes(&*bytes).framing(framing)).unwrap_err());
             for (name, measure) in commands() {
                 for (source, threads) in Source::all().iter().zip([1, 2, 8].iter().cycle()) {
                     let context = format!("{name}, {framing:?}, {source:?}, {}", bad.escape_ascii());
                     let analysis = Analysis::new().ask(measure.clone()).threads(*threads);
                     let mut heard = Memory::default();
                     let ran = analysis.run_with(&mut source.document(&bytes, framing), &mut heard);
-                    assert_eq!(place(&ran.expect_err(&context)), expected, "{context}");
+                    assert_eq!(position(&ran.expect_err(&context)), expected, "{context}");
                     assert!(expected.2.is_none_or(|record| record == number), "{context}");
                     assert!(at_most_values(&heard, 2 * (number as usize + 1)), "{context}: {heard:?}");
 
-                    // Which records are bad does not depend on what is done with them.
+                    // Which records are malformed does not depend on the measure.
                     let skips = analysis.on_bad_record(OnBadRecord::Skip { at_most: u64::MAX });
                     let mut heard = Memory::default();
                     let ran = skips.run_with(&mut source.document(&bytes, framing), &mut heard);
@@ -83,7 +84,7 @@ fn decided_records_are_validated_to_their_end() {
                         assert_eq!(ran.expect(&context).coverage.bad_records, 1, "{context}");
                         assert_eq!(heard.damages()[0].record, number, "{context}");
                     } else {
-                        assert_eq!(place(&ran.expect_err(&context)).0, expected.0, "{context}");
+                        assert_eq!(position(&ran.expect_err(&context)).0, expected.0, "{context}");
                     }
                 }
             }
@@ -114,7 +115,7 @@ fn parts_of_a_long_stream_are_validated_to_their_end() {
                 let ran = analysis
                     .run_with(&mut Document::from_bytes(&*bytes).framing(Framing::Lines), &mut heard)
                     .map(|report| report.coverage)
-                    .map_err(|error| place(&error));
+                    .map_err(|error| position(&error));
                 (ran, heard.values())
             };
             let one = run(1);
@@ -152,13 +153,13 @@ fn limits_stop_at_the_end_of_a_record() {
         let end = if framing == Framing::Lines { 18 } else { end };
         assert_eq!(read(&limited, text, framing), (end, 1, complete), "{framing:?}");
         assert_eq!(read(&loose, text, framing), (7, 1, false), "{framing:?}");
-        // Later records stay unread.
+        // Later records are not read.
         if framing != Framing::Single {
             let stream = format!("{text}{text}nonsense");
             assert_eq!(read(&limited, &stream, framing).1, 1, "{framing:?}");
         }
     }
-    // What follows a document is part of it; what follows a record is not.
+    // Bytes after a document are part of it; bytes after a record are not.
     let trailing = |framing| limited.run(&mut Document::from_bytes("{\"a\": 1} x").framing(framing));
     assert!(trailing(Framing::Single).is_err() && trailing(Framing::Auto).is_err());
     assert!(trailing(Framing::Lines).is_err() && trailing(Framing::Concatenated).is_ok());
@@ -166,7 +167,7 @@ fn limits_stop_at_the_end_of_a_record() {
     assert!(touching.is_err());
 }
 
-/// Without it a decided record is left, which the coverage says.
+/// Without strict validation the run leaves a decided record, and the coverage reports it.
 #[test]
 fn structural_validation_leaves_decided_records() {
     let (bytes, _) = input(Framing::Lines, BAD[0]);

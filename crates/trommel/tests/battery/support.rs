@@ -1,4 +1,4 @@
-//! What the batteries share: sinks that remember, inputs of every kind, and answers by the oracles.
+//! Shared by the tests: sinks that remember, inputs of every kind, and answers of the oracles.
 
 use std::io;
 use std::io::Write;
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use trommel::path::Query;
 use trommel::reader::{Framing, Span};
-use trommel::{Analysis, Answer, Damage, Document, Error, Found, Report, SampleAnswer, Sink, StatsAnswer};
+use trommel::{Analysis, Answer, Damage, Document, Error, Match, Report, SampleAnswer, Sink, StatsAnswer};
 use trommel_testkit::chunks::{Chunks, SIZES};
 use trommel_testkit::evaluate::{Duplicates, Node, evaluate};
 use trommel_testkit::naive::{self, Record};
 
 pub(crate) use trommel_testkit::effort::cases;
 
-/// A value that was handed out.
+/// An emitted value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Value {
     pub(crate) measure: usize,
@@ -25,25 +25,25 @@ pub(crate) struct Value {
     pub(crate) location: Option<String>,
 }
 
-/// What a damage says.
+/// A reported malformed record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct ReportedDamage {
     pub(crate) record: u64,
     pub(crate) error: String,
 }
 
-/// Something a sink was told.
+/// A call of the sink.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum SinkCall {
     Value(Value),
-    Damage(Told),
+    Damage(ReportedDamage),
 }
 
 /// A sink that remembers everything, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) located: bool,
-    pub(crate) heard: Vec<Heard>,
+    pub(crate) heard: Vec<SinkCall>,
 }
 
 impl Memory {
@@ -52,17 +52,17 @@ impl Memory {
     }
 
     pub(crate) fn values(&self) -> Vec<Value> {
-        let value = |heard: &Heard| match heard {
-            Heard::Value(value) => Some(value.clone()),
-            Heard::Damage(_) => None,
+        let value = |heard: &SinkCall| match heard {
+            SinkCall::Value(value) => Some(value.clone()),
+            SinkCall::Damage(_) => None,
         };
         self.heard.iter().filter_map(value).collect()
     }
 
-    pub(crate) fn damages(&self) -> Vec<Told> {
-        let damage = |heard: &Heard| match heard {
-            Heard::Value(_) => None,
-            Heard::Damage(told) => Some(told.clone()),
+    pub(crate) fn damages(&self) -> Vec<ReportedDamage> {
+        let damage = |heard: &SinkCall| match heard {
+            SinkCall::Value(_) => None,
+            SinkCall::Damage(reported) => Some(reported.clone()),
         };
         self.heard.iter().filter_map(damage).collect()
     }
@@ -73,8 +73,8 @@ impl Memory {
 }
 
 impl Sink for Memory {
-    fn found(&mut self, found: &Found<'_>) -> io::Result<()> {
-        self.heard.push(Heard::Value(Value {
+    fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
+        self.heard.push(SinkCall::Value(Value {
             measure: found.measure,
             text: String::from_utf8_lossy(found.value).into_owned(),
             span: found.span,
@@ -86,7 +86,7 @@ impl Sink for Memory {
 
     fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
         let error = format!("{:?} {}", damage.error.kind(), damage.error);
-        self.heard.push(Heard::Damage(Told { record: damage.record, error }));
+        self.heard.push(SinkCall::Damage(ReportedDamage { record: damage.record, error }));
         Ok(())
     }
 
@@ -95,11 +95,11 @@ impl Sink for Memory {
     }
 }
 
-/// A way to give bytes to an analysis.
+/// A kind of input.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     Bytes,
-    /// A reader that can be read once, with reads of so many bytes.
+    /// A reader that can be read once, with reads of this many bytes.
     Reads(usize),
     File,
     Gzip,
@@ -135,7 +135,7 @@ impl Source {
     }
 }
 
-/// A document, and the file behind it for as long as it is questioned.
+/// A document, and its file for as long as the document is used.
 pub(crate) struct Given {
     document: Document,
     _file: Option<Scratch>,
@@ -168,7 +168,7 @@ pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A file in a folder of its own, gone in the end.
+/// A file in a temporary folder of its own.
 pub(crate) struct Scratch {
     _folder: tempfile::TempDir,
     path: PathBuf,
@@ -195,7 +195,7 @@ pub(crate) fn size(size: usize) -> NonZeroUsize {
     NonZeroUsize::new(size).unwrap()
 }
 
-/// Runs and remembers what was handed out.
+/// Runs, and remembers the emitted values.
 pub(crate) fn run(analysis: &Analysis, document: &mut Document) -> Result<(Report, Memory), Error> {
     let mut memory = Memory::located();
     let report = analysis.run_with(document, &mut memory)?;
@@ -206,7 +206,7 @@ pub(crate) fn run_bytes(analysis: &Analysis, bytes: &[u8]) -> Result<Report, Err
     analysis.run(&mut Document::from_bytes(bytes))
 }
 
-/// The texts that a query finds.
+/// The texts of a query's values.
 pub(crate) fn texts(analysis: &Analysis, bytes: impl Into<Vec<u8>>) -> Vec<String> {
     run(analysis, &mut Document::from_bytes(bytes)).unwrap().1.texts()
 }
@@ -225,8 +225,8 @@ pub(crate) fn stats_of(answer: &Answer) -> &StatsAnswer {
     }
 }
 
-/// An answer as a text; equal texts, equal answers.
-pub(crate) fn shown(answer: &Answer) -> String {
+/// An answer as a text; equal answers have equal texts.
+pub(crate) fn answer_text(answer: &Answer) -> String {
     format!("{answer:?}")
 }
 
@@ -251,7 +251,7 @@ pub(crate) fn nodes(bytes: &[u8], framing: Framing, query: &Query, all: bool) ->
     records.into_iter().enumerate().flat_map(nodes).collect()
 }
 
-/// What is handed out for nodes.
+/// The values that a sink receives for nodes.
 pub(crate) fn values(bytes: &[u8], measure: usize, nodes: &[(u64, Node)]) -> Vec<Value> {
     let value = |(record, node): &(u64, Node)| Value {
         measure,

@@ -1,4 +1,4 @@
-//! Files of the kernel, which report no length, or a wrong one.
+//! Files of the kernel, which report no length or a wrong one.
 #![cfg(target_os = "linux")]
 #![expect(clippy::print_stderr, reason = "a test that cannot run says so")]
 
@@ -10,7 +10,7 @@ use trommel::{Analysis, Document, Error, Sample, Strategy};
 
 use crate::support::{query, texts};
 
-/// A file, if there is one, and its contents.
+/// Opens a file, if it exists, and reads its contents.
 fn kernel(path: &str) -> Option<(Document, Vec<u8>)> {
     match std::fs::read(path) {
         Ok(bytes) => Some((Document::open(path).unwrap(), bytes)),
@@ -27,7 +27,7 @@ fn numbers_of_the_kernel_are_documents() {
         let Some((mut document, bytes)) = kernel(path) else { continue };
         let expected = vec![String::from_utf8(bytes.clone()).unwrap().trim().to_owned()];
         assert_eq!(texts(&Analysis::new().extract(Query::root()), bytes.clone()), expected);
-        // As often as it is wanted, in every framing.
+        // Any number of times, in every framing.
         for framing in [Framing::Auto, Framing::Single, Framing::Lines, Framing::Concatenated] {
             document = document.framing(framing);
             let (report, heard) =
@@ -43,7 +43,7 @@ fn numbers_of_the_kernel_are_documents() {
     }
 }
 
-/// Text of the kernel is no JSON, and never an empty stream.
+/// Text of the kernel is not JSON, and never an empty stream.
 #[test]
 fn text_of_the_kernel_is_an_error() {
     for path in ["/proc/self/status", "/proc/mounts"] {

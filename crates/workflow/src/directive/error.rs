@@ -1,4 +1,4 @@
-//! What is wrong with a directive, and where.
+//! Errors of directives, with their positions.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,33 +8,33 @@ use trommel_tool::Redaction;
 
 use super::fault::Fault;
 
-/// Characters of a line that are shown around the place.
-const AROUND: usize = 60;
+/// The number of characters to show before and after the fault.
+const CONTEXT_CHARS: usize = 60;
 
-/// What is wrong with a directive: the place in the text, what stands there, and what should.
+/// A fault of a directive, with its position in the text and a remedy.
 ///
-/// [`Display`](fmt::Display) shows the line with the place marked under it.
+/// [`Display`](fmt::Display) shows the line and marks the fault below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DirectiveError {
-    /// What is wrong, for programs.
+    /// The fault, for programs.
     pub kind: Box<Fault>,
-    /// What is wrong, and what to do, for people.
+    /// The fault and the remedy, for people.
     pub message: String,
     /// The line, from 1.
     pub line: usize,
     /// The character in the line, from 1.
     pub column: usize,
-    /// The bytes of the text that are meant.
+    /// The byte range of the fault.
     pub span: Range<usize>,
-    /// The line's text as it stands, without its end and without secrets.
+    /// The line without its line break and with secrets redacted.
     pub text: String,
     marked: usize,
 }
 
 impl DirectiveError {
-    /// An error about some bytes of a text. A place outside of it is taken for its end. Secrets in
-    /// the line are blotted out, and so are those in the message.
+    /// Creates an error about a byte range. A range beyond the text is moved to its end. Secrets in
+    /// the line and in the message are redacted.
     pub(crate) fn new(whole: &str, span: Range<usize>, mut kind: Fault) -> Self {
         let redaction = Redaction::new();
         for text in kind.texts() {
@@ -61,9 +61,10 @@ impl DirectiveError {
 impl fmt::Display for DirectiveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { message, line, column, text, .. } = self;
-        let first = column.saturating_sub(1 + AROUND);
-        let shown: String = text.chars().skip(first).take(2 * AROUND).collect();
-        // What is made safe is longer: the mark stands under what is shown before it.
+        let first = column.saturating_sub(1 + CONTEXT_CHARS);
+        let shown: String = text.chars().skip(first).take(2 * CONTEXT_CHARS).collect();
+        // Escaping lengthens the text, so the mark is positioned by the escaped characters before
+        // it.
         let before: String = shown.chars().take(column - 1 - first).collect();
         let marked: String = shown.chars().skip(column - 1 - first).take(self.marked).collect();
         let width = |text: &str| safe(text).chars().count();

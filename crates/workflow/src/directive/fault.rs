@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-use trommel_base::text::shown_name;
+use trommel_base::text::display_name;
 use trommel_route::{ErrorClass, WriteMode};
 
-/// What is wrong with a directive or a document. [`Display`](fmt::Display) says it, and what to
-/// write instead. Texts of the document are without secrets.
+/// A fault of a directive or a document. [`Display`](fmt::Display) writes the fact and the remedy.
+/// Texts from the document have their secrets redacted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The document has more bytes than this.
+    /// The document exceeds this number of bytes.
     LongDocument(usize),
     /// The frontmatter names an unknown engine.
     UnknownEngine(String),
@@ -20,24 +20,24 @@ pub enum Fault {
     OpenFrontmatter,
     /// A line of the frontmatter is not `key: value`.
     FrontmatterLine,
-    /// A line has more characters than this.
+    /// A line exceeds this number of characters.
     LongLine(usize),
-    /// `@tools` has more bytes than this.
+    /// `@tools` exceeds this number of bytes.
     LongTools(usize),
     /// A directive has no value.
     NoValue(String),
-    /// A directive of other programs, and why it is not supported.
-    Elsewhere {
+    /// A directive that other programs support and trommel does not.
+    Unsupported {
         /// The directive.
         name: String,
         /// The reason.
         why: &'static str,
     },
-    /// There is no such directive.
+    /// The directive does not exist.
     UnknownDirective {
         /// The name.
         name: String,
-        /// The directive that resembles it most.
+        /// The most similar directive.
         near: Option<&'static str>,
         /// All directives.
         known: &'static [&'static str],
@@ -59,19 +59,19 @@ pub enum Fault {
         /// The error, as routing reports it.
         why: String,
     },
-    /// A text follows the parameters.
+    /// Text follows the parameters.
     AfterParameters,
-    /// A text follows a quoted name.
+    /// Text follows a quoted name.
     AfterQuotes,
     /// A parenthesis is not closed.
     OpenParenthesis,
-    /// A parenthesis is closed that was not opened.
+    /// A parenthesis is closed without being opened.
     ExtraParenthesis,
-    /// Parameters cannot be read.
+    /// The parameters are malformed.
     Malformed,
-    /// A parameter is outside of parentheses.
+    /// A parameter is outside the parentheses.
     OutsideParentheses,
-    /// A parameter is given twice.
+    /// A parameter occurs twice.
     Twice(String),
     /// A comma is missing before a parameter.
     NoComma,
@@ -82,14 +82,14 @@ pub enum Fault {
         /// Its value.
         value: String,
     },
-    /// The directive has no such parameter.
+    /// The directive does not have this parameter.
     UnknownParameter {
         /// The parameter.
         key: String,
-        /// The parameter that may have been meant.
-        near: Option<Near>,
+        /// The parameter that the author may have meant.
+        near: Option<ParameterHint>,
         /// The directive.
-        of: &'static str,
+        directive: &'static str,
         /// Its parameters.
         known: &'static [&'static str],
     },
@@ -99,42 +99,42 @@ pub enum Fault {
     NotBoolean(String),
     /// `@tools` names no tool.
     NoTool,
-    /// The name of a tool begins with another character.
+    /// A character cannot begin the name of a tool.
     ToolName(String),
-    /// The parameters of a tool go over several lines.
+    /// The parameters of a tool span several lines.
     ToolLines,
-    /// The parameters of a tool cannot be read.
+    /// The parameters of a tool are malformed.
     MalformedTool,
     /// The parenthesis of a tool is not closed.
     OpenTool,
-    /// A line looks like a directive, and is read as text.
+    /// A line looks like a directive but is read as text.
     Stray {
         /// The reason.
         why: &'static str,
         /// True if further lines are not checked.
         is_last: bool,
     },
-    /// A step failed, or has a warning, as it reports it.
+    /// A failed step or a warning, as the step reports it.
     Step(String),
 }
 
-/// A parameter that may have been meant.
+/// A parameter that the author may have meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Near {
+pub enum ParameterHint {
     /// A parameter with a similar name.
     Key(&'static str),
-    /// The parameter that takes this word.
+    /// The parameter that takes this word as its value.
     Mode(WriteMode),
 }
 
 impl Fault {
-    /// The texts that come from the document.
+    /// Returns the texts that come from the document.
     pub(super) fn texts(&mut self) -> Vec<&mut String> {
         match self {
             Self::UnknownEngine(text)
             | Self::NoValue(text)
-            | Self::Elsewhere { name: text, .. }
+            | Self::Unsupported { name: text, .. }
             | Self::UnknownDirective { name: text, .. }
             | Self::Route { why: text, .. }
             | Self::Twice(text)
@@ -148,19 +148,19 @@ impl Fault {
         }
     }
 
-    /// The message of a fault that has no data.
+    /// Returns the message of a fault without data.
     fn plain(&self) -> &'static str {
         match self {
             Self::NoStep => "the document has no step: begin one with a heading `## NAME`",
             Self::OpenFrontmatter => "the frontmatter is not closed: end it with a line `---`",
             Self::FrontmatterLine => "every frontmatter line must be `key: value`",
             Self::NoScheme => {
-                "an input is file:PATH, variable:NAME, url:ADDRESS or query:QUERY, with its parameters after it in parentheses"
+                "an input is file:PATH, variable:NAME, url:ADDRESS, or query:QUERY, followed by its parameters in parentheses"
             }
             Self::DoubleWildcard => {
-                "`**` is not supported: a pattern is about the files of one folder, such as notes/*.md"
+                "`**` is not supported: a pattern matches the files of one folder, such as notes/*.md"
             }
-            Self::Head => "`head` is a number of characters, from 1 on",
+            Self::Head => "`head` must be a number of characters, at least 1",
             Self::ModelName => "a model's name is one word: @model NAME, or @model none for no model",
             Self::AfterParameters => {
                 "only a remark (` # …`) may follow the parameters; if this is part of the name, put the whole name in quotes"
@@ -174,7 +174,7 @@ impl Fault {
             }
             Self::ExtraParenthesis => "unexpected `)`: put a name that has parentheses in quotes",
             Self::Malformed => {
-                "these parameters cannot be read from here on: put a value that holds a comma or a quote in quotes, \
+                "malformed parameters: put a value that contains a comma or a quote in quotes, \
                  output=\"file:a, b.md\""
             }
             Self::OutsideParentheses => {
@@ -184,11 +184,11 @@ impl Fault {
                 "a comma is missing before this parameter: (output=variable:NAME, write-mode=replace)"
             }
             Self::NoTool => "a tool is missing: @tools NAME, NAME(output=variable:x), or all, or none",
-            Self::ToolLines => "a tool and its parameters stand on one line: break the line between tools",
+            Self::ToolLines => "a tool and its parameters must be on one line: break lines between tools",
             Self::MalformedTool => {
-                "these parameters cannot be read from here on: a value that holds a comma or a quote stands in quotes"
+                "malformed parameters: put a value that contains a comma or a quote in quotes"
             }
-            _ => "the parenthesis is not closed: the parameters of a tool end with `)`",
+            _ => "the parenthesis is not closed: end the parameters of a tool with `)`",
         }
     }
 }
@@ -198,48 +198,48 @@ impl fmt::Display for Fault {
         match self {
             Self::LongDocument(limit) => write!(f, "the document is longer than {limit} bytes"),
             Self::UnknownEngine(name) => {
-                write!(f, "unknown workflow engine {}; the only one is `step`", shown_name(name))
+                write!(f, "unknown workflow engine {}; the only one is `step`", display_name(name))
             }
             Self::LongLine(limit) => write!(f, "the line is longer than {limit} characters"),
             Self::LongTools(limit) => write!(f, "@tools is longer than {limit} bytes"),
             Self::NoValue(name) => write!(f, "@{name} needs a value"),
-            Self::Elsewhere { name, why } => {
+            Self::Unsupported { name, why } => {
                 write!(f, "@{name} is not supported: {why}; remove this line")
             }
             Self::UnknownDirective { name, near, known } => {
-                write!(f, "there is no directive @{}.", shown_name(name))?;
+                write!(f, "unknown directive @{}.", display_name(name))?;
                 if let Some(near) = near {
                     write!(f, " Did you mean @{near}?")?;
                 }
                 write!(
                     f,
-                    " There are @{}; a text may begin with `@` when another line stands before it",
+                    " The directives are @{}; to start the text with `@`, put another line before it",
                     known.join(", @")
                 )
             }
-            Self::NoName(scheme) => write!(f, "a name is missing behind `{scheme}:`"),
+            Self::NoName(scheme) => write!(f, "a name is missing after `{scheme}:`"),
             Self::Route { why, .. } | Self::Step(why) => f.write_str(why),
-            Self::Twice(name) => write!(f, "`{name}` is given twice"),
+            Self::Twice(name) => write!(f, "`{name}` occurs twice"),
             Self::Colon { key, value } => {
-                write!(f, "a parameter is written with `=`: {}={}", shown_name(key), shown_name(value))
+                write!(f, "write a parameter with `=`: {}={}", display_name(key), display_name(value))
             }
-            Self::UnknownParameter { key, near, of, known } => {
-                write!(f, "unknown parameter `{}`. ", shown_name(key))?;
+            Self::UnknownParameter { key, near, directive, known } => {
+                write!(f, "unknown parameter `{}`. ", display_name(key))?;
                 match near {
-                    Some(Near::Key(near)) => write!(f, "Did you mean `{near}`? ")?,
-                    Some(Near::Mode(mode)) => write!(f, "Did you mean `write-mode={mode}`? ")?,
+                    Some(ParameterHint::Key(near)) => write!(f, "Did you mean `{near}`? ")?,
+                    Some(ParameterHint::Mode(mode)) => write!(f, "Did you mean `write-mode={mode}`? ")?,
                     None => {}
                 }
                 let known = known.join(", ");
                 write!(
                     f,
-                    "{of} takes {known}; put a name that has parentheses, or a value that holds a comma, in quotes"
+                    "{directive} takes {known}; put a name that has parentheses, or a value that contains a comma, in quotes"
                 )
             }
             Self::NoParameterValue(name) => write!(f, "a value is missing: {name}=…"),
-            Self::NotBoolean(name) => write!(f, "`{name}` is true or false"),
+            Self::NotBoolean(name) => write!(f, "`{name}` must be true or false"),
             Self::ToolName(text) => {
-                write!(f, "a tool's name cannot begin with `{}`", shown_name(text))
+                write!(f, "a tool's name cannot begin with `{}`", display_name(text))
             }
             Self::Stray { why, is_last } => {
                 let last = if *is_last { " (further lines are not checked)" } else { "" };

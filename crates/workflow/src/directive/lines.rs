@@ -10,59 +10,58 @@ use super::tools::Tools;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Directives {
-    /// What is read, in the order of the lines.
+    /// The inputs, in the order of the lines.
     pub inputs: Vec<Input>,
-    /// The tools of all `@tools` lines together.
+    /// The tools of all `@tools` lines.
     pub tools: Tools,
-    /// Where the model's answer goes.
+    /// The targets of the model's answer.
     pub outputs: Vec<Output>,
-    /// Which model answers; the last one counts.
+    /// The model that answers; the last line applies.
     pub model: Option<Model>,
-    /// How `@output` writes; the last one counts.
+    /// The write mode of `@output`; the last line applies.
     pub write_mode: Option<WriteMode>,
-    /// What stands above what `@output` writes to files; the last one counts.
+    /// The header of files that `@output` writes; the last line applies.
     pub header: Option<Pattern>,
 }
 
-/// `@input`: what is read.
+/// `@input`: an input of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Input {
-    /// What is read.
+    /// The content to read.
     pub source: Source,
-    /// Where it goes; into the prompt unless it is said.
+    /// The target of the content; `None` adds it to the prompt.
     pub route: Option<Route>,
-    /// How long the variable lives that is read; it is looked for in both scopes unless it is said.
+    /// The scope of the variable to read; `None` searches both scopes.
     pub scope: Option<Scope>,
-    /// Whether it is an error that there is nothing to read.
+    /// True if an empty or missing input is an error.
     pub required: bool,
-    /// Whether names are told and no content.
+    /// True if the prompt gets only the names, not the contents.
     pub refs_only: bool,
-    /// Which properties of a file's frontmatter are read instead of its content; none of them for
-    /// all.
+    /// The frontmatter properties to read instead of a file's content; an empty list selects all.
     pub properties: Option<Vec<String>>,
-    /// How many characters of each are read.
+    /// The maximum number of characters to read from each file.
     pub head: Option<u64>,
-    /// The bytes of the text that say so.
+    /// The byte range of the directive.
     pub span: Range<usize>,
 }
 
-/// What an `@input` reads.
+/// The content that an `@input` reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Source {
-    /// Files below the root; the last part of the path may hold `*`, `?` and `[…]`.
+    /// Files below the root. The last part of the path may contain `*`, `?`, and `[…]`.
     File(Pattern),
     /// A variable.
     Variable(Pattern),
-    /// What the host fetches from an address.
+    /// A document that the host fetches from an address.
     Url(String),
-    /// What the host answers to a query.
+    /// The host's answer to a query.
     Query(String),
 }
 
 impl Source {
-    /// The word before the colon.
+    /// Returns the word before the colon.
     pub const fn scheme(&self) -> &'static str {
         match self {
             Self::File(_) => "file",
@@ -72,7 +71,7 @@ impl Source {
         }
     }
 
-    /// What stands behind it.
+    /// Returns the name after the colon.
     pub fn name(&self) -> &str {
         match self {
             Self::File(name) | Self::Variable(name) => name.as_str(),
@@ -81,24 +80,24 @@ impl Source {
     }
 }
 
-/// `@output`: where the model's answer goes.
+/// `@output`: a target of the model's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Output {
-    /// Where it goes. What goes inline belongs to the context that a document makes.
+    /// The target. An inline answer becomes part of the context that the document builds.
     pub route: Route,
-    /// The bytes of the text that say so.
+    /// The byte range of the directive.
     pub span: Range<usize>,
 }
 
-/// `@model`: which model answers.
+/// `@model`: the model that answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Model {
-    /// Its name; nothing for `none`, where no model is asked.
+    /// The name; `None` for `none`, which calls no model.
     pub name: Option<String>,
-    /// How much it is to think, in the host's words.
+    /// The effort of reasoning, in the host's terms.
     pub thinking: Option<String>,
-    /// The bytes of the text that say so.
+    /// The byte range of the directive.
     pub span: Range<usize>,
 }

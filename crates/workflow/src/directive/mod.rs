@@ -1,5 +1,4 @@
-//! Directives: the lines at the top of a step that say what it reads, which tools it has, and where
-//! contents go.
+//! Directives: the lines at the top of a step that declare its inputs, its tools, and its targets.
 //!
 //! ```text
 //! @input file: notes/* (output=variable:notes, write-mode=replace)
@@ -10,12 +9,12 @@
 //! @header Report
 //! ```
 //!
-//! A line is `@`, a name, perhaps a colon, a space, and a value. They stand at the top, blank lines
-//! between them; the first other line ends them. A value may be quoted with `'` or `"`, or written
-//! `[[…]]`. Parentheses at the end of the line are parameters; unknown keys in them are an error. A
-//! number in them is part of the name, so that `note (1)` needs no quotes; any other name that ends
-//! in parentheses does. A remark, ` # …`, may follow parameters and quotes. Keys are compared
-//! without case, and `write-mode` is `write_mode`.
+//! A directive is a line of `@`, a name, an optional colon, a space, and a value. Directives are at
+//! the top of a step; blank lines may separate them, and the first other line ends them. A value
+//! may be quoted with `'`, `"`, or `[[…]]`. Parentheses at the end of the line contain parameters,
+//! and an unknown key in them is an error. Two kinds of names may end in parentheses: quoted names,
+//! and names whose parentheses contain only a number, such as `note (1)`. A remark, ` # …`, may
+//! follow parameters and quotes. Keys are case-insensitive, and `write-mode` is `write_mode`.
 
 mod block;
 mod error;
@@ -29,9 +28,9 @@ mod value;
 mod write;
 
 pub use error::DirectiveError;
-pub use fault::{Fault, Near};
+pub use fault::{Fault, ParameterHint};
 pub use lines::{Directives, Input, Model, Output, Source};
-pub use tools::{Asked, ToolUse, Tools};
+pub use tools::{ToolSelection, ToolUse, Tools};
 
 #[cfg(test)]
 mod tests;

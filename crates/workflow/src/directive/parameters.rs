@@ -1,8 +1,7 @@
 //! Lists of parameters in parentheses: `(output=variable:foo, write-mode=replace, required)`.
 //!
-//! A value may be quoted, and then hold commas and parentheses; without quotes it may hold
-//! parentheses that are balanced. A quote counts where a value begins and nowhere else, so that
-//! `bob's notes` needs none.
+//! A quoted value may contain commas and parentheses; an unquoted one may contain balanced
+//! parentheses. A quote counts only at the start of a value, so `bob's notes` needs no quotes.
 
 use super::piece::Piece;
 
@@ -10,55 +9,55 @@ use super::piece::Piece;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parameter<'a> {
     pub(super) key: Piece<'a>,
-    /// The text after `=`, without its quotes; nothing for a bare key.
+    /// The text after `=`, without its quotes; `None` for a key without a value.
     pub(super) value: Option<Piece<'a>>,
-    /// True if the value was in quotes, so that it means itself whatever is in it.
+    /// True if the value was quoted, so that its contents are taken literally.
     pub(super) is_quoted: bool,
 }
 
 impl Parameter<'_> {
-    /// The key as it is compared: in small letters, with `-`.
+    /// Returns the key in its canonical form: in lower case, with `-`.
     pub(super) fn name(&self) -> String {
         self.key.text.to_ascii_lowercase().replace('_', "-")
     }
 }
 
-/// What stands behind an opening parenthesis.
+/// The result of reading a list of parameters.
 #[derive(Debug)]
 pub(super) enum List<'a> {
-    /// A list, and what follows it.
+    /// A list, and the text after it.
     Whole(Vec<Parameter<'a>>, Piece<'a>),
-    /// It is closed, but what stands in it is no list from this place on.
+    /// The list is closed, but malformed from `at` on.
     Malformed { at: Piece<'a>, rest: Piece<'a> },
     /// It is not closed.
     Open,
 }
 
-/// Reads a list; the piece begins with its parenthesis.
+/// Reads a list. The piece starts with the opening parenthesis.
 pub(super) fn read(piece: Piece<'_>) -> List<'_> {
     let mut parameters = Vec::new();
     let mut rest = piece.from(1);
     loop {
         rest = rest.trim_start();
-        if let Some(behind) = rest.text.strip_prefix(')') {
-            return List::Whole(parameters, rest.from(rest.text.len() - behind.len()));
+        if let Some(after) = rest.text.strip_prefix(')') {
+            return List::Whole(parameters, rest.from(rest.text.len() - after.len()));
         }
         if rest.is_empty() {
             return List::Open;
         }
-        let Some((parameter, behind)) = item(rest) else { return malformed(piece, rest) };
+        let Some((parameter, after)) = item(rest) else { return malformed(piece, rest) };
         parameters.push(parameter);
-        let behind = behind.trim_start();
-        rest = match behind.text.chars().next() {
-            Some(',') => behind.from(1),
-            Some(')') => behind,
+        let after = after.trim_start();
+        rest = match after.text.chars().next() {
+            Some(',') => after.from(1),
+            Some(')') => after,
             None => return List::Open,
-            Some(_) => return malformed(piece, behind),
+            Some(_) => return malformed(piece, after),
         };
     }
 }
 
-/// What is no list, with what follows the parenthesis that closes it, quotes aside.
+/// Returns a malformed list with the text after its closing parenthesis, ignoring quotes.
 fn malformed<'a>(piece: Piece<'a>, at: Piece<'a>) -> List<'a> {
     match closing(piece.from(1)) {
         Some(end) => List::Malformed { at, rest: piece.from(1 + end + 1) },
@@ -66,10 +65,10 @@ fn malformed<'a>(piece: Piece<'a>, at: Piece<'a>) -> List<'a> {
     }
 }
 
-/// One parameter, and what follows it.
+/// Reads one parameter, and returns it with the text after it.
 fn item(piece: Piece<'_>) -> Option<(Parameter<'_>, Piece<'_>)> {
-    if let Some((inside, behind)) = piece.quoted() {
-        return Some((Parameter { key: inside.trim(), value: None, is_quoted: true }, behind));
+    if let Some((inside, after)) = piece.quoted() {
+        return Some((Parameter { key: inside.trim(), value: None, is_quoted: true }, after));
     }
     let end = plain(piece, true)?;
     let whole = piece.to(end);
@@ -79,8 +78,8 @@ fn item(piece: Piece<'_>) -> Option<(Parameter<'_>, Piece<'_>)> {
     let key = whole.to(equals).trim();
     let value = piece.from(equals + 1).trim_start();
     if let Some('"' | '\'') = value.text.chars().next() {
-        let (inside, behind) = value.quoted()?;
-        Some((Parameter { key, value: Some(inside), is_quoted: true }, behind))
+        let (inside, after) = value.quoted()?;
+        Some((Parameter { key, value: Some(inside), is_quoted: true }, after))
     } else {
         let end = plain(value, false)?;
         let parameter = Parameter { key, value: Some(value.to(end).trim()), is_quoted: false };
@@ -88,8 +87,8 @@ fn item(piece: Piece<'_>) -> Option<(Parameter<'_>, Piece<'_>)> {
     }
 }
 
-/// Where a value without quotes ends: before a comma, the parenthesis that closes the list, or,
-/// where there is a key before the value, a quote that begins it.
+/// Returns the end of an unquoted value: before a comma, before the parenthesis that closes the
+/// list, or, if a key precedes the value, before a quote that starts it.
 fn plain(piece: Piece<'_>, keyed: bool) -> Option<usize> {
     let mut depth = 0_usize;
     let mut before_value = false;
@@ -98,7 +97,7 @@ fn plain(piece: Piece<'_>, keyed: bool) -> Option<usize> {
             '(' => depth += 1,
             ')' | ',' if depth == 0 => return Some(at),
             ')' => depth -= 1,
-            // What is quoted is read as such by whoever asked.
+            // The caller reads the quoted value itself.
             '"' | '\'' if before_value => return Some(at),
             _ => {}
         }
@@ -107,7 +106,7 @@ fn plain(piece: Piece<'_>, keyed: bool) -> Option<usize> {
     None
 }
 
-/// The parenthesis that closes what is open before a text.
+/// Returns the offset of the parenthesis that closes the group before `piece`.
 fn closing(piece: Piece<'_>) -> Option<usize> {
     let mut depth = 0_usize;
     piece.text.char_indices().find_map(|(at, c)| match c {

@@ -1,8 +1,8 @@
-//! A part of a text that knows where it stands.
+//! A part of a text with its offset.
 
 use std::ops::Range;
 
-/// A part of a text, and the byte it begins at.
+/// A part of a text, and the byte offset at which it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece<'a> {
     pub(super) text: &'a str,
@@ -14,19 +14,19 @@ impl<'a> Piece<'a> {
         Self { text, at }
     }
 
-    /// The bytes it takes.
+    /// Returns its byte range.
     pub(super) fn span(self) -> Range<usize> {
         self.at..self.at + self.text.len()
     }
 
-    /// From a byte on. A byte within a character stands for the character, and one past the end for
-    /// the end.
+    /// Returns the piece from a byte offset on. An offset within a character is moved to its start,
+    /// and one past the end to the end.
     pub(super) fn from(self, start: usize) -> Self {
         let start = self.text.floor_char_boundary(start);
         Self { text: &self.text[start..], at: self.at + start }
     }
 
-    /// Up to a byte, as for [`from`](Self::from).
+    /// Returns the piece up to a byte offset, which is moved as by [`from`](Self::from).
     pub(super) fn to(self, end: usize) -> Self {
         Self { text: &self.text[..self.text.floor_char_boundary(end)], at: self.at }
     }
@@ -47,7 +47,8 @@ impl<'a> Piece<'a> {
         self.text.is_empty()
     }
 
-    /// What stands between two quotes, or `[[` and `]]`, at its beginning, and what stands behind.
+    /// Returns the text between the quotes (or `[[` and `]]`) at the start, and the text after
+    /// them.
     pub(super) fn quoted(self) -> Option<(Self, Self)> {
         let closing = match self.text.chars().next()? {
             '"' => "\"",
@@ -60,7 +61,7 @@ impl<'a> Piece<'a> {
         Some((inside.to(end), inside.from(end + closing.len())))
     }
 
-    /// Whether nothing follows, or nothing but a remark: ` # …`.
+    /// True if nothing but white space or a remark (` # …`) follows.
     pub(super) fn is_over(self) -> bool {
         let rest = self.text.trim_start();
         rest.is_empty() || (rest.starts_with('#') && rest.len() < self.text.len())

@@ -1,4 +1,4 @@
-//! The grammar, by example, by place, and by whatever can be thought of.
+//! The grammar: examples of the specification, positions of errors, and random texts.
 
 use proptest::prelude::*;
 
@@ -8,11 +8,11 @@ use super::*;
 
 fn read(text: &str) -> Directives {
     let (directives, body) = Directives::parse(text).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(body, "", "all of it is directives");
+    assert_eq!(body, "", "the whole text is directives");
     directives
 }
 
-fn wrong(text: &str) -> DirectiveError {
+fn error_of(text: &str) -> DirectiveError {
     Directives::parse(text).unwrap_err()
 }
 
@@ -26,8 +26,8 @@ fn route(target: &str) -> Route {
     Route::to(Target::parse(target).unwrap())
 }
 
-/// The same with no places in it.
-fn without_places(mut directives: Directives) -> Directives {
+/// Returns the directives without byte ranges.
+fn without_spans(mut directives: Directives) -> Directives {
     directives.inputs.iter_mut().for_each(|input| input.span = 0..0);
     directives.tools.named.iter_mut().for_each(|tool| tool.span = 0..0);
     directives.outputs.iter_mut().for_each(|output| output.span = 0..0);
@@ -105,7 +105,7 @@ fn inputs_of_the_specification() {
 }
 
 #[test]
-fn several_lines_are_one_set_of_tools_and_the_last_parameters_win() {
+fn lines_merge_their_tools_and_the_last_parameters_apply() {
     let tools = read(
         "@tools a(output=variable:x), b\n\n@tools b(output=file:y, write_mode=new), c\n@tools a(output=discard)\n@tools a, c # done",
     )
@@ -115,7 +115,7 @@ fn several_lines_are_one_set_of_tools_and_the_last_parameters_win() {
     assert_eq!(tools.named[0].route, Some(route("discard")));
     assert_eq!(tools.named[1].route, Some(route("file:y").write_mode(WriteMode::New)));
     assert_eq!(tools.named[2].route, None);
-    // A destination stays until there is another one.
+    // A target applies until another one replaces it.
     let tools = read(
         "@tools a(output=inline), b(output=variable:x)\n@tools a(write-mode=new), b(write-mode=replace)",
     )
@@ -125,9 +125,9 @@ fn several_lines_are_one_set_of_tools_and_the_last_parameters_win() {
 }
 
 #[test]
-fn tools_may_be_all_or_none_and_stand_apart_in_any_way() {
-    assert_eq!(read("@tools all").tools.asked, Asked::All);
-    assert_eq!(read("@tools: yes").tools.asked, Asked::All);
+fn tools_may_be_all_or_none_with_any_separators() {
+    assert_eq!(read("@tools all").tools.selection, ToolSelection::All);
+    assert_eq!(read("@tools: yes").tools.selection, ToolSelection::All);
     assert_eq!(read("@tools a, b\n@tools none\n@tools c").tools.named.len(), 1);
     let spread = read("@tools a b   (scope=run) ,c,\n  d\n  , e # the last\n  f\n@model none").tools;
     let names: String = spread.named.iter().map(|tool| tool.name.as_str()).collect();
@@ -137,7 +137,7 @@ fn tools_may_be_all_or_none_and_stand_apart_in_any_way() {
 }
 
 #[test]
-fn parentheses_of_a_name_are_the_names() {
+fn names_may_contain_parentheses() {
     for (line, name, parameters) in [
         ("@input file:note (1).md", "note (1).md", false),
         ("@input file:note (1)", "note (1)", false),
@@ -165,7 +165,7 @@ fn parentheses_of_a_name_are_the_names() {
 }
 
 #[test]
-fn values_may_hold_commas_parentheses_and_equals() {
+fn values_may_contain_commas_parentheses_and_equals_signs() {
     for (line, target) in [
         ("@input file:a (output=\"file:a, b.md\")", "file:a, b.md"),
         ("@input file:a (output='file:(c', required)", "file:(c"),
@@ -209,7 +209,7 @@ fn the_other_directives() {
 }
 
 #[test]
-fn the_first_other_line_ends_them() {
+fn the_first_other_line_ends_the_directives() {
     let (directives, body) =
         Directives::parse("@input file:a\n\n@model none\n\nWrite.\n@input file:b\n").unwrap();
     assert_eq!((directives.inputs.len(), body), (1, "\nWrite.\n@input file:b\n"));
@@ -221,21 +221,21 @@ fn the_first_other_line_ends_them() {
     assert_eq!((crlf.0.tools.named.len(), crlf.0.inputs[0].source.name(), crlf.1), (2, "a", "text\r\n"));
 }
 
-/// R45: what is wrong is shown under the very characters, with what to write instead.
+/// R45: errors mark the faulty characters and give a remedy.
 #[test]
-fn r45_errors_point_at_the_place() {
+fn r45_errors_mark_the_fault() {
     for (text, column, marked, said) in [
         ("@inptu file:a", 2, "inptu", "Did you mean @input?"),
         ("@cache daily", 2, "cache", "remove this line"),
         ("@input", 2, "input", "needs a value"),
         ("@input notes.md", 8, "notes.md", "file:PATH, variable:NAME"),
         ("@input file:", 8, "file:", "a name is missing"),
-        ("@input file:/etc/passwd", 13, "/etc/passwd", "root of the disk"),
+        ("@input file:/etc/passwd", 13, "/etc/passwd", "an absolute path"),
         ("@input file:../x", 13, "../x", "`..`"),
         ("@input file:a/**/b", 13, "a/**/b", "`**`"),
-        ("@input file:{todya}", 13, "{todya}", "Did you mean {today}?"),
+        ("@input file:{todya}", 13, "{todya}", "did you mean {today}?"),
         ("@input file:a (output=variable:)", 23, "variable:", "a name is missing"),
-        ("@input file:a (output=s3:x)", 23, "s3:x", "inline, discard, variable:NAME or file:PATH"),
+        ("@input file:a (output=s3:x)", 23, "s3:x", "inline, discard, variable:NAME, or file:PATH"),
         ("@input file:a (output=)", 16, "output", "a value is missing"),
         ("@input file:a (outptu=variable:b)", 16, "outptu", "Did you mean `output`?"),
         ("@input file:a (output=file:a, b.md)", 31, "b.md", "in quotes"),
@@ -243,37 +243,37 @@ fn r45_errors_point_at_the_place() {
         ("@input file:a (output=\"a) # x\" b)", 32, "", "in quotes"),
         ("@input file:a (output=variable:b", 15, "(output=variable:b", "not closed"),
         ("@input file:a (head=no)", 21, "no", "number of characters"),
-        ("@input file:a (head=1, head=2)", 24, "head", "given twice"),
+        ("@input file:a (head=1, head=2)", 24, "head", "occurs twice"),
         ("@input file:a (required=maybe)", 25, "maybe", "true or false"),
-        ("@input file:a (write-mode=under, output=discard)", 27, "under", "append, replace or new"),
+        ("@input file:a (write-mode=under, output=discard)", 27, "under", "append, replace, or new"),
         ("@input file:a (output=variable:b, scope=ever)", 41, "ever", "run or session"),
         ("@tools a(output=variable:x, b)", 29, "b", "unknown parameter"),
         ("@tools a(ouput=variable:x)", 10, "ouput", "Did you mean `output`?"),
         ("@tools a(output=variable:x", 9, "(", "not closed"),
         ("@tools ,", 8, ",", "a tool is missing"),
         ("@tools (x)", 8, "(", "cannot begin with"),
-        ("@output nowhere", 9, "nowhere", "no such destination"),
-        ("@output file:a (write-mode=x)", 28, "x", "append, replace or new"),
-        ("@write-mode sideways", 13, "sideways", "append, replace or new"),
+        ("@output nowhere", 9, "nowhere", "unknown target"),
+        ("@output file:a (write-mode=x)", 28, "x", "append, replace, or new"),
+        ("@write-mode sideways", 13, "sideways", "append, replace, or new"),
         ("@model two words", 8, "two words", "one word"),
-        ("@header {", 9, "{", "no partner"),
+        ("@header {", 9, "{", "unbalanced brace"),
     ] {
-        let error = wrong(text);
+        let error = error_of(text);
         assert_eq!((error.line, error.column), (1, column), "{text}: {error}");
         assert_eq!(text.get(error.span.clone()), Some(marked), "{text}: {error}");
         assert!(error.message.contains(said), "{text}: {error}");
     }
-    let error = wrong("\n@model none\n@tools a,\n  bé(output=x:y)\n");
+    let error = error_of("\n@model none\n@tools a,\n  bé(output=x:y)\n");
     assert_eq!((error.line, error.column), (4, 13));
     let last = error.to_string();
     assert!(last.ends_with("\n    bé(output=x:y)\n              ^^^"), "{last}");
-    let long = wrong(&format!("@input file:{}{{x}}", "é\u{202e}".repeat(300)));
+    let long = error_of(&format!("@input file:{}{{x}}", "é\u{202e}".repeat(300)));
     assert!(long.to_string().chars().count() < 2_500, "{long}");
-    assert!(wrong(&format!("@model {}", "x".repeat(5_000))).message.contains("4096"));
+    assert!(error_of(&format!("@model {}", "x".repeat(5_000))).message.contains("4096"));
 }
 
-/// What looks like parameters never becomes part of a name: the error marks what was not
-/// understood.
+/// Text that looks like parameters never becomes part of a name: the error marks the part that is
+/// malformed.
 #[test]
 fn malformed_parameters_are_errors() {
     for (text, marked, said) in [
@@ -302,7 +302,7 @@ fn malformed_parameters_are_errors() {
         ("@tools a(output: variable:v)", "output: variable:v", "output=variable:v"),
         ("@tools a(output=variable:v; write-mode=new)", "write-mode=new", "a comma is missing"),
     ] {
-        let error = wrong(text);
+        let error = error_of(text);
         assert_eq!(text.get(error.span.clone()), Some(marked), "{text}: {error}");
         assert!(error.message.contains(said), "{text}: {error}");
     }
@@ -356,9 +356,9 @@ fn inputs() -> impl Strategy<Value = Input> {
 }
 
 proptest! {
-    /// What is written can be read again, and is the same.
+    /// Written directives parse to the same directives.
     #[test]
-    fn directives_come_back_as_they_were(
+    fn written_directives_parse_to_the_same(
         inputs in prop::collection::vec(inputs(), 0..4),
         tools in prop::collection::btree_map("[a-z][a-z_.]{1,8}[a-z]", prop::option::of(routes()), 0..4),
         outputs in prop::collection::vec(routes(), 0..3),
@@ -379,20 +379,20 @@ proptest! {
         prop_assert!(again.is_ok(), "{text}\n{}", again.unwrap_err());
         let (again, body) = again.unwrap();
         prop_assert_eq!(body, "");
-        prop_assert_eq!(without_places(again), directives, "{}", text);
+        prop_assert_eq!(without_spans(again), directives, "{}", text);
     }
 
-    /// Any text gives directives or an error whose place is in the text, and what is read is read
-    /// again the same.
+    /// Any text gives directives or an error whose position is in the text, and directives that are
+    /// written and parsed again are the same.
     #[test]
-    fn any_text_is_read_or_refused(text in "(@(input|tools|output|model|header)[: ](file:|variable:|url:)?[a-c(){}\"',=# \\[\\]]{0,14}(\\(output=[a-z:,()\"' ]{0,9}\\)?)?\n){0,3}[@a \n]{0,4}") {
+    fn any_text_is_parsed_or_refused(text in "(@(input|tools|output|model|header)[: ](file:|variable:|url:)?[a-c(){}\"',=# \\[\\]]{0,14}(\\(output=[a-z:,()\"' ]{0,9}\\)?)?\n){0,3}[@a \n]{0,4}") {
         match Directives::parse(&text) {
             Ok((directives, body)) => {
                 prop_assert!(text.ends_with(body));
                 let written = directives.to_string();
                 let again = Directives::parse(&written);
                 prop_assert!(again.is_ok(), "{text:?} became {written:?}\n{}", again.unwrap_err());
-                prop_assert_eq!(without_places(again.unwrap().0), without_places(directives), "{}", written);
+                prop_assert_eq!(without_spans(again.unwrap().0), without_spans(directives), "{}", written);
             }
             Err(error) => {
                 prop_assert!(text.get(error.span.clone()).is_some());

@@ -1,4 +1,4 @@
-//! `@tools`: which tools a step has, and where the result of each goes.
+//! `@tools`: the tools of a step, and the targets of their results.
 
 use std::ops::Range;
 
@@ -7,45 +7,45 @@ use trommel_route::{Route, WriteMode};
 use super::fault::Fault;
 use super::parameters::{self, List};
 use super::piece::Piece;
-use super::value::{Keys, Parameters, Result, fault, of, truth};
+use super::value::{Keys, Parameters, Result, checked, fault, truth};
 
-const KEYS: Keys = Keys { of: "a tool", known: &["output", "write-mode", "scope"] };
+const KEYS: Keys = Keys { directive: "a tool", known: &["output", "write-mode", "scope"] };
 
-/// Which tools a step has: those of all its `@tools` lines together.
+/// The tools of a step, merged from all its `@tools` lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tools {
-    /// Whether it has those that are named, or all.
-    pub asked: Asked,
-    /// The tools that are named, each once, in the order in which they are named first.
+    /// The selection: the named tools, all tools, or none.
+    pub selection: ToolSelection,
+    /// The named tools, each once, in the order of their first mention.
     pub named: Vec<ToolUse>,
 }
 
-/// Which tools are asked for.
+/// The selection of a step's tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Asked {
-    /// Those that are named.
+pub enum ToolSelection {
+    /// Only the named tools.
     #[default]
     Named,
-    /// All that there are.
+    /// All registered tools.
     All,
-    /// None, and none of those that a step has by itself.
+    /// No tools, not even those that a step has by default.
     None,
 }
 
-/// One tool, as a step has it.
+/// A tool of a step, with its routing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolUse {
     /// Its name.
     pub name: String,
-    /// Where its results go: a hard rule. Nothing leaves it to the model where that may choose, and
-    /// to the length.
+    /// The target of its results, which overrides every other rule. `None` lets the model choose,
+    /// if it may, and otherwise the length decides.
     pub route: Option<Route>,
-    /// How it is written to where the model chooses.
+    /// The write mode if the model chooses the target.
     pub write_mode: Option<WriteMode>,
-    /// The bytes of the text that say so.
+    /// The byte range of the entry.
     pub span: Range<usize>,
 }
 
@@ -65,7 +65,7 @@ impl ToolUse {
 }
 
 impl Tools {
-    /// Adds what one line says.
+    /// Adds the entries of one line.
     pub(super) fn add(&mut self, line: Piece<'_>) -> Result<()> {
         let mut rest = line;
         let mut any = false;
@@ -73,8 +73,10 @@ impl Tools {
             any = true;
             rest = token.rest;
             match token.word() {
-                Some(Asked::None) => *self = Self { asked: Asked::None, named: Vec::new() },
-                Some(asked) => self.asked = asked,
+                Some(ToolSelection::None) => {
+                    *self = Self { selection: ToolSelection::None, named: Vec::new() }
+                }
+                Some(asked) => self.selection = asked,
                 None => self.put(token.read()?),
             }
         }
@@ -82,8 +84,8 @@ impl Tools {
     }
 
     fn put(&mut self, tool: ToolUse) {
-        if self.asked == Asked::None {
-            self.asked = Asked::Named;
+        if self.selection == ToolSelection::None {
+            self.selection = ToolSelection::Named;
         }
         match self.named.iter_mut().find(|known| known.name == tool.name) {
             Some(known) => known.add(tool),
@@ -92,14 +94,14 @@ impl Tools {
     }
 }
 
-/// A tool's name with its parameters, and what follows.
+/// A tool's name with its parameters, and the text after them.
 struct Token<'a> {
     name: Piece<'a>,
     group: Option<Piece<'a>>,
     rest: Piece<'a>,
 }
 
-/// The next tool of a line.
+/// Reads the next tool of a line.
 fn next(rest: Piece<'_>) -> Result<Option<Token<'_>>> {
     let mut rest = rest;
     loop {
@@ -109,7 +111,7 @@ fn next(rest: Piece<'_>) -> Result<Option<Token<'_>>> {
         if !rest.text.starts_with('#') {
             break;
         }
-        // A remark, to the end of its line.
+        // A remark extends to the end of its line.
         rest = rest.from(rest.text.find('\n').unwrap_or(rest.text.len()));
     }
     if rest.is_empty() {
@@ -118,14 +120,14 @@ fn next(rest: Piece<'_>) -> Result<Option<Token<'_>>> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
     let length = rest.text.find(|c| !is_part(c)).unwrap_or(rest.text.len());
     if length == 0 {
-        let wrong = rest.to(first_char(rest));
-        return fault(wrong, Fault::ToolName(wrong.text.to_owned()));
+        let character = rest.to(first_char(rest));
+        return fault(character, Fault::ToolName(character.text.to_owned()));
     }
-    let (name, behind) = (rest.to(length), rest.from(length));
-    let spaces = behind.text.len() - behind.text.trim_start_matches([' ', '\t']).len();
-    let group = behind.from(spaces);
+    let (name, after) = (rest.to(length), rest.from(length));
+    let spaces = after.text.len() - after.text.trim_start_matches([' ', '\t']).len();
+    let group = after.from(spaces);
     if !group.text.starts_with('(') {
-        return Ok(Some(Token { name, group: None, rest: behind }));
+        return Ok(Some(Token { name, group: None, rest: after }));
     }
     match parameters::read(group) {
         List::Whole(_, rest) if group.to(group.text.len() - rest.text.len()).text.contains('\n') => {
@@ -140,21 +142,21 @@ fn next(rest: Piece<'_>) -> Result<Option<Token<'_>>> {
     }
 }
 
-/// The bytes of the first character.
+/// Returns the length of the first character in bytes.
 fn first_char(piece: Piece<'_>) -> usize {
     piece.text.chars().next().map_or(0, char::len_utf8)
 }
 
 impl Token<'_> {
-    /// What it says if it names no tool.
-    fn word(&self) -> Option<Asked> {
+    /// Returns the selection if the entry is a keyword and not a tool.
+    fn word(&self) -> Option<ToolSelection> {
         if self.group.is_some() {
             return None;
         }
         match self.name.text.to_ascii_lowercase().as_str() {
-            "all" => Some(Asked::All),
-            "none" => Some(Asked::None),
-            word => truth(word).map(|all| if all { Asked::All } else { Asked::None }),
+            "all" => Some(ToolSelection::All),
+            "none" => Some(ToolSelection::None),
+            word => truth(word).map(|all| if all { ToolSelection::All } else { ToolSelection::None }),
         }
     }
 
@@ -169,8 +171,8 @@ impl Token<'_> {
         let parameters = Parameters::new(list, &KEYS)?;
         let route = parameters.route()?;
         let write_mode =
-            parameters.value("write-mode")?.map(|value| of(value, value.text.parse())).transpose()?;
-        // A scope without a destination is checked as well.
+            parameters.value("write-mode")?.map(|value| checked(value, value.text.parse())).transpose()?;
+        // A scope without a target has no effect, but must be valid.
         parameters.scope()?;
         Ok(ToolUse { name, route, write_mode, span })
     }

@@ -1,42 +1,42 @@
-//! The value of a directive: what it is about, and its parameters in parentheses at the end.
+//! The value of a directive: a name, and its parameters in parentheses at the end.
 //!
-//! A name may hold parentheses itself, as `note (1)` does. Parentheses at the end of the line are
-//! parameters, and an error if their keys are not known: a parameter that went wrong never becomes
-//! part of a name. Quotes allow any name.
+//! A name may contain parentheses, as `note (1)` does. Parentheses at the end of the line are
+//! parameters, and unknown keys in them are an error, so a misspelled parameter never becomes part
+//! of a name. Quotes allow any name.
 
 use std::ops::Range;
 
 use trommel_base::nearest_one;
 use trommel_route::{Result as Routed, Route, Scope, Target, WriteMode};
 
-use super::fault::{Fault, Near};
+use super::fault::{Fault, ParameterHint};
 use super::parameters::{self, List, Parameter};
 use super::piece::Piece;
 
-/// A fault, and the bytes that have it.
+/// A fault, and its byte range.
 #[derive(Debug)]
-pub(super) struct Misread {
+pub(super) struct ValueFault {
     pub(super) span: Range<usize>,
     pub(super) kind: Fault,
 }
 
-pub(super) type Result<T> = std::result::Result<T, Misread>;
+pub(super) type Result<T> = std::result::Result<T, ValueFault>;
 
-/// An error about a piece.
+/// Creates a fault of a piece.
 pub(super) fn fault<T>(piece: Piece<'_>, kind: Fault) -> Result<T> {
-    Err(Misread { span: piece.span(), kind })
+    Err(ValueFault { span: piece.span(), kind })
 }
 
-/// The result of reading a piece as routing does.
-pub(super) fn of<T>(piece: Piece<'_>, read: Routed<T>) -> Result<T> {
+/// Converts an error of routing to a fault of the piece.
+pub(super) fn checked<T>(piece: Piece<'_>, read: Routed<T>) -> Result<T> {
     read.or_else(|error| fault(piece, Fault::Route { class: error.class(), why: error.to_string() }))
 }
 
-/// The parameters that a directive takes.
+/// The parameters of a directive.
 #[derive(Debug)]
 pub(super) struct Keys {
-    /// The directive, as messages name it.
-    pub(super) of: &'static str,
+    /// The directive's name in messages.
+    pub(super) directive: &'static str,
     pub(super) known: &'static [&'static str],
 }
 
@@ -45,8 +45,8 @@ impl Keys {
         self.known.contains(&word.trim().to_ascii_lowercase().replace('_', "-").as_str())
     }
 
-    /// Finds a known key followed by a single `=`, where a parameter could begin: at the beginning,
-    /// or after a space or one of `(,;[`.
+    /// Finds a known key that is followed by a single `=`, where a parameter could begin: at the
+    /// start, or after a space or one of `(,;[`.
     fn mentioned<'a>(&self, piece: Piece<'a>) -> Option<Piece<'a>> {
         piece.text.match_indices('=').find_map(|(equals, _)| {
             let before = piece.text.get(..equals)?.trim_end();
@@ -56,14 +56,14 @@ impl Keys {
             });
             let begins = before.get(..start)?.chars().next_back();
             let begins = begins.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | ',' | ';' | '['));
-            // `==` compares, in a query.
+            // In a query, `==` is a comparison.
             let is_single = !piece.text.get(equals + 1..)?.starts_with('=');
             (begins && is_single && self.has(before.get(start..)?)).then(|| piece.from(start))
         })
     }
 }
 
-/// A directive's value taken apart.
+/// The parts of a directive's value.
 #[derive(Debug)]
 pub(super) struct Value<'a> {
     /// The word before the first colon, if it is one of the expected schemes.
@@ -72,8 +72,8 @@ pub(super) struct Value<'a> {
     pub(super) parameters: Parameters<'a>,
 }
 
-/// Takes a value apart: one of these schemes may begin it, and parameters with these keys may end
-/// it.
+/// Splits a value into its scheme (one of `schemes`), its name, and its parameters (with the keys
+/// of `keys`).
 pub(super) fn split<'a>(
     value: Piece<'a>,
     schemes: &[&'static str],
@@ -81,10 +81,10 @@ pub(super) fn split<'a>(
 ) -> Result<Value<'a>> {
     let value = value.trim();
     let (scheme, body) = scheme_of(value, schemes);
-    // A query holds quotes and parentheses of its own.
+    // A query has quotes and parentheses of its own.
     let is_query = scheme == Some("query");
-    if let Some((inside, behind)) = body.quoted()
-        && let Some(parameters) = after_quotes(behind, is_query, keys)?
+    if let Some((inside, after)) = body.quoted()
+        && let Some(parameters) = after_quotes(after, is_query, keys)?
     {
         return Ok(named(scheme, inside, schemes, parameters));
     }
@@ -113,7 +113,7 @@ pub(super) fn split<'a>(
     if let Some(group) = unclosed {
         return fault(group, Fault::OpenParenthesis);
     }
-    // Where a query ends in text that it quotes, the text is its own.
+    // If a query ends in quoted text, a key in that text belongs to the query.
     let mentioned = keys.mentioned(body).filter(|found| !is_query || !found.text.contains(['"', '\'', ']']));
     if let Some(found) = mentioned {
         return fault(found, Fault::OutsideParentheses);
@@ -121,16 +121,12 @@ pub(super) fn split<'a>(
     Ok(Value { scheme, base: body, parameters: Parameters { list: Vec::new(), keys } })
 }
 
-/// The parameters after a quoted name; nothing if the quotes belong to a longer name.
-fn after_quotes<'a>(
-    behind: Piece<'a>,
-    is_query: bool,
-    keys: &'static Keys,
-) -> Result<Option<Parameters<'a>>> {
-    if behind.is_over() {
+/// Returns the parameters after a quoted name; `None` if the quotes belong to a longer name.
+fn after_quotes<'a>(after: Piece<'a>, is_query: bool, keys: &'static Keys) -> Result<Option<Parameters<'a>>> {
+    if after.is_over() {
         return Ok(Some(Parameters { list: Vec::new(), keys }));
     }
-    let group = behind.trim_start();
+    let group = after.trim_start();
     if group.text.starts_with('(') {
         return match parameters::read(group) {
             List::Whole(list, rest) if rest.is_over() => {
@@ -144,7 +140,7 @@ fn after_quotes<'a>(
             List::Open => fault(group, Fault::OpenParenthesis),
         };
     }
-    if !is_query && behind.text.starts_with(char::is_whitespace) {
+    if !is_query && after.text.starts_with(char::is_whitespace) {
         return fault(group, Fault::AfterQuotes);
     }
     Ok(None)
@@ -158,21 +154,21 @@ fn malformed<T>(at: Piece<'_>, rest: Piece<'_>) -> Result<T> {
 #[derive(Clone, Copy)]
 struct Group<'a> {
     piece: Piece<'a>,
-    /// True if white space is before it.
+    /// True if white space precedes it.
     is_apart: bool,
     is_query: bool,
 }
 
-/// What a parenthesis turned out to be.
+/// The meaning of a parenthesis.
 enum Read<'a> {
     Parameters(Parameters<'a>),
-    /// A part of the name with this many bytes.
+    /// A part of the name, with this length in bytes.
     Name(usize),
     Unclosed,
 }
 
 impl<'a> Group<'a> {
-    /// Decides between parameters and a part of the name. Anything between the two is an error.
+    /// Decides between parameters and a part of the name. Ambiguous text is an error.
     fn read(self, keys: &'static Keys) -> Result<Read<'a>> {
         let length = |rest: Piece<'_>| self.piece.text.len() - rest.text.len();
         match parameters::read(self.piece) {
@@ -205,7 +201,7 @@ impl<'a> Group<'a> {
     fn is_parameters(self, parameters: &Parameters<'a>, rest: Piece<'a>) -> Result<bool> {
         let Parameters { list, .. } = parameters;
         if parameters.look_known() {
-            // A bare word may be a part of the name, as `(head)` is in the middle of one.
+            // A bare word may be part of the name, such as `(head)` in the middle of one.
             let is_name = list.iter().all(|parameter| parameter.value.is_none())
                 && !rest.text.starts_with([' ', '\t', ')', '#']);
             if rest.is_over() || is_name {
@@ -213,7 +209,7 @@ impl<'a> Group<'a> {
             }
             return fault(rest.trim(), Fault::AfterParameters);
         }
-        // `note (1)` is the name of a copy, and no key is a number.
+        // `note (1)` is the name of a copy, and keys are never numbers.
         let is_number = matches!(list.as_slice(), [one] if one.value.is_none() && one.key.text.bytes().all(|byte| byte.is_ascii_digit()));
         if self.is_query || is_number {
             return Ok(false);
@@ -222,8 +218,8 @@ impl<'a> Group<'a> {
             parameter.key.text.parse::<WriteMode>().is_ok() || parameter.key.text.parse::<Scope>().is_ok()
         };
         if rest.is_over() {
-            // Without white space before it, it is a part of the name, as in an address that ends
-            // with `Rust_(language)`.
+            // Without white space before it, the parenthesis is part of the name, as in an address
+            // that ends with `Rust_(language)`.
             return Ok(self.is_apart || list.iter().any(is_mode));
         }
         let unexpected = rest.text.strip_prefix(')').map(|_| rest.from(1)).is_some_and(Piece::is_over);
@@ -234,7 +230,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The scheme may stand within the quotes as well.
+/// Builds a value from a quoted name, which may include its scheme.
 fn named<'a>(
     scheme: Option<&'static str>,
     inside: Piece<'a>,
@@ -267,7 +263,7 @@ impl<'a> Parameters<'a> {
         Ok(parameters)
     }
 
-    /// True if one of them has a known key, or nearly.
+    /// True if a parameter has a known key, or one that resembles it.
     fn look_known(&self) -> bool {
         self.list.iter().any(|parameter| {
             // A key is one word: `@.head` in a query does not resemble `head`.
@@ -282,13 +278,13 @@ impl<'a> Parameters<'a> {
         })
     }
 
-    /// The known key that a colon follows instead of `=`.
+    /// Returns key and value if a known key is followed by a colon instead of `=`.
     fn with_colon(&self, parameter: &Parameter<'a>) -> Option<(&'a str, &'a str)> {
         let (key, value) = parameter.key.text.split_once(':')?;
         (parameter.value.is_none() && self.keys.has(key)).then_some((key.trim(), value.trim()))
     }
 
-    /// An error where one of them is not known, is there twice, or holds another one.
+    /// Fails if a parameter is unknown, occurs twice, or contains another one.
     fn check(&self) -> Result<()> {
         for (index, parameter) in self.list.iter().enumerate() {
             let name = parameter.name();
@@ -311,19 +307,19 @@ impl<'a> Parameters<'a> {
         if let Some((key, value)) = self.with_colon(parameter) {
             return Fault::Colon { key: key.to_owned(), value: value.to_owned() };
         }
-        let Keys { of, known } = *self.keys;
+        let Keys { directive, known } = *self.keys;
         let near = match parameter.key.text.parse::<WriteMode>() {
-            Ok(mode) if known.contains(&"write-mode") => Some(Near::Mode(mode)),
-            _ => nearest_one(&parameter.name(), known.iter().copied()).map(Near::Key),
+            Ok(mode) if known.contains(&"write-mode") => Some(ParameterHint::Mode(mode)),
+            _ => nearest_one(&parameter.name(), known.iter().copied()).map(ParameterHint::Key),
         };
-        Fault::UnknownParameter { key: parameter.key.text.to_owned(), near, of, known }
+        Fault::UnknownParameter { key: parameter.key.text.to_owned(), near, directive, known }
     }
 
     fn find(&self, name: &str) -> Option<&Parameter<'a>> {
         self.list.iter().find(|parameter| parameter.name() == name)
     }
 
-    /// The value of a key, which must have one.
+    /// Returns the value of a key; a key without a value is an error.
     pub(super) fn value(&self, name: &str) -> Result<Option<Piece<'a>>> {
         match self.find(name) {
             None => Ok(None),
@@ -332,33 +328,34 @@ impl<'a> Parameters<'a> {
         }
     }
 
-    /// Whether a key is there, and says neither `false`, `no`, `off` nor `0`.
+    /// Returns the value of a flag: true for a key alone, else its `true` or `false`.
     pub(super) fn flag(&self, name: &str) -> Result<bool> {
         let Some(parameter) = self.find(name) else { return Ok(false) };
         let Some(value) = parameter.value else { return Ok(true) };
         truth(value.text).map_or_else(|| fault(value, Fault::NotBoolean(name.to_owned())), Ok)
     }
 
-    /// A key that may stand alone: its value, or what it then says.
+    /// Returns the value of a key; `alone` for a key without a value.
     pub(super) fn optional(&self, name: &str, alone: &'a str) -> Option<&'a str> {
         self.find(name).map(|parameter| parameter.value.map_or(alone, |value| value.text))
     }
 
-    /// Where a content goes, if `output` is there. `write-mode` and `scope` belong to it.
+    /// Returns the target of a content, if `output` is set. `write-mode` and `scope` belong to it.
     pub(super) fn route(&self) -> Result<Option<Route>> {
-        let write_mode = self.value("write-mode")?.map(|value| of(value, value.text.parse())).transpose()?;
+        let write_mode =
+            self.value("write-mode")?.map(|value| checked(value, value.text.parse())).transpose()?;
         let Some(output) = self.value("output")? else { return Ok(None) };
-        let mut route = Route::to(of(output, Target::parse(output.text))?);
+        let mut route = Route::to(checked(output, Target::parse(output.text))?);
         (route.write_mode, route.scope) = (write_mode, self.scope()?);
         Ok(Some(route))
     }
 
     pub(super) fn scope(&self) -> Result<Option<Scope>> {
-        self.value("scope")?.map(|value| of(value, value.text.parse())).transpose()
+        self.value("scope")?.map(|value| checked(value, value.text.parse())).transpose()
     }
 }
 
-/// What a word says, if it is one for true or false.
+/// Parses a word for true or false.
 pub(super) fn truth(word: &str) -> Option<bool> {
     match word.trim().to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Some(true),

@@ -1,21 +1,21 @@
-//! Directives as text again, in one spelling.
+//! Writes directives as text in a canonical form.
 
 use std::fmt::{self, Display, Formatter};
 
 use trommel_route::Route;
 
 use super::lines::{Directives, Input, Model, Output};
-use super::tools::{Asked, ToolUse};
+use super::tools::{ToolSelection, ToolUse};
 
-/// The lines that [`parse`](Directives::parse) reads, in one spelling; the same directives, places
-/// aside.
+/// Writes lines that [`parse`](Directives::parse) reads as the same directives, apart from their
+/// positions.
 impl Display for Directives {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.inputs.iter().try_for_each(|input| writeln!(f, "{input}"))?;
-        match self.tools.asked {
-            Asked::All => writeln!(f, "@tools all")?,
-            Asked::None => writeln!(f, "@tools none")?,
-            Asked::Named => {}
+        match self.tools.selection {
+            ToolSelection::All => writeln!(f, "@tools all")?,
+            ToolSelection::None => writeln!(f, "@tools none")?,
+            ToolSelection::Named => {}
         }
         self.tools.named.iter().try_for_each(|tool| writeln!(f, "@tools {tool}"))?;
         self.outputs.iter().try_for_each(|output| writeln!(f, "{output}"))?;
@@ -82,7 +82,7 @@ impl Display for ToolUse {
     }
 }
 
-/// Parameters that are written down one after the other.
+/// A list of parameters.
 #[derive(Default)]
 struct List(Vec<String>);
 
@@ -112,19 +112,19 @@ impl Display for List {
     }
 }
 
-/// A value of a parameter, in quotes where it needs some.
+/// Returns the value of a parameter, quoted if necessary.
 fn quoted(value: &str) -> String {
     let plain =
         !value.is_empty() && !value.contains([',', '(', ')', '"', '\'', '#', '=']) && value.trim() == value;
     let quote = ['"', '\''].into_iter().find(|quote| !value.contains(*quote));
     match quote {
         Some(quote) if !plain => format!("{quote}{value}{quote}"),
-        // With quotes of both kinds in it, it was written without any.
+        // A value with both kinds of quotes was written without quotes.
         _ => value.to_owned(),
     }
 }
 
-/// What a directive is about, in quotes where it needs some.
+/// The name of a directive, quoted if necessary.
 struct Base<'a>(&'a str);
 
 impl Display for Base<'_> {
@@ -132,7 +132,7 @@ impl Display for Base<'_> {
         let base = self.0;
         let plain = !base.contains(['(', ')', '"', '\'', '[', '#', ':', '=']) && base.trim() == base;
         let marks = [("\"", "\""), ("'", "'"), ("[[", "]]")];
-        // With a `]` at the end, `]]` would end it one character early.
+        // If the name ended with `]`, then `]]` would end it one character early.
         let fits = |closing: &str| !(base.contains(closing) || closing == "]]" && base.ends_with(']'));
         match marks.into_iter().find(|(_, closing)| fits(closing)) {
             Some((opening, closing)) if !plain => write!(f, "{opening}{base}{closing}"),

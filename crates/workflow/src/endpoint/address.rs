@@ -1,24 +1,24 @@
-//! The address of an endpoint, and texts without the secrets in it.
+//! The address of an endpoint, and the redaction of its secrets.
 
 use trommel_tool::{REDACTED, Redaction};
 
-/// Characters that a part of an address has at least to be searched for in other texts. Anything
-/// shorter would be found everywhere.
-const LEAST: usize = 4;
+/// The minimum length of a secret that is redacted in other texts. Shorter ones would match
+/// unrelated text.
+const MIN_SECRET_CHARS: usize = 4;
 
-/// An endpoint's address, as it is requested and as it may be shown.
+/// An endpoint's address, in full for requests and redacted for messages.
 #[derive(Clone)]
 pub(super) struct Address {
     /// The address of chat completions.
     pub(super) url: String,
-    /// The same without user, password, and the values of its query.
-    pub(super) shown: String,
-    /// The texts that are blotted out wherever they appear, long ones first.
+    /// The same without user, password, and values of the query.
+    pub(super) display: String,
+    /// The texts to redact, longest first, so that a secret is replaced before its parts.
     secrets: Vec<String>,
 }
 
 impl Address {
-    /// From a base address, such as `https://api.example.org/v1`, which may have a query:
+    /// Parses a base address, such as `https://api.example.org/v1`. It may have a query:
     /// `https://api.example.org/v1?key=…`.
     pub(super) fn new(base: &str) -> Self {
         let base = base.trim();
@@ -26,45 +26,46 @@ impl Address {
         let (path, query) = base.split_once('?').map_or((base, None), |(path, query)| (path, Some(query)));
         let path = format!("{}/chat/completions", path.trim_end_matches('/'));
         let mut secrets = Vec::new();
-        let mut shown = without_user(&path, &mut secrets);
+        let mut display = without_user(&path, &mut secrets);
         let mut url = path;
         if let Some(query) = query {
             url = format!("{url}?{query}");
             let pairs = query.split('&').map(|pair| {
-                // Without a name, it may be a key itself.
+                // A part of a query without a name may itself be a key.
                 let (name, value) =
                     pair.split_once('=').map_or((None, pair), |(name, value)| (Some(name), value));
                 secrets.push(value.to_owned());
                 name.map_or_else(|| REDACTED.to_owned(), |name| format!("{name}={REDACTED}"))
             });
-            shown = format!("{shown}?{}", pairs.collect::<Vec<_>>().join("&"));
+            display = format!("{display}?{}", pairs.collect::<Vec<_>>().join("&"));
         }
-        let shown = Redaction::new().text(&shown).into_owned();
-        let mut address = Self { url, shown, secrets: Vec::new() };
+        let display = Redaction::new().text(&display).into_owned();
+        let mut address = Self { url, display, secrets: Vec::new() };
         for secret in &secrets {
-            address.add(secret);
+            address.add_secret(secret);
         }
         address
     }
 
     /// Adds a secret, such as the key.
-    pub(super) fn add(&mut self, secret: &str) {
+    pub(super) fn add_secret(&mut self, secret: &str) {
+        // An endpoint may quote the secret as it was sent, or percent-decoded.
         for secret in [secret.to_owned(), decoded(secret)] {
-            if secret.chars().count() >= LEAST && !self.secrets.contains(&secret) {
+            if secret.chars().count() >= MIN_SECRET_CHARS && !self.secrets.contains(&secret) {
                 self.secrets.push(secret);
             }
         }
         self.secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     }
 
-    /// A text from outside without the secrets.
+    /// Redacts the secrets in a text from the endpoint or the network.
     pub(super) fn clean(&self, text: &str) -> String {
         let text = self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, REDACTED));
         Redaction::new().text(&text).into_owned()
     }
 }
 
-/// An address without the part before `@`.
+/// Redacts the user information before `@`, and collects it as secrets.
 fn without_user(url: &str, secrets: &mut Vec<String>) -> String {
     let start = url.find("://").map_or(0, |at| at + 3);
     let (scheme, rest) = url.split_at_checked(start).unwrap_or(("", url));
@@ -75,20 +76,20 @@ fn without_user(url: &str, secrets: &mut Vec<String>) -> String {
     format!("{scheme}{REDACTED}@{host}{path}")
 }
 
-/// A part of an address with its `%XX` resolved.
+/// Decodes the `%XX` sequences of a part of an address.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
-    while let [first, behind @ ..] = rest {
-        if let [b'%', high, low, behind @ ..] = rest
+    while let [first, after @ ..] = rest {
+        if let [b'%', high, low, after @ ..] = rest
             && let Ok(hex) = std::str::from_utf8(&[*high, *low])
             && let Ok(byte) = u8::from_str_radix(hex, 16)
         {
             bytes.push(byte);
-            rest = behind;
+            rest = after;
         } else {
             bytes.push(*first);
-            rest = behind;
+            rest = after;
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()

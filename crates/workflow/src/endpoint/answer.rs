@@ -1,6 +1,6 @@
-//! Chat completions: which of them are answers.
+//! Parsing of chat completions.
 //!
-//! An answer that was refused, filtered, cut off, or is empty is not an answer. Taken for one, it
+//! An answer that is refused, filtered, truncated, or empty is rejected. If it were accepted, it
 //! would overwrite files.
 
 use serde::Deserialize;
@@ -9,8 +9,8 @@ use trommel_tool::dialect::Export;
 
 use crate::model::{Reply, ToolCall};
 
-/// Why there is no answer, and what to do.
-pub(super) type Bad = (String, &'static str);
+/// The cause of a rejection, and its remedy.
+pub(super) type Rejection = (String, &'static str);
 
 #[derive(Deserialize)]
 struct Body {
@@ -20,26 +20,26 @@ struct Body {
     error: Value,
 }
 
-/// What the model said.
+/// An answer of the model, with the reason for its end.
 #[derive(Deserialize)]
 pub(super) struct Choice {
-    message: Said,
+    message: ChoiceMessage,
     #[serde(default)]
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct ChoiceMessage {
     #[serde(default)]
     content: Value,
     #[serde(default)]
     refusal: Option<String>,
     #[serde(default)]
-    tool_calls: Option<Vec<Asked>>,
+    tool_calls: Option<Vec<RequestedCall>>,
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct RequestedCall {
     #[serde(default)]
     id: Option<String>,
     function: Function,
@@ -52,8 +52,8 @@ struct Function {
     arguments: Value,
 }
 
-/// The first choice of a response of status 200.
-pub(super) fn choice(body: &[u8]) -> Result<Choice, Bad> {
+/// Returns the first choice of a response with status 200.
+pub(super) fn choice(body: &[u8]) -> Result<Choice, Rejection> {
     const ADDRESS: &str = "check that the address is that of an OpenAI-compatible endpoint";
     let body: Body = serde_json::from_slice(body)
         .map_err(|error| (format!("the response is not a chat completion ({error})"), ADDRESS))?;
@@ -69,16 +69,17 @@ pub(super) fn choice(body: &[u8]) -> Result<Choice, Bad> {
     }
 }
 
-/// The message of an error: `{"message": …}`, or a text.
+/// Returns the message of an error object `{"message": …}`, or of an error that is itself a text.
 pub(super) fn error_message(error: &Value) -> Option<String> {
     error.get("message").unwrap_or(error).as_str().map(str::to_owned)
 }
 
 impl Choice {
-    /// What the model answers, or which tools it calls, under the tools' own names. The number
-    /// distinguishes this answer from others of the same conversation.
-    pub(super) fn reply(self, answer: usize, export: &Export) -> Result<Reply, Bad> {
-        let Self { message: Said { content, refusal, tool_calls }, finish_reason } = self;
+    /// Converts the choice to a reply, with the tools' own names. The number `answer` makes
+    /// generated call IDs unique within the conversation.
+    pub(super) fn reply(self, answer: usize, export: &Export) -> Result<Reply, Rejection> {
+        let Self { message: ChoiceMessage { content, refusal, tool_calls }, finish_reason } = self;
+        // Some endpoints return the content as an array of parts.
         let part = |kind: &str| match &content {
             Value::Array(parts) => {
                 parts.iter().filter_map(|part| part.get(kind).and_then(Value::as_str)).collect::<String>()
@@ -94,14 +95,18 @@ impl Choice {
                 return Err(("a content filter withheld the answer".to_owned(), "change the prompt"));
             }
             Some("length") => {
-                let why = "the answer was cut off at the model's output limit (finish_reason `length`)";
-                return Err((why.to_owned(), "ask for a shorter answer, or raise the limit at the endpoint"));
+                let cause = "the answer was cut off at the model's output limit (finish_reason `length`)";
+                return Err((
+                    cause.to_owned(),
+                    "ask for a shorter answer, or raise the limit at the endpoint",
+                ));
             }
             _ => {}
         }
         let calls = tool_calls.into_iter().flatten().enumerate();
-        let calls: Vec<_> =
-            calls.map(|(number, asked)| call(format!("call_{answer}_{number}"), asked, export)).collect();
+        let calls: Vec<_> = calls
+            .map(|(number, requested)| call(format!("call_{answer}_{number}"), requested, export))
+            .collect();
         let text = content.as_str().map_or_else(|| part("text"), str::to_owned);
         if calls.is_empty() && text.trim().is_empty() {
             return Err(("the answer is empty".to_owned(), "try again, or change the prompt"));
@@ -110,10 +115,11 @@ impl Choice {
     }
 }
 
-/// A call; the id is for one that has none, as ids only join results to their calls.
-fn call(id: String, asked: Asked, export: &Export) -> ToolCall {
-    let Function { name, arguments } = asked.function;
-    // Arguments that are not JSON are explained to the model by the validation of the call.
+/// Converts a requested call. If it has no ID, it gets `id`: IDs only associate results with calls.
+fn call(id: String, requested: RequestedCall, export: &Export) -> ToolCall {
+    let Function { name, arguments } = requested.function;
+    // Arguments that are not JSON stay a text. The validation of the call then explains the error
+    // to the model.
     let arguments = match arguments {
         Value::String(text) if text.trim().is_empty() => json!({}),
         Value::Null => json!({}),
@@ -121,8 +127,8 @@ fn call(id: String, asked: Asked, export: &Export) -> ToolCall {
         other => other,
     };
     let (name, arguments) = match export.restore(&name, arguments.clone()) {
-        Some(own) => own,
+        Some(restored) => restored,
         None => (name, arguments),
     };
-    ToolCall { id: asked.id.filter(|id| !id.is_empty()).unwrap_or(id), name, arguments }
+    ToolCall { id: requested.id.filter(|id| !id.is_empty()).unwrap_or(id), name, arguments }
 }

@@ -1,42 +1,42 @@
 //! Checks of all steps before the first one writes anything.
 //!
-//! Unknown tools, destinations that cannot be, sources that nothing fetches, a missing model, and
-//! missing inputs are found here. An input that an earlier directive may create is left to its
-//! step.
+//! They detect unknown tools, invalid destinations, sources without a fetcher, a missing model, and
+//! missing inputs. An input that an earlier directive may create is checked when its step runs.
 
 use std::collections::BTreeSet;
 
-use trommel_route::{Destinations, Place, Route, WriteMode, has_wildcard, with_extension};
+use trommel_route::{Destinations, ResolvedTarget, Route, WriteMode, has_wildcard, with_extension};
 
-use super::inputs::Reading;
-use super::work::{Done, Setup, Work, at};
-use crate::directive::{Asked, Input, Source};
+use super::inputs::InputReader;
+use super::step_run::{Setup, StepResult, StepRun, at};
+use crate::directive::{Input, Source, ToolSelection};
 use crate::document::Document;
 use crate::report::RunError;
 
-/// What the directives so far may have created.
+/// The targets that the directives so far may create.
 #[derive(Debug, Default)]
-struct Made {
+struct CreatedTargets {
     files: BTreeSet<String>,
     variables: BTreeSet<String>,
-    /// True where the names cannot be known: numbered ones, and those that a tool chooses.
-    anything: bool,
+    /// True if more targets with unknown names may be created: numbered ones, or the choices of a
+    /// tool.
+    has_unknown: bool,
 }
 
-impl Made {
-    fn add(&mut self, places: &Destinations, route: &Route) -> trommel_route::Result<()> {
-        self.anything |= route.mode() == WriteMode::New;
-        match route.resolve(&places.now())? {
-            Place::Variable(name) => drop(self.variables.insert(name)),
-            Place::File(path) => drop(self.files.insert(path)),
+impl CreatedTargets {
+    fn add(&mut self, destinations: &Destinations, route: &Route) -> trommel_route::Result<()> {
+        self.has_unknown |= route.mode() == WriteMode::New;
+        match route.resolve(&destinations.now())? {
+            ResolvedTarget::Variable(name) => drop(self.variables.insert(name)),
+            ResolvedTarget::File(path) => drop(self.files.insert(path)),
             _ => {}
         }
         Ok(())
     }
 
-    fn may_have(&self, source: &Source, places: &Destinations) -> bool {
-        let now = places.now();
-        self.anything
+    fn may_include(&self, source: &Source, destinations: &Destinations) -> bool {
+        let now = destinations.now();
+        self.has_unknown
             || match source {
                 Source::File(pattern) if pattern.files().is_some() => !self.files.is_empty(),
                 Source::File(pattern) => {
@@ -51,61 +51,69 @@ impl Made {
     }
 }
 
-/// Checks all steps.
+/// Checks all steps. Returns the first error.
 pub(crate) fn check(setup: &Setup, document: &Document) -> Result<(), RunError> {
-    let mut made = Made::default();
+    let mut created = CreatedTargets::default();
     for step in &document.steps {
-        let work = Work { setup, document, step };
-        work.check_step(&mut made).map_err(|wrong| work.error(wrong))?;
+        let run = StepRun { setup, document, step };
+        run.check_step(&mut created).map_err(|error| run.error(error))?;
     }
     Ok(())
 }
 
-impl Work<'_> {
-    fn check_step(&self, made: &mut Made) -> Done<()> {
+impl StepRun<'_> {
+    fn check_step(&self, created: &mut CreatedTargets) -> StepResult<()> {
         let directives = &self.step.directives;
-        let places = at(&self.step.span, self.setup.places(self.document))?;
-        self.executor(&places)?;
+        let destinations = at(&self.step.span, self.setup.destinations_for(self.document))?;
+        self.executor(&destinations)?;
         for input in &directives.inputs {
             if let Some(route) = &input.route {
-                at(&input.span, places.would_go(route))?;
+                at(&input.span, destinations.preview(route))?;
             }
-            self.check_input(&places, input, made)?;
+            self.check_input(&destinations, input, created)?;
             if let Some(route) = &input.route {
-                at(&input.span, made.add(&places, route))?;
+                at(&input.span, created.add(&destinations, route))?;
             }
         }
         self.check_model()?;
+        // The tools of a model may create files and variables under names that it chooses.
         if !self.is_without_model()
-            && (directives.tools.asked == Asked::All || !directives.tools.named.is_empty())
+            && (directives.tools.selection == ToolSelection::All || !directives.tools.named.is_empty())
         {
-            made.anything = true;
+            created.has_unknown = true;
         }
         for output in &directives.outputs {
             let route = self.route(output);
-            at(&output.span, places.would_go(&route))?;
-            at(&output.span, made.add(&places, &route))?;
+            at(&output.span, destinations.preview(&route))?;
+            at(&output.span, created.add(&destinations, &route))?;
         }
         Ok(())
     }
 
-    fn check_input(&self, places: &Destinations, input: &Input, made: &Made) -> Done<()> {
-        let reading = Reading { setup: self.setup, places, input, document: self.document };
-        let is_one = match &input.source {
+    fn check_input(
+        &self,
+        destinations: &Destinations,
+        input: &Input,
+        created: &CreatedTargets,
+    ) -> StepResult<()> {
+        let reader = InputReader { setup: self.setup, destinations, input, document: self.document };
+        let is_single = match &input.source {
             Source::File(pattern) => {
-                pattern.files().is_none() && !has_wildcard(&pattern.resolve(&places.now()))
+                pattern.files().is_none() && !has_wildcard(&pattern.resolve(&destinations.now()))
             }
             _ => true,
         };
-        if made.may_have(&input.source, places) || !(is_one || reading.must_be_there()) {
+        // Matching a wildcard lists a folder. Unless finding nothing is an error, leave that to the
+        // step.
+        if created.may_include(&input.source, destinations) || !(is_single || reader.needs_content()) {
             return Ok(());
         }
-        let found = at(&input.span, reading.items())?;
-        at(&input.span, reading.require(&found))
+        let found = at(&input.span, reader.items())?;
+        at(&input.span, reader.require(&found))
     }
 
-    /// An error where the step asks a model that cannot answer.
-    fn check_model(&self) -> Done<()> {
+    /// Returns an error if the step needs a model that is not set or cannot answer.
+    fn check_model(&self) -> StepResult<()> {
         if self.is_without_model() {
             return Ok(());
         }

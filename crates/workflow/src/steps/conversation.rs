@@ -1,4 +1,4 @@
-//! A model's way to its answer, with the tools it asks for.
+//! The conversation with a model: requests and tool calls until it answers.
 
 use std::ops::Range;
 
@@ -6,20 +6,20 @@ use serde_json::Value;
 use trommel_route::{NOT_ROUTED, full_notice, notice};
 use trommel_tool::{Executor, Failure, Metadata, ToolExecution};
 
-use super::work::{Done, Work, at};
+use super::step_run::{StepResult, StepRun, at};
 use crate::error::ErrorKind;
 use crate::model::{Message, Request, ToolCall};
 use crate::report::{CallReport, Progress, StepReport};
 
-impl Work<'_> {
-    /// Asks the model until it answers.
+impl StepRun<'_> {
+    /// Asks the model, and calls the tools that it requests, until it answers.
     pub(super) fn converse(
         &self,
         executor: &Executor,
         prompt: String,
         report: &mut StepReport,
-        tell: &mut dyn FnMut(Progress<'_>),
-    ) -> Done<String> {
+        on_progress: &mut dyn FnMut(Progress<'_>),
+    ) -> StepResult<String> {
         let directive = self.step.directives.model.as_ref();
         let span = directive.map_or(&self.step.span, |model| &model.span);
         let model = at(span, self.setup.chosen_model())?;
@@ -27,7 +27,7 @@ impl Work<'_> {
         let tools: Vec<&Metadata> = tools.iter().map(|tool| tool.metadata()).collect();
         let mut messages = vec![Message::Prompt(prompt)];
         for round in 0..=self.setup.rounds {
-            self.check()?;
+            self.check_cancelled()?;
             let request = Request {
                 model: directive.and_then(|model| model.name.as_deref()),
                 thinking: directive.and_then(|model| model.thinking.as_deref()),
@@ -35,7 +35,7 @@ impl Work<'_> {
                 tools: &tools,
                 cancel: &self.setup.context.cancel,
             };
-            tell(Progress::Asking);
+            on_progress(Progress::Asking);
             let reply = at(span, model.answer(&request))?;
             if reply.calls.is_empty() {
                 if reply.text.trim().is_empty() {
@@ -43,64 +43,65 @@ impl Work<'_> {
                 }
                 return Ok(reply.text);
             }
-            // These calls would have no answer.
+            // No request follows the last round, so the results of these calls would not be used.
             if round == self.setup.rounds {
                 break;
             }
             let calls = reply.calls.clone();
             messages.push(Message::Reply(reply));
             for call in calls {
-                let content = self.call(executor, &call, report, tell)?;
+                let content = self.call(executor, &call, report, on_progress)?;
                 messages.push(Message::Tool { id: call.id, content });
-                self.check()?;
+                self.check_cancelled()?;
             }
         }
         at(span, Err(ErrorKind::NoAnswer { rounds: self.setup.rounds }))
     }
 
-    /// Calls a tool; the text that the model gets. A result that did not get where a directive
-    /// sends it ends the step: it is lost.
+    /// Calls a tool, and returns the text for the model. If the result does not reach the
+    /// destination that a directive selected, it is lost, and the step fails.
     fn call(
         &self,
         executor: &Executor,
         call: &ToolCall,
         report: &mut StepReport,
-        tell: &mut dyn FnMut(Progress<'_>),
-    ) -> Done<String> {
+        on_progress: &mut dyn FnMut(Progress<'_>),
+    ) -> StepResult<String> {
         let mut execution = executor.call(&call.name, call.arguments.clone(), &self.setup.context);
         report.calls += 1;
         name_source(&mut execution);
         report.tool_calls.push(CallReport::of(&execution));
-        tell(Progress::Call(&execution));
+        on_progress(Progress::Call(&execution));
         if let Some(manifest) = execution.result.manifest() {
-            tell(Progress::Manifest(manifest));
+            on_progress(Progress::Manifest(manifest));
             report.manifests.push(manifest.clone());
         }
         match &execution.result.error {
             Some(error) if is_lost(&execution) => {
                 at(&self.span_of(&execution, executor), Err(Failure::new(error.message.clone())))
             }
-            _ => Ok(told(&execution)),
+            _ => Ok(model_text(&execution)),
         }
     }
 
-    /// The bytes of the document that give the step a tool.
+    /// Returns the span of the directive that routes this tool, or else of the step.
     fn span_of(&self, execution: &ToolExecution, executor: &Executor) -> Range<usize> {
-        let is_it = |name: &str| {
+        let is_called_tool = |name: &str| {
             executor.registry().get(name).is_some_and(|tool| tool.metadata().name == execution.tool_name)
         };
+        // Both spellings of a name refer to one tool. The last entry with a route applies.
         let named = self.step.directives.tools.named.iter().rev();
-        let named = named.filter(|named| named.route.is_some()).find(|named| is_it(&named.name));
+        let named = named.filter(|named| named.route.is_some()).find(|named| is_called_tool(&named.name));
         named.map_or_else(|| self.step.span.clone(), |named| named.span.clone())
     }
 }
 
-/// True if a directive, or its length, sends the result somewhere, and it did not get there.
+/// True if a directive or the length of the result selected a destination that it did not reach.
 fn is_lost(execution: &ToolExecution) -> bool {
     execution.result.metadata.get(NOT_ROUTED).and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// A manifest that does not say whose it is, is the tool's.
+/// Sets the tool as the source of a manifest that names no source.
 fn name_source(execution: &mut ToolExecution) {
     use trommel_tool::Delivered;
     if let Delivered::Kept(manifest) | Delivered::Stored(manifest) = &mut execution.result.delivered
@@ -110,8 +111,8 @@ fn name_source(execution: &mut ToolExecution) {
     }
 }
 
-/// The text that the model gets for a call: the result, else where it is, else the error.
-fn told(execution: &ToolExecution) -> String {
+/// Returns the text for the model: the error, the result, or the notice of its destination.
+fn model_text(execution: &ToolExecution) -> String {
     let result = &execution.result;
     if let Some(error) = &result.error {
         let kind = if error.kind == trommel_tool::ErrorKind::NotFound { "unknown tool" } else { "error" };

@@ -1,8 +1,8 @@
-//! The files that a document has processed: `{pending}` selects those that it has not.
+//! The log of files that a document has processed. `{pending}` selects the other files.
 //!
-//! They are remembered in a buffer of the session, one for each document and pattern, one line for
-//! each file: its path, and when it was changed last, so that a file that has changed since is
-//! processed again. Lists of buffers leave these out.
+//! A buffer of the session stores the log of one document and pattern. It has a line per file, with
+//! its modification time and path, so a file that changes is processed again. Lists of buffers omit
+//! these logs.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,52 +14,53 @@ use trommel_route::{
 
 use crate::error::Result;
 
-/// A file that a document has had, as it was when it was read.
-pub(super) struct Had {
+/// A file that a document has processed, in the version that was read.
+pub(super) struct ProcessedFile {
     pub(super) path: String,
-    /// When it was changed last.
+    /// The modification time.
     pub(super) changed: i128,
 }
 
-/// The line that remembers it.
-impl fmt::Display for Had {
+/// The line of the log.
+impl fmt::Display for ProcessedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.changed, self.path)
     }
 }
 
-/// Files of one pattern of one document.
-pub(super) struct Pending<'a> {
-    places: &'a Destinations,
-    /// The variable that remembers them.
+/// The log of one document and pattern.
+pub(super) struct PendingLog<'a> {
+    destinations: &'a Destinations,
+    /// The variable that stores the log.
     variable: String,
 }
 
-impl<'a> Pending<'a> {
-    /// Nothing where the pattern does not ask for pending files.
-    pub(super) fn of(places: &'a Destinations, document: &str, pattern: &Pattern) -> Option<Self> {
+impl<'a> PendingLog<'a> {
+    /// Opens the log; `None` if the pattern does not select pending files.
+    pub(super) fn new(destinations: &'a Destinations, document: &str, pattern: &Pattern) -> Option<Self> {
         matches!(pattern.files(), Some(Files::Pending(_))).then(|| {
+            // Documents and patterns may contain characters that variable names cannot.
             let both = blake3::hash(format!("{document}\0{pattern}").as_bytes()).to_hex();
-            Self { places, variable: format!("{PENDING}-{}", &both[..16]) }
+            Self { destinations, variable: format!("{PENDING}-{}", &both[..16]) }
         })
     }
 
-    /// Remembers that the document has processed these files.
-    pub(super) fn remember(&self, had: &[Had]) -> Result<()> {
+    /// Records that the document has processed these files.
+    pub(super) fn remember(&self, processed: &[ProcessedFile]) -> Result<()> {
         let route = Route::to(Target::Variable(Pattern::literal(&self.variable)));
         let route = route.write_mode(WriteMode::Append).scope(Scope::Session);
-        let mut parcel = self.places.open(&route, Origin::of(PENDING))?;
-        for file in had {
-            writeln!(parcel, "{file}")?;
+        let mut writer = self.destinations.open(&route, Origin::of(PENDING))?;
+        for file in processed {
+            writeln!(writer, "{file}")?;
         }
-        parcel.finish()?;
+        writer.finish()?;
         Ok(())
     }
 
-    /// The lines of the files that the document has processed.
-    pub(super) fn had(&self) -> Result<BTreeSet<String>> {
+    /// Returns the lines of the log.
+    pub(super) fn processed(&self) -> Result<BTreeSet<String>> {
         let mut text = String::new();
-        match self.places.buffers().find(&self.variable, Some(Scope::Session)) {
+        match self.destinations.buffers().find(&self.variable, Some(Scope::Session)) {
             Err(error) if error.class() == ErrorClass::NotFound => {}
             found => {
                 found?.1.reader(0).read_to_string(&mut text)?;

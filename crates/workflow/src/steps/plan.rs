@@ -1,36 +1,36 @@
-//! What a run would do.
+//! Plans: descriptions of runs that are not performed.
 
 use std::fmt;
 
 use trommel_base::text::{grouped, safe};
 use trommel_route::{Destinations, Target};
 
-use super::inputs::Reading;
-use super::work::{Done, Setup, Work, at};
+use super::inputs::InputReader;
+use super::step_run::{Setup, StepResult, StepRun, at};
 use crate::directive::Input;
 use crate::document::Document;
 use crate::error::Result;
 use crate::report::RunError;
 
-/// What a run would do, as far as it is known before it is done.
+/// The description of a run, as far as it is known in advance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Plan {
-    /// What each step would do.
+    /// The description of each step.
     pub steps: Vec<StepPlan>,
 }
 
-/// What a step would do.
+/// The description of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StepPlan {
-    /// Its heading.
+    /// The step's heading.
     pub name: String,
-    /// What it would do, a sentence each, in order.
+    /// The actions of the step, in order, each in a sentence.
     pub does: Vec<String>,
 }
 
-/// A line for each step, and for what it would do.
+/// Writes each heading and each action on a line.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for step in &self.steps {
@@ -44,37 +44,40 @@ impl fmt::Display for Plan {
 pub(crate) fn plan(setup: &Setup, document: &Document) -> std::result::Result<Plan, RunError> {
     let mut plan = Plan::default();
     for step in &document.steps {
-        let work = Work { setup, document, step };
-        let does = work.plan().map_err(|wrong| work.error(wrong))?;
+        let run = StepRun { setup, document, step };
+        let does = run.plan().map_err(|error| run.error(error))?;
         plan.steps.push(StepPlan { name: step.name.clone(), does });
     }
     Ok(plan)
 }
 
-impl Work<'_> {
-    fn plan(&self) -> Done<Vec<String>> {
-        let places = at(&self.step.span, self.setup.places(self.document))?;
+impl StepRun<'_> {
+    fn plan(&self) -> StepResult<Vec<String>> {
+        let destinations = at(&self.step.span, self.setup.destinations_for(self.document))?;
         let mut does = Vec::new();
         for input in &self.step.directives.inputs {
-            does.push(at(&input.span, self.reads(&places, input))?);
+            does.push(at(&input.span, self.describe_input(&destinations, input))?);
         }
-        does.extend(self.asks(&places)?);
+        does.extend(self.describe_request(&destinations)?);
         for output in &self.step.directives.outputs {
             let route = self.route(output);
             let to = match route.target {
                 Target::Inline => "the document's context".to_owned(),
-                _ => format!("{} ({})", safe(&at(&output.span, places.would_go(&route))?), route.mode()),
+                _ => {
+                    format!("{} ({})", safe(&at(&output.span, destinations.preview(&route))?), route.mode())
+                }
             };
             does.push(format!("[would write] the answer -> {to}"));
         }
         Ok(does)
     }
 
-    /// What an input would read. A variable that an earlier step would make is not there yet.
-    fn reads(&self, places: &Destinations, input: &Input) -> Result<String> {
-        let reading = Reading { setup: self.setup, places, input, document: self.document };
-        let found = reading.items()?;
-        let must_be_there = reading.must_be_there() && !reading.may_be_empty(&found);
+    /// Describes the reading of an input. Variables that an earlier step would create do not exist
+    /// yet.
+    fn describe_input(&self, destinations: &Destinations, input: &Input) -> Result<String> {
+        let reader = InputReader { setup: self.setup, destinations, input, document: self.document };
+        let found = reader.items()?;
+        let needs_content = reader.needs_content() && !reader.may_be_empty(&found);
         let items = found.items;
         let kind = input.source.scheme();
         let count = items.len();
@@ -83,7 +86,7 @@ impl Work<'_> {
             Some(bytes) if count > 0 => format!(" ({} bytes)", grouped(bytes)),
             _ => String::new(),
         };
-        let missing = if count == 0 && must_be_there {
+        let missing = if count == 0 && needs_content {
             "; the run fails here unless an earlier step creates it"
         } else {
             ""
@@ -91,7 +94,7 @@ impl Work<'_> {
         let to = match input.route.as_ref().filter(|route| route.target.is_routed()) {
             None => "the prompt".to_owned(),
             Some(route) => {
-                let to = places.would_go(route)?;
+                let to = destinations.preview(route)?;
                 let mode = if route.target == Target::Discard {
                     String::new()
                 } else {
@@ -100,7 +103,7 @@ impl Work<'_> {
                 format!("{}{mode}", safe(&to))
             }
         };
-        let what = if kind == "file" {
+        let source = if kind == "file" {
             let names: Vec<_> = items.iter().take(20).map(|item| safe(&item.name).into_owned()).collect();
             let paths =
                 if names.is_empty() { String::new() } else { format!("\npaths: {}", names.join(", ")) };
@@ -111,13 +114,13 @@ impl Work<'_> {
         } else {
             format!("{kind}:{}", safe(input.source.name()))
         };
-        Ok(format!("[would read] {what}{size} -> {to}{missing}"))
+        Ok(format!("[would read] {source}{size} -> {to}{missing}"))
     }
 
-    /// Which model would be asked, with which tools.
-    fn asks(&self, places: &Destinations) -> Done<Vec<String>> {
+    /// Describes the request to the model and the tools of the step.
+    fn describe_request(&self, destinations: &Destinations) -> StepResult<Vec<String>> {
         let model = self.step.directives.model.as_ref();
-        let named = self.named()?;
+        let named = self.step_tools()?;
         if self.is_without_model() {
             return Ok(vec!["[no model]".to_owned()]);
         }
@@ -128,12 +131,14 @@ impl Work<'_> {
                 named.as_ref().and_then(|named| named.route.as_ref().map(|route| (route, &named.span)));
             tools.push(match route {
                 None => name.clone(),
-                Some((route, span)) => format!("{name} -> {}", safe(&at(span, places.would_go(route))?)),
+                Some((route, span)) => {
+                    format!("{name} -> {}", safe(&at(span, destinations.preview(route))?))
+                }
             });
         }
         let with = if tools.is_empty() { String::new() } else { format!(" with {}", tools.join(", ")) };
-        let who = model.map_or("the default model".to_owned(), |name| format!("model {}", safe(name)));
-        let mut does = vec![format!("[would ask] {who}{with}")];
+        let asked = model.map_or("the default model".to_owned(), |name| format!("model {}", safe(name)));
+        let mut does = vec![format!("[would ask] {asked}{with}")];
         let checked = self.setup.chosen_model().and_then(|chosen| Ok(chosen.check(model)?));
         does.extend(checked.err().map(|error| format!("[would fail] {}", safe(&error.message()))));
         Ok(does)

@@ -1,5 +1,5 @@
-//! Checks before the first step, tools within what a step lets them do, and what is reported of a
-//! failed run.
+//! Checks before the first step, tool permissions within a step, and reports of calls and of failed
+//! runs.
 
 use std::sync::Arc;
 
@@ -7,24 +7,24 @@ use serde_json::json;
 use trommel_tool::{Call, Failure, Function, Metadata, Output, Permissions, Registry, Tool};
 use trommel_workflow::{CallReport, Document, Model, Progress, Reply, Request, Runner};
 
-use crate::support::{Bench, Runs, Script, says};
+use crate::support::{Bench, RunDocuments, Script, says};
 
-/// A tool that says what it is allowed to do.
-struct Guarded {
+/// A tool that returns its write permissions.
+struct PermissionProbe {
     metadata: Metadata,
     permissions: Permissions,
 }
 
-impl Guarded {
+impl PermissionProbe {
     fn new(name: &str, permissions: Permissions) -> Self {
         Self {
-            metadata: Metadata::new(name, "Says what it may do", serde_json::Value::Null).bounded(),
+            metadata: Metadata::new(name, "Returns its permissions", serde_json::Value::Null).bounded(),
             permissions,
         }
     }
 }
 
-impl Tool for Guarded {
+impl Tool for PermissionProbe {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
@@ -42,30 +42,32 @@ impl Tool for Guarded {
 fn registry() -> Registry {
     let registry = Registry::new();
     registry.register(says("web_search")).unwrap();
-    registry.register(Guarded::new("buffer_ops", Permissions::ALL)).unwrap();
-    let asks = Metadata::new("dangerous", "Asks first", serde_json::Value::Null).requires_approval();
-    registry.register(Function::new(asks, |_| Ok(Output::text("done")))).unwrap();
+    registry.register(PermissionProbe::new("buffer_ops", Permissions::ALL)).unwrap();
+    let metadata =
+        Metadata::new("dangerous", "Requires approval", serde_json::Value::Null).requires_approval();
+    registry.register(Function::new(metadata, |_| Ok(Output::text("done")))).unwrap();
     registry
 }
 
-/// The answer of `buffer_ops` in a step with these directives.
-fn granted(directives: &str, approve: bool) -> (String, Vec<String>) {
+/// Runs a step with these directives. Returns the result of `buffer_ops` and the names of the tools
+/// that the model was offered.
+fn granted_permissions(directives: &str, approve: bool) -> (String, Vec<String>) {
     let bench = Bench::new();
     bench.write("a.md", "x");
     let script = Script::new([Reply::default().call("1", "buffer_ops", json!({})), Reply::text("Done.")]);
     let document = Document::parse(&format!("## S\n{directives}\nGo.\n")).unwrap();
     let runner = bench.runner(registry()).model(script.clone()).approve(approve);
     runner.run(&document, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
-    let asked = script.asked.lock().unwrap();
-    let trommel_workflow::Message::Tool { content, .. } = asked[1].last().unwrap() else {
-        panic!("a result")
+    let requests = script.requests.lock().unwrap();
+    let trommel_workflow::Message::Tool { content, .. } = requests[1].last().unwrap() else {
+        panic!("the last message must be a tool result")
     };
     (content.clone(), script.tools.lock().unwrap()[0].clone())
 }
 
 #[test]
-fn a_step_gives_its_tools_no_more_than_it_names() {
-    for (directives, may) in [
+fn tools_get_only_the_permissions_of_their_step() {
+    for (directives, permissions) in [
         ("@input file:a (output=variable:v)", "false false false"),
         ("@tools web_search", "false false false"),
         ("@tools buffer_ops", "true false true"),
@@ -74,19 +76,19 @@ fn a_step_gives_its_tools_no_more_than_it_names() {
         ("@tools all", "true false false"),
         ("@tools all, buffer_ops(write-mode=replace)", "true true true"),
     ] {
-        assert_eq!(granted(directives, false).0, may, "{directives}");
+        assert_eq!(granted_permissions(directives, false).0, permissions, "{directives}");
     }
-    let (may, tools) = granted("@tools all", true);
+    let (permissions, tools) = granted_permissions("@tools all", true);
     assert_eq!(
-        (may.as_str(), tools.as_slice()),
+        (permissions.as_str(), tools.as_slice()),
         ("true false true", ["buffer_ops", "dangerous", "web_search"].map(String::from).as_slice())
     );
-    assert_eq!(granted("@tools all", false).1, ["buffer_ops", "web_search"]);
+    assert_eq!(granted_permissions("@tools all", false).1, ["buffer_ops", "web_search"]);
 }
 
-/// A host's name for a tool and its exported name are one tool.
+/// The name that the host registers and the exported name refer to the same tool.
 #[test]
-fn both_spellings_of_a_name_are_one_tool() {
+fn host_names_and_exported_names_are_one_tool() {
     let destination = |tools: &str| {
         let bench = Bench::new();
         let registry = Registry::new();
@@ -95,7 +97,7 @@ fn both_spellings_of_a_name_are_one_tool() {
         let plan = bench.runner(registry).dry_run(&document).unwrap().to_string();
         plan.lines().find(|line| line.starts_with("[would ask]")).unwrap().to_owned()
     };
-    for (tools, to) in [
+    for (tools, expected) in [
         ("@tools web.search(output=variable:a), web_search(write-mode=new)", "variable:a_000"),
         ("@tools web_search(output=variable:a), web.search(output=variable:b)", "variable:b"),
         ("@tools web.search(output=variable:a), web_search", "variable:a"),
@@ -103,26 +105,26 @@ fn both_spellings_of_a_name_are_one_tool() {
     ] {
         assert_eq!(
             destination(tools),
-            format!("[would ask] the default model with web.search -> {to}"),
+            format!("[would ask] the default model with web.search -> {expected}"),
             "{tools}"
         );
     }
 }
 
-/// Each of these is wrong in its second step, and the first one writes nothing.
+/// Each document is invalid in its second step, so its first step must not write.
 #[test]
 fn r27_all_steps_are_checked_before_the_first_one_writes() {
-    for (second, said) in [
+    for (second, expected) in [
         ("@tools web_serch", "did you mean web_search?"),
-        ("@tools web_search(output=file:own/x)", "the program itself"),
-        ("@input url:https://example.com\n@model none", "nothing here fetches `url:`"),
-        ("@input query:x $.y\n@model none", "nothing here fetches `query:`"),
+        ("@tools web_search(output=file:own/x)", "reserved for the program"),
+        ("@input url:https://example.com\n@model none", "does not fetch `url:`"),
+        ("@input query:x $.y\n@model none", "does not fetch `query:`"),
         ("@input file:gone (required)\n@model none", "there is no file `gone`, and it is required"),
         ("@input file:gone (output=file:a, write-mode=replace)\n@model none", "would empty its destination"),
         ("@input variable:gone (required)\n@model none", "there is no variable `gone`"),
-        ("@input file:a (output=file:own/x)\n@model none", "the program itself"),
-        ("@output file:own/x\n@model none", "the program itself"),
-        ("Go.", "this step needs a model, and none is set up; name one, or write `@model none`"),
+        ("@input file:a (output=file:own/x)\n@model none", "reserved for the program"),
+        ("@output file:own/x\n@model none", "reserved for the program"),
+        ("Go.", "the step needs a model, but none is configured; name one, or write `@model none`"),
     ] {
         let bench = Bench::new();
         bench.write("a.md", "x");
@@ -130,25 +132,25 @@ fn r27_all_steps_are_checked_before_the_first_one_writes() {
             "## A\n@input file:a (output=variable:v)\n@model none\n@output file:out\n\n## B\n{second}\n"
         );
         let document = Document::parse(&text).unwrap();
-        let mut told = 0;
+        let mut progress_events = 0;
         let runner = bench.runner(registry()).model_hint("name one");
-        let error = runner.run(&document, &mut |_| told += 1).unwrap_err();
-        assert!(error.to_string().contains(said), "{second}: {error}");
-        assert_eq!((error.step.as_str(), error.partial, told), ("B", None, 0));
+        let error = runner.run(&document, &mut |_| progress_events += 1).unwrap_err();
+        assert!(error.to_string().contains(expected), "{second}: {error}");
+        assert_eq!((error.step.as_str(), error.partial, progress_events), ("B", None, 0));
         assert_eq!((bench.variable("v"), bench.file("out.md")), (None, None));
     }
 }
 
-/// Inputs that an earlier directive creates are not missing.
+/// An input that an earlier directive creates is not reported as missing.
 #[test]
-fn inputs_that_earlier_steps_create_are_left_to_their_step() {
+fn inputs_that_earlier_steps_create_are_not_missing() {
     let bench = Bench::new();
     bench.write("a.md", "x");
     let text = "## A\n@input file:a (output=variable:v)\n@input variable:v (required, output=file:made/{today})\n@model none\n\
         @output file:numbered\n@write-mode new\n\n## B\n@input file:made/2026-03-04 (required)\n@input file:made/* (required)\n\
         @input file:numbered_000 (required)\n@model none\n";
     bench.run(text).unwrap();
-    // A tool may create anything.
+    // A tool can create any file, so the missing input is reported only when its step runs.
     let document =
         Document::parse("## A\n@tools web_search\nGo.\n## B\n@input file:gone (required)\n@model none\n")
             .unwrap();
@@ -206,9 +208,9 @@ fn a_result_that_cannot_be_routed_fails_its_step() {
     assert_eq!(bench.file("answer.md"), None);
 }
 
-/// After the last round the model is asked once more; calls that nothing would follow are not made.
+/// After the last round, the model gets one more request. Its tool calls are not executed.
 #[test]
-fn rounds_of_tool_calls_are_counted_exactly() {
+fn tool_calls_stop_at_the_round_limit() {
     let bench = Bench::new();
     let call = || Reply::default().call("1", "web_search", json!({"text": "x"}));
     let document = Document::parse("## S\n@tools web_search\nGo.\n").unwrap();
@@ -216,27 +218,27 @@ fn rounds_of_tool_calls_are_counted_exactly() {
     let error =
         bench.runner(registry()).model(script.clone()).rounds(3).run(&document, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("still calls tools after 3 rounds of tool calls"), "{error}");
-    assert_eq!((script.asked.lock().unwrap().len(), error.partial.unwrap().calls), (4, 3));
+    assert_eq!((script.requests.lock().unwrap().len(), error.partial.unwrap().calls), (4, 3));
     let script = Script::new((0..3).map(|_| call()).chain([Reply::text("Done.")]));
     let report = bench.runner(registry()).model(script).rounds(3).run(&document, &mut |_| {}).unwrap();
     assert_eq!((report.steps[0].calls, report.steps[0].answer.as_deref()), (3, Some("Done.")));
 }
 
-/// A model of the host's.
-struct Silent;
+/// A model whose answers are blank.
+struct BlankModel;
 
-impl Model for Silent {
+impl Model for BlankModel {
     fn answer(&self, _: &Request<'_>) -> Result<Reply, Failure> {
         Ok(Reply::text(" \n"))
     }
 }
 
 #[test]
-fn an_empty_answer_leaves_files_alone() {
+fn an_empty_answer_leaves_files_unchanged() {
     let bench = Bench::new();
     bench.write("report.md", "kept");
     let document = Document::parse("## S\n@output file:report\n@write-mode replace\nGo.\n").unwrap();
-    let runner: Runner = bench.runner(registry()).model(Arc::new(Silent));
+    let runner: Runner = bench.runner(registry()).model(Arc::new(BlankModel));
     let error = runner.run(&document, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("the model's answer is empty"), "{error}");
     assert_eq!(bench.file("report.md").as_deref(), Some("kept"));

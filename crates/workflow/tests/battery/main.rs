@@ -1,4 +1,5 @@
-//! Documents from outside: what their steps read, ask and write, and what is refused.
+//! Workflow documents: the inputs that steps read, the models that they call, the destinations that
+//! they write, and the faults that are refused.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod checks;

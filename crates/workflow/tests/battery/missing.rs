@@ -1,4 +1,4 @@
-//! Inputs that are missing, empty, or named almost right.
+//! Missing, empty, and misspelled inputs.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -9,9 +9,10 @@ use trommel_route::WriteMode;
 use trommel_tool::{Failure, Registry};
 use trommel_workflow::{Document, Progress, Reply, Report};
 
-use crate::support::{Bench, Runs, Script};
+use crate::support::{Bench, RunDocuments, Script};
 
-/// Runs a document without a model; the warnings that were reported meanwhile.
+/// Runs a document without a model. Returns the report and the warnings that were reported during
+/// the run.
 fn run(bench: &Bench, line: &str) -> Result<(Report, Vec<String>), String> {
     let document = Document::parse(&format!("## S\n@input {line}\n@model none\n@output context\n"));
     let document = document.map_err(|error| error.to_string())?;
@@ -23,8 +24,8 @@ fn run(bench: &Bench, line: &str) -> Result<(Report, Vec<String>), String> {
         }
     });
     let report = report.map_err(|error| error.to_string())?;
-    let kept: Vec<_> = report.steps[0].warnings.iter().map(|warning| warning.message.clone()).collect();
-    assert_eq!(kept, warnings);
+    let recorded: Vec<_> = report.steps[0].warnings.iter().map(|warning| warning.message.clone()).collect();
+    assert_eq!(recorded, warnings);
     Ok((report, warnings))
 }
 
@@ -34,7 +35,7 @@ fn r27_a_missing_input_never_empties_its_destination() {
     bench.write("report.md", "x");
     bench.write("archive.md", "kept");
     bench.put("variable:kept", WriteMode::Append, "kept");
-    for (input, said) in [
+    for (input, expected) in [
         ("file:repotr (output=file:archive, write-mode=replace)", "did you mean `report.md`?"),
         ("file:repo*.txt (output=variable:kept, write-mode=replace)", "no file matches `repo*.txt`"),
         (
@@ -45,13 +46,16 @@ fn r27_a_missing_input_never_empties_its_destination() {
         ("variable:kep (output=file:archive, write-mode=replace)", "did you mean `kept`?"),
     ] {
         let error = run(&bench, input).unwrap_err();
-        assert!(error.contains(said) && error.contains("would empty its destination"), "{input}: {error}");
+        assert!(
+            error.contains(expected) && error.contains("would empty its destination"),
+            "{input}: {error}"
+        );
     }
     assert_eq!(
         (bench.file("archive.md").as_deref(), bench.variable("kept").as_deref()),
         (Some("kept"), Some("kept"))
     );
-    // That nothing is pending is nothing unusual.
+    // A folder without pending files is normal, so the input is routed without a warning.
     fs::create_dir(bench.root().join("inbox")).unwrap();
     let (_, warnings) =
         run(&bench, "file:inbox/{pending} (output=variable:kept, write-mode=replace)").unwrap();
@@ -59,11 +63,11 @@ fn r27_a_missing_input_never_empties_its_destination() {
 }
 
 #[test]
-fn warns_of_missing_inputs_and_names_the_nearest() {
+fn warns_of_missing_inputs_and_suggests_the_nearest_name() {
     let bench = Bench::new();
     bench.write("notes/nite1.md", "x");
     bench.put("variable:found", WriteMode::Append, "x");
-    for (input, said) in [
+    for (input, expected) in [
         (
             "file:notes/nite2",
             "there is no file `notes/nite2` (the prompt says that it is missing); did you mean `notes/nite1.md`?",
@@ -77,7 +81,7 @@ fn warns_of_missing_inputs_and_names_the_nearest() {
         ),
     ] {
         let (report, warnings) = run(&bench, input).unwrap();
-        assert!(warnings.len() == 1 && warnings[0].contains(said), "{input}: {warnings:?}");
+        assert!(warnings.len() == 1 && warnings[0].contains(expected), "{input}: {warnings:?}");
         let is_routed = input.contains("output");
         assert_eq!(report.context.contains("(missing)"), !is_routed, "{}", report.context);
     }
@@ -85,7 +89,7 @@ fn warns_of_missing_inputs_and_names_the_nearest() {
 }
 
 #[test]
-fn a_required_input_is_not_empty() {
+fn empty_required_inputs_are_refused() {
     let bench = Bench::new();
     bench.write("empty.md", "");
     bench.write("full.md", "x");
@@ -94,18 +98,18 @@ fn a_required_input_is_not_empty() {
         ["file:empty (required)", "variable:empty (required, output=variable:v)", "file:em* (required)"]
     {
         let error = run(&bench, input).unwrap_err();
-        assert!(error.contains("is empty, and it is required"), "{input}: {error}");
+        assert!(error.contains("is required, but empty"), "{input}: {error}");
     }
     run(&bench, "file:* (required)").unwrap();
     run(&bench, "file:empty (required, refs-only)").unwrap();
-    // What a query selects is known only when it was asked.
+    // The result of a query is known to be empty only after the query has run.
     let nothing = |_: &str, _: &mut dyn std::io::Write| -> Result<(), Failure> { Ok(()) };
     for input in ["query:d $.x (required)", "query:d $.x (required, output=file:out, write-mode=replace)"] {
         bench.write("out.md", "kept");
         let document = Document::parse(&format!("## S\n@input {input}\n@model none\n")).unwrap();
         let runner = bench.runner(Registry::new()).queries(Arc::new(nothing));
         let error = runner.run(&document, &mut |_| {}).unwrap_err().to_string();
-        assert!(error.contains("the query `d $.x` selects nothing, and it is required"), "{error}");
+        assert!(error.contains("the query `d $.x` is required, but selects nothing"), "{error}");
         assert_eq!(bench.file("out.md").as_deref(), Some("kept"));
     }
     let document = Document::parse("## S\n@input query:d $.x (output=variable:q)\n@model none\n").unwrap();
@@ -115,19 +119,22 @@ fn a_required_input_is_not_empty() {
 }
 
 #[test]
-fn wildcards_find_markdown_and_report_unreadable_names() {
+fn wildcards_match_markdown_and_report_unusable_names() {
     let bench = Bench::new();
-    bench.write("many/f00001.md", "a");
-    bench.write("many/f00002.md", "b");
+    bench.write("bulk/f00001.md", "a");
+    bench.write("bulk/f00002.md", "b");
     let names = |input: &str| run(&bench, &format!("{input} (refs-only)")).unwrap().0.context;
-    assert!(names("file:many/f0000?").ends_with("- many/f00001.md\n- many/f00002.md"));
-    bench.write("many/f00003", "c");
-    assert!(names("file:many/f0000?").ends_with("- many/f00003"), "what fits as it is comes first");
-    fs::write(bench.root().join("many").join(std::ffi::OsStr::from_bytes(b"g\xff.md")), "x").unwrap();
-    fs::write(bench.root().join("many/g\u{1b}[31m.md"), "x").unwrap();
-    let (report, warnings) = run(&bench, "file:many/*.md (output=variable:all)").unwrap();
+    assert!(names("file:bulk/f0000?").ends_with("- bulk/f00001.md\n- bulk/f00002.md"));
+    bench.write("bulk/f00003", "c");
+    assert!(
+        names("file:bulk/f0000?").ends_with("- bulk/f00003"),
+        "a verbatim match precedes matches with an extension"
+    );
+    fs::write(bench.root().join("bulk").join(std::ffi::OsStr::from_bytes(b"g\xff.md")), "x").unwrap();
+    fs::write(bench.root().join("bulk/g\u{1b}[31m.md"), "x").unwrap();
+    let (report, warnings) = run(&bench, "file:bulk/*.md (output=variable:all)").unwrap();
     assert_eq!(report.steps[0].manifests[0].items, Some(2));
-    assert!(warnings[0].starts_with("2 files were left out, as no path can name them"), "{warnings:?}");
+    assert!(warnings[0].starts_with("2 files were skipped"), "{warnings:?}");
     assert!(!warnings[0].contains('\u{1b}'), "{warnings:?}");
 }
 
@@ -157,14 +164,14 @@ fn documents_of_the_same_name_do_not_share_pending_files() {
         report.steps[0].manifests[0].items
     };
     assert_eq!((read("/a/p.md"), read("/b/p.md"), read("/a/p.md")), (Some(1), Some(1), Some(0)));
-    // The memory is not a variable of the user's.
-    assert_eq!(bench.places.buffers().list(None).unwrap().buffers, []);
+    // The stored state of pending files is not listed among the user's variables.
+    assert_eq!(bench.destinations.buffers().list(None).unwrap().buffers, []);
     bench.put("variable:pending-0123456789abcdef", WriteMode::Append, "mine");
-    assert_eq!(bench.places.buffers().list(None).unwrap().buffers.len(), 1);
+    assert_eq!(bench.destinations.buffers().list(None).unwrap().buffers.len(), 1);
 }
 
 #[test]
-fn folders_that_lead_outside_are_named_as_such() {
+fn links_out_of_the_root_are_refused() {
     let bench = Bench::new();
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("x.md"), "secret").unwrap();
@@ -178,7 +185,7 @@ fn folders_that_lead_outside_are_named_as_such() {
         "file:file (output=file:linkdir/deep/n, write-mode=new)",
     ] {
         let error = run(&bench, line).unwrap_err();
-        assert!(error.contains("a link on the way leads outside the root"), "{line}: {error}");
+        assert!(error.contains("a link in the path leads outside the root"), "{line}: {error}");
     }
     let error = run(&bench, "file:file (output=file:file.md/x)").unwrap_err();
     assert!(error.contains("`file.md` is a file"), "{error}");
@@ -186,21 +193,23 @@ fn folders_that_lead_outside_are_named_as_such() {
 }
 
 #[test]
-fn many_numbered_files_are_one_notice() {
+fn numbered_files_share_one_notice() {
     let bench = Bench::new();
     (0..30).for_each(|number| bench.write(&format!("in/{number:02}.md"), "x"));
     let script = Script::new([Reply::text("Done.")]);
     let document =
         Document::parse("## S\n@input file:in/* (output=variable:n, write-mode=new)\nGo.\n").unwrap();
-    let mut told = 0;
+    let mut notices = 0;
     let report = bench
         .runner(Registry::new())
         .model(script.clone())
-        .run(&document, &mut |progress| told += usize::from(matches!(progress, Progress::Manifest(_))))
+        .run(&document, &mut |progress| notices += usize::from(matches!(progress, Progress::Manifest(_))))
         .unwrap();
-    assert_eq!((told, report.steps[0].manifests.len()), (1, 30));
-    let asked = script.asked.lock().unwrap();
-    let trommel_workflow::Message::Prompt(prompt) = &asked[0][0] else { panic!("the prompt comes first") };
+    assert_eq!((notices, report.steps[0].manifests.len()), (1, 30));
+    let requests = script.requests.lock().unwrap();
+    let trommel_workflow::Message::Prompt(prompt) = &requests[0][0] else {
+        panic!("the first message must be the prompt")
+    };
     assert!(
         prompt.starts_with(
             "ROUTED INPUTS\n[input routed] 30 files -> variable:n_000 … variable:n_029 (total 720 chars)\npaths: in/00.md, "

@@ -1,23 +1,22 @@
-//! Where a page of a file goes on, as a text that only the same question about the same value takes
-//! back.
+//! The text that continues a page of a file. It is valid only for the same query of the same value.
 //!
-//! A cursor is `1` (the version), the position, and a tag over the position and what it is a
-//! position in.
+//! A cursor is `1` (the version), the position, and a tag. The tag is a hash of the position and of
+//! the value that it belongs to.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The cursor of a position in a value.
+/// Formats the cursor of a position in a value.
 pub(super) fn write(position: u64, value: impl Hash) -> String {
     format!("1{position:x}-{:08x}", tag(position, value))
 }
 
-/// The position and the tag of a cursor.
+/// Parses the position and the tag of a cursor.
 pub(super) fn read(cursor: &str) -> Option<(u64, u32)> {
     let (position, tag) = cursor.trim().strip_prefix('1')?.split_once('-')?;
     Some((u64::from_str_radix(position, 16).ok()?, u32::from_str_radix(tag, 16).ok()?))
 }
 
-/// What ties a position to a value.
+/// Returns the tag that ties a position to a value.
 pub(super) fn tag(position: u64, value: impl Hash) -> u32 {
     let mut hasher = DefaultHasher::new();
     (position, value).hash(&mut hasher);
@@ -29,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_come_back_to_the_same_value_only() {
+    fn cursors_belong_to_one_value() {
         for position in [0, 1, 255, u64::MAX] {
             let cursor = write(position, ("$.a", 7));
             let (found, found_tag) = read(&format!(" {cursor}\n")).unwrap();

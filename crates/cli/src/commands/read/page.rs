@@ -1,24 +1,24 @@
-//! A page of a file: the same as that of `tool_outputs.read`, with a cursor of its own.
+//! A page of a file: identical to a page of `tool_outputs.read`, except for its cursor.
 
 use trommel::path::Query;
-use trommel_toolbox::outputs::{Content, Head, Position, TooSmall, ValuePage};
+use trommel_toolbox::outputs::{Content, Head, PageTooSmall, Position, ValuePage};
 
 use super::cursor;
 
-/// What is asked.
+/// The request for a page.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct PageRequest<'a> {
     pub(super) path: &'a str,
     pub(super) query: &'a Query,
-    /// Characters of the page at most.
-    pub(super) most: usize,
-    /// Children, or bytes of a string, that earlier pages had.
+    /// The maximum number of characters of the page.
+    pub(super) max_chars: usize,
+    /// The number of children, or of bytes of a string, on earlier pages.
     pub(super) start: u64,
-    /// Ties that to the value.
+    /// The tag of the cursor, which ties `start` to the value.
     pub(super) tag: Option<u32>,
 }
 
-/// A value, and the parts of it that may be on the page.
+/// A value, with the parts of it that may fit on the page.
 pub(super) struct Value {
     pub(super) kind: &'static str,
     pub(super) bytes: u64,
@@ -26,22 +26,22 @@ pub(super) struct Value {
     pub(super) content: Content,
 }
 
-/// Why there is no page.
+/// The reason why there is no page.
 pub(super) enum NoPage {
-    /// The cursor is of another value.
-    Foreign,
+    /// The cursor belongs to another value.
+    ForeignCursor,
     /// Not even the first child fits.
-    TooSmall(TooSmall),
+    PageTooSmall(PageTooSmall),
 }
 
-impl Asked<'_> {
-    /// The page.
+impl PageRequest<'_> {
+    /// Renders the page.
     pub(super) fn page(&self, value: Value) -> Result<String, NoPage> {
         let Value { kind, bytes, items, content } = value;
-        // A cursor is tied to the query and the value.
+        // The cursor is tied to the query and to the size of the value.
         let tie = (self.query.to_string(), bytes, items);
         if self.tag.is_some_and(|tag| tag != cursor::tag(self.start, &tie)) {
-            return Err(NoPage::Foreign);
+            return Err(NoPage::ForeignCursor);
         }
         let head = Head { path: self.path, kind, bytes, items };
         // A string continues at a byte, a container at a child.
@@ -55,6 +55,6 @@ impl Asked<'_> {
             let position = if is_string { position.at } else { position.index };
             cursor::write(position, &tie)
         };
-        ValuePage::new(&head, content, start, &write).fit(self.most).map_err(NoPage::TooSmall)
+        ValuePage::new(&head, content, start, &write).fit(self.max_chars).map_err(NoPage::PageTooSmall)
     }
 }

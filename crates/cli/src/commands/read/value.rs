@@ -1,25 +1,25 @@
-//! Reads the parts of a value that may be on a page, from where the engine found it.
+//! Reads the parts of a value that may fit on a page, from where the engine found it.
 
 use trommel::path::{Query, Selector};
 use trommel::reader::{Config, Cursor, Error, Framing, Kind, Validation, View, compact};
-use trommel_toolbox::outputs::{Character, Child, Content, Item, Mark, Rendering, kind_of};
+use trommel_toolbox::outputs::{Character, Child, Content, Item, Rendering, TruncationMark, kind_of};
 
-use super::page::{Asked, Value};
+use super::page::{PageRequest, Value};
 
-/// A longer value is not read as a whole: no page can hold it.
-const LARGE: u64 = 1 << 20;
+/// A larger value is not read as a whole, because no page can hold it.
+const MAX_WHOLE_BYTES: u64 = 1 << 20;
 
-/// The most bytes of a character or an escape of a string.
-const LONGEST_UNIT: usize = 12;
+/// The maximum number of bytes of a character or an escape in a string.
+const MAX_UNIT_BYTES: usize = 12;
 
-/// Bytes of a value from which the mark in its place is made.
-const BEGINNING: usize = 2048;
+/// The bytes of a value that its truncation mark is made from.
+const EXCERPT_BYTES: usize = 2048;
 
-/// The children that may be on the page.
+/// The children of a value that may fit on the page.
 #[derive(Default)]
 pub(super) struct Children {
     pub(super) all: Vec<Child>,
-    /// Characters that they take together.
+    /// The sum of their characters.
     chars: usize,
 }
 
@@ -31,12 +31,12 @@ impl Children {
 }
 
 /// Reads values for a page.
-pub(super) struct Look<'a> {
-    pub(super) asked: Asked<'a>,
+pub(super) struct ValueReader<'a> {
+    pub(super) request: PageRequest<'a>,
     pub(super) config: Config,
 }
 
-impl Look<'_> {
+impl ValueReader<'_> {
     /// Reads a value.
     pub(super) fn value(&self, view: View<'_>) -> Result<Value, Error> {
         let bytes = view.bytes();
@@ -51,12 +51,12 @@ impl Look<'_> {
                 (Some(items), Content::Elements(children))
             }
             Kind::String => (None, self.string(bytes)),
-            _ => (None, Content::Whole(self.item(view, || self.asked.query.clone())?)),
+            _ => (None, Content::Whole(self.item(view, || self.request.query.clone())?)),
         };
         Ok(Value { kind: kind.name(), bytes: bytes.len() as u64, items, content })
     }
 
-    /// Counts children, and keeps those that may be on the page.
+    /// Counts children and keeps those that may fit on the page.
     fn children(&self, view: View<'_>, is_object: bool) -> Result<(u64, Vec<Child>), Error> {
         let config = self.config.validation(Validation::Structural);
         let mut cursor = Cursor::from_view(view, Framing::Single, &config);
@@ -71,39 +71,39 @@ impl Look<'_> {
             if let (true, Some(child)) = (is_wanted, view.narrow(span)) {
                 let (spelled, name) = names.unzip();
                 let selector = || name.map_or(Selector::Index(count as i64), Selector::Name);
-                let path = || self.asked.query.clone().with_child(selector());
-                kept.push(Child::new(spelled, self.item(child, path)?, span.end, self.asked.most));
+                let path = || self.request.query.clone().with_child(selector());
+                kept.push(Child::new(spelled, self.item(child, path)?, span.end, self.request.max_chars));
             }
             count += 1;
         }
         Ok((count, kept.all))
     }
 
-    /// True if the child of this number may be on the page, after those that are kept.
+    /// True if child `number` may fit on the page after the kept ones.
     pub(super) fn may_fit(&self, kept: &Children, number: u64) -> bool {
-        number >= self.asked.start && kept.chars <= self.asked.most
+        number >= self.request.start && kept.chars <= self.request.max_chars
     }
 
-    /// A record as an element of the stream.
+    /// Converts a record into an element of the stream.
     pub(super) fn record(&self, view: View<'_>, number: u64) -> Result<Child, Error> {
         let item = self.item(view, || Query::root().with_child(Selector::Index(number as i64)))?;
-        Ok(Child::new(None, item, view.base() + view.bytes().len() as u64, self.asked.most))
+        Ok(Child::new(None, item, view.base() + view.bytes().len() as u64, self.request.max_chars))
     }
 
-    /// A value as it may be on the page. The engine skipped it, so it is checked now.
+    /// Renders a value for the page. Validates it, because the engine skipped it.
     fn item(&self, view: View<'_>, path: impl FnOnce() -> Query) -> Result<Item, Error> {
         let bytes = view.bytes();
-        let whole = if bytes.len() as u64 <= LARGE { Some(self.text(view)?) } else { None };
+        let whole = if bytes.len() as u64 <= MAX_WHOLE_BYTES { Some(self.text(view)?) } else { None };
         let rendering = match whole {
-            Some(text) if text.chars().count() <= self.asked.most => Rendering { text, whole: true },
+            Some(text) if text.chars().count() <= self.request.max_chars => Rendering { text, whole: true },
             _ => {
                 let mut beginning = Vec::new();
-                compact(bytes.get(..BEGINNING).unwrap_or(bytes), &mut beginning);
-                Rendering::beginning(&beginning)
+                compact(bytes.get(..EXCERPT_BYTES).unwrap_or(bytes), &mut beginning);
+                Rendering::prefix(&beginning)
             }
         };
-        let mark = || Mark::new(path().shorthand(), kind_of(bytes), bytes.len() as u64);
-        Ok(Item::new(rendering, self.asked.most, mark))
+        let mark = || TruncationMark::new(path().shorthand(), kind_of(bytes), bytes.len() as u64);
+        Ok(Item::new(rendering, self.request.max_chars, mark))
     }
 
     /// The text of a value without insignificant white space.
@@ -115,18 +115,18 @@ impl Look<'_> {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// The characters of a string from the start of the page on, in its own spelling; one more than
-    /// fit on it.
+    /// Returns the characters of a string from the start of the page, with escapes as written.
+    /// Returns one more than fits, so that the page notices the rest.
     fn string(&self, lexeme: &[u8]) -> Content {
         let inside = &lexeme[1..lexeme.len() - 1];
-        let start = usize::try_from(self.asked.start).unwrap_or(usize::MAX).min(inside.len());
+        let start = usize::try_from(self.request.start).unwrap_or(usize::MAX).min(inside.len());
         let rest = &inside[start..];
-        let wanted = rest.get(..(self.asked.most + 1) * LONGEST_UNIT).unwrap_or(rest);
-        Content::Characters(Character::spelled(wanted, false, self.asked.most), inside.len() as u64)
+        let wanted = rest.get(..(self.request.max_chars + 1) * MAX_UNIT_BYTES).unwrap_or(rest);
+        Content::Characters(Character::escaped(wanted, false, self.request.max_chars), inside.len() as u64)
     }
 }
 
-/// A name as a JSON string, in its own spelling.
+/// Returns a name as a JSON string, with escapes as written.
 fn spelled(name: &[u8]) -> String {
     format!("\"{}\"", String::from_utf8_lossy(name))
 }

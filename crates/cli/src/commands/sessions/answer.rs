@@ -1,21 +1,21 @@
-//! The answers of the operations: the library's rows, and the JSON document they make.
+//! The answers of the operations: rows from the library, and their JSON document.
 
 use serde::Serialize;
 use serde::ser::Serializer;
 use trommel_session::{
     Aggregate, Damage, Details, Diagnosis, Errors, EventPage, Format, Listing, Matches, MessageRow, Nested,
-    Repaired, Rewound, Source, Summary, Timeline, Undone, UsageReport,
+    RepairReport, RewindReport, Source, Summary, Timeline, UndoReport, UsageReport,
 };
 #[cfg(feature = "cloud")]
-use trommel_toolbox::sessions::place::SyncOutcome;
-use trommel_toolbox::sessions::place::Synced;
+use trommel_toolbox::sessions::access::SyncOutcome;
+use trommel_toolbox::sessions::access::SyncResult;
 
-/// An answer with what accompanies it.
+/// An answer and its remarks.
 pub(super) struct Reply {
     pub(super) answer: Answer,
-    /// What could not be done, beside what could.
+    /// Problems that did not prevent the answer.
     pub(super) problems: Vec<String>,
-    /// Set if the answer has not all rows.
+    /// Set if the answer lacks rows.
     pub(super) truncated: Option<Truncated>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Reply {
 #[serde(untagged)]
 pub(super) enum Answer {
     List(Listing),
-    Get(Box<Got>),
+    Get(Box<SessionDetails>),
     Search(Matches),
     Events(EventPage),
     Summary(Summary),
@@ -32,14 +32,14 @@ pub(super) enum Answer {
     Timeline(Timeline),
     Usage(Box<UsageReport>),
     Aggregate(Aggregate),
-    Rewind(Box<Rewound>),
-    Undo(Undone),
+    Rewind(Box<RewindReport>),
+    Undo(UndoReport),
     Diagnosis(Box<Diagnosis>),
-    Repair(Box<Repaired>),
-    Sync(Synced),
+    Repair(Box<RepairReport>),
+    Sync(SyncResult),
 }
 
-/// Why an answer has not all rows, and where the next ones are.
+/// The reason why an answer lacks rows, and the position of the next row.
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Truncated {
     pub(super) reason: &'static str,
@@ -48,12 +48,12 @@ pub(super) struct Truncated {
     pub(super) next: u64,
 }
 
-/// A session's details, with its messages as rows of their own.
-pub(super) struct Got {
+/// The details of a session, with messages as separate rows.
+pub(super) struct SessionDetails {
     /// The details without the messages.
     pub(super) details: Details,
     pub(super) messages: Vec<MessageRow>,
-    /// Set if there are messages.
+    /// Set if messages were requested.
     pub(super) page: Option<MessagePage>,
 }
 
@@ -67,8 +67,8 @@ pub(super) struct MessagePage {
     damage: Damage,
 }
 
-impl Got {
-    /// Takes the messages out of details.
+impl SessionDetails {
+    /// Moves the messages out of details.
     pub(super) fn new(mut details: Details) -> Self {
         let Some(transcript) = details.transcript.take() else {
             return Self { details, messages: Vec::new(), page: None };
@@ -83,8 +83,8 @@ impl Got {
     }
 }
 
-/// The members of [`Details`], with the messages in the place of the transcript.
-impl Serialize for Got {
+/// The members of [`Details`], with the messages in position of the transcript.
+impl Serialize for SessionDetails {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Members<'a> {
@@ -122,12 +122,12 @@ impl Serialize for Got {
 }
 
 impl Reply {
-    /// An answer that is complete.
-    pub(super) fn whole(answer: Answer) -> Self {
+    /// Returns a complete answer.
+    pub(super) fn complete(answer: Answer) -> Self {
         Self { answer, problems: Vec::new(), truncated: None }
     }
 
-    /// Adds problems, to those of the answer where it has some.
+    /// Adds problems. They join the answer's own problems if it has any.
     pub(super) fn add_problems(&mut self, problems: Vec<String>) {
         match &mut self.answer {
             Answer::Get(got) if !got.details.problems.is_empty() => got.details.problems.extend(problems),
@@ -146,7 +146,7 @@ impl Reply {
         own.iter().chain(&self.problems)
     }
 
-    /// The JSON of the answer.
+    /// Formats the answer as JSON.
     pub(super) fn json(&self) -> serde_json::Result<String> {
         #[derive(Serialize)]
         struct Document<'a> {
@@ -169,7 +169,7 @@ impl Reply {
 }
 
 impl Answer {
-    /// What could not be read, by the files that were read for the answer.
+    /// The damage in each file that was read for the answer.
     pub(super) fn damages(&self) -> Vec<&Damage> {
         match self {
             Self::List(_) | Self::Undo(_) | Self::Sync(_) => Vec::new(),
@@ -193,7 +193,7 @@ impl Answer {
         }
     }
 
-    /// The number of rows that there are in all, where the answer counts them.
+    /// The total number of rows, if the answer counts them.
     pub(super) fn total(&self) -> Option<u64> {
         match self {
             Self::List(listing) => Some(listing.total),
@@ -206,7 +206,7 @@ impl Answer {
         }
     }
 
-    /// Why there are no rows.
+    /// The answer's notes, such as the reason for having no rows.
     pub(super) fn notes(&self) -> &[String] {
         match self {
             Self::List(listing) => &listing.notes,
@@ -215,14 +215,13 @@ impl Answer {
         }
     }
 
-    /// True unless a search found nothing, a diagnosis found a fault, or sessions could not be
-    /// synchronized.
+    /// True unless a search found nothing, a diagnosis found a fault, or a sync was incomplete.
     pub(super) fn is_positive(&self) -> bool {
         match self {
             Self::Search(found) => found.total_count > 0,
             Self::Diagnosis(diagnosis) => diagnosis.status == "healthy",
             #[cfg(feature = "cloud")]
-            Self::Sync(Synced { outcome: SyncOutcome::Report(report), .. }) => report.is_synced(),
+            Self::Sync(SyncResult { outcome: SyncOutcome::Report(report), .. }) => report.is_synced(),
             _ => true,
         }
     }
@@ -249,7 +248,7 @@ mod tests {
         (query.events_summary, query.transcript) = (true, Some(TranscriptQuery::default()));
         let details = session.get(&query, &Watch::new()).unwrap();
         let mut own = serde_json::to_value(&details).unwrap();
-        let mut reply = Reply::whole(Answer::Get(Box::new(Got::new(details))));
+        let mut reply = Reply::complete(Answer::Get(Box::new(SessionDetails::new(details))));
         reply.truncated = Some(Truncated { reason: "limit", returned: 1, next: 1 });
         reply.add_problems(vec!["p".into()]);
         let mut written: Value = serde_json::from_str(&reply.json().unwrap()).unwrap();

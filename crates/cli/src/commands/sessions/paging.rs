@@ -1,4 +1,4 @@
-//! Rows that are read page by page: the size of a page does not limit the answer.
+//! Reads rows page by page, so that an answer may exceed the size of a page.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use trommel_session::{
     ErrorRow, Errors, EventPage, EventRow, Listing, Match, Matches, MessageRow, SessionRow, Timeline, Turn,
 };
 
-use super::answer::{Got, Reply, Truncated};
+use super::answer::{Reply, SessionDetails, Truncated};
 use crate::errors::Failure;
 use crate::output::escape;
 
@@ -43,7 +43,7 @@ macro_rules! pages {
 
 pages!(Listing.sessions: SessionRow, Matches.matches: Match, EventPage.events: EventRow, Errors.errors: ErrorRow, Timeline.turns: Turn);
 
-impl Page for Got {
+impl Page for SessionDetails {
     type Row = MessageRow;
 
     const NAME: &'static str = "transcript";
@@ -57,7 +57,7 @@ impl Page for Got {
     }
 }
 
-/// Which rows to read, and how many at a time.
+/// The range of rows to read, and the size of a page.
 #[derive(Clone, Copy)]
 pub(super) struct Paging {
     pub(super) offset: u64,
@@ -65,8 +65,8 @@ pub(super) struct Paging {
     pub(super) at_once: usize,
 }
 
-/// Reads all pages. With a document to write to, rows are written as they come, and the returned
-/// page has none.
+/// Reads all pages. If a document is given, writes rows to it as they arrive and returns a page
+/// without rows.
 pub(super) fn all<P: Page>(
     paging: Paging,
     mut out: Option<&mut Document<'_>>,
@@ -93,10 +93,10 @@ pub(super) fn all<P: Page>(
     }
 }
 
-/// The JSON document of an answer, whose rows may be written before the rest is known.
+/// The JSON document of an answer. Its rows may be written before the rest is known.
 pub(super) struct Document<'o> {
     out: &'o mut dyn Write,
-    /// The beginning of the document, if rows were written.
+    /// The start of the document, if rows were written.
     head: Option<String>,
     is_first: bool,
     buffer: Vec<u8>,
@@ -107,7 +107,7 @@ impl<'o> Document<'o> {
         Self { out, head: None, is_first: true, buffer: Vec::new() }
     }
 
-    /// Writes rows, which are the first member of the answer.
+    /// Writes rows, which must be the first member of the answer.
     fn rows(&mut self, name: &str, rows: &[impl Serialize]) -> io::Result<()> {
         if self.head.is_none() {
             let head = format!("{{\"{name}\":[");
@@ -125,7 +125,7 @@ impl<'o> Document<'o> {
         Ok(())
     }
 
-    /// Writes the answer, or what remains of it after the rows.
+    /// Writes the answer, or the part after the rows.
     pub(super) fn finish(self, reply: &Reply) -> io::Result<()> {
         let json = reply.json()?;
         #[expect(clippy::expect_used, reason = "only pages whose rows come first are written row by row")]
@@ -145,7 +145,7 @@ mod tests {
     use super::super::answer::Answer;
     use super::*;
 
-    /// A page of a log with ten errors, at most three at a time.
+    /// Returns a page of a log with ten errors, at most three at a time.
     fn page(offset: u64, limit: usize) -> Errors {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("projects/-p/sessions/5d1c");
@@ -157,7 +157,7 @@ mod tests {
         session.errors(page, &trommel_session::Watch::new()).unwrap()
     }
 
-    /// The records of the rows, the document, and the number of pages that were read.
+    /// Returns the document and the number of pages that were read.
     fn read(offset: u64, limit: u64, is_written: bool) -> (String, usize) {
         let (mut written, mut pages) = (Vec::new(), 0);
         let mut document = Document::new(&mut written);
@@ -168,7 +168,7 @@ mod tests {
         })
         .unwrap();
         assert!(!is_written || errors.errors.is_empty(), "written rows are not kept");
-        document.finish(&Reply { truncated, ..Reply::whole(Answer::Errors(errors)) }).unwrap();
+        document.finish(&Reply { truncated, ..Reply::complete(Answer::Errors(errors)) }).unwrap();
         (String::from_utf8(written).unwrap(), pages)
     }
 

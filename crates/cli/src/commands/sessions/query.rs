@@ -1,41 +1,43 @@
-//! What the library is queried for.
+//! Queries the library for the answer of an operation.
 
 use trommel_session::{
-    AggregateQuery, EventQuery, GetQuery, ListQuery, MOST_ROWS, Page as Span, RewindQuery, Scope,
-    SearchQuery, Session, TranscriptQuery, Watch,
+    AggregateQuery, EventQuery, GetQuery, ListQuery, MAX_ROWS, Page as Span, RewindQuery, Scope, SearchQuery,
+    Session, TranscriptQuery, Watch,
 };
 #[cfg(feature = "cloud")]
-use trommel_toolbox::sessions::place::SyncRequest;
-use trommel_toolbox::sessions::place::{Place, PlaceError, Problems, SyncOutcome, Synced, Target};
+use trommel_toolbox::sessions::access::SyncRequest;
+use trommel_toolbox::sessions::access::{
+    AccessError, Problems, SessionAccess, SyncOutcome, SyncResult, Target,
+};
 
-use super::answer::{Answer, Got, Reply};
+use super::answer::{Answer, Reply, SessionDetails};
 use super::paging::{Document, Paging, all};
 use crate::args::{
-    Among, Analysis, AnalyzeSession, GetSession, ListSessions, RewindSession, Rows, SearchSessions,
-    SessionEvents, SessionOperation as Operation,
+    Analysis, AnalyzeSession, GetSession, ListSessions, RewindSession, Rows, SearchSessions, SessionEvents,
+    SessionFilter, SessionOperation as Operation,
 };
 use crate::errors::{self, Failure};
 
-/// Rows to read at a time where the library does not limit the characters of a page.
+/// Rows per page if the library does not limit the characters of a page.
 const LONG_ROWS: usize = 8_000;
 
-/// Characters of a page where the library limits them. Each page reads the log again, so there
-/// should be few.
+/// Characters per page if the library limits them. Each page reads the log again, so there should
+/// be few.
 const PAGE_CHARS: usize = 6_000_000;
 
-/// A query to sessions.
+/// The query of an operation.
 pub(super) struct Query<'a, 'w> {
     pub(super) operation: &'a Operation,
-    pub(super) place: &'a dyn Place,
-    /// The session that is meant, as it was given or by its project and id.
+    pub(super) position: &'a dyn SessionAccess,
+    /// The session as given, or as project and ID if it was given by its path.
     pub(super) id: Option<&'a str>,
     pub(super) watch: &'a Watch<'w>,
-    /// What could not be done, beside what could.
+    /// Problems that did not prevent the answer.
     pub(super) problems: Problems,
 }
 
 impl Query<'_, '_> {
-    /// Answers the operation. Rows go to the document, where there is one.
+    /// Answers the operation. Writes rows to `out`, if given.
     pub(super) fn run(&self, out: Option<&mut Document<'_>>) -> Result<Reply, Failure> {
         let mut reply = match self.operation {
             Operation::List(args) => self.list(args)?,
@@ -43,43 +45,43 @@ impl Query<'_, '_> {
             Operation::Search(args) => self.search(args, out)?,
             Operation::Events(args) => self.events(args, out)?,
             Operation::Analyze(args) => self.analyze(args, out)?,
-            Operation::Rewind(args) => Reply::whole(self.rewind(args)?),
+            Operation::Rewind(args) => Reply::complete(self.rewind(args)?),
             Operation::Undo { .. } => {
                 let undone = self.change(false, |sessions, session| sessions.undo(session, self.watch))?;
-                Reply::whole(Answer::Undo(undone))
+                Reply::complete(Answer::Undo(undone))
             }
             Operation::Diagnose { .. } => {
                 let diagnosis = self.done(self.session()?.diagnose(self.watch))?;
-                Reply::whole(Answer::Diagnosis(Box::new(diagnosis)))
+                Reply::complete(Answer::Diagnosis(Box::new(diagnosis)))
             }
             Operation::Repair { apply, .. } => {
                 let repair = |sessions: &trommel_session::Sessions, session: &Session| {
                     sessions.repair(session, !apply, self.watch)
                 };
-                Reply::whole(Answer::Repair(Box::new(self.change(!apply, repair)?)))
+                Reply::complete(Answer::Repair(Box::new(self.change(!apply, repair)?)))
             }
-            Operation::Sync { .. } => Reply::whole(Answer::Sync(self.sync()?)),
+            Operation::Sync { .. } => Reply::complete(Answer::Sync(self.sync()?)),
         };
         reply.add_problems(self.problems.all());
         Ok(reply)
     }
 
-    /// An error in the words of the command.
-    fn done<T>(&self, result: Result<T, impl Into<PlaceError>>) -> Result<T, Failure> {
+    /// Converts an error into a failure whose message names options.
+    fn done<T>(&self, result: Result<T, impl Into<AccessError>>) -> Result<T, Failure> {
         result.map_err(|error| {
             let (operation, json) = (self.operation.name(), self.operation.shared().json);
             errors::session::failure(operation, json, &error.into())
         })
     }
 
-    /// The id of the session, which the operation requires.
+    /// Returns the ID of the session, which the operation requires.
     fn id(&self) -> &str {
         #[expect(clippy::expect_used, reason = "the parser of the command line requires it")]
-        self.id.expect("the operation is about a session")
+        self.id.expect("the operation requires a session")
     }
 
     fn session(&self) -> Result<Session, Failure> {
-        self.done(self.place.find(self.id(), self.watch, &self.problems))
+        self.done(self.position.find(self.id(), self.watch, &self.problems))
     }
 
     fn change<T>(
@@ -88,20 +90,20 @@ impl Query<'_, '_> {
         change: impl Fn(&trommel_session::Sessions, &Session) -> trommel_session::Result<T>,
     ) -> Result<T, Failure> {
         let target = Target { id: self.id(), dry_run };
-        self.done(self.place.apply(target, self.watch, &self.problems, change))
+        self.done(self.position.apply(target, self.watch, &self.problems, change))
     }
 
     fn list(&self, args: &ListSessions) -> Result<Reply, Failure> {
         let mut query = ListQuery::default();
-        let Among { project, date_range, local } = &args.among;
+        let SessionFilter { project, date_range, local } = &args.filter;
         (query.project, query.date_range) = (project.clone(), date_range.clone());
         (query.include_cloud, query.top_level_only) = (!local, !args.all);
         let paging = Paging { offset: args.offset, limit: args.limit.get(), at_once: LONG_ROWS };
         let (listing, truncated) = all(paging, None, |offset, limit| {
             (query.offset, query.limit) = (at_most(offset), limit);
-            self.done(self.place.list(&query, self.watch, &self.problems))
+            self.done(self.position.list(&query, self.watch, &self.problems))
         })?;
-        Ok(Reply { truncated, ..Reply::whole(Answer::List(listing)) })
+        Ok(Reply { truncated, ..Reply::complete(Answer::List(listing)) })
     }
 
     fn get(&self, args: &GetSession) -> Result<Reply, Failure> {
@@ -110,39 +112,39 @@ impl Query<'_, '_> {
         query.events_summary = args.events_summary;
         if !args.transcript {
             let details = self.done(session.get(&query, self.watch))?;
-            return Ok(Reply::whole(Answer::Get(Box::new(Got::new(details)))));
+            return Ok(Reply::complete(Answer::Get(Box::new(SessionDetails::new(details)))));
         }
         let mut page = TranscriptQuery::default();
         page.max_text = args.max_text.map_or(page.max_text, at_most);
         (page.max_chars, page.whole_messages) = (PAGE_CHARS, true);
         let mut summary = None;
-        let paging = paging(args.offset, args.limit, MOST_ROWS);
+        let paging = paging(args.offset, args.limit, MAX_ROWS);
         let (mut got, truncated) = all(paging, None, |offset, limit| {
             (page.offset, page.limit) = (offset, limit);
             query.transcript = Some(page.clone());
             let mut details = self.done(session.get(&query, self.watch))?;
-            // It is the same on every page.
+            // The summary is the same on every page, so only the first page requests it.
             if std::mem::take(&mut query.events_summary) {
                 summary = details.events_summary.take();
             }
-            Ok(Got::new(details))
+            Ok(SessionDetails::new(details))
         })?;
         got.details.events_summary = summary;
-        Ok(Reply { truncated, ..Reply::whole(Answer::Get(Box::new(got))) })
+        Ok(Reply { truncated, ..Reply::complete(Answer::Get(Box::new(got))) })
     }
 
     fn search(&self, args: &SearchSessions, out: Option<&mut Document<'_>>) -> Result<Reply, Failure> {
         let mut query = SearchQuery::new(&*args.text);
         query.scope = self.done(Scope::parse(args.scope.name()))?;
-        let Among { project, date_range, local } = &args.among;
+        let SessionFilter { project, date_range, local } = &args.filter;
         (query.project, query.date_range) = (project.clone(), date_range.clone());
         (query.include_cloud, query.context_lines) = (!local, at_most(args.context));
-        let sessions = self.done(self.place.searched(&query, self.watch, &self.problems))?;
+        let sessions = self.done(self.position.sessions_to_search(&query, self.watch, &self.problems))?;
         let (found, truncated) = all(rows(&args.rows, LONG_ROWS), out, |offset, limit| {
             (query.offset, query.limit) = (offset, limit);
             self.done(sessions.search(&query, self.watch))
         })?;
-        Ok(Reply { truncated, ..Reply::whole(Answer::Search(found)) })
+        Ok(Reply { truncated, ..Reply::complete(Answer::Search(found)) })
     }
 
     fn events(&self, args: &SessionEvents, out: Option<&mut Document<'_>>) -> Result<Reply, Failure> {
@@ -150,11 +152,11 @@ impl Query<'_, '_> {
         let mut query = EventQuery::default();
         (query.event_types, query.fields) = (args.types.clone(), args.fields.clone());
         (query.errors_only, query.max_chars) = (args.errors, PAGE_CHARS);
-        let (page, truncated) = all(rows(&args.rows, MOST_ROWS), out, |offset, limit| {
+        let (page, truncated) = all(rows(&args.rows, MAX_ROWS), out, |offset, limit| {
             (query.offset, query.limit) = (offset, limit);
-            self.done(self.place.get_events(&session, &query, self.watch))
+            self.done(self.position.get_events(&session, &query, self.watch))
         })?;
-        Ok(Reply { truncated, ..Reply::whole(Answer::Events(page)) })
+        Ok(Reply { truncated, ..Reply::complete(Answer::Events(page)) })
     }
 
     fn analyze(&self, args: &AnalyzeSession, out: Option<&mut Document<'_>>) -> Result<Reply, Failure> {
@@ -176,13 +178,13 @@ impl Query<'_, '_> {
                 (Answer::Timeline(timeline), truncated)
             }
             Analysis::Usage => {
-                let sessions = self.done(self.place.family(&session, self.watch, &self.problems))?;
+                let sessions = self.done(self.position.family(&session, self.watch, &self.problems))?;
                 let usage = self.done(sessions.usage(&session, self.watch))?;
                 (Answer::Usage(Box::new(usage)), None)
             }
             Analysis::Aggregate => (Answer::Aggregate(self.aggregate(args, &session)?), None),
         };
-        Ok(Reply { truncated, ..Reply::whole(answer) })
+        Ok(Reply { truncated, ..Reply::complete(answer) })
     }
 
     fn aggregate(
@@ -193,7 +195,7 @@ impl Query<'_, '_> {
         let mut query = AggregateQuery::default();
         args.field.as_deref().unwrap_or("").clone_into(&mut query.field);
         (query.by, query.event_types) = (args.by.clone(), args.types.clone());
-        self.done(self.place.aggregate(session, &query, self.watch))
+        self.done(self.position.aggregate(session, &query, self.watch))
     }
 
     fn rewind(&self, args: &RewindSession) -> Result<Answer, Failure> {
@@ -205,26 +207,26 @@ impl Query<'_, '_> {
         Ok(Answer::Rewind(Box::new(rewound)))
     }
 
-    fn sync(&self) -> Result<Synced, Failure> {
+    fn sync(&self) -> Result<SyncResult, Failure> {
         #[cfg(feature = "cloud")]
         if let Operation::Sync { exchange, .. } = self.operation
             && exchange.apply
         {
-            let settle = exchange.settle.map(crate::args::Side::name);
-            let request = SyncRequest { session_id: self.id, settle, all: exchange.all, dry_run: false };
-            return self.done(self.place.sync(&request, self.watch));
+            let resolve = exchange.resolve.map(crate::args::Side::name);
+            let request = SyncRequest { session_id: self.id, resolve, all: exchange.all, dry_run: false };
+            return self.done(self.position.sync(&request, self.watch));
         }
-        let status = self.done(self.place.sync_status(self.id, self.watch))?;
-        Ok(Synced { outcome: SyncOutcome::Status(status), cloud_only: None })
+        let status = self.done(self.position.sync_status(self.id, self.watch))?;
+        Ok(SyncResult { outcome: SyncOutcome::Status(status), cloud_only: None })
     }
 }
 
-/// The rows that are asked for.
+/// Returns the range of rows.
 fn paging(offset: Option<u64>, limit: Option<std::num::NonZeroU64>, at_once: usize) -> Paging {
     Paging { offset: offset.unwrap_or(0), limit: limit.map_or(u64::MAX, Into::into), at_once }
 }
 
-/// A number of things in memory, of which there are never more than a `usize` counts.
+/// Converts a count of things in memory, of which a `usize` can count all.
 fn at_most(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
@@ -233,7 +235,7 @@ fn rows(asked: &Rows, at_once: usize) -> Paging {
     paging(Some(asked.offset), asked.limit, at_once)
 }
 
-/// An error for options of another analysis.
+/// Fails for options that belong to another analysis.
 fn check(args: &AnalyzeSession) -> Result<(), Failure> {
     let name = args.analysis.name();
     let aggregates = args.analysis == Analysis::Aggregate;
@@ -246,9 +248,9 @@ fn check(args: &AnalyzeSession) -> Result<(), Failure> {
         ("--offset", args.offset.is_some() && !has_rows),
     ];
     let message = match unfit.iter().find(|(_, unfit)| *unfit) {
-        Some((option, _)) => format!("{name} takes no {option}"),
+        Some((option, _)) => format!("{option} does not apply to {name}"),
         None if aggregates && args.field.is_none() => {
-            "aggregate takes the field with the numbers: --field data.duration_ms, for example".to_owned()
+            "aggregate needs a numeric field, such as --field data.duration_ms".to_owned()
         }
         None => return Ok(()),
     };

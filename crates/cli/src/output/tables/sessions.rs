@@ -1,4 +1,4 @@
-//! Sessions of agents.
+//! Agent sessions.
 
 mod changes;
 mod details;
@@ -26,12 +26,12 @@ use trommel_session::Source;
 
 use crate::output::size::grouped;
 
-/// A JSON value as tables show it.
+/// A JSON value in the form that tables show.
 enum Json<'a> {
     Null,
     /// A string, decoded.
     Text(String),
-    /// A number or a truth value, verbatim.
+    /// A number or boolean, verbatim.
     Plain(&'a str),
     /// The JSON of an array.
     Array(&'a str),
@@ -42,7 +42,7 @@ enum Json<'a> {
 impl<'a> Json<'a> {
     fn of(json: &'a str) -> Self {
         match json.as_bytes().first() {
-            // Half of a surrogate pair cannot be decoded, and is shown as it is written.
+            // Half of a surrogate pair cannot be decoded. It is shown as written.
             Some(b'"') => Self::Text(serde_json::from_str(json).unwrap_or_else(|_| json.to_owned())),
             Some(b'[') => Self::Array(json),
             Some(b'{') => Self::Object(json),
@@ -52,7 +52,7 @@ impl<'a> Json<'a> {
     }
 }
 
-/// The name of the places where a session is.
+/// The name of the location of a session.
 fn source(source: Source) -> &'static str {
     match source {
         Source::Local => "local",
@@ -61,16 +61,16 @@ fn source(source: Source) -> &'static str {
     }
 }
 
-/// Characters of names and ids that are shown.
+/// The maximum number of characters of a name or ID.
 const NAME: usize = 64;
 
-/// So many of something: `1 turn`, `2 turns`.
+/// Formats a count with its noun: `1 turn`, `2 turns`.
 fn counted(count: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
-/// A bar whose length tells which part of a whole something is, to an eighth of a column; something
-/// is never nothing.
+/// Draws a bar whose length shows a part of a whole, to an eighth of a column. A part above zero is
+/// always visible.
 fn bar(part: u64, whole: u64, columns: u64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     if part == 0 || whole == 0 {
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_are_as_long_as_what_they_tell() {
+    fn bars_are_proportional() {
         for (part, whole, shown) in
             [(0, 10, ""), (1, 1_000_000, "▏"), (5, 10, "██"), (10, 10, "████"), (3, 8, "█▌"), (9, 8, "████")]
         {

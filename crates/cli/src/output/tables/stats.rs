@@ -1,4 +1,4 @@
-use trommel::statistics::{ArrayRow, Capped, ObjectRow, RowsShown, Structure, TypeCounts};
+use trommel::statistics::{ArrayRow, Capped, ObjectRow, RowCounts, Structure, TypeCounts};
 use trommel::{PathStats, StatsAnswer};
 
 use super::values::values;
@@ -6,29 +6,29 @@ use super::{Grid, heading};
 use crate::output::size::{binary, grouped};
 use crate::output::{Stream, escape, for_reader, pretty};
 
-/// A section of every overview.
+/// A section that `--only` can select.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
-    /// Root type, depth, names and values.
+    /// Root type, depth, and numbers of names and values.
     Structure,
     /// The number of values of each type.
     Types,
 }
 
-/// What a description is of, and which sections it has.
+/// The input of a description, and its sections.
 #[derive(Clone, Copy)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct StatsView<'a> {
     /// The name of the input.
     pub(crate) file: &'a str,
-    /// The sections of an overview; none for all.
+    /// The sections to show; all if empty.
     pub(crate) only: &'a [Section],
-    /// The size of the input if queries select a part of it.
+    /// The size of the input, if queries select a part of it.
     pub(crate) selected_of: Option<u64>,
 }
 
-/// A description, section by section.
-pub(crate) fn stats(shown: &Shown<'_>, answer: &StatsAnswer, out: Stream) -> String {
-    let Shown { file, only, selected_of } = *shown;
+/// Formats a description, section by section.
+pub(crate) fn stats(shown: &StatsView<'_>, answer: &StatsAnswer, out: Stream) -> String {
+    let StatsView { file, only, selected_of } = *shown;
     let summary = &answer.summary;
     let size = match selected_of {
         None => binary(answer.bytes),
@@ -74,7 +74,7 @@ fn structure(structure: &Structure, records: Option<u64>, out: Stream) -> String
     row("values", grouped(structure.total_values));
     row("names", grouped(structure.total_keys));
     if structure.duplicate_names > 0 {
-        row("repeated", grouped(structure.duplicate_names));
+        row("repeated names", grouped(structure.duplicate_names));
     }
     heading("Structure", out) + &grid.text()
 }
@@ -134,23 +134,23 @@ fn objects(rows: &[ObjectRow], out: Stream) -> String {
     grid.text()
 }
 
-/// Says that rows are left out.
-fn cut(rows: Option<RowsShown>) -> String {
-    let cut = |rows: RowsShown| format!("the first {} of {}\n", grouped(rows.shown), grouped(rows.total));
+/// Notes that rows are omitted.
+fn cut(rows: Option<RowCounts>) -> String {
+    let cut = |rows: RowCounts| format!("first {} of {}\n", grouped(rows.shown), grouped(rows.total));
     rows.map_or(String::new(), cut)
 }
 
-/// Says what could not be kept within the limits.
+/// Notes the limits that the statistics reached.
 fn limits(capped: &Capped, out: Stream) -> Option<String> {
     let mut lines = Vec::new();
     if capped.folded_paths > 0 {
         lines.push(format!(
-            "{} paths have too many names to tell apart, shown as .*",
+            "{} paths have too many distinct names; shown as .*",
             grouped(capped.folded_paths)
         ));
     }
     if let Some(depth) = capped.max_depth {
-        lines.push(format!("rows and schema go down to depth {depth} only"));
+        lines.push(format!("rows and schema are limited to depth {depth}"));
     }
     if capped.duplicate_names {
         lines.push("the number of repeated names is a lower bound".into());

@@ -1,4 +1,4 @@
-//! Stored outputs, what their upkeep did, and buffers.
+//! Stored outputs, their maintenance, and buffers.
 
 use std::fmt::Write;
 
@@ -6,19 +6,19 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use trommel_base::text::first;
 use trommel_route::BufferInfo;
-use trommel_store::{Damage, Reason, Rebuilt, Row, Swept, Verified};
+use trommel_store::{Damage, EvictionReason, GcReport, RebuildReport, Row, VerifyReport};
 
 use super::{Grid, heading, on_one_line};
 use crate::output::size::{binary, grouped};
 use crate::output::{Stream, escape};
 
-/// Characters of a preview that are shown.
+/// The maximum number of characters of a preview.
 const PREVIEW: usize = 60;
 
-/// Characters of names and ids that are shown.
+/// The maximum number of characters of a name or ID.
 const NAME: usize = 64;
 
-/// The content of an output, in a few words.
+/// Summarizes the content of an output.
 fn content(row: &Row) -> String {
     let summary = match &row.summary {
         Some(summary) if !row.corrupted => summary,
@@ -33,10 +33,10 @@ fn content(row: &Row) -> String {
     words.chain([failed]).flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Outputs, one a row, with at most `preview` characters of their previews, or without them.
+/// Formats outputs, one per row, with at most `preview` characters of their previews.
 pub(crate) fn outputs(rows: &[Row], preview: Option<usize>, zone: &TimeZone, out: Stream) -> String {
     let previews = preview.is_some() && rows.iter().any(|row| row.preview.is_some());
-    let names = ["id", "tool", "made", "size", "content", "preview"];
+    let names = ["id", "tool", "stored", "size", "content", "preview"];
     let names = if previews { &names[..] } else { &names[..5] };
     let mut grid = Grid::new(names, &[false, false, false, true, false, false], out);
     for row in rows {
@@ -54,26 +54,26 @@ pub(crate) fn outputs(rows: &[Row], preview: Option<usize>, zone: &TimeZone, out
     grid.text()
 }
 
-/// A moment, to the second.
+/// Formats a time to the second.
 fn clock(milliseconds: i64, zone: &TimeZone) -> String {
     let Ok(moment) = Timestamp::from_millisecond(milliseconds) else { return milliseconds.to_string() };
     moment.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// What was swept out, or would be.
-pub(crate) fn swept(swept: &Swept, out: Stream) -> String {
+/// Formats the result of a collection, or of its dry run.
+pub(crate) fn swept(swept: &GcReport, out: Stream) -> String {
     let mut sections = Vec::new();
     if !swept.evicted.is_empty() {
-        let mut grid = Grid::new(&["id", "size", "because of their"], &[false, true, false], out);
+        let mut grid = Grid::new(&["id", "size", "reason"], &[false, true, false], out);
         for one in &swept.evicted {
             let reason = match one.reason {
-                Reason::Age => "age",
-                Reason::Count => "number",
+                EvictionReason::Age => "age",
+                EvictionReason::Count => "number",
                 _ => "size",
             };
             grid.row([one.id.clone(), binary(one.bytes), reason.to_owned()]);
         }
-        let title = if swept.dry_run { "Outputs that would go" } else { "Outputs that went" };
+        let title = if swept.dry_run { "Outputs to evict" } else { "Evicted outputs" };
         sections.push(heading(title, out) + &grid.text());
     }
     if !swept.removed.is_empty() {
@@ -81,16 +81,16 @@ pub(crate) fn swept(swept: &Swept, out: Stream) -> String {
         for one in &swept.removed {
             grid.row([one.path.display().to_string(), binary(one.bytes)]);
         }
-        let title = if swept.dry_run { "Remains that would go" } else { "Remains that went" };
+        let title = if swept.dry_run { "Leftovers to remove" } else { "Removed leftovers" };
         sections.push(heading(title, out) + &grid.text());
     }
     let mut grid = Grid::unnamed(&[false, true], out);
-    let freed = if swept.dry_run { "would be freed" } else { "freed" };
+    let freed = if swept.dry_run { "to free" } else { "freed" };
     grid.row([freed.into(), binary(swept.freed_bytes)]);
-    grid.row(["outputs left".into(), grouped(swept.left_count)]);
-    grid.row(["their size".into(), binary(swept.left_bytes)]);
+    grid.row(["outputs kept".into(), grouped(swept.left_count)]);
+    grid.row(["size kept".into(), binary(swept.left_bytes)]);
     for (what, count) in
-        [("kept, as pinned", swept.spared_pinned), ("kept, as being read", swept.spared_open)]
+        [("kept because pinned", swept.spared_pinned), ("kept because being read", swept.spared_open)]
     {
         if count > 0 {
             grid.row([what.into(), grouped(count)]);
@@ -100,8 +100,13 @@ pub(crate) fn swept(swept: &Swept, out: Stream) -> String {
     sections.join("\n")
 }
 
-/// The result of a verification.
-pub(crate) fn verified(verified: &Verified, damages: &[Damage], leftovers: &[Damage], out: Stream) -> String {
+/// Formats the result of a verification.
+pub(crate) fn verified(
+    verified: &VerifyReport,
+    damages: &[Damage],
+    leftovers: &[Damage],
+    out: Stream,
+) -> String {
     let mut text = String::new();
     for (prefix, found) in [("", damages), ("note: ", leftovers)] {
         for one in found {
@@ -120,16 +125,16 @@ pub(crate) fn verified(verified: &Verified, damages: &[Damage], leftovers: &[Dam
     text + &grid.text()
 }
 
-/// What a rebuild found.
-pub(crate) fn rebuilt(rebuilt: &Rebuilt, out: Stream) -> String {
+/// Formats the result of a rebuild.
+pub(crate) fn rebuilt(rebuilt: &RebuildReport, out: Stream) -> String {
     let mut grid = Grid::unnamed(&[false, true], out);
     grid.row(["outputs".into(), grouped(rebuilt.outputs)]);
     grid.row(["damaged".into(), grouped(rebuilt.corrupted)]);
-    grid.row(["remains".into(), grouped(rebuilt.strays)]);
+    grid.row(["leftovers".into(), grouped(rebuilt.strays)]);
     grid.text()
 }
 
-/// Buffers, one a row.
+/// Formats buffers, one per row.
 pub(crate) fn buffers(rows: &[BufferInfo], out: Stream) -> String {
     let names = ["name", "characters", "lines", "source", "written"];
     let mut grid = Grid::new(&names, &[false, true, true, false, false], out);

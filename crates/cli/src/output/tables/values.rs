@@ -1,19 +1,21 @@
-use trommel::statistics::{Exact, FrequentSummary, NumericSummary, QuantilesSummary, Shown, ValuesSummary};
+use trommel::statistics::{
+    Exact, FrequentSummary, NumericSummary, QuantilesSummary, ScalarValue, ValuesSummary,
+};
 
 use super::Grid;
 use crate::output::size::grouped;
 use crate::output::{Stream, escape};
 
-/// Frequent values shown in a row.
+/// The number of frequent values in a row.
 const FREQUENT: usize = 3;
 
-/// Characters of a frequent value that are shown.
-const SHOWN: usize = 24;
+/// The maximum number of characters of a frequent value.
+const MAX_CHARS: usize = 24;
 
-/// Figures of the values by path: one row each, and the numbers' in a table of their own.
+/// Formats statistics of values by path, one per row. Numbers have a table of their own.
 pub(super) fn values(rows: &[ValuesSummary], out: Stream) -> String {
     let mut grid = Grid::new(
-        &["path", "values", "distinct", "lengths", "most frequent"],
+        &["path", "values", "distinct", "length", "most frequent"],
         &[false, true, true, true, false],
         out,
     );
@@ -35,7 +37,7 @@ pub(super) fn values(rows: &[ValuesSummary], out: Stream) -> String {
     if numbers.is_empty() {
         return grid.text();
     }
-    let names = ["path", "numbers", "least", "median", "mean", "most", "sum"];
+    let names = ["path", "numbers", "minimum", "median", "mean", "maximum", "sum"];
     let mut table = Grid::new(&names, &[false, true, true, true, true, true, true], out);
     for (row, summary) in numbers {
         table.row([row.path.clone()].into_iter().chain(figures(summary, row.quantiles.as_ref())));
@@ -61,18 +63,23 @@ fn figures(numbers: &NumericSummary, quantiles: Option<&QuantilesSummary>) -> [S
 fn frequent(summary: &FrequentSummary) -> String {
     let shown = summary.values.iter().take(FREQUENT).map(|value| {
         let text = match &value.value {
-            Shown::Null => "null".into(),
-            Shown::Bool(value) => value.to_string(),
-            Shown::Number(number) => number.to_string(),
-            Shown::String(text) => serde_json::Value::from(&**text).to_string(),
+            ScalarValue::Null => "null".into(),
+            ScalarValue::Bool(value) => value.to_string(),
+            ScalarValue::Number(number) => number.to_string(),
+            ScalarValue::String(text) => serde_json::Value::from(&**text).to_string(),
             _ => "(long)".into(),
         };
-        format!("{} × {}{}", escape::short(&text, SHOWN), about(summary.approximate), grouped(value.count))
+        format!(
+            "{} × {}{}",
+            escape::short(&text, MAX_CHARS),
+            about(summary.approximate),
+            grouped(value.count)
+        )
     });
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// The mark of a figure that is not exact.
+/// The mark of an estimate.
 fn about(approximate: bool) -> String {
     if approximate { "~".into() } else { String::new() }
 }

@@ -1,4 +1,4 @@
-//! Settings of storages: where sessions are by them, whose, and what is told of them.
+//! Storage settings: the location of sessions, their user, and messages about settings.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use super::World;
 use crate::common::{Run, trommel, words};
 
 impl World {
-    /// A machine by its home alone, where no folder is given.
+    /// A machine with a home directory and no given folder.
     fn at_home(&self, line: &str) -> Command {
         let mut command = trommel(words(line));
         command.env("HOME", self.0.path("home")).env("TROMMEL_HOME", self.0.path("state"));
@@ -20,7 +20,7 @@ impl World {
         command
     }
 
-    /// The settings of that home: where the storage is, and more. Neither a user nor a device.
+    /// Writes the settings of that home, with neither a user nor a device.
     fn home_settings(&self, more: &str) {
         let storage = self.0.path("storage");
         let text = format!("session_storage:\n  objects:\n    url: file://{}\n{more}", storage.display());
@@ -34,7 +34,7 @@ fn run(mut command: Command) -> Run {
 }
 
 #[test]
-fn the_folder_that_is_listed_is_the_one_that_is_sent() {
+fn the_listed_folder_is_the_synced_folder() {
     let world = World::new("folder");
     for (machine, id) in [("one", "5d1c"), ("two", "77aa")] {
         world.write(machine, id, &["hello"]);
@@ -45,26 +45,26 @@ fn the_folder_that_is_listed_is_the_one_that_is_sent() {
     let listed = run(world.at_home("sessions list")).json();
     assert_eq!((&listed["total"], &listed["sessions"][0]["session_id"]), (&1.into(), &"5d1c".into()));
     assert_eq!(run(world.at_home("sessions sync 5d1c --apply")).json()["synced"], 1);
-    // A folder that is given wins, for both.
+    // A given folder takes precedence for listing and sync.
     world.settings("two", &format!("  local: {{path: '{}'}}\n", local.display()));
     assert_eq!(world.json("two", "list --local")["sessions"][0]["session_id"], "77aa");
     let report = world.json("two", "sync --apply");
     assert_eq!((&report["synced"], &report["failed"]), (&1.into(), &0.into()), "{report}");
-    // Without a storage, too.
+    // The same without a storage.
     world.home_settings(&format!("  mode: local\n  local: {{path: '{}'}}\n", local.display()));
     let listed = run(world.at_home("sessions list")).json();
     assert_eq!((&listed["total"], &listed["connected"]), (&1.into(), &false.into()));
 }
 
 #[test]
-fn local_opens_no_storage_and_cloud_names_the_mode_to_use() {
+fn local_mode_opens_no_storage_and_cloud_mode_is_refused() {
     let world = World::new("modes");
     world.write("one", "5d1c", &["hello"]);
     assert_eq!(world.json("one", "sync --apply")["synced"], 1);
     world.settings("two", "  mode: local\n");
     let listed = world.json("two", "list");
     assert_eq!((&listed["total"], &listed["connected"]), (&0.into(), &false.into()));
-    assert!(world.run("two", "sync --apply").failed(2).contains("no storage is named"));
+    assert!(world.run("two", "sync --apply").failed(2).contains("no storage is configured"));
     world.settings("two", "  mode: cloud\n");
     assert!(world.run("two", "sync").failed(2).contains("set it to `hybrid`"));
     for mode in ["  mode: hybrid\n", ""] {
@@ -75,7 +75,7 @@ fn local_opens_no_storage_and_cloud_names_the_mode_to_use() {
 }
 
 #[test]
-fn a_filter_without_projects_is_refused() {
+fn filters_without_projects_are_refused() {
     let world = World::new("filter");
     world.write("one", "5d1c", &["hello"]);
     world.settings("one", "  sync: {policy: sync_filter}\n");
@@ -85,7 +85,7 @@ fn a_filter_without_projects_is_refused() {
 }
 
 #[test]
-fn misspelt_settings_are_told_by_every_sync() {
+fn misspelled_settings_are_reported_by_every_sync() {
     let world = World::new("notes");
     world.write("one", "5d1c", &["hello"]);
     world.settings("one", "  snyc: {}\n");
@@ -103,14 +103,14 @@ fn misspelt_settings_are_told_by_every_sync() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(said.contains("did you mean `sync`?"), "{said}");
-    // Where the misspelt one is what names the storage, nothing else would tell.
+    // If the misspelled key names the storage, this warning is the only sign of it.
     let path = world.0.path("one").join("amplifier/settings.yaml");
     fs::write(path, "session_storage: {cosmos: {endpiont: x}}\n").unwrap();
     assert!(world.run("one", "list").err.contains("did you mean `endpoint`?"));
 }
 
 #[test]
-fn an_empty_name_of_the_device_is_no_end() {
+fn empty_device_names_are_accepted() {
     let world = World::new("device");
     world.home_settings("");
     let device = world.0.path("state").join("cloud/device");
@@ -124,7 +124,7 @@ fn an_empty_name_of_the_device_is_no_end() {
 }
 
 #[test]
-fn whoever_is_logged_in_may_be_called_anything() {
+fn user_names_may_be_any_text() {
     let world = World::new("user");
     let home = world.0.path("home/.amplifier/projects/-app/sessions/5d1c");
     fs::create_dir_all(&home).unwrap();
@@ -139,8 +139,8 @@ fn whoever_is_logged_in_may_be_called_anything() {
 }
 
 #[test]
-fn a_model_is_told_of_settings_that_cannot_be() {
-    let world = World::new("told");
+fn models_get_errors_about_invalid_settings() {
+    let world = World::new("invalid");
     world.home_settings("  mode: cloud\n");
     let home = world.0.path("home/.amplifier/projects/-app/sessions/5d1c");
     fs::create_dir_all(&home).unwrap();
@@ -154,6 +154,9 @@ fn a_model_is_told_of_settings_that_cannot_be() {
     ] {
         let answer: Value = run(world.at_home(&format!("call session '{asked}'"))).json();
         let problem = answer["problems"][0].as_str().unwrap_or_default();
-        assert!(problem.contains("this machine only") && problem.contains("`hybrid`"), "{answer}");
+        assert!(
+            problem.contains("only sessions of this machine") && problem.contains("`hybrid`"),
+            "{answer}"
+        );
     }
 }

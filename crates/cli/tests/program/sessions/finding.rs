@@ -1,5 +1,5 @@
-//! Sessions found by project and path, and what is said where there is none, or something else is
-//! in its place.
+//! Sessions found by project and path, and the messages if there is none or something else is in
+//! its place.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{APP, Home, PROJECT};
 use crate::common::Run;
 
-/// Runs a command that must end by itself.
+/// Runs a command that must end without further input.
 fn ended(mut command: Command) -> Option<Run> {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let since = Instant::now();
@@ -26,7 +26,7 @@ fn ended(mut command: Command) -> Option<Run> {
 }
 
 #[test]
-fn no_command_waits_for_a_pipe_in_the_place_of_a_file() {
+fn no_command_blocks_on_a_pipe_in_place_of_a_file() {
     let commands = [
         "list",
         "search question",
@@ -80,7 +80,7 @@ fn a_folder_without_session_files_is_a_usage_error() {
 }
 
 #[test]
-fn projects_are_meant_by_name_directory_or_part() {
+fn projects_are_found_by_name_directory_or_part() {
     let home = Home::new("projects");
     for project in [PROJECT, "/home/u/app", "/home/u/app/", "app", "u/app", "APP"] {
         let listed = home.json(&format!("list --project {project}"));
@@ -110,7 +110,7 @@ fn lists_without_sessions_name_the_folders_that_were_searched() {
     assert_eq!(plain(home.shown("list")), expected);
     assert_eq!(plain(home.shown("search hello")), expected);
     let home = Home::new("matched");
-    assert_eq!(home.shown("list --date-range 2020-01-01").trim(), "note: none of 3 sessions matches");
+    assert_eq!(home.shown("list --date-range 2020-01-01").trim(), "note: none of 3 sessions match");
     assert_eq!(home.shown("search 'never said'").trim(), "note: no matches in 3 sessions");
 }
 
@@ -118,7 +118,7 @@ fn lists_without_sessions_name_the_folders_that_were_searched() {
 #[test]
 fn long_messages_are_shown_whole() {
     let home = Home::new("long");
-    // Longer than what is held of a string without need.
+    // Longer than the part of a string that is held by default.
     let text = format!("{}\u{e9}end", "0123456789".repeat(60_000));
     let line = json!({"role": "user", "content": text});
     home.append(
@@ -126,19 +126,19 @@ fn long_messages_are_shown_whole() {
         "transcript.jsonl",
         &format!("{line}\n{}\n", json!({"role": "user", "content": "short"})),
     );
-    let got = home.json("get 5d1c --transcript --offset 12 --max-text 1000000");
-    let rows = got["transcript"].as_array().unwrap();
+    let details = home.json("get 5d1c --transcript --offset 12 --max-text 1000000");
+    let rows = details["transcript"].as_array().unwrap();
     assert_eq!(rows.len(), 2);
     assert!(rows[0]["content"] == *text && rows[0].get("content_chars").is_none());
     assert_eq!(rows[1]["content"], "short");
-    let got = home.json("get 5d1c --transcript --offset 12 --limit 1 --max-text 300000");
-    let content = got["transcript"][0]["content"].as_str().unwrap();
+    let details = home.json("get 5d1c --transcript --offset 12 --limit 1 --max-text 300000");
+    let content = details["transcript"][0]["content"].as_str().unwrap();
     assert!(content.trim_end_matches('…') == &text[..300_000]);
-    assert_eq!(got["transcript"][0]["content_chars"], text.chars().count());
+    assert_eq!(details["transcript"][0]["content_chars"], text.chars().count());
     assert!(home.shown("get 5d1c --transcript --offset 12 --max-text 1000000").contains("éend"));
 }
 
-/// Nor does the size of a page.
+/// The size of a page does not either.
 #[test]
 fn a_message_longer_than_a_page_is_shown_whole() {
     let home = Home::new("longest");
@@ -146,14 +146,14 @@ fn a_message_longer_than_a_page_is_shown_whole() {
     for _ in 0..2 {
         home.append(APP, "transcript.jsonl", &format!("{}\n", json!({"role": "user", "content": text})));
     }
-    let got: Value = home.json("get 5d1c --transcript --max-text 100000000");
-    let rows = got["transcript"].as_array().unwrap();
+    let details: Value = home.json("get 5d1c --transcript --max-text 100000000");
+    let rows = details["transcript"].as_array().unwrap();
     assert_eq!(rows.len(), 14);
     assert!(rows[12]["content"] == *text && rows[13]["content"] == *text);
 }
 
 #[test]
-fn a_copy_of_another_programs_file_is_refused_with_true_advice() {
+fn copies_of_other_programs_files_are_refused_with_advice() {
     let home = Home::new("copied");
     let copy = home.0.path("copy.jsonl");
     fs::write(&copy, super::claude_code()).unwrap();
@@ -166,16 +166,16 @@ fn a_copy_of_another_programs_file_is_refused_with_true_advice() {
 }
 
 #[test]
-fn changes_say_what_becomes_of_open_writers() {
+fn changes_warn_about_open_writers() {
     let home = Home::new("writers");
     let shown = home.shown("rewind 5d1c --to-turn 1");
     assert!(shown.contains("stop the program that runs this session first"), "{shown}");
     let path = home.folder(APP).join("transcript.jsonl");
     let mut writer = fs::OpenOptions::new().append(true).open(&path).unwrap();
     let shown = home.shown("rewind 5d1c --to-turn 1 --apply");
-    assert!(shown.contains("writes to the backups now"), "{shown}");
+    assert!(shown.contains("now writes to the backups"), "{shown}");
     std::io::Write::write_all(&mut writer, b"{\"role\":\"user\",\"content\":\"late\"}\n").unwrap();
     let shown = home.shown("undo 5d1c");
-    assert!(shown.contains("Restored as well: 1 line that a program wrote to the backups since."), "{shown}");
+    assert!(shown.contains("Also restored 1 line that a program wrote to the backups since."), "{shown}");
     assert!(fs::read_to_string(&path).unwrap().ends_with("\"late\"}\n"));
 }

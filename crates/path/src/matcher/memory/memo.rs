@@ -1,24 +1,25 @@
-//! What filters inside of filters have said.
+//! Caches the outcomes of filters inside filters.
 //!
-//! `$..[?@..[?@..[?@.x]]]` asks the inner filters of one node again for each node around it that
-//! the outer ones are asked of: without a memory the time would grow with the depth to the power of
-//! the nesting. An answer depends on the filter, the candidate and the record alone, so that it can
-//! be kept.
+//! `$..[?@..[?@..[?@.x]]]` evaluates the inner filters of a node again for each ancestor that the
+//! outer filters test. Without a cache, the time would grow with the depth to the power of the
+//! nesting. An outcome depends only on the filter, the candidate, and the record, so it can be
+//! cached.
 
-/// Answers kept: as many as containers can be open by default, and then some. A power of two.
-const KEPT: usize = 1 << 14;
+/// The number of slots: more than the number of containers that can be open by default. A power of
+/// two.
+const SLOTS: usize = 1 << 14;
 
-/// A table of answers; of two that belong in one place the later stays.
+/// A direct-mapped cache. Of two outcomes for one slot, the later is kept.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
     answers: Vec<Answer>,
-    /// Number of the record the answers are for.
+    /// The number of the record to which the outcomes belong.
     record: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Answer {
-    /// Which filter, by where it lies in memory: plans do not move while they are used.
+    /// The address of the filter. Plans do not move while they are used.
     filter: usize,
     candidate: u64,
     record: u64,
@@ -26,38 +27,39 @@ struct Answer {
 }
 
 impl Memo {
-    /// Forgets everything.
+    /// Invalidates all outcomes.
     pub(crate) const fn forget(&mut self) {
+        // Entries carry their record, so that a new record does not have to clear the table.
         self.record += 1;
     }
 
-    /// What the filter said of the candidate that begins at this offset.
-    pub(crate) fn recall<T>(&self, filter: &T, candidate: u64) -> Option<bool> {
+    /// Returns the outcome of the filter for the candidate at this offset, if it is cached.
+    pub(crate) fn get<T>(&self, filter: &T, candidate: u64) -> Option<bool> {
         let filter = std::ptr::from_ref(filter).addr();
-        let answer = self.answers.get(place(filter, candidate))?;
+        let answer = self.answers.get(slot(filter, candidate))?;
         let is_it = answer.filter == filter && answer.candidate == candidate && answer.record == self.record;
         is_it.then_some(answer.passes)
     }
 
-    pub(crate) fn note<T>(&mut self, filter: &T, candidate: u64, passes: bool) {
+    pub(crate) fn insert<T>(&mut self, filter: &T, candidate: u64, passes: bool) {
         if self.answers.is_empty() {
-            // The first record has number 1, so that what is here is of none.
+            // Records are numbered from 1, so the default entries belong to none.
             self.record = self.record.max(1);
-            self.answers.resize(KEPT, Answer::default());
+            self.answers.resize(SLOTS, Answer::default());
         }
         let filter = std::ptr::from_ref(filter).addr();
-        if let Some(answer) = self.answers.get_mut(place(filter, candidate)) {
+        if let Some(answer) = self.answers.get_mut(slot(filter, candidate)) {
             *answer = Answer { filter, candidate, record: self.record, passes };
         }
     }
 }
 
-/// Spreads candidates over the table, whatever the distance between them.
-fn place(filter: usize, candidate: u64) -> usize {
+/// Maps a filter and a candidate to a slot. The hash spreads candidates at any regular distance.
+fn slot(filter: usize, candidate: u64) -> usize {
     const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
     let mixed = candidate.wrapping_mul(ODD) ^ (filter as u64).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     let spread = (mixed ^ mixed >> 32).wrapping_mul(ODD);
-    (spread >> (64 - KEPT.trailing_zeros())) as usize
+    (spread >> (64 - SLOTS.trailing_zeros())) as usize
 }
 
 #[cfg(test)]
@@ -65,26 +67,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recalls_what_was_noted_and_no_more() {
+    fn returns_only_inserted_outcomes_of_the_record() {
         let mut memo = Memo::default();
         let filters = [1_u8, 2];
-        assert_eq!(memo.recall(&filters[0], 0), None);
-        memo.note(&filters[0], 0, true);
-        memo.note(&filters[1], 7, false);
-        assert_eq!(memo.recall(&filters[0], 0), Some(true));
-        assert_eq!(memo.recall(&filters[1], 7), Some(false));
-        assert_eq!([memo.recall(&filters[1], 0), memo.recall(&filters[0], 7)], [None; 2]);
+        assert_eq!(memo.get(&filters[0], 0), None);
+        memo.insert(&filters[0], 0, true);
+        memo.insert(&filters[1], 7, false);
+        assert_eq!(memo.get(&filters[0], 0), Some(true));
+        assert_eq!(memo.get(&filters[1], 7), Some(false));
+        assert_eq!([memo.get(&filters[1], 0), memo.get(&filters[0], 7)], [None; 2]);
         memo.forget();
-        assert_eq!([memo.recall(&filters[0], 0), memo.recall(&filters[1], 7)], [None; 2]);
+        assert_eq!([memo.get(&filters[0], 0), memo.get(&filters[1], 7)], [None; 2]);
     }
 
     #[test]
-    fn candidates_at_any_distance_find_room() {
+    fn spreads_candidates_at_any_distance() {
         for distance in [1, 2, 4, 5, 8, 64, 1000, 4096] {
             let mut memo = Memo::default();
-            (0..5_000).for_each(|at| memo.note(&(), at * distance, true));
-            let kept = (0..5_000).filter(|at| memo.recall(&(), at * distance).is_some()).count();
-            assert!(kept > 3_500, "{kept} of 5000 at a distance of {distance}");
+            (0..5_000).for_each(|at| memo.insert(&(), at * distance, true));
+            let kept = (0..5_000).filter(|at| memo.get(&(), at * distance).is_some()).count();
+            assert!(kept > 3_500, "{kept} of 5000 kept at a distance of {distance}");
         }
     }
 }

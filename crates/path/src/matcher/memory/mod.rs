@@ -1,19 +1,19 @@
-//! The memory of a running matcher: kept by the caller, reused from record to record.
+//! The memory of a running matcher. The caller owns it, and it is reused from record to record.
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | this one | the [`Scratch`], with the states at the value that comes next |
+//! | this one | the [`Scratch`], with the states of the next value |
 //! | `frames` | open containers and matches |
-//! | `ways` | the derivations of a node, where the order of the RFC distinguishes them |
+//! | `derivations` | the derivations of a node, if RFC order distinguishes them |
 //! | `search` | the state of a search for `..name` |
-//! | `pause` | when to pause between the elements of an array |
-//! | `memo` | outcomes of filters inside of filters |
+//! | `pause` | the conditions of a pause between elements |
+//! | `memo` | a cache of the outcomes of filters inside filters |
 
+mod derivations;
 mod frames;
 mod memo;
 mod pause;
 mod search;
-mod ways;
 
 use trommel_query::RegexCache;
 
@@ -21,61 +21,63 @@ use crate::eval::Operand;
 use crate::location::Location;
 use crate::options::{Duplicates, QueryId};
 use crate::program::Program;
-pub(super) use frames::{Active, Due, Frame, Level, Region};
+pub(super) use derivations::{DerivationStep, Derivations, StepList};
+pub(super) use frames::{Active, Frame, Level, PendingSteps, Region};
 use memo::Memo;
 pub(super) use pause::Pause;
 pub(super) use search::Search;
-pub(super) use ways::{List, Way, Ways};
 
-/// The mutable memory of a matcher. One a thread; any plan can use it, one after the other.
+/// The mutable memory of a matcher. Use one per thread; different plans can use it one after
+/// another.
 ///
-/// Its size follows the depth of the document and the number of queries, never the length of the
-/// document.
+/// Its size depends on the depth of the document and the number of queries, never on the length of
+/// the document.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// The open containers, where plain paths follow their tree.
+    /// The open containers, for plain paths that follow the tree.
     pub(crate) levels: Vec<Level>,
     pub(crate) search: Search,
     pub(crate) pause: Pause,
     pub(crate) frames: Vec<Frame>,
-    /// The states at each frame, frame after frame.
+    /// The states of each frame, frame after frame.
     pub(crate) active: Vec<Active>,
-    /// The states at the value that comes next.
+    /// The states of the next value.
     pub(crate) next: Vec<Active>,
-    /// For each state of the plan, where in `next` it stands, if the round is the current one.
-    places: Vec<(u64, u32)>,
+    /// For each state of the plan, its index in `next`. Valid if the round is the current one.
+    next_indices: Vec<(u64, u32)>,
     round: u64,
-    /// Which name selectors have found their member, for each active state of each frame.
+    /// For each name selector of each active state, true if it has found its member.
     pub(crate) found: Vec<bool>,
-    /// For the same, the number of the last member of that name, where that is the one to be
-    /// selected.
+    /// For the same selectors, the number of the last member of that name. Used with
+    /// [`Duplicates::Last`].
     pub(crate) last: Vec<u64>,
-    pub(crate) ways: Ways,
+    pub(crate) derivations: Derivations,
     pub(crate) regions: Vec<Region>,
-    /// For each query, the open frames that may still put something before what was already found.
+    /// For each query, the number of open frames that may still produce a node before those already
+    /// found.
     pub(crate) blockers: Vec<u32>,
-    /// Queries with matches that were left while something blocked.
+    /// For each query, true if it has matches that were left while a frame was blocking.
     pub(crate) unsettled: Vec<bool>,
-    /// Queries that have settled and were not yet told of, the last first.
+    /// The queries that have settled and were not reported yet, the next one last.
     pub(crate) settled: Vec<QueryId>,
-    /// For each query the key that its nodes must be below to be wanted; empty where all are.
+    /// For each query, the key that its nodes must be below. Empty without a bound.
     bounds: Vec<Vec<u64>>,
-    /// True if there is a bound.
+    /// True if any query has a bound.
     pub(crate) bounded: bool,
-    /// Outcomes of filters on the current child.
+    /// The outcomes of filters for the current child.
     pub(crate) tested: Vec<(u32, bool)>,
     pub(crate) location: Location,
     pub(crate) filters: FilterMemory,
     pub(crate) answers: Vec<Operand<'static>>,
-    /// Answers of the queries from `$` in a filter on whole records.
+    /// The answers to the queries from `$` in a record filter.
     pub(crate) record_answers: Vec<Operand<'static>>,
 }
 
-/// The memory of the filters of a matcher.
+/// The memory for evaluating the filters of a matcher.
 #[derive(Debug, Default)]
 pub(crate) struct FilterMemory {
-    /// The scratch of the queries that run inside filters; that of filters inside of these is its
-    /// own. In a box, so that a level of nesting takes little stack.
+    /// The scratch of the queries inside filters, which in turn owns that of the next level. Boxed,
+    /// so that a level of nesting takes little stack.
     pub(crate) inner: Option<Box<Scratch>>,
     pub(crate) patterns: RegexCache,
     /// The outcomes of the filters of a query inside a filter.
@@ -83,7 +85,7 @@ pub(crate) struct FilterMemory {
 }
 
 impl FilterMemory {
-    /// Forgets the outcomes of the last record.
+    /// Invalidates the outcomes of the last record, at every level of nesting.
     pub(crate) fn forget(&mut self) {
         let mut next = Some(self);
         while let Some(filters) = next {
@@ -94,12 +96,12 @@ impl FilterMemory {
 }
 
 impl Scratch {
-    /// Empty memory.
+    /// Creates an empty scratch.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Forgets the last record, for a matcher that goes down the tree of plain paths.
+    /// Resets the state of the last record, for a matcher that follows the tree of plain paths.
     pub(crate) fn restart_on_tree(&mut self, program: &Program) {
         self.levels.clear();
         self.search.restart(program);
@@ -111,14 +113,14 @@ impl Scratch {
         self.location.truncate(0);
     }
 
-    /// Forgets the last record.
+    /// Resets the state of the last record.
     pub(crate) fn restart(&mut self, program: &Program) {
         self.pause = Pause::default();
         self.frames.clear();
         self.active.clear();
         self.found.clear();
         self.last.clear();
-        self.ways.truncate(0);
+        self.derivations.truncate(0);
         self.regions.clear();
         self.settled.clear();
         self.blockers.clear();
@@ -130,12 +132,12 @@ impl Scratch {
             self.bounded = false;
             self.bounds.iter_mut().for_each(Vec::clear);
         }
-        self.places.resize(program.states.len(), (0, 0));
+        self.next_indices.resize(program.states.len(), (0, 0));
         self.clear_next();
-        self.next.extend(program.starts.iter().map(|&state| Active::new(state, 1, List::NONE)));
+        self.next.extend(program.starts.iter().map(|&state| Active::new(state, 1, StepList::NONE)));
     }
 
-    /// Nodes of a query are wanted only if their key is below this one.
+    /// Sets the key that the nodes of a query must be below.
     pub(crate) fn bound(&mut self, query: QueryId, key: &[u64]) {
         if self.bounds.len() <= query.index() {
             self.bounds.resize(query.index() + 1, Vec::new());
@@ -143,6 +145,7 @@ impl Scratch {
         let bound = &mut self.bounds[query.index()];
         bound.clear();
         bound.extend_from_slice(key);
+        // From now on, frames that are already open check their states before each child.
         if !self.bounded {
             self.bounded = true;
             self.frames.iter_mut().for_each(|frame| frame.dirty = true);
@@ -153,9 +156,10 @@ impl Scratch {
         self.bounds.get(query.index()).map(Vec::as_slice).filter(|bound| !bound.is_empty())
     }
 
-    /// Forgets the states at the value that was to come next.
+    /// Removes the states of the next value.
     pub(crate) fn clear_next(&mut self) {
         self.next.clear();
+        // A new round invalidates the indices of all states at once.
         self.round += 1;
     }
 
@@ -163,32 +167,33 @@ impl Scratch {
         frame.active..self.active.len()
     }
 
-    /// Adds a state at the value that comes next, which has it from its container.
+    /// Adds a state to the next value, which inherits it from its container.
     pub(crate) fn inherit(&mut self, active: Active) {
-        self.note_place(active.state);
-        self.next.push(Active::new(active.state, active.times, active.ways));
+        self.record_next_index(active.state);
+        self.next.push(Active::new(active.state, active.times, active.derivations));
     }
 
-    /// Adds a state at the value that comes next, or one more derivation of it: a state at the
-    /// container selects it.
-    pub(crate) fn reach(&mut self, from: Active, way: Option<Way>) {
+    /// Adds a state to the next value, because a state of the container selects it. If the value
+    /// already has the state, adds one more derivation.
+    pub(crate) fn reach(&mut self, from: Active, step: Option<DerivationStep>) {
         let state = from.state + 1;
-        let (round, place) = self.places[state as usize];
-        let same = if round == self.round { self.next.get_mut(place as usize) } else { None };
-        let others = same.as_ref().map_or(List::NONE, |same| same.ways);
-        let ways = way.map_or(List::NONE, |way| self.ways.push(Way { others, ..way }));
+        let (round, index) = self.next_indices[state as usize];
+        let same = if round == self.round { self.next.get_mut(index as usize) } else { None };
+        let others = same.as_ref().map_or(StepList::NONE, |same| same.derivations);
+        let derivations =
+            step.map_or(StepList::NONE, |step| self.derivations.push(DerivationStep { others, ..step }));
         if let Some(same) = same {
-            same.ways = ways;
-            // Each of those that are told apart counts for itself.
-            same.times = if way.is_some() { 1 } else { same.times.saturating_add(from.times) };
+            same.derivations = derivations;
+            // Distinguished derivations are reported one by one, each with a count of 1.
+            same.times = if step.is_some() { 1 } else { same.times.saturating_add(from.times) };
         } else {
-            self.note_place(state);
-            self.next.push(Active::new(state, from.times, ways));
+            self.record_next_index(state);
+            self.next.push(Active::new(state, from.times, derivations));
         }
     }
 
-    fn note_place(&mut self, state: u32) {
-        self.places[state as usize] = (self.round, self.next.len() as u32);
+    fn record_next_index(&mut self, state: u32) {
+        self.next_indices[state as usize] = (self.round, self.next.len() as u32);
     }
 
     pub(crate) fn unblock(&mut self, query: QueryId) {
@@ -204,7 +209,7 @@ impl Scratch {
         self.blockers[query.index()] += 1;
     }
 
-    /// States of the new innermost frame, from those of the value it belongs to.
+    /// Creates the states of the new innermost frame from those of its value.
     pub(crate) fn adopt(&mut self, program: &Program, frame: &mut Frame) {
         let unique = program.options.duplicates == Duplicates::First;
         frame.check_at = u64::MAX;

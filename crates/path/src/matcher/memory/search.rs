@@ -9,71 +9,71 @@ use crate::program::Program;
 /// A search in progress, and the node that it has found last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Search {
-    /// Where the tree has a name to search for.
+    /// The search in the input. `None` if the tree has no name to search for.
     seek: Option<Seek>,
-    /// The number of containers open around the outermost one that is searched.
+    /// The number of containers that are open around the outermost searched one.
     floor: u32,
-    /// The number of levels around it.
-    pub(crate) around: usize,
-    /// True if matches of any query are wanted in the order of the RFC.
+    /// The number of levels around the outermost searched container.
+    pub(crate) outer_levels: usize,
+    /// True if a query needs RFC order.
     pub(crate) sorts: bool,
-    /// The number of outer containers known to put nothing more before what was found.
-    pub(crate) clear: u32,
-    /// True if one of the open containers can put something before what was found.
+    /// The number of outer containers that are known to add no node before those already found.
+    pub(crate) cleared_depth: u32,
+    /// True if an open container may add a node before those already found.
     pub(crate) blocked: bool,
     /// The sort key of the node that was left last, if a search has found it.
     pub(crate) key: Option<[u64; 2]>,
-    /// True if that node is in its final place.
+    /// True if no later node can come before that one.
     pub(crate) settled: bool,
-    /// The number of nodes that were only counted, to be reported.
+    /// The number of nodes that were only counted and are still to be reported.
     pub(crate) counted: u64,
     /// The stage after that report.
     pub(crate) after_count: Option<Stage>,
-    /// True if nodes may be reported when the search is already further.
-    pub(crate) keeps: bool,
+    /// True if nodes may be reported after the search has moved on.
+    pub(crate) collects_hits: bool,
 }
 
 impl Search {
-    /// Forgets the last record.
+    /// Resets the state of the last record.
     pub(crate) fn restart(&mut self, program: &Program) {
-        let sought = program.tree.as_ref().and_then(|tree| tree.sought.as_deref());
-        if self.seek.as_ref().map(Seek::name) != sought {
-            self.seek = sought.map(Seek::new);
+        let search_name = program.tree.as_ref().and_then(|tree| tree.search_name.as_deref());
+        if self.seek.as_ref().map(Seek::name) != search_name {
+            self.seek = search_name.map(Seek::new);
         }
         self.sorts = program.ids().any(|query| program.order_of(query) == Order::Rfc);
         self.key = None;
         self.settled = true;
     }
 
-    #[expect(clippy::expect_used, reason = "only trees with a name to search for get here")]
+    #[expect(clippy::expect_used, reason = "only called for trees with a name to search for")]
     pub(crate) fn seek(&self) -> &Seek {
         self.seek.as_ref().expect("the tree has a name to search for")
     }
 
-    #[expect(clippy::expect_used, reason = "only trees with a name to search for get here")]
+    #[expect(clippy::expect_used, reason = "only called for trees with a name to search for")]
     pub(crate) fn seek_mut(&mut self) -> &mut Seek {
         self.seek.as_mut().expect("the tree has a name to search for")
     }
 
-    /// Begins with the container at `depth`, which has `around` levels around it.
-    pub(crate) fn begin(&mut self, depth: u32, around: usize) {
-        (self.floor, self.around) = (depth - 1, around);
-        self.clear = self.floor;
+    /// Starts a search in the container at `depth`, which has `outer_levels` levels around it.
+    pub(crate) fn begin(&mut self, depth: u32, outer_levels: usize) {
+        (self.floor, self.outer_levels) = (depth - 1, outer_levels);
+        self.cleared_depth = self.floor;
     }
 
-    /// Resumes between two elements of the array at `depth`, and does not stop there again.
+    /// Resumes between two elements of the array at `depth`, without stopping there again.
     pub(crate) fn resume(&mut self, depth: u32, offset: u64) {
-        self.seek_mut().go_on(depth, offset);
+        self.seek_mut().resume(depth, offset);
     }
 
     /// Stops between two elements of the array at `depth`, at this offset or after it. Returns the
-    /// floor below which the search is over: with that array.
+    /// floor of the search: it ends with that array.
     pub(crate) fn stop_after(&mut self, depth: u32, offset: u64) -> u32 {
-        self.seek_mut().stop_between(depth, offset);
+        self.seek_mut().pause_between(depth, offset);
         depth - 1
     }
 
-    /// The start of the container at `depth`.
+    /// Returns the start of the container at `depth`.
     pub(crate) fn start_of(&self, depth: u32) -> u64 {
         self.seek().start_of(depth)
     }

@@ -5,7 +5,7 @@ use std::io::Read;
 use super::super::*;
 use super::{POLICIES, file};
 
-/// Files of the kernel, each with what is special about it.
+/// Files of the kernel. Their reported lengths are 0, too large, or correct.
 #[cfg(target_os = "linux")]
 const KERNEL: [&str; 5] = [
     "/proc/self/status",
@@ -27,7 +27,7 @@ fn files_of_the_kernel_are_read_to_their_end() {
         let reported = std::fs::metadata(path).unwrap().len();
         for policy in POLICIES {
             let input = Input::open(path, policy).unwrap();
-            // Every reader begins at the start.
+            // Every reader starts at the first byte.
             for _ in 0..2 {
                 let mut bytes = Vec::new();
                 input.reader().read_to_end(&mut bytes).unwrap();
@@ -41,8 +41,8 @@ fn files_of_the_kernel_are_read_to_their_end() {
     assert!(missing.len() <= 3, "too few of these files can be read here: not {missing:?}");
 }
 
-/// A file of zeros without a block on the disk has the length that it reports, and one that is
-/// truncated has not.
+/// A file of zeros that occupies no block has its reported length. If it is truncated, reading
+/// fails.
 #[test]
 fn sparse_files_keep_their_length() {
     let (_folder, path) = file(b"");
@@ -61,7 +61,7 @@ fn sparse_files_keep_their_length() {
     assert!(input.verify(true).is_err());
 }
 
-/// An empty file that grows is not read beyond its length.
+/// An empty file that grows is not read beyond its initial length.
 #[test]
 fn empty_files_that_grow_stay_empty() {
     let (_folder, path) = file(b"");

@@ -53,7 +53,7 @@ fn lines(arguments: Value) -> Vec<String> {
     faults.into_iter().flat_map(|fault| [vec![fault.message.clone()], fault.details()].concat()).collect()
 }
 
-/// R45: an error says what was received, what is expected, and what to do; in the sentences of the
+/// R45: an error has the received value, the expected one, and advice, in the sentences of the
 /// wireframes.
 #[test]
 fn r45_values_out_of_bounds() {
@@ -103,7 +103,7 @@ fn r45_values_out_of_bounds() {
 
 /// R45: so do errors of lengths, places and alternatives.
 #[test]
-fn r45_places_and_lengths() {
+fn r45_locations_and_lengths() {
     check(&[
         (
             json!({"file_path": ""}),
@@ -173,7 +173,7 @@ fn check(cases: &[(Value, &[&str])]) {
 }
 
 #[test]
-fn what_is_missing_is_listed() {
+fn missing_arguments_are_listed() {
     let faults = found(&read(), &json!({}));
     assert_eq!(faults.len(), 1);
     assert_eq!(faults[0].message, "Missing required parameter: file_path");
@@ -182,7 +182,7 @@ fn what_is_missing_is_listed() {
 }
 
 #[test]
-fn everything_is_told_at_once() {
+fn all_faults_are_reported_at_once() {
     let given = json!({"limt": 5, "offset": "x", "limit": 0, "format": 7});
     let faults = found(&read(), &given);
     let messages = faults.iter().map(|fault| fault.message.as_str()).collect::<Vec<_>>();
@@ -285,9 +285,9 @@ fn alternatives_do_not_open_arguments() {
     );
 }
 
-/// Arguments come as a text from many models; when it is no JSON, that is what is wrong.
+/// Many models pass arguments as a text. If it is not valid JSON, the error says so.
 #[test]
-fn texts_that_are_no_json_say_why() {
+fn texts_that_are_not_json_are_explained() {
     let judged = |text: &str| found(&read(), &json!(text));
     let fault = &judged("{\"file_path\": ")[0];
     assert_eq!(fault.message, "The arguments are not JSON: EOF while parsing a value at line 1 column 14");

@@ -50,7 +50,7 @@ fn mended(arguments: Value) -> Value {
 }
 
 #[test]
-fn texts_become_what_is_wanted() {
+fn texts_become_the_expected_type() {
     let cases = [
         (json!({"integer": "100"}), json!({"integer": 100})),
         (json!({"integer": " -5 "}), json!({"integer": -5})),
@@ -79,7 +79,7 @@ fn texts_become_what_is_wanted() {
 }
 
 #[test]
-fn what_is_referred_to_is_healed_and_told_alike() {
+fn references_are_healed_and_reported() {
     let schema = compiled(&json!({
         "type": "object",
         "properties": {"counts": {"type": "array", "items": {"$ref": "#/$defs/count"}}},
@@ -124,7 +124,7 @@ fn nothing_is_guessed() {
 }
 
 #[test]
-fn what_validates_stays_although_it_looks_wrong() {
+fn valid_arguments_are_not_healed() {
     for given in
         [json!({"paths": ["[\"$.a\"]"]}), json!({"any": "5"}), json!({"any": null}), json!({"one": "x"})]
     {
@@ -161,7 +161,7 @@ fn references_are_followed() {
 }
 
 #[test]
-fn what_was_healed_is_told() {
+fn healing_is_reported() {
     let given = json!({"must": "", "integer": "100", "counts": "[{\"path\": \"$\", \"limit\": \"3\"}]", "boolean": null});
     let (_, healed) = heal(&everything(), given);
     let told = report(healed, &Redaction::new());
@@ -174,9 +174,9 @@ fn what_was_healed_is_told() {
     assert_eq!(Value::Object(told), expected);
 }
 
-/// R25: what was healed tells no secrets, and nothing long.
+/// R25: the report of healed arguments redacts secrets and truncates long values.
 #[test]
-fn r25_healing_tells_no_secrets() {
+fn r25_healing_report_has_no_secrets() {
     let schema = compiled(&json!({"type": "object", "properties": {
         "password": {"type": "integer"}, "many": {"type": "array", "items": {"type": "integer"}}
     }}));
@@ -245,8 +245,8 @@ fn any_arguments() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// R13: whatever comes is healed and judged without a panic; once is enough; what is valid is
-    /// not touched.
+    /// R13: healing and validation of any arguments do not panic. Healing is idempotent, and leaves
+    /// valid arguments unchanged.
     #[test]
     fn r13_any_arguments_are_healed_once(given in any_arguments()) {
         let schema = everything();

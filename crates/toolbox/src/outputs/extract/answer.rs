@@ -1,33 +1,33 @@
-//! The answer: as much of the document as fits.
+//! The answer: as much of the document as fits on a page.
 
-use trommel_hints::Asked as Questioned;
+use trommel_hints::UnmatchedQuery as HintQuery;
 
-use super::collect::{Collector, Keeps, Part};
+use super::collect::{CollectOptions, Collector, Part};
 use super::document::Document;
 use super::request::{Path, Request, Start};
 use crate::outputs::cursor::Binding;
 use crate::outputs::item::Item;
-use crate::outputs::page::{Cut, Next, Reason, Sheet, push_warning, unit_text};
+use crate::outputs::page::{Next, PagedAnswer, Reason, Truncation, push_warning, unit_text};
 
-/// An answer, and where it continues.
+/// An answer that can be cut and continued.
 pub(super) struct Answer<'a> {
     request: &'a Request<'a>,
     binding: &'a Binding,
     start: Start,
     units: Vec<Unit>,
-    /// For each path, true if its only value is bare, not in an array.
+    /// For each path, true if its single value is written without an array.
     bare: Vec<bool>,
-    /// Why there may be more than the units.
+    /// The reason why more values may follow the units.
     end: Option<Reason>,
     pub(super) warning: Option<String>,
 }
 
-/// A value, or the default of a path without any.
+/// A value, or the default of a path without values.
 struct Unit {
     path: usize,
-    /// Its number among those of its path.
+    /// The index of the value among those of its path.
     number: u64,
-    /// Nothing in a flat answer for a path without a value and without a default.
+    /// `None` in a flat answer, for a path without values and without a default.
     item: Option<Item>,
     location: Option<String>,
     missing: bool,
@@ -50,21 +50,21 @@ impl<'a> Answer<'a> {
             end,
             warning: None,
         };
-        let keeps = collector.keeps();
+        let options = collector.options();
         for part in collector.parts {
-            if answer.add(part, keeps) {
+            if answer.add(part, options) {
                 break;
             }
         }
         answer
     }
 
-    /// Adds the values of a path. Returns true if there may be more of them, so that nothing can
-    /// follow.
-    fn add(&mut self, part: Part, keeps: Keeps) -> bool {
+    /// Adds the values of a path. Returns true if the path may have more values, so that no other
+    /// path may follow on this page.
+    fn add(&mut self, part: Part, options: CollectOptions) -> bool {
         let Part { path, skip, seen, values, more } = part;
-        let asked = &self.request.paths[path];
-        let singular = asked.query.is_singular() && !keeps.stream;
+        let requested = &self.request.paths[path];
+        let singular = requested.query.is_singular() && !options.stream;
         self.bare[path] = singular && seen <= 1 && !more;
         let known = self.units.len();
         self.units.extend((skip..).zip(values).map(|(number, value)| Unit {
@@ -79,31 +79,32 @@ impl<'a> Answer<'a> {
             return true;
         }
         match self.end {
-            // One value is all that a singular path can have.
+            // A singular path selects at most one value, so it is complete.
             Some(Reason::Time) => return !(singular && self.units.len() > known),
             Some(_) => return false,
             None => {}
         }
+        // On a later page of the same path, the earlier pages already had its values.
         if seen == 0 && skip == 0 {
             let default = match (&self.request.default, self.request.shape.is_flat()) {
                 (Some(default), _) => Some(default.clone()),
                 (None, true) => None,
                 (None, false) => Some("null".to_owned()),
             };
-            let item = default.map(|default| Item::of_text(default, keeps.most, asked.text));
+            let item = default.map(|default| Item::of_text(default, options.max_chars, requested.text));
             self.units.push(Unit { path, number: 0, item, location: None, missing: true });
         }
         false
     }
 
-    /// The paths that select nothing.
-    pub(super) fn missing(&self) -> Vec<Questioned<'a>> {
+    /// Returns the paths that select nothing.
+    pub(super) fn missing(&self) -> Vec<HintQuery<'a>> {
         let missing = self.units.iter().filter(|unit| unit.missing);
         let paths = missing.map(|unit| &self.request.paths[unit.path]);
-        paths.map(Path::questioned).collect()
+        paths.map(Path::hint_query).collect()
     }
 
-    fn cut(&self, shown: usize, marked: bool) -> Option<Cut> {
+    fn truncation(&self, shown: usize, marked: bool) -> Option<Truncation> {
         let units = &self.units[..shown];
         let returned = units.iter().filter(|unit| !unit.missing).count() as u64;
         let next = match (self.units.get(shown), units.last()) {
@@ -114,10 +115,10 @@ impl<'a> Answer<'a> {
         let next = Some(Next::Cursor(self.binding.cursor(&next)));
         let marked = marked || units.iter().any(|unit| unit.item.as_ref().is_some_and(Item::is_large));
         match self.end {
-            _ if shown < self.units.len() => Some(Cut { reason: Reason::MaxChars, returned, next }),
-            Some(Reason::Damage) => Some(Cut { reason: Reason::Damage, returned, next: None }),
-            Some(reason) => Some(Cut { reason, returned, next }),
-            None if marked => Some(Cut { reason: Reason::MaxChars, returned, next: None }),
+            _ if shown < self.units.len() => Some(Truncation { reason: Reason::MaxChars, returned, next }),
+            Some(Reason::Damage) => Some(Truncation { reason: Reason::Damage, returned, next: None }),
+            Some(reason) => Some(Truncation { reason, returned, next }),
+            None if marked => Some(Truncation { reason: Reason::MaxChars, returned, next: None }),
             None => None,
         }
     }
@@ -173,12 +174,12 @@ impl Unit {
     }
 }
 
-impl Sheet for Answer<'_> {
+impl PagedAnswer for Answer<'_> {
     fn len(&self) -> usize {
         self.units.len()
     }
 
-    fn least(&self, unit: usize) -> usize {
+    fn min_chars(&self, unit: usize) -> usize {
         self.units[unit].item.as_ref().map_or(0, Item::chars)
     }
 
@@ -189,7 +190,7 @@ impl Sheet for Answer<'_> {
         self.push_values(units, first, &mut out);
         let missing = units.iter().filter(|unit| unit.missing);
         self.document().end(missing.map(|unit| self.path(unit)), &mut out);
-        if let Some(cut) = self.cut(shown, first.is_some()) {
+        if let Some(cut) = self.truncation(shown, first.is_some()) {
             cut.push(&mut out);
         }
         push_warning(self.warning.as_deref(), &mut out);
@@ -197,7 +198,7 @@ impl Sheet for Answer<'_> {
         out
     }
 
-    fn stand_in(&self, room: usize) -> Option<String> {
-        self.units.first()?.item.as_ref()?.mark(room)
+    fn stand_in(&self, max_chars: usize) -> Option<String> {
+        self.units.first()?.item.as_ref()?.mark(max_chars)
     }
 }

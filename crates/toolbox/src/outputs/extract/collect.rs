@@ -1,63 +1,63 @@
-//! Collects values as they are found, as many as an answer may hold.
+//! Collects values during the pass, up to the size of an answer.
 
 use std::io;
 
 use trommel::reader::Error;
-use trommel::{Damage, Found, Sink};
+use trommel::{Damage, Match, Sink};
 
 use crate::outputs::item::{Item, kind_of};
-use crate::outputs::job::Watch;
-use crate::outputs::mark::{Mark, of_record};
+use crate::outputs::job::ResultNotifier;
+use crate::outputs::mark::{TruncationMark, of_record};
 use crate::outputs::source::rendering;
 use crate::text::chars;
 
-/// What was found for the paths that are asked for.
+/// The values found so far, by path.
 #[derive(Debug)]
 pub(crate) struct Collector {
     pub(crate) parts: Vec<Part>,
-    keeps: Keeps,
+    options: CollectOptions,
     chars: usize,
     count: usize,
-    /// True if nothing that is still to come could be part of the answer.
+    /// True if later values cannot be part of the answer.
     pub(crate) enough: bool,
-    /// How far values were found.
+    /// The offset after the last value found.
     pub(crate) read: u64,
-    /// The first thing that is not as it was stored, and its record.
+    /// The first damage, and its record in a stream.
     pub(crate) damage: Option<(Error, Option<u64>)>,
     pub(crate) bad_records: u64,
-    watch: Watch,
+    notifier: ResultNotifier,
 }
 
-/// What is kept of values.
+/// The options of a collector.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Keeps {
-    /// Characters of an answer.
-    pub(super) most: usize,
-    /// True if each record of a stream is asked.
+pub(super) struct CollectOptions {
+    /// The maximum length of an answer in characters.
+    pub(super) max_chars: usize,
+    /// True if the payload is a stream, in which each record is queried.
     pub(super) stream: bool,
-    /// True if locations are part of the answer.
+    /// True if the answer has locations.
     pub(super) with_location: bool,
 }
 
-/// What was found for one path.
+/// The values of one path.
 #[derive(Debug)]
 pub(crate) struct Part {
-    /// The number of the path.
+    /// The index of the path.
     pub(crate) path: usize,
-    /// Values that are skipped.
+    /// The number of values to skip, because earlier pages have them.
     pub(crate) skip: u64,
-    /// Values found, those included.
+    /// The number of values found, including the skipped ones.
     pub(crate) seen: u64,
     pub(crate) values: Vec<Value>,
-    /// True if there are more than are kept.
+    /// True if values were dropped for lack of space.
     pub(crate) more: bool,
 }
 
-/// One value.
+/// A value in an answer.
 #[derive(Debug)]
 pub(crate) struct Value {
     pub(crate) item: Item,
-    /// Its location, if that is part of the answer.
+    /// The location, if the answer has locations.
     pub(crate) location: Option<String>,
 }
 
@@ -68,47 +68,54 @@ impl Value {
 }
 
 impl Collector {
-    /// Creates a collector for paths, each with its number and how many of its values are skipped.
-    pub(super) fn new(paths: impl Iterator<Item = (usize, u64)>, keeps: Keeps, watch: Watch) -> Self {
+    /// Creates a collector for paths, each with its index and the number of values to skip.
+    pub(super) fn new(
+        paths: impl Iterator<Item = (usize, u64)>,
+        options: CollectOptions,
+        notifier: ResultNotifier,
+    ) -> Self {
         let part = |(path, skip)| Part { path, skip, seen: 0, values: Vec::new(), more: false };
         Self {
             parts: paths.map(part).collect(),
-            keeps,
+            options,
             chars: 0,
             count: 0,
             enough: false,
             read: 0,
             damage: None,
             bad_records: 0,
-            watch,
+            notifier,
         }
     }
 
-    /// What is kept.
-    pub(super) fn keeps(&self) -> Keeps {
-        self.keeps
+    /// Returns the options.
+    pub(super) fn options(&self) -> CollectOptions {
+        self.options
     }
 
-    /// True if there is a value of the first path.
+    /// True if the first path has a value.
     pub(crate) fn has_first(&self) -> bool {
         self.parts.first().is_some_and(|part| !part.values.is_empty())
     }
 
-    /// True if there is any value.
+    /// True if any path has a value.
     pub(crate) fn has_any(&self) -> bool {
         self.count > 0
     }
 
     fn keep(&mut self, measure: usize, value: Value) {
         let cost = value.cost();
+        // The answer starts with the first path, so values of other paths alone cannot be returned
+        // early.
         if measure == 0 {
-            self.watch.found();
+            self.notifier.notify();
         }
         self.parts[measure].values.push(value);
         self.chars += cost;
         self.count += 1;
-        // Of what is too much for an answer, the last goes first.
-        while self.chars > self.keeps.most && self.count > 1 {
+        // If the answer is full, the values of the last path are dropped first. The answer is cut
+        // from its end, so they could not be shown.
+        while self.chars > self.options.max_chars && self.count > 1 {
             let last = self.parts.iter_mut().rev().find(|part| !part.values.is_empty());
             let Some(part) = last else { break };
             part.more = true;
@@ -120,24 +127,27 @@ impl Collector {
         self.enough = self.parts.first().is_some_and(|part| part.more);
     }
 
-    fn value(&self, found: &Found<'_>) -> Result<Value, Error> {
+    fn value(&self, found: &Match<'_>) -> Result<Value, Error> {
         let location = found.location.unwrap_or("$");
         let mark = || {
             let path =
-                if self.keeps.stream { of_record(found.record, location) } else { location.to_owned() };
-            Mark::new(path, kind_of(found.value), found.span.len())
+                if self.options.stream { of_record(found.record, location) } else { location.to_owned() };
+            TruncationMark::new(path, kind_of(found.value), found.span.len())
         };
-        let item =
-            Item::new(rendering(found.view(), found.span.len(), self.keeps.most)?, self.keeps.most, mark);
-        let location = self.keeps.with_location.then(|| location.to_owned());
+        let item = Item::new(
+            rendering(found.view(), found.span.len(), self.options.max_chars)?,
+            self.options.max_chars,
+            mark,
+        );
+        let location = self.options.with_location.then(|| location.to_owned());
         Ok(Value { item, location })
     }
 }
 
 impl Sink for Collector {
-    fn found(&mut self, found: &Found<'_>) -> io::Result<()> {
+    fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
         self.read = self.read.max(found.span.end);
-        // There is a part for each measure that was asked.
+        // The analysis has one measure per part, in the same order.
         let part = &mut self.parts[found.measure];
         part.seen += 1;
         if part.seen <= part.skip || part.more {
@@ -146,10 +156,12 @@ impl Sink for Collector {
         match self.value(found) {
             Ok(value) => self.keep(found.measure, value),
             Err(error) => {
-                self.damage = Some((error, self.keeps.stream.then_some(found.record)));
+                self.damage = Some((error, self.options.stream.then_some(found.record)));
                 return Err(io::Error::other("a value is not JSON"));
             }
         }
+        // A sink can stop the pass only by an error; the caller checks `enough` to distinguish it
+        // from a real one.
         if self.enough { Err(io::Error::other("enough")) } else { Ok(()) }
     }
 

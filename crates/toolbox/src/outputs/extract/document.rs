@@ -1,4 +1,4 @@
-//! The document `{"extracted": …, "missing_paths": […]}`, written from front to back.
+//! The document `{"extracted": …, "missing_paths": […]}`, written from start to end.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The shape that the arguments `flatten` and `include_paths` ask for.
+    /// Returns the shape for the arguments `flatten` and `include_paths`.
     pub fn new(flatten: bool, include_paths: bool) -> Self {
         match (flatten, include_paths) {
             (false, false) => Self::ByPath,
@@ -34,17 +34,18 @@ impl Shape {
         matches!(self, Self::Flat | Self::FlatWithPaths)
     }
 
-    /// True if each value, or each path's values, come with the path.
+    /// True if values, or the values of a path, are accompanied by the path.
     pub fn has_paths(self) -> bool {
         matches!(self, Self::WithPaths | Self::FlatWithPaths)
     }
 }
 
-/// Writes the document around the values, which the caller writes: in memory, as much as a bound
-/// leaves, or streamed, of any length.
+/// Writes the document around the values. The caller writes the values, either as many as fit in
+/// memory, or as a stream of any length.
 ///
-/// Where the shape is [flat](Shape::is_flat), each value is an *item*; else the values of a path
-/// are a *group*. The caller separates items, groups, and the values of a group by commas.
+/// In a [flat](Shape::is_flat) shape, each value is an *item*; otherwise, the values of a path are
+/// a *group*. The caller writes the commas between items, between groups, and between the values of
+/// a group.
 ///
 /// ```
 /// use trommel_toolbox::outputs::{Document, Shape};
@@ -65,30 +66,29 @@ pub struct Document {
 }
 
 impl Document {
-    /// A document in which paths are safe to show: unsafe characters in them are escapes.
+    /// Creates a document that is safe to show: unsafe characters in paths are escaped.
     pub fn new(shape: Shape) -> Self {
         Self { shape, verbatim: false }
     }
 
-    /// Leaves characters of paths as they are, where JSON allows it. For readers other than
-    /// terminals and models.
+    /// Writes paths verbatim, as far as JSON allows, for consumers other than terminals and models.
     #[must_use]
     pub fn verbatim(self, verbatim: bool) -> Self {
         Self { verbatim, ..self }
     }
 
-    /// The shape.
+    /// Returns the shape.
     pub fn shape(self) -> Shape {
         self.shape
     }
 
-    /// Begins the document.
+    /// Starts the document.
     pub fn begin(self, out: &mut String) {
         out.push_str(r#"{"extracted":"#);
         out.push(if self.shape == Shape::ByPath { '{' } else { '[' });
     }
 
-    /// Begins the values of a path: an array, or one bare value.
+    /// Starts the values of a path: an array, or a single value without one.
     pub fn begin_group(self, path: &str, is_array: bool, out: &mut String) {
         if self.shape == Shape::WithPaths {
             out.push_str(r#"{"path":"#);
@@ -110,7 +110,7 @@ impl Document {
         }
     }
 
-    /// Begins a value of a flat document. A default has no location.
+    /// Starts a value of a flat document. A default value has no location.
     pub fn begin_item(self, path: &str, location: Option<&str>, out: &mut String) {
         if self.shape != Shape::FlatWithPaths {
             return;
@@ -131,8 +131,8 @@ impl Document {
         }
     }
 
-    /// Ends the values, and names the paths without any. What follows, up to the last brace, is the
-    /// caller's.
+    /// Ends the values, and lists the paths without values. The caller closes the document, and may
+    /// add members before.
     pub fn end<'p>(self, missing: impl Iterator<Item = &'p str>, out: &mut String) {
         out.push(if self.shape == Shape::ByPath { '}' } else { ']' });
         let mut is_any = false;
@@ -151,7 +151,7 @@ impl Document {
     }
 }
 
-/// Appends a JSON string with only the escapes that JSON demands.
+/// Appends a JSON string with only the escapes that JSON requires.
 fn push_verbatim(text: &str, out: &mut String) {
     let is_escaped = |byte: u8| byte < 0x20 || matches!(byte, b'"' | b'\\');
     if text.bytes().any(is_escaped) {

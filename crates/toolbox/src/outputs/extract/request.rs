@@ -1,4 +1,4 @@
-//! What a call asks to extract, and where its answer begins.
+//! The arguments of `tool_outputs.extract`, and the start of its answer.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use trommel::path::Query;
-use trommel_hints::Asked as Questioned;
+use trommel_hints::UnmatchedQuery as HintQuery;
 use trommel_tool::Failure;
 
 use super::document::Shape;
@@ -15,7 +15,7 @@ use crate::outputs::arguments::{Cursor, Id, MaxChars, Where};
 use crate::outputs::cursor::Binding;
 use crate::outputs::filters::Filters;
 use crate::outputs::page::DEFAULT_CHARS;
-use crate::outputs::shared::{Asked, Shared};
+use crate::outputs::shared::{CallSubject, Shared};
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Arguments {
@@ -40,36 +40,36 @@ pub(super) struct Arguments {
     pub(super) max_chars: MaxChars<DEFAULT_CHARS>,
 }
 
-/// A value that was given, be it null.
+/// Deserializes an argument that is present. Null is a value, while an absent argument is `None`.
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
-/// What is to be extracted.
+/// A validated request.
 pub(super) struct Request<'a> {
     pub(super) paths: Vec<Path<'a>>,
     pub(super) shape: Shape,
-    /// The value of a path without a match, if one was given.
+    /// The JSON text of `default_value`, if it was given.
     pub(super) default: Option<String>,
     pub(super) filters: Filters<'a>,
 }
 
-/// One path.
+/// A path of the request.
 pub(super) struct Path<'a> {
     pub(super) text: &'a str,
     pub(super) query: Arc<Query>,
-    /// True if it is left out, since the same path is before it: an object has one member of a
-    /// name.
+    /// True if an earlier path is the same, so that this one is omitted. Members of an object need
+    /// unique names.
     again: bool,
 }
 
 impl Path<'_> {
-    pub(super) fn questioned(&self) -> Questioned<'_> {
-        Questioned::new(self.text, &self.query)
+    pub(super) fn hint_query(&self) -> HintQuery<'_> {
+        HintQuery::new(self.text, &self.query)
     }
 }
 
-/// Where an answer begins: the number of a path, and how many of its values are skipped.
+/// The start of an answer: the index of a path, and the number of its values to skip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Start {
     pub(super) path: usize,
@@ -77,19 +77,23 @@ pub(super) struct Start {
 }
 
 impl<'a> Request<'a> {
-    pub(super) fn new(shared: &Shared, asked: Asked<'_>, arguments: &'a Arguments) -> Result<Self, Failure> {
+    pub(super) fn new(
+        shared: &Shared,
+        subject: CallSubject<'_>,
+        arguments: &'a Arguments,
+    ) -> Result<Self, Failure> {
         let shape = Shape::new(arguments.flatten, arguments.include_paths);
         if arguments.paths.is_empty() {
-            return Err(asked.doing.refuse("no_paths", "`paths` is empty; give at least one, such as $"));
+            return Err(subject.action.refuse("no_paths", "`paths` is empty; give at least one, such as $"));
         }
         let mut paths: Vec<Path<'a>> = Vec::with_capacity(arguments.paths.len());
         let mut known = HashSet::new();
         for text in &arguments.paths {
-            let query = shared.query(asked.doing, "the path", text)?;
+            let query = shared.query(subject.action, "the path", text)?;
             let again = !known.insert(text.as_str()) && shape == Shape::ByPath;
             paths.push(Path { text, query, again });
         }
-        let filters = Filters::new(shared, asked.doing, &arguments.filters.0)?;
+        let filters = Filters::new(shared, subject.action, &arguments.filters.0)?;
         let default = arguments.default_value.as_ref().map(Value::to_string);
         Ok(Self { paths, shape, default, filters })
     }
@@ -101,19 +105,20 @@ impl<'a> Request<'a> {
         binding.and(self.filters.key())
     }
 
-    pub(super) fn start(&self, asked: Asked<'_>, binding: &Binding) -> Result<Start, Failure> {
-        let Some(cursor) = asked.cursor else { return Ok(Start::default()) };
-        let position = binding.position(cursor).map_err(|bad| asked.doing.cursor(bad))?;
+    pub(super) fn start(&self, subject: CallSubject<'_>, binding: &Binding) -> Result<Start, Failure> {
+        let Some(cursor) = subject.cursor else { return Ok(Start::default()) };
+        let position = binding.position(cursor).map_err(|bad| subject.action.cursor(bad))?;
         let (path, skip) = match *position.as_slice() {
             [path, skip] => (usize::try_from(path).unwrap_or(usize::MAX), skip),
             _ => (usize::MAX, 0),
         };
-        // A cursor of this binding was made here.
+        // The binding has verified that this tool created the cursor. The bounds are for a hash
+        // collision.
         Ok(Start { path: path.min(self.paths.len()), skip })
     }
 
-    /// The paths that are asked for from a start on, with their numbers.
-    pub(super) fn asked_from(&self, start: Start) -> impl Iterator<Item = (usize, &Path<'a>)> {
+    /// Returns the paths from a start on, with their indices.
+    pub(super) fn paths_from(&self, start: Start) -> impl Iterator<Item = (usize, &Path<'a>)> {
         self.paths.iter().enumerate().skip(start.path).filter(|(_, path)| !path.again)
     }
 }

@@ -1,8 +1,7 @@
-//! Pages of one value: the children of a container, the characters of a string, or a value that is
-//! not taken apart.
+//! Pages of one value: the children of a container, the characters of a string, or a scalar.
 //!
-//! The pages of stored outputs and of files have the same text but for their cursors, which are the
-//! caller's.
+//! Pages of stored outputs and of files have the same text, except for their cursors, which the
+//! caller writes.
 
 use std::fmt::Write;
 
@@ -10,32 +9,32 @@ use serde::Serialize;
 
 use crate::outputs::item::Item;
 use crate::outputs::mark::shortened_name;
-use crate::outputs::page::{Cut, Next, Reason, Sheet, TooSmall, fit, fitting, unit_text};
+use crate::outputs::page::{Next, PageTooSmall, PagedAnswer, Reason, Truncation, fit, fitting, unit_text};
 use crate::text::{chars, json, push_char};
 
-/// The beginning of a page: which value it shows.
+/// The members of a page that describe its value.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a> {
-    /// The path, as it was given.
+    /// The path, as given.
     pub path: &'a str,
-    /// The type: that of a JSON value, or `records` or `text`.
+    /// The type: that of a JSON value, `records`, or `text`.
     pub kind: &'a str,
-    /// Bytes of the whole value.
+    /// The size of the whole value in bytes.
     pub bytes: u64,
-    /// All its elements, members or records.
+    /// The number of all elements, members, or records.
     pub items: Option<u64>,
 }
 
-/// A position in a value, from which a page continues.
+/// The position in a value from which a page continues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
     /// The number of children before it.
     pub index: u64,
-    /// The offset after what was shown. Its origin is the caller's.
+    /// The offset after the content shown so far. The caller chooses its origin.
     pub at: u64,
 }
 
-/// The parts of a value that may be on a page.
+/// The content that a page may show.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Content {
@@ -43,33 +42,33 @@ pub enum Content {
     Members(Vec<Child>),
     /// Elements of an array, or records.
     Elements(Vec<Child>),
-    /// Characters of a string or a text, and the offset of its end.
+    /// Characters of a string or text, and the offset of its end.
     Characters(Vec<Character>, u64),
-    /// A value that is not taken apart.
+    /// A value that is shown whole.
     Whole(Item),
 }
 
 /// A child of a container.
 #[derive(Debug)]
 pub struct Child {
-    /// The name of a member, as it is spelled.
+    /// The name of a member, as written.
     name: Option<String>,
-    /// True if that is only its beginning.
+    /// True if the name is shortened.
     is_cut: bool,
     item: Item,
-    /// The offset after it.
+    /// The offset after the child.
     end: u64,
 }
 
 impl Child {
-    /// Creates a child for a page of `most` characters. `name` is that of a member, a JSON string
-    /// as it is spelled, and `end` the offset after the child.
-    pub fn new(name: Option<String>, item: Item, end: u64, most: usize) -> Self {
-        let short = name.as_ref().and_then(|name| shortened_name(name, most));
+    /// Creates a child for a page of `max_chars` characters. `name` is the name of a member, as a
+    /// JSON string in the form it is written. `end` is the offset after the child.
+    pub fn new(name: Option<String>, item: Item, end: u64, max_chars: usize) -> Self {
+        let short = name.as_ref().and_then(|name| shortened_name(name, max_chars));
         Self { is_cut: short.is_some(), name: short.or(name), item, end }
     }
 
-    /// Characters that the child takes on a page, with what separates it from the next one.
+    /// Returns the number of characters that the child and its separator take on a page.
     pub fn chars(&self) -> usize {
         self.name.as_ref().map_or(0, |name| chars(name) + 1) + self.item.chars() + 1
     }
@@ -86,12 +85,12 @@ impl Child {
     }
 }
 
-/// A character: its text on a page, and its bytes in the value.
+/// A character: its text on a page, and its length in the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Character {
     text: String,
     bytes: usize,
-    /// True if it ends a line.
+    /// True if the character ends a line.
     line_end: bool,
 }
 
@@ -100,41 +99,41 @@ impl Character {
         Self { text: text.into(), bytes, line_end: false }
     }
 
-    /// Bytes of the value that the character takes.
+    /// Returns the number of bytes that the character takes in the value.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Returns the characters of a piece of a JSON string, as they are spelled. Escapes stay whole,
-    /// and two that make one character stay together.
+    /// Splits a part of a JSON string into characters, as written. An escape is one character, and
+    /// so are the two escapes of a surrogate pair.
     ///
-    /// A character that a piece cuts is left out, unless the piece is the last one. No more than
-    /// one over `most` are returned.
-    pub fn spelled(piece: &[u8], last: bool, most: usize) -> Vec<Self> {
+    /// A character that is cut at the end is omitted, unless the part is the last one. Returns at
+    /// most `max_chars + 1` characters.
+    pub fn escaped(piece: &[u8], last: bool, max_chars: usize) -> Vec<Self> {
         let mut units = Vec::new();
         let mut rest = piece;
-        while let Some((unit, after)) = rest.split_at_checked(spelled_length(rest)) {
-            if unit.is_empty() || units.len() > most {
+        while let Some((unit, after)) = rest.split_at_checked(char_length(rest)) {
+            if unit.is_empty() || units.len() > max_chars {
                 return units;
             }
             units.push(Self::new(String::from_utf8_lossy(unit), unit.len()));
             rest = after;
         }
         if last && !rest.is_empty() {
-            // It is cut within a character, which the check of the piece reports.
+            // The string ends within a character. The validation of the part reports that.
             units.push(Self::new(String::from_utf8_lossy(rest), rest.len()));
         }
         units
     }
 
-    /// Returns the characters of a piece of text, escaped as in a JSON string; no more than one
-    /// over `most`. Bytes that are not UTF-8 are replaced.
-    pub(super) fn decoded(piece: &[u8], last: bool, most: usize) -> Vec<Self> {
+    /// Splits a part of a text into characters, and escapes them as in a JSON string. Bytes that
+    /// are not UTF-8 are replaced. Returns at most `max_chars + 1` characters.
+    pub(super) fn decoded(piece: &[u8], last: bool, max_chars: usize) -> Vec<Self> {
         let mut units = Vec::new();
         let mut rest = piece.utf8_chunks().peekable();
         while let Some(chunk) = rest.next() {
             for c in chunk.valid().chars() {
-                if units.len() > most {
+                if units.len() > max_chars {
                     return units;
                 }
                 let mut text = String::new();
@@ -142,7 +141,7 @@ impl Character {
                 units.push(Self { text, bytes: c.len_utf8(), line_end: c == '\n' });
             }
             if let [first, ..] = chunk.invalid() {
-                // At the end of a piece that is not the last a character may be cut.
+                // A character may be cut at the end of a part, unless it is the last one.
                 let is_cut = !last && rest.peek().is_none() && chunk.invalid().len() < utf8_length(*first);
                 if !is_cut {
                     units.push(Self::new("\u{FFFD}", chunk.invalid().len()));
@@ -153,12 +152,12 @@ impl Character {
     }
 }
 
-/// Bytes of the character with which a piece of a JSON string begins; more than there are, if it is
-/// cut.
-fn spelled_length(rest: &[u8]) -> usize {
+/// Returns the length in bytes of the first character in a part of a JSON string. The length
+/// exceeds the part if the character is cut.
+fn char_length(rest: &[u8]) -> usize {
     match rest {
         [] => 0,
-        // The first half of a surrogate pair: the second one follows.
+        // A high surrogate: the escape of the low surrogate follows.
         [b'\\', b'u', b'd' | b'D', b'8'..=b'9' | b'a'..=b'b' | b'A'..=b'B', ..] => 12,
         [b'\\', b'u', ..] => 6,
         [b'\\', ..] => 2,
@@ -175,14 +174,14 @@ fn utf8_length(first: u8) -> usize {
     }
 }
 
-/// A page of one value, as `tool_outputs.read` shows it:
-/// `{"path": …, "kind": …, "size": {…}, "content": …}`.
+/// A page of one value, in the form of `tool_outputs.read`: `{"path": …, "kind": …, "size": {…},
+/// "content": …}`.
 ///
 /// ```
 /// use trommel_toolbox::outputs::{Character, Content, Head, Position, ValuePage};
 ///
 /// let head = Head { path: "$.name", kind: "string", bytes: 102, items: None };
-/// let content = Content::Characters(Character::spelled(&[b'x'; 100], true, 100), 100);
+/// let content = Content::Characters(Character::escaped(&[b'x'; 100], true, 100), 100);
 /// let cursor = |position: Position| format!("from-{}", position.at);
 /// let page = ValuePage::new(&head, content, Position::default(), &cursor);
 /// let text = r#"{"path":"$.name","kind":"string","size":{"bytes":102},"content":"xxx…","truncated":{"reason":"max_chars","returned":3,"next":"from-3"}}"#;
@@ -190,18 +189,18 @@ fn utf8_length(first: u8) -> usize {
 /// ```
 pub struct ValuePage<'a> {
     head: String,
-    /// Children of the value.
+    /// The number of the value's children.
     items: u64,
     content: Content,
     start: Position,
     cursor: &'a dyn Fn(Position) -> String,
-    /// Why there may be more, apart from what there is no room for.
+    /// The reason why reading stopped early, if it did.
     end: Option<Reason>,
 }
 
 impl<'a> ValuePage<'a> {
-    /// Creates a page of `content`, which begins at `start`. `cursor` writes the cursor that
-    /// continues from a position.
+    /// Creates a page of `content`, which starts at `start`. `cursor` encodes the position from
+    /// which the next page continues.
     pub fn new(
         head: &Head<'_>,
         content: Content,
@@ -211,42 +210,42 @@ impl<'a> ValuePage<'a> {
         Self { head: head.text(), items: head.items.unwrap_or(0), content, start, cursor, end: None }
     }
 
-    /// The same, where the work ended early.
+    /// Sets the reason why reading stopped early.
     pub(super) fn ended(self, end: Option<Reason>) -> Self {
         Self { end, ..self }
     }
 
-    /// Returns the text with as much of the content as `most` characters hold. A page of text ends
-    /// with a line, if it can.
+    /// Returns the text with as much of the content as fits into `max_chars` characters. A page of
+    /// text ends at a line break if possible.
     ///
     /// # Errors
-    /// If not even one child or character fits.
-    pub fn fit(&self, most: usize) -> Result<String, TooSmall> {
+    /// Returns an error if not even one child or character fits.
+    pub fn fit(&self, max_chars: usize) -> Result<String, PageTooSmall> {
         let has_lines =
             matches!(&self.content, Content::Characters(units, _) if units.iter().any(|unit| unit.line_end));
-        let shown = if has_lines { fitting(self, most) } else { None };
+        let shown = if has_lines { fitting(self, max_chars) } else { None };
         match shown.and_then(|shown| self.last_line(shown)) {
             Some(shown) => Ok(self.text(shown, None)),
-            None => fit(self, most),
+            None => fit(self, max_chars),
         }
     }
 
-    /// The number of children after the first `shown` of this page.
+    /// Returns the number of children after the first `shown` of this page.
     fn left(&self, shown: usize) -> u64 {
         self.items.saturating_sub(self.start.index + shown as u64)
     }
 
-    /// The offset after the first `shown` characters.
-    fn behind(&self, shown: &[Character]) -> u64 {
+    /// Returns the offset after the characters in `shown`.
+    fn offset_after(&self, shown: &[Character]) -> u64 {
         self.start.at + shown.iter().map(|unit| unit.bytes as u64).sum::<u64>()
     }
 
-    /// Returns the number of characters up to the last line end among the first `shown`, if those
-    /// are not all.
+    /// Returns the number of characters up to the last line break among the first `shown`. Returns
+    /// `None` if those complete the value.
     fn last_line(&self, shown: usize) -> Option<usize> {
         let Content::Characters(units, until) = &self.content else { return None };
         let units = &units[..shown];
-        if self.behind(units) >= *until {
+        if self.offset_after(units) >= *until {
             return None;
         }
         units.iter().rposition(|unit| unit.line_end).map(|at| at + 1)
@@ -258,7 +257,7 @@ impl<'a> ValuePage<'a> {
         is_object: bool,
         first: Option<&str>,
         out: &mut String,
-    ) -> Option<Cut> {
+    ) -> Option<Truncation> {
         out.push(if is_object { '{' } else { '[' });
         for (at, child) in shown.iter().enumerate() {
             child.push(at, first, out);
@@ -271,11 +270,11 @@ impl<'a> ValuePage<'a> {
             let _ = write!(out, r#"{open}"$more":{left}{close}"#);
         }
         out.push(if is_object { '}' } else { ']' });
-        self.cut(shown, first.is_some())
+        self.truncation(shown, first.is_some())
     }
 
-    /// What a page of children says of itself, unless it has everything.
-    fn cut(&self, shown: &[Child], marked: bool) -> Option<Cut> {
+    /// Returns the `truncated` member of a page of children, unless the page completes the value.
+    fn truncation(&self, shown: &[Child], marked: bool) -> Option<Truncation> {
         let returned = shown.len() as u64;
         let position = |last: &Child| Position { index: self.start.index + returned, at: last.end };
         let last = if self.left(shown.len()) > 0 { shown.last() } else { None };
@@ -283,10 +282,10 @@ impl<'a> ValuePage<'a> {
         let marked = marked || shown.iter().any(|child| child.is_cut || child.item.is_large());
         match self.end {
             Some(Reason::Damage) if shown.len() == self.len() => {
-                Some(Cut { reason: Reason::Damage, returned, next: None })
+                Some(Truncation { reason: Reason::Damage, returned, next: None })
             }
-            Some(reason) if shown.len() == self.len() => Some(Cut { reason, returned, next }),
-            _ if next.is_some() || marked => Some(Cut { reason: Reason::MaxChars, returned, next }),
+            Some(reason) if shown.len() == self.len() => Some(Truncation { reason, returned, next }),
+            _ if next.is_some() || marked => Some(Truncation { reason: Reason::MaxChars, returned, next }),
             _ => None,
         }
     }
@@ -297,18 +296,18 @@ impl<'a> ValuePage<'a> {
         until: u64,
         first: Option<&str>,
         out: &mut String,
-    ) -> Option<Cut> {
+    ) -> Option<Truncation> {
         out.push('"');
         for (at, unit) in shown.iter().enumerate() {
             out.push_str(unit_text(at, &unit.text, first));
         }
-        let at = self.behind(shown);
+        let at = self.offset_after(shown);
         let is_cut = at < until;
         if is_cut && !shown.last().is_some_and(|unit| unit.line_end) {
             out.push('…');
         }
         out.push('"');
-        is_cut.then(|| Cut {
+        is_cut.then(|| Truncation {
             reason: Reason::MaxChars,
             returned: shown.len() as u64,
             next: Some(Next::Cursor((self.cursor)(Position { index: 0, at }))),
@@ -340,7 +339,7 @@ impl Head<'_> {
     }
 }
 
-impl Sheet for ValuePage<'_> {
+impl PagedAnswer for ValuePage<'_> {
     fn len(&self) -> usize {
         match &self.content {
             Content::Members(children) | Content::Elements(children) => children.len(),
@@ -349,7 +348,7 @@ impl Sheet for ValuePage<'_> {
         }
     }
 
-    fn least(&self, unit: usize) -> usize {
+    fn min_chars(&self, unit: usize) -> usize {
         match &self.content {
             Content::Members(children) | Content::Elements(children) => children[unit].item.chars(),
             Content::Characters(units, _) => chars(&units[unit].text),
@@ -368,7 +367,7 @@ impl Sheet for ValuePage<'_> {
             Content::Whole(item) => {
                 out.push_str(unit_text(0, item.text(), first));
                 let is_cut = first.is_some() || item.is_large();
-                is_cut.then_some(Cut { reason: Reason::MaxChars, returned: 0, next: None })
+                is_cut.then_some(Truncation { reason: Reason::MaxChars, returned: 0, next: None })
             }
         };
         if let Some(cut) = cut {
@@ -378,11 +377,13 @@ impl Sheet for ValuePage<'_> {
         out
     }
 
-    fn stand_in(&self, room: usize) -> Option<String> {
+    fn stand_in(&self, max_chars: usize) -> Option<String> {
         match &self.content {
-            Content::Members(children) | Content::Elements(children) => children.first()?.item.mark(room),
+            Content::Members(children) | Content::Elements(children) => {
+                children.first()?.item.mark(max_chars)
+            }
             Content::Characters(..) => None,
-            Content::Whole(item) => item.mark(room),
+            Content::Whole(item) => item.mark(max_chars),
         }
     }
 }
@@ -396,22 +397,22 @@ mod tests {
     }
 
     #[test]
-    fn escapes_stay_whole() {
+    fn escapes_are_not_split() {
         let piece = r"aü\n\u00e9\ud83d\ude00\\😀".as_bytes();
         assert_eq!(
-            texts(&Character::spelled(piece, true, 99)),
+            texts(&Character::escaped(piece, true, 99)),
             ["a", "ü", r"\n", r"\u00e9", r"\ud83d\ude00", r"\\", "😀"]
         );
         for cut in 0..=piece.len() {
-            let units = Character::spelled(&piece[..cut], false, 99);
+            let units = Character::escaped(&piece[..cut], false, 99);
             let length: usize = units.iter().map(Character::bytes).sum();
-            let again = [units, Character::spelled(&piece[length..], true, 99)].concat();
-            assert_eq!(again, Character::spelled(piece, true, 99), "{cut}");
+            let again = [units, Character::escaped(&piece[length..], true, 99)].concat();
+            assert_eq!(again, Character::escaped(piece, true, 99), "{cut}");
         }
     }
 
     #[test]
-    fn text_is_decoded_and_what_is_malformed_replaced() {
+    fn text_is_decoded_and_malformed_bytes_replaced() {
         let piece = "a\n\u{1b}ü".as_bytes();
         assert_eq!(texts(&Character::decoded(piece, true, 99)), ["a", r"\n", r"\u001b", "ü"]);
         assert_eq!(texts(&Character::decoded(b"a\xFF\xC3", true, 99)), ["a", "\u{FFFD}", "\u{FFFD}"]);

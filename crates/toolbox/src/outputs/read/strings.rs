@@ -1,4 +1,4 @@
-//! Pages of strings and texts: as many characters as fit, from any of them on.
+//! Pages of strings and texts: as many characters as fit, starting at any of them.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -7,63 +7,65 @@ use trommel_store::Stored;
 use trommel_tool::Failure;
 
 use super::page::{Character, Content, Position};
-use super::value::{Answer, Located, Place, Reading, What};
+use super::value::{Answer, Located, PageReader, PageStart, ValueType};
 use crate::outputs::source::Source;
 
-impl Reading<'_> {
-    /// A page of a string of a JSON payload, in its own spelling.
-    pub(super) fn string(&self, source: &Source<'_>, place: &Place, read: &mut u64) -> Answer {
-        let Located { start, end, .. } = place.value;
-        let at = place.position.at.max(start + 1);
+impl PageReader<'_> {
+    /// Returns a page of a JSON string, with its characters as written.
+    pub(super) fn string(&self, source: &Source<'_>, page_start: &PageStart, read: &mut u64) -> Answer {
+        let Located { start, end, .. } = page_start.value;
+        let at = page_start.position.at.max(start + 1);
         let until = end.saturating_sub(1).max(at);
-        let wanted = self.wanted(at, until);
-        let piece = source.values().and_then(|mut values| Ok(values.bytes(wanted)?.to_vec()));
-        let piece = piece.map_err(|error| self.asked.doing.read(&error, None))?;
-        *read += wanted.len();
-        let units = Character::spelled(&piece, wanted.end == until, self.asked.max_chars);
+        let span = self.span_to_read(at, until);
+        let piece = source.values().and_then(|mut values| Ok(values.bytes(span)?.to_vec()));
+        let piece = piece.map_err(|error| self.subject.action.read(&error, None))?;
+        *read += span.len();
+        let units = Character::escaped(&piece, span.end == until, self.subject.max_chars);
+        // Only complete characters are validated: the part may end within an escape.
         let length: usize = units.iter().map(Character::bytes).sum();
-        check(&piece[..length], at).map_err(|error| self.asked.doing.read(&error, None))?;
-        let place = Place { position: Position { index: 0, at }, value: place.value };
-        self.page(&place, Content::Characters(units, until), None)
+        check(&piece[..length], at).map_err(|error| self.subject.action.read(&error, None))?;
+        let page_start = PageStart { position: Position { index: 0, at }, value: page_start.value };
+        self.page(&page_start, Content::Characters(units, until), None)
     }
 
-    /// A page of a payload that is not JSON.
-    pub(super) fn text(&self, stored: &Stored, place: Option<Place>, read: &mut u64) -> Answer {
+    /// Returns a page of a payload that is not JSON.
+    pub(super) fn text(&self, stored: &Stored, page_start: Option<PageStart>, read: &mut u64) -> Answer {
         if self.query.segments().iter().len() > 0 {
             let why = "it is text, not JSON, and has no paths; leave out `path`, or pass $";
-            return Err(self.asked.doing.refuse("not_json", why));
+            return Err(self.subject.action.refuse("not_json", why));
         }
         let end = stored.size_bytes;
-        let value = Located { what: What::Text, start: 0, end, items: None };
-        let place = place.unwrap_or(Place::start(value));
-        let wanted = self.wanted(place.position.at, end);
-        let piece = self.piece(stored, wanted)?;
-        *read += wanted.len();
-        let units = Character::decoded(&piece, wanted.end == end, self.asked.max_chars);
-        self.page(&place, Content::Characters(units, end), None)
+        let value = Located { value_type: ValueType::Text, start: 0, end, items: None };
+        let page_start = page_start.unwrap_or(PageStart::start(value));
+        let span = self.span_to_read(page_start.position.at, end);
+        let piece = self.read_text(stored, span)?;
+        *read += span.len();
+        let units = Character::decoded(&piece, span.end == end, self.subject.max_chars);
+        self.page(&page_start, Content::Characters(units, end), None)
     }
 
-    fn piece(&self, stored: &Stored, wanted: Span) -> std::result::Result<Vec<u8>, Failure> {
-        let doing = self.asked.doing;
-        let mut payload = self.shared.store.payload(stored).map_err(|error| doing.store(&error))?;
+    fn read_text(&self, stored: &Stored, span: Span) -> std::result::Result<Vec<u8>, Failure> {
+        let action = self.subject.action;
+        let mut payload = self.shared.store.payload(stored).map_err(|error| action.store(&error))?;
         let mut piece = Vec::new();
         let mut load = || {
-            payload.seek(SeekFrom::Start(wanted.start))?;
-            (&mut payload).take(wanted.len()).read_to_end(&mut piece)
+            payload.seek(SeekFrom::Start(span.start))?;
+            (&mut payload).take(span.len()).read_to_end(&mut piece)
         };
         let load: io::Result<usize> = load();
-        load.map_err(|error| doing.read(&Error::io(error, wanted.start), None))?;
+        load.map_err(|error| action.read(&Error::io(error, span.start), None))?;
         Ok(piece)
     }
 
-    /// The part of a text that a page may need: no character takes more bytes than an escape.
-    fn wanted(&self, at: u64, until: u64) -> Span {
-        const LONGEST: u64 = 12;
-        Span::new(at, until.min(at + (self.asked.max_chars as u64 + 1) * LONGEST))
+    /// Returns the span of a text that a page may need. No character takes more bytes than a pair
+    /// of escapes.
+    fn span_to_read(&self, at: u64, until: u64) -> Span {
+        const MAX_CHAR_BYTES: u64 = 12;
+        Span::new(at, until.min(at + (self.subject.max_chars as u64 + 1) * MAX_CHAR_BYTES))
     }
 }
 
-/// Checks that a piece of a string is valid.
+/// Validates a part of a JSON string that starts at offset `at`.
 fn check(piece: &[u8], at: u64) -> Result<()> {
     let mut string = vec![b'"'];
     string.extend_from_slice(piece);
@@ -79,10 +81,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_checked_at_their_offset() {
+    fn validation_errors_have_absolute_offsets() {
         let piece = r"aü\n\u00e9\ud83d\ude00\\😀".as_bytes();
         for cut in 0..=piece.len() {
-            let units = Character::spelled(&piece[..cut], false, 99);
+            let units = Character::escaped(&piece[..cut], false, 99);
             let length: usize = units.iter().map(Character::bytes).sum();
             check(&piece[..length], 0).unwrap();
         }

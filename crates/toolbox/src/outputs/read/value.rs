@@ -1,4 +1,4 @@
-//! A value that is read, how far, and the page that is made of it.
+//! The location of a value, the position in it, and the page that starts there.
 
 use trommel::path::Query;
 use trommel::reader::Kind;
@@ -9,40 +9,40 @@ use crate::outputs::cache::Cache;
 use crate::outputs::cursor::Binding;
 use crate::outputs::job::Job;
 use crate::outputs::page::Reason;
-use crate::outputs::shared::{Asked, Shared};
+use crate::outputs::shared::{CallSubject, Shared};
 
-/// A value that was found.
+/// The location and size of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Located {
-    pub(super) what: What,
+    pub(super) value_type: ValueType,
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Elements, members or records.
+    /// The number of elements, members, or records.
     pub(super) items: Option<u64>,
 }
 
 impl Located {
     pub(super) fn head<'a>(&self, path: &'a str) -> Head<'a> {
-        Head { path, kind: self.what.name(), bytes: self.end - self.start, items: self.items }
+        Head { path, kind: self.value_type.name(), bytes: self.end - self.start, items: self.items }
     }
 }
 
-/// The type of a value.
+/// The type of a value that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum ValueType {
     Array,
     Object,
     String,
     Number,
     Bool,
     Null,
-    /// A stream of records, all of it.
+    /// A whole stream of records.
     Records,
     /// A payload that is not JSON.
     Text,
 }
 
-impl What {
+impl ValueType {
     const ALL: [Self; 8] = [
         Self::Array,
         Self::Object,
@@ -55,7 +55,7 @@ impl What {
     ];
 
     fn of(number: u64) -> Option<Self> {
-        Self::ALL.into_iter().find(|what| *what as u64 == number)
+        Self::ALL.into_iter().find(|value_type| *value_type as u64 == number)
     }
 
     fn name(self) -> &'static str {
@@ -72,7 +72,7 @@ impl What {
     }
 }
 
-impl From<Kind> for What {
+impl From<Kind> for ValueType {
     fn from(kind: Kind) -> Self {
         match kind {
             Kind::Array => Self::Array,
@@ -85,55 +85,62 @@ impl From<Kind> for What {
     }
 }
 
-/// A value, and how far it was read.
+/// A value, and the position in it where a page starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PageStart {
     pub(super) value: Located,
     pub(super) position: Position,
 }
 
-impl Place {
-    /// The beginning of a value.
+impl PageStart {
+    /// Starts at the beginning of a value.
     pub(super) fn start(value: Located) -> Self {
         Self { position: Position { index: 0, at: value.start }, value }
     }
 
-    /// Reads a place from the numbers of a cursor.
+    /// Decodes the numbers of a cursor.
     pub(super) fn of(numbers: &[u64]) -> Option<Self> {
-        let [what, start, length, items, index, passed] = *numbers else { return None };
-        let value =
-            Located { what: What::of(what)?, start, end: start + length, items: items.checked_sub(1) };
+        let [value_type, start, length, items, index, passed] = *numbers else { return None };
+        let value = Located {
+            value_type: ValueType::of(value_type)?,
+            start,
+            end: start + length,
+            // Encoded plus one, so that 0 represents `None`.
+            items: items.checked_sub(1),
+        };
         Some(Self { value, position: Position { index, at: start + passed } })
     }
 
-    /// The numbers of a cursor.
+    /// Encodes the numbers of a cursor.
     pub(super) fn numbers(&self) -> [u64; 6] {
-        let Self { value: Located { what, start, end, items }, position: Position { index, at } } = *self;
-        [what as u64, start, end - start, items.map_or(0, |items| items + 1), index, at - start]
+        let Self { value: Located { value_type, start, end, items }, position: Position { index, at } } =
+            *self;
+        [value_type as u64, start, end - start, items.map_or(0, |items| items + 1), index, at - start]
     }
 }
 
-/// A page of an answer, or why there is none.
+/// The result of reading a page.
 pub(super) type Answer = Result<Output, Failure>;
 
-/// A page that is made.
-pub(super) struct Reading<'a> {
+/// One call of `tool_outputs.read`.
+pub(super) struct PageReader<'a> {
     pub(super) shared: &'a Shared,
-    pub(super) places: &'a Cache<Located>,
-    pub(super) asked: Asked<'a>,
+    pub(super) locations: &'a Cache<Located>,
+    pub(super) subject: CallSubject<'a>,
     pub(super) path: &'a str,
     pub(super) query: &'a Query,
     pub(super) binding: &'a Binding,
     pub(super) job: &'a Job,
 }
 
-impl Reading<'_> {
-    /// Returns the page of a place, with as much of its content as fits.
-    pub(super) fn page(&self, place: &Place, content: Content, end: Option<Reason>) -> Answer {
-        let cursor =
-            |position: Position| self.binding.cursor(&Place { position, value: place.value }.numbers());
-        let head = place.value.head(self.path);
-        let page = ValuePage::new(&head, content, place.position, &cursor).ended(end);
-        self.asked.written(page.fit(self.asked.max_chars))
+impl PageReader<'_> {
+    /// Writes the page that starts at a position, with as much of its content as fits.
+    pub(super) fn page(&self, page_start: &PageStart, content: Content, end: Option<Reason>) -> Answer {
+        let cursor = |position: Position| {
+            self.binding.cursor(&PageStart { position, value: page_start.value }.numbers())
+        };
+        let head = page_start.value.head(self.path);
+        let page = ValuePage::new(&head, content, page_start.position, &cursor).ended(end);
+        self.subject.written(page.fit(self.subject.max_chars))
     }
 }

@@ -1,5 +1,5 @@
-//! Drawing: one pass over the population that remembers where the items stand, and none of their
-//! values.
+//! The drawing pass: draws a sample from a population, and records the location of each item but
+//! not its value.
 
 use std::cell::RefCell;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -16,109 +16,109 @@ use crate::outputs::job::Job;
 use crate::outputs::mark::of_record;
 use crate::outputs::source::Source;
 
-/// How to draw.
+/// The sampling method.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rule<'q> {
     Random,
     First,
     Last,
     Stride(NonZeroU64),
-    /// Evenly from a population of so many.
+    /// Evenly spaced items of a population of this size.
     Spread(u64),
     Groups(&'q Query),
 }
 
-/// What is drawn from.
+/// The population to draw from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Population {
-    /// The values that the query selects; the records, when it is `$`.
+    /// The values that the query selects. For `$` in a stream, its records.
     Nodes,
-    /// The elements of the array that it selects.
+    /// The elements of the array that the query selects.
     Elements,
 }
 
-/// What was drawn.
+/// A sample.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Drawn {
-    pub(super) items: Vec<Picked>,
+pub(crate) struct DrawnSample {
+    pub(super) items: Vec<DrawnItem>,
     pub(super) total: u64,
     pub(super) strata: Option<Vec<Group>>,
-    /// Bytes that were read for it.
+    /// The number of bytes read to draw it.
     pub(super) read: u64,
 }
 
-/// An item that was drawn.
+/// An item of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Picked {
+pub(super) struct DrawnItem {
     pub(super) index: u64,
-    pub(super) place: Place,
+    pub(super) location: ItemLocation,
 }
 
-/// Where an item stands.
+/// The location of an item.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ItemLocation {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Its path, if it is at least [`Wanted::long`] bytes long.
+    /// The path of the item, if it takes at least [`DrawRequest::long`] bytes.
     pub(super) path: Option<String>,
 }
 
 /// A group of a stratified sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Group {
-    /// What its items have in common; nothing where they have no such value.
+    /// The value that the items have in common. `None` if they have no such value.
     pub(super) value: Option<String>,
     pub(super) total: u64,
     pub(super) sampled: u64,
 }
 
-impl Drawn {
-    /// Bytes of memory, roughly.
+impl DrawnSample {
+    /// Returns the approximate memory use in bytes.
     pub(super) fn weight(&self) -> usize {
-        let paths = self.items.iter().map(|item| item.place.path.as_ref().map_or(0, String::len) + 64);
+        let paths = self.items.iter().map(|item| item.location.path.as_ref().map_or(0, String::len) + 64);
         let groups = self.strata.iter().flatten();
         paths.chain(groups.map(|group| group.value.as_ref().map_or(0, String::len) + 64)).sum()
     }
 }
 
-/// What was asked for.
+/// A request to draw a sample.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted<'q> {
+pub(super) struct DrawRequest<'q> {
     pub(super) query: &'q Query,
-    /// Drops records.
+    /// The filter that drops records.
     pub(super) filter: Option<&'q RecordFilter>,
     pub(super) population: Population,
     pub(super) rule: Rule<'q>,
     pub(super) size: NonZeroUsize,
     pub(super) seed: Seed,
-    /// The size of the population, where it is known.
+    /// The size of the population, if it is known.
     pub(super) total: Option<u64>,
-    /// The bytes from which on an item's path is kept, for its mark.
+    /// The length in bytes from which on the path of an item is recorded. Its mark needs the path.
     pub(super) long: u64,
 }
 
-/// Draws.
-pub(super) fn draw(source: &Source<'_>, job: &Job, wanted: Wanted<'_>) -> Result<Drawn, Error> {
+/// Draws a sample in a single pass.
+pub(super) fn draw(source: &Source<'_>, job: &Job, request: DrawRequest<'_>) -> Result<DrawnSample, Error> {
     let config = Config::new().validation(Validation::Structural);
     let mut cursor = source.cursor(&config, job.monitor(source.stored.size_bytes))?;
-    let plan = wanted.plan(source.duplicates());
+    let plan = request.plan(source.duplicates());
     let mut wants = Wants::default();
     wants.location = true;
     wants.leave = vec![true, false];
     let mut scratch = Scratch::new();
     let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
-    let mut drawing = Drawing {
-        wanted,
-        drawer: Drawer::new(&wanted, source.duplicates()),
+    let mut run = DrawRun {
+        request,
+        sampler: Sampler::new(&request, source.duplicates()),
         open: Vec::new(),
         stream: source.is_stream(),
     };
     let mut steps = 0_u32;
-    while !drawing.is_decided()
+    while !run.is_decided()
         && matcher.next_record().map_err(|error| in_record(error.into(), &matcher, source))?
     {
-        drawing.open.clear();
-        if let Some(filter) = wanted.filter
+        run.open.clear();
+        if let Some(filter) = request.filter
             && !matcher.keeps_record(filter).map_err(|error| in_record(error.into(), &matcher, source))?
         {
             let skipped = matcher.cursor_mut().skip_value();
@@ -126,21 +126,23 @@ pub(super) fn draw(source: &Source<'_>, job: &Job, wanted: Wanted<'_>) -> Result
             continue;
         }
         while let Some(step) = matcher.advance().map_err(|error| in_record(error.into(), &matcher, source))? {
-            drawing.step(step, &mut matcher).map_err(|error| in_record(error, &matcher, source))?;
+            run.step(step, &mut matcher).map_err(|error| in_record(error, &matcher, source))?;
             steps = steps.wrapping_add(1);
+            // Matches may follow each other closely, and the monitor runs only when the window
+            // moves.
             if steps.is_multiple_of(1024) && job.is_over() {
                 return Err(reader::Error::plain(ErrorKind::Cancelled, matcher.start()).into());
             }
-            if matches!(step, Step::Leave { .. }) && drawing.is_decided() {
+            if matches!(step, Step::Leave { .. }) && run.is_decided() {
                 break;
             }
         }
     }
     let read = matcher.cursor().offset();
-    Ok(Drawn { read, ..drawing.finish() })
+    Ok(DrawnSample { read, ..run.finish() })
 }
 
-/// An error with the record of a stream that it happened in.
+/// Adds the current record to an error in a stream.
 fn in_record(error: Error, matcher: &Matcher<'_, '_>, source: &Source<'_>) -> Error {
     match error {
         Error::Read { error, record: None } if source.is_stream() => {
@@ -150,9 +152,9 @@ fn in_record(error: Error, matcher: &Matcher<'_, '_>, source: &Source<'_>) -> Er
     }
 }
 
-impl Wanted<'_> {
-    /// The population is the first query. A second one sees to it that elements are those of
-    /// arrays.
+impl DrawRequest<'_> {
+    /// Compiles the queries. The first one selects the population. For elements, the second one
+    /// selects their parent, to verify that it is an array.
     fn plan(&self, duplicates: Duplicates) -> Plan {
         let options = PlanOptions::new().duplicates(duplicates);
         let query = self.query.clone();
@@ -166,20 +168,20 @@ impl Wanted<'_> {
     }
 }
 
-/// A candidate's place, filled in when its end is seen.
-type Slot = Rc<RefCell<Place>>;
+/// The location of a candidate, which is filled in at the candidate's end.
+type Slot = Rc<RefCell<ItemLocation>>;
 
-struct Drawing<'q> {
-    wanted: Wanted<'q>,
-    drawer: Drawer,
-    /// The candidates that were entered and not yet left, outermost first; those that lost are not
-    /// there.
+struct DrawRun<'q> {
+    request: DrawRequest<'q>,
+    sampler: Sampler,
+    /// The candidates that were entered and not yet left, outermost first. `None` for a candidate
+    /// that was not drawn.
     open: Vec<Option<Slot>>,
     stream: bool,
 }
 
 #[expect(clippy::large_enum_variant, reason = "one a sample")]
-enum Drawer {
+enum Sampler {
     Random(Reservoir<Slot>),
     First(First<Slot>),
     Last(Last<Slot>),
@@ -191,15 +193,14 @@ struct Stratified {
     strata: Strata<Option<String>, Slot>,
     plan: Plan,
     scratch: Scratch,
-    /// What the last candidate is grouped by, without white space; empty where it has no such
-    /// value.
+    /// The group value of the last candidate, without white space. Empty if it has no such value.
     key: Vec<u8>,
 }
 
-impl Drawer {
-    fn new(wanted: &Wanted<'_>, duplicates: Duplicates) -> Self {
-        let Wanted { size, seed, .. } = *wanted;
-        match wanted.rule {
+impl Sampler {
+    fn new(request: &DrawRequest<'_>, duplicates: Duplicates) -> Self {
+        let DrawRequest { size, seed, .. } = *request;
+        match request.rule {
             Rule::Random => Self::Random(Reservoir::new(size, seed)),
             Rule::First => Self::First(First::new(size)),
             Rule::Last => Self::Last(Last::new(size)),
@@ -220,13 +221,13 @@ impl Drawer {
     }
 }
 
-impl Drawing<'_> {
+impl DrawRun<'_> {
     fn step(&mut self, step: Step, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         match step {
             Step::Enter { query, times } if query.index() == 0 => self.enter(times, matcher),
             Step::Enter { .. } => match matcher.kind() {
                 Some(kind) if kind != Kind::Array => {
-                    Err(Error::NotAnArray { query: self.wanted.query.shorthand(), kind })
+                    Err(Error::NotAnArray { query: self.request.query.shorthand(), kind })
                 }
                 _ => Ok(()),
             },
@@ -238,56 +239,57 @@ impl Drawing<'_> {
         }
     }
 
-    /// A candidate is entered; it stands in the population `times`.
+    /// Offers a candidate that was entered. It is in the population `times` times.
     fn enter(&mut self, times: u64, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         let mut slot = None;
         let mut make = || Rc::clone(slot.get_or_insert_with(Slot::default));
-        match &mut self.drawer {
-            Drawer::Random(drawer) => drawer.offer_all(times, &mut make),
-            Drawer::First(drawer) => drawer.offer_all(times, &mut make),
-            Drawer::Systematic(drawer) => drawer.offer_all(times, &mut make),
-            Drawer::Last(drawer) => drawer.offer_all(times, &mut make),
-            Drawer::Stratified(drawer) => drawer.offer(times, matcher, &mut make)?,
+        match &mut self.sampler {
+            Sampler::Random(sampler) => sampler.offer_all(times, &mut make),
+            Sampler::First(sampler) => sampler.offer_all(times, &mut make),
+            Sampler::Systematic(sampler) => sampler.offer_all(times, &mut make),
+            Sampler::Last(sampler) => sampler.offer_all(times, &mut make),
+            Sampler::Stratified(sampler) => sampler.offer(times, matcher, &mut make)?,
         }
         self.open.push(slot);
         Ok(())
     }
 
-    /// The innermost candidate is left.
+    /// Records the location of the innermost candidate, which was left.
     fn leave(&mut self, span: Span, matcher: &Matcher<'_, '_>) {
         let Some(Some(slot)) = self.open.pop() else { return };
-        let path = (span.len() >= self.wanted.long).then(|| {
+        let path = (span.len() >= self.request.long).then(|| {
             let location = matcher.location().to_string();
             if self.stream { of_record(matcher.cursor().record(), &location) } else { location }
         });
-        slot.replace(Place { start: span.start, end: span.end, path });
+        slot.replace(ItemLocation { start: span.start, end: span.end, path });
     }
 
-    /// Whether neither the sample nor the size of the population can change.
+    /// True if neither the sample nor the size of the population can change anymore.
     fn is_decided(&self) -> bool {
-        self.wanted.total.is_some()
+        self.request.total.is_some()
             && self.open.is_empty()
-            && match &self.drawer {
-                Drawer::First(drawer) => drawer.is_decided(),
-                Drawer::Systematic(drawer) => drawer.is_decided(),
-                Drawer::Random(_) | Drawer::Last(_) | Drawer::Stratified(_) => false,
+            && match &self.sampler {
+                Sampler::First(sampler) => sampler.is_decided(),
+                Sampler::Systematic(sampler) => sampler.is_decided(),
+                Sampler::Random(_) | Sampler::Last(_) | Sampler::Stratified(_) => false,
             }
     }
 
-    fn finish(self) -> Drawn {
-        let (sample, strata) = match self.drawer {
-            Drawer::Random(drawer) => (drawer.into_sample(), None),
-            Drawer::First(drawer) => (drawer.into_sample(), None),
-            Drawer::Last(drawer) => (drawer.into_sample(), None),
-            Drawer::Systematic(drawer) => (drawer.into_sample(), None),
-            Drawer::Stratified(drawer) => {
-                let drawn = drawer.strata.into_sample();
+    fn finish(self) -> DrawnSample {
+        let (sample, strata) = match self.sampler {
+            Sampler::Random(sampler) => (sampler.into_sample(), None),
+            Sampler::First(sampler) => (sampler.into_sample(), None),
+            Sampler::Last(sampler) => (sampler.into_sample(), None),
+            Sampler::Systematic(sampler) => (sampler.into_sample(), None),
+            Sampler::Stratified(sampler) => {
+                let drawn = sampler.strata.into_sample();
                 (drawn.sample, Some(drawn.strata.into_iter().map(group).collect()))
             }
         };
         let Sample { items, seen, .. } = sample;
-        let items = items.into_iter().map(|Item { index, value }| Picked { index, place: value.take() });
-        Drawn { items: items.collect(), total: self.wanted.total.unwrap_or(seen), strata, read: 0 }
+        let items =
+            items.into_iter().map(|Item { index, value }| DrawnItem { index, location: value.take() });
+        DrawnSample { items: items.collect(), total: self.request.total.unwrap_or(seen), strata, read: 0 }
     }
 }
 
@@ -296,8 +298,8 @@ fn group(stratum: Stratum<Option<String>>) -> Group {
     Group { value: label, total, sampled }
 }
 
-/// Bytes of what items are grouped by.
-const KEY: usize = trommel::Sample::STRATUM_BYTES;
+/// The maximum length of a group value in bytes.
+const MAX_KEY_BYTES: usize = trommel::Sample::STRATUM_BYTES;
 
 impl Stratified {
     fn offer(
@@ -306,13 +308,13 @@ impl Stratified {
         matcher: &mut Matcher<'_, '_>,
         make: &mut dyn FnMut() -> Slot,
     ) -> Result<(), Error> {
-        let span = matcher.look(&self.plan, &mut self.scratch)?;
+        let span = matcher.find_first(&self.plan, &mut self.scratch)?;
         self.key.clear();
         if let Some(bytes) = span.and_then(|span| matcher.cursor().bytes(span)) {
             compact(bytes, &mut self.key);
         }
-        if self.key.len() > KEY {
-            let limit = Limit::Other("the length of what items are grouped by", KEY as u64);
+        if self.key.len() > MAX_KEY_BYTES {
+            let limit = Limit::Other("the length of what items are grouped by", MAX_KEY_BYTES as u64);
             let offset = span.map_or(0, |span| span.start);
             return Err(reader::Error::plain(ErrorKind::Limit(limit), offset).into());
         }

@@ -9,7 +9,7 @@ use super::{Bytes, Source};
 
 /// R7: values that are far apart do not bring the whole file into memory.
 #[test]
-fn places_far_apart_take_no_memory() {
+fn r7_distant_reads_release_memory() {
     // Nothing else in this process maps files of that length.
     let resident = || {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();

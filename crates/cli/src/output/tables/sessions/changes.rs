@@ -1,19 +1,21 @@
-//! What was changed in a session, or would be, and what is wrong with it: in sentences.
+//! Reports about changes, previews, and faults of a session, in sentences.
 
 use std::fmt::Write;
 
 #[cfg(feature = "cloud")]
 use trommel_blocks::{SessionOutcome, SyncReport};
-use trommel_session::{Diagnosis, IncompleteTurn, Repaired, Rewound, SessionSync, SyncStatus, Undone};
+use trommel_session::{
+    Diagnosis, IncompleteTurn, RepairReport, RewindReport, SessionSync, SyncStatus, UndoReport,
+};
 
 use super::{Clock, NAME, counted};
 use crate::output::escape;
 
-/// Ids and turns that are told one by one.
-const TOLD: usize = 5;
+/// The maximum number of IDs or turns to list.
+const MAX_LISTED: usize = 5;
 
-/// What a rewind did, or would do; `given` is the session as it was asked for.
-pub(crate) fn rewound(rewound: &Rewound, given: &str) -> String {
+/// Reports a rewind or its preview. `given` is the session argument.
+pub(crate) fn rewound(rewound: &RewindReport, given: &str) -> String {
     let id = escape::short(&rewound.session_id, 200);
     let gone = format!(
         "{} and {}",
@@ -27,17 +29,17 @@ pub(crate) fn rewound(rewound: &Rewound, given: &str) -> String {
         counted(rewound.events_left, "event")
     );
     let mut text = if rewound.dry_run {
-        format!("{id} would lose {gone}; what stays is {left}.\n{NOT_YET}")
+        format!("A rewind of {id} would remove {gone}, and leave {left}.\n{NOTHING_CHANGED}")
     } else if rewound.backups.is_empty() {
-        format!("{id} stays as it is: there is nothing to remove. It has {left}.\n")
+        format!("Nothing to remove from {id}. It has {left}.\n")
     } else {
-        format!("{id} lost {gone}; what stays is {left}.\n{}", kept(&rewound.backups, given))
+        format!("Removed {gone} from {id}, and left {left}.\n{}", backup_lines(&rewound.backups, given))
     };
     lines(&mut text, &rewound.warnings, rewound.note);
     text
 }
 
-/// Adds a line for each warning, and for the note.
+/// Adds a line for each warning and for the note.
 fn lines(text: &mut String, warnings: &[String], note: Option<&str>) {
     for sentence in warnings.iter().map(String::as_str).chain(note) {
         // Writing to a string cannot fail.
@@ -45,47 +47,45 @@ fn lines(text: &mut String, warnings: &[String], note: Option<&str>) {
     }
 }
 
-const NOT_YET: &str = "Nothing was changed: say it again with --apply to do it, after a backup.\n";
+const NOTHING_CHANGED: &str = "Nothing was changed. Pass --apply to make a backup and apply it.\n";
 
-/// Where what was there before is, and how it comes back.
-fn kept(backups: &[String], given: &str) -> String {
+/// Reports where the backup is and how to restore it.
+fn backup_lines(backups: &[String], given: &str) -> String {
     let (names, given) = (escape::short(&backups.join(", "), 400), escape::short(given, 200));
-    format!("What was there before is kept in {names}.\n`trommel sessions undo {given}` brings it back.\n")
+    format!("The previous files are backed up in {names}.\n`trommel sessions undo {given}` restores them.\n")
 }
 
-/// What an undo did.
-pub(crate) fn undone(undone: &Undone, clock: &Clock) -> String {
+/// Reports an undo.
+pub(crate) fn undone(undone: &UndoReport, clock: &Clock) -> String {
     let (id, what) = (escape::short(&undone.session_id, 200), escape::short(&undone.undone, NAME));
     let (made, restored) = (clock.stamp(&undone.made), escape::short(&undone.restored.join(", "), 400));
-    let mut text = format!("The {what} of {made} is taken back in {id}: {restored} as before.\n");
+    let mut text = format!("Undid the {what} of {made} in {id}: restored {restored}.\n");
     if undone.late_lines > 0 {
         let count = counted(undone.late_lines, "line");
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "Restored as well: {count} that a program wrote to the backups since.");
+        let _ = writeln!(text, "Also restored {count} that a program wrote to the backups since.");
     }
     if undone.changed_since {
         let backups = escape::short(&undone.backups.join(", "), 400);
         // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "The session had been changed since: what was there until now is kept in {backups}."
-        );
+        let _ =
+            writeln!(text, "The session had changed since; its changed files are backed up in {backups}.");
     }
     text
 }
 
-/// What is wrong with a session.
+/// Reports the faults of a session.
 pub(crate) fn diagnosed(diagnosis: &Diagnosis, given: &str) -> String {
     let mut text = of_diagnosis(diagnosis);
     let given = escape::short(given, 200);
     // Writing to a string cannot fail.
     let _ = match diagnosis.recommended_action {
-        "repair" => writeln!(text, "`trommel sessions repair {given}` shows what would fix it."),
-        "restore" => writeln!(text, "A repair does not bring records back: restore them from a backup."),
+        "repair" => writeln!(text, "`trommel sessions repair {given}` previews the fix."),
+        "restore" => writeln!(text, "A repair cannot recover records; restore them from a backup."),
         _ if diagnosis.status != "healthy" => {
             writeln!(
                 text,
-                "`repair` changes sessions of Amplifier only: the program that wrote the file has to fix it."
+                "`repair` supports only Amplifier sessions. Fix the file with the program that wrote it."
             )
         }
         _ => Ok(()),
@@ -106,11 +106,11 @@ fn of_diagnosis(diagnosis: &Diagnosis) -> String {
     let turns: Vec<String> = diagnosis.incomplete_turns.iter().map(after).collect();
     for (what, rows, of) in [
         ("tool call", &diagnosis.orphaned_tool_ids, "without a result"),
-        ("result", &diagnosis.misplaced_tool_ids, "out of place"),
+        ("result", &diagnosis.misplaced_tool_ids, "out of position"),
         ("turn", &turns, "without an answer, after"),
     ] {
         if !rows.is_empty() {
-            let (count, some) = (counted(rows.len() as u64, what), some(rows));
+            let (count, some) = (counted(rows.len() as u64, what), list_some(rows));
             // Writing to a string cannot fail.
             let _ = writeln!(text, "  {count} {of}{} {some}", if of.ends_with("after") { "" } else { ":" });
         }
@@ -121,24 +121,24 @@ fn of_diagnosis(diagnosis: &Diagnosis) -> String {
     text
 }
 
-/// The first of some names.
-fn some(names: &[String]) -> String {
-    let told: Vec<String> = names.iter().take(TOLD).map(|name| escape::short(name, NAME)).collect();
-    let more = names.len().saturating_sub(TOLD) as u64;
+/// Lists the first of some names.
+fn list_some(names: &[String]) -> String {
+    let listed: Vec<String> = names.iter().take(MAX_LISTED).map(|name| escape::short(name, NAME)).collect();
+    let more = names.len().saturating_sub(MAX_LISTED) as u64;
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    told.join(", ") + &more
+    listed.join(", ") + &more
 }
 
-/// What a repair did, or would do.
-pub(crate) fn repaired(repaired: &Repaired, given: &str) -> String {
+/// Reports a repair or its preview.
+pub(crate) fn repaired(repaired: &RepairReport, given: &str) -> String {
     if repaired.results_added + repaired.results_moved + repaired.turns_closed == 0 {
-        return of_diagnosis(&repaired.diagnosis) + "There is nothing to repair, and nothing was changed.\n";
+        return of_diagnosis(&repaired.diagnosis) + "Nothing to repair; nothing was changed.\n";
     }
     let mut done = Vec::new();
     for (count, what, how) in [
-        (repaired.results_added, "result", "made up"),
+        (repaired.results_added, "result", "added"),
         (repaired.results_moved, "result", "moved"),
-        (repaired.turns_closed, "turn", "ended"),
+        (repaired.turns_closed, "turn", "closed"),
     ] {
         if count > 0 {
             done.push(format!("{} {how}", counted(count, what)));
@@ -146,41 +146,44 @@ pub(crate) fn repaired(repaired: &Repaired, given: &str) -> String {
     }
     let done = done.join(", ");
     let mut text = if repaired.dry_run {
-        format!("{}A repair would be: {done}.\n{NOT_YET}", of_diagnosis(&repaired.diagnosis))
+        format!(
+            "{}A repair would make these changes: {done}.\n{NOTHING_CHANGED}",
+            of_diagnosis(&repaired.diagnosis)
+        )
     } else {
         let id = escape::short(&repaired.diagnosis.session_id, 200);
-        format!("{id} is repaired: {done}.\n{}", kept(&repaired.backups, given))
+        format!("Repaired {id}: {done}.\n{}", backup_lines(&repaired.backups, given))
     };
     lines(&mut text, &repaired.warnings, repaired.note);
     text
 }
 
-/// How far sessions are the same elsewhere.
+/// Reports the sync status.
 pub(crate) fn synced(synced: &SyncStatus, clock: &Clock) -> String {
     let mut text = if synced.connected {
         let (up, down) = (synced.pending_uploads, synced.pending_downloads);
         let last = synced.last_sync.as_deref();
         let last = last.map_or_else(|| "never".to_owned(), |last| clock.second(Some(last)));
-        format!("Last synchronized: {last}; {up} to be sent, {down} to be fetched.\n")
+        format!("Last synced: {last}; {up} to push, {down} to pull.\n")
     } else if let Some(problem) = &synced.problem {
         let up = synced.pending_uploads;
-        format!("The cloud is out of reach: {}.\n{up} to be sent.\n", escape::short(problem, 600))
+        format!("The cloud is unreachable: {}.\n{up} to push.\n", escape::short(problem, 600))
     } else {
-        "No other machine is connected: sessions lie on this one alone.\n".to_owned()
+        "No storage is connected; sessions are only on this machine.\n".to_owned()
     };
     for SessionSync { session_id, status, .. } in &synced.sessions {
-        let status = status.unwrap_or("was never sent anywhere");
+        let status = status.unwrap_or("never pushed");
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}: {}", escape::short(session_id, 200), escape::short(status, NAME));
     }
     text
 }
 
-/// What became of sessions that were to be made the same.
+/// Reports the outcome of a sync.
 #[cfg(feature = "cloud")]
 pub(crate) fn exchanged(report: &SyncReport, cloud_only: Option<usize>) -> String {
     let counts = [
-        (report.synced, "the same on both sides"),
+        (report.synced, "synced"),
         (report.conflicts, "in conflict"),
         (report.kept, "kept here"),
         (report.failed, "failed"),
@@ -189,11 +192,11 @@ pub(crate) fn exchanged(report: &SyncReport, cloud_only: Option<usize>) -> Strin
     let counts = counts.collect::<Vec<_>>().join(", ");
     let mut text = match cloud_only {
         _ if !counts.is_empty() => format!("{counts}.\n"),
-        None => "There are no sessions.\n".to_owned(),
+        None => "No sessions.\n".to_owned(),
         Some(count) => {
             let count = counted(count as u64, "session");
             format!(
-                "There are no sessions here, and {count} in the cloud only: `trommel sessions sync --apply --all` fetches what is there.\n"
+                "No local sessions; {count} only in the cloud. `trommel sessions sync --apply --all` downloads them.\n"
             )
         }
     };
@@ -206,7 +209,7 @@ pub(crate) fn exchanged(report: &SyncReport, cloud_only: Option<usize>) -> Strin
         let _ = writeln!(text, "{}: {}{reason}{warning}", escape::short(session_id, 200), outcome.name());
     }
     if report.conflicts > 0 {
-        text.push_str("`trommel sessions sync SESSION --show DIR` writes out what the cloud has; `--apply --settle SIDE` says which side counts.\n");
+        text.push_str("`trommel sessions sync SESSION --show DIR` writes the cloud's copy to DIR; `--apply --resolve SIDE` resolves conflicts.\n");
     }
     text
 }

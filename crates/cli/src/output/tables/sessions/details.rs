@@ -1,4 +1,4 @@
-//! One session: what it says of itself, and what was said in it.
+//! One session: its metadata and messages.
 
 use std::fmt::Write;
 
@@ -9,16 +9,16 @@ use super::{Clock, Json, NAME};
 use crate::output::tables::{Grid, heading, on_one_line};
 use crate::output::{Stream, escape};
 
-/// Characters of a member of the description.
+/// The maximum number of characters of a member of the metadata.
 const MEMBER: usize = 300;
 
-/// Characters of the arguments of a call.
+/// The maximum number of characters of the arguments of a call.
 const ARGUMENTS: usize = 160;
 
-/// Members of the description that are times.
+/// Members of the metadata that are times.
 const TIMES: [&str; 4] = ["created", "updated", "modified", "forked_at"];
 
-/// What is known of a session.
+/// Formats a session: metadata, summary of events, and messages.
 pub(crate) fn details(details: &Details, messages: &[MessageRow], clock: &Clock, out: Stream) -> String {
     let title = escape::short(&details.session_id, 200);
     let mut text = heading(&title, out) + &described(details, clock, out);
@@ -33,11 +33,11 @@ pub(crate) fn details(details: &Details, messages: &[MessageRow], clock: &Clock,
     text
 }
 
-/// The members of the description that are no lists and no objects, and the names of the others.
+/// Formats the scalar members of the metadata, and lists the names of the others.
 fn described(details: &Details, clock: &Clock, out: Stream) -> String {
     let mut grid = Grid::unnamed(&[false, false], out);
     grid.row(["project".to_owned(), escape::short(&details.project, MEMBER)]);
-    grid.row(["log of".to_owned(), details.format.name().to_owned()]);
+    grid.row(["format".to_owned(), details.format.name().to_owned()]);
     let mut others = details.omitted.clone();
     for (name, member) in details.metadata.iter().flat_map(Nested::members) {
         let value = match member {
@@ -71,11 +71,11 @@ fn described(details: &Details, clock: &Clock, out: Stream) -> String {
     grid.text()
 }
 
-/// Who said what, and when.
+/// Formats a message with its turn, role, and time.
 fn of_message(message: &MessageRow, clock: &Clock, out: Stream) -> String {
     let MessageRow { turn, role, ts, content, content_chars, .. } = message;
     let name = message.name.as_ref().map_or(String::new(), |name| format!(" {}", escape::short(name, NAME)));
-    // A result and thinking show by themselves; other kinds are none of the user's words.
+    // The role alone identifies tool results and thinking. Other kinds need a label.
     let kind = match message.kind {
         None | Some(MessageKind::ToolResult | MessageKind::Thinking) => String::new(),
         Some(kind) => format!(" ({})", kind.name().replace('_', " ")),
@@ -98,7 +98,7 @@ fn of_message(message: &MessageRow, clock: &Clock, out: Stream) -> String {
         let chars = message
             .thinking_chars
             .map_or(String::new(), |chars| format!(": {}", super::counted(chars, "character")));
-        let _ = writeln!(text, "  (thought{chars})");
+        let _ = writeln!(text, "  (thinking{chars})");
     }
     for line in escape::lines(content.trim_end()).lines() {
         let _ = writeln!(text, "  {line}");

@@ -1,4 +1,4 @@
-//! Events, and what errors say.
+//! Events and errors.
 
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
@@ -9,13 +9,13 @@ use crate::output::size::grouped;
 use crate::output::tables::{Grid, on_one_line};
 use crate::output::{Stream, escape};
 
-/// Characters of a field.
+/// The maximum number of characters of a field.
 const FIELD: usize = 80;
 
-/// Characters of what an error says.
+/// The maximum number of characters of an error message.
 const MESSAGE: usize = 300;
 
-/// An event: its time, its type, its fields by their paths, and what was left out.
+/// An event: its time, type, fields by path, and omitted fields.
 #[derive(Default)]
 struct Row {
     time: Option<String>,
@@ -54,11 +54,11 @@ impl Row {
         }
     }
 
-    /// Puts a field, or those of an object, each by its path.
+    /// Adds a field. The members of an object become fields of their own.
     fn put(&mut self, path: String, value: Json<'_>) {
         let text = match value {
             Json::Object(json) => {
-                // Half of a surrogate pair in a name cannot be decoded: the object is shown
+                // A name with half of a surrogate pair cannot be decoded. The object is shown
                 // verbatim.
                 let Ok(members) = serde_json::from_str::<IndexMap<String, Box<RawValue>>>(json) else {
                     return self.fields.push((path, on_one_line(json, FIELD)));
@@ -75,8 +75,8 @@ impl Row {
         self.fields.push((path, text));
     }
 
-    /// What is known of any event, in one cell.
-    fn usual(&self) -> String {
+    /// Formats the known fields in one cell.
+    fn unusual_fields(&self) -> String {
         let unusual = |(name, value): &&(String, String)| {
             !(matches!(&**name, "lvl" | "level") && value.eq_ignore_ascii_case("info"))
         };
@@ -88,8 +88,7 @@ impl Row {
     }
 }
 
-/// Events, one a row: with a column for each field that was asked for, or what is known of any in
-/// one.
+/// Formats events, one per row. Each requested field has a column; the default fields share one.
 pub(crate) fn events(events: &[EventRow], usual: bool, clock: &Clock, out: Stream) -> String {
     let rows: Vec<Row> = events.iter().map(Row::of).collect();
     if rows.is_empty() {
@@ -103,11 +102,12 @@ pub(crate) fn events(events: &[EventRow], usual: bool, clock: &Clock, out: Strea
             }
         }
     }
-    let left_out = rows.iter().any(|row| !row.omitted.is_empty());
-    let shown: Vec<_> = columns.iter().map(|name| escape::short(ending(name, &columns), NAME)).collect();
-    let names = ["time", "event"].into_iter().chain(usual.then_some("what is known"));
+    let has_omitted = rows.iter().any(|row| !row.omitted.is_empty());
+    let shown: Vec<_> =
+        columns.iter().map(|name| escape::short(unique_suffix(name, &columns), NAME)).collect();
+    let names = ["time", "event"].into_iter().chain(usual.then_some("fields"));
     let names: Vec<&str> =
-        names.chain(shown.iter().map(String::as_str)).chain(left_out.then_some("left out")).collect();
+        names.chain(shown.iter().map(String::as_str)).chain(has_omitted.then_some("omitted")).collect();
     let mut grid = Grid::new(&names, &[], out);
     for row in &rows {
         let field = |column: &&str| {
@@ -115,14 +115,14 @@ pub(crate) fn events(events: &[EventRow], usual: bool, clock: &Clock, out: Strea
             field.map_or(String::new(), |(_, value)| value.clone())
         };
         let cells = [clock.millisecond(row.time.as_deref()), escape::short(&row.event, NAME)];
-        let cells = cells.into_iter().chain(usual.then(|| row.usual()));
-        grid.row(cells.chain(columns.iter().map(field)).chain(left_out.then(|| row.omitted.clone())));
+        let cells = cells.into_iter().chain(usual.then(|| row.unusual_fields()));
+        grid.row(cells.chain(columns.iter().map(field)).chain(has_omitted.then(|| row.omitted.clone())));
     }
     grid.text()
 }
 
-/// The shortest end of a path that is no other's.
-fn ending<'a>(path: &'a str, all: &[&str]) -> &'a str {
+/// Returns the shortest suffix of a path that no other path has.
+fn unique_suffix<'a>(path: &'a str, all: &[&str]) -> &'a str {
     let ends = |other: &str, with: &str| {
         other.strip_suffix(with).is_some_and(|before| before.is_empty() || before.ends_with('.'))
     };
@@ -133,12 +133,12 @@ fn ending<'a>(path: &'a str, all: &[&str]) -> &'a str {
         .unwrap_or(path)
 }
 
-/// Errors, one a row.
+/// Formats errors, one per row.
 pub(crate) fn errors(errors: &[ErrorRow], clock: &Clock, out: Stream) -> String {
     if errors.is_empty() {
         return String::new();
     }
-    let names = ["record", "time", "event", "tool", "what it says"];
+    let names = ["record", "time", "event", "tool", "message"];
     let mut grid = Grid::new(&names, &[true, false, false, false, false], out);
     for row in errors {
         grid.row([
@@ -157,9 +157,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_named_by_what_tells_them_apart() {
+    fn columns_have_unique_suffixes_as_names() {
         let all = ["data.model", "data.usage.input", "data.other.input", "status", "data.status"];
-        let named = all.map(|path| ending(path, &all));
+        let named = all.map(|path| unique_suffix(path, &all));
         assert_eq!(named, ["model", "usage.input", "other.input", "status", "data.status"]);
     }
 }

@@ -1,22 +1,22 @@
-//! Events in figures: all of them, and any number that they carry.
+//! Summaries of events, and aggregates of a numeric field.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::Value;
 use trommel::statistics::Exact;
-use trommel_session::{Aggregate, Group, Largest, Summary};
+use trommel_session::{Aggregate, Group, LargestEvent, Summary};
 
-use super::times::took;
+use super::times::format_duration;
 use super::{Clock, NAME, bar, counted};
 use crate::output::size::{binary, grouped};
 use crate::output::tables::{Grid, heading};
 use crate::output::{Stream, escape};
 
-/// Columns of the longest bar.
+/// The columns of the longest bar.
 const BAR: u64 = 30;
 
-/// What the events were.
+/// Formats a summary of events.
 pub(crate) fn summary(summary: &Summary, clock: &Clock, out: Stream) -> String {
     let mut grid = Grid::unnamed(&[false, false], out);
     let mut row = |name: &str, figure: String| grid.row([name.to_owned(), figure]);
@@ -32,11 +32,11 @@ pub(crate) fn summary(summary: &Summary, clock: &Clock, out: Stream) -> String {
         row("to", clock.second(Some(last)));
     }
     if let Some(duration) = summary.duration_ms {
-        row("took", took(duration));
+        row("duration", format_duration(duration));
     }
     row("size", binary(summary.bytes));
-    if let Some(Largest { record, event, bytes, .. }) = &summary.largest {
-        row("longest", format!("record {record}, {}, {}", escape::short(event, NAME), binary(*bytes)));
+    if let Some(LargestEvent { record, event, bytes, .. }) = &summary.largest {
+        row("largest", format!("record {record}, {}, {}", escape::short(event, NAME), binary(*bytes)));
     }
     heading("Events", out) + &grid.text() + &types(summary, out)
 }
@@ -54,14 +54,14 @@ fn types(summary: &Summary, out: Stream) -> String {
     format!("\n{}", grid.text())
 }
 
-/// Names and how often each was met, the one met most first.
+/// Returns names and counts, the most frequent first.
 fn by_count(counts: &BTreeMap<String, u64>) -> Vec<(&str, u64)> {
     let mut counts: Vec<_> = counts.iter().map(|(name, count)| (name.as_str(), *count)).collect();
     counts.sort_by(|(one, a), (other, b)| b.cmp(a).then(one.cmp(other)));
     counts
 }
 
-/// Figures of a number, one group a row.
+/// Formats an aggregate, one group per row.
 pub(crate) fn aggregate(found: &Aggregate, out: Stream) -> String {
     let by = found.by.as_ref().map_or(String::new(), |by| format!(" by {}", escape::short(by, NAME)));
     let mut text = heading(&format!("{}{by}", escape::short(&found.field, NAME)), out);
@@ -71,9 +71,9 @@ pub(crate) fn aggregate(found: &Aggregate, out: Stream) -> String {
     // Writing to a string cannot fail.
     let _ = write!(text, "{}", counted(found.events, "event"));
     let others = [
-        (found.missing, "without it"),
-        (found.not_numbers, "where it is not a number"),
-        (found.repeated, "further parts of responses, each of which counts once"),
+        (found.missing, "without the field"),
+        (found.not_numbers, "with a value that is not a number"),
+        (found.repeated, "repeated for the same response, which counts once"),
     ];
     for (count, what) in others {
         if count > 0 {
@@ -81,20 +81,20 @@ pub(crate) fn aggregate(found: &Aggregate, out: Stream) -> String {
         }
     }
     if found.approximate {
-        text.push_str("; approximate, as there are too many responses to distinguish");
+        text.push_str("; approximate: too many responses to distinguish");
     }
     text + "\n"
 }
 
 fn of_groups(found: &Aggregate, out: Stream) -> String {
-    let names = ["group", "count", "sum", "mean", "least", "greatest"];
+    let names = ["group", "count", "sum", "mean", "minimum", "maximum"];
     let mut grid = Grid::new(&names, &[false, true, true, true, true, true], out);
     let unknown = || "–".to_owned();
     let exact = |number: &Option<Exact>| number.as_ref().map_or_else(unknown, ToString::to_string);
     for Group { group, figures, .. } in &found.groups {
         let name = match (group, &found.by) {
             (Some(group), _) => escape::short(group, NAME),
-            (None, Some(_)) => "(does not say)".to_owned(),
+            (None, Some(_)) => "(none)".to_owned(),
             (None, None) => "all".to_owned(),
         };
         let mean = figures.mean.map_or_else(unknown, rounded);
@@ -104,7 +104,7 @@ fn of_groups(found: &Aggregate, out: Stream) -> String {
     grid.text()
 }
 
-/// A mean with at most three digits after the point; one that these would not show, in full.
+/// Formats a mean with at most three decimals, or in full if that would hide it.
 fn rounded(mean: f64) -> String {
     if mean == 0.0 || (0.01..1e15).contains(&mean.abs()) {
         let text = format!("{mean:.3}");

@@ -1,4 +1,4 @@
-//! Sessions in a list.
+//! The list of sessions.
 
 use trommel_session::{Listing, SessionRow, Source};
 
@@ -7,41 +7,41 @@ use crate::output::Stream;
 use crate::output::size::grouped;
 use crate::output::tables::{Grid, on_one_line, width};
 
-/// Characters of an id at least.
+/// The minimum number of characters of an ID.
 const ID: usize = 8;
 
-/// Characters of a project and of a model.
+/// The maximum number of characters of a project or model.
 const SHORT: usize = 20;
 
-/// Characters of a name, a project and a model at least.
-const SHORTEST: usize = 8;
+/// The minimum number of characters of a name, project, or model.
+const MIN_CHARS: usize = 8;
 
-/// Columns that ids, turns, times and the space between columns take.
+/// The columns of IDs, turns, times, and the space between columns.
 const FIXED: usize = 8 + 5 + 16 + 6 * 2;
 
-/// Columns that each mark takes: the program's name, and where the session is stored.
+/// The columns of each optional column: the format of the log, and the location.
 const MARK: usize = 11;
 
-/// Sessions, one a row, by ids as short as they can be.
+/// Formats sessions, one per row, with the shortest unique ID prefixes.
 pub(crate) fn list(listing: &Listing, clock: &Clock, out: Stream) -> String {
     let sessions = &listing.sessions;
     if sessions.is_empty() {
         return String::new();
     }
-    // Formats that a storage can hold, and sessions of this machine, need no mark where there are
-    // no others.
+    // Formats that a storage can hold and local sessions are the default. The columns appear only
+    // if another value occurs.
     let marked = sessions.iter().any(|row| !row.format.is_mirrored());
     let placed = sessions.iter().any(|row| row.source != Source::Local);
-    let marks = [marked.then_some("log of"), placed.then_some("source")].into_iter().flatten();
+    let marks = [marked.then_some("format"), placed.then_some("source")].into_iter().flatten();
     let names = ["id", "project", "name", "turns", "model", "changed"].into_iter().chain(marks);
     let right = &[false, false, false, true, false, false, false, false];
     let mut grid = Grid::new(&names.collect::<Vec<_>>(), right, out);
-    let ids = beginnings(sessions);
+    let ids = unique_prefixes(sessions);
     let fixed = FIXED + MARK * (usize::from(marked) + usize::from(placed));
     let columns = width(out).map(|width| usize::from(width).saturating_sub(fixed));
     let (name_chars, short_chars) = shares(columns);
     for (row, id) in sessions.iter().zip(ids) {
-        let name = row.name.as_deref().or(row.problem.as_ref().map(|_| "(its description is damaged)"));
+        let name = row.name.as_deref().or(row.problem.as_ref().map(|_| "(damaged metadata)"));
         let cells = [
             id,
             // The ends of projects and models distinguish them.
@@ -60,15 +60,15 @@ pub(crate) fn list(listing: &Listing, clock: &Clock, out: Stream) -> String {
     grid.text()
 }
 
-/// Characters of a name, a project, and a model that fit `columns`.
+/// Divides `columns` into the characters of a name and of a project or model.
 fn shares(columns: Option<usize>) -> (usize, usize) {
     let Some(columns) = columns else { return (NAME, SHORT) };
-    let short = (columns * 3 / 10).clamp(SHORTEST, SHORT);
-    // One column marks that a name is cut.
-    (columns.saturating_sub(2 * short + 1).clamp(SHORTEST, NAME), short)
+    let short = (columns * 3 / 10).clamp(MIN_CHARS, SHORT);
+    // One column is for the mark of a truncated name.
+    (columns.saturating_sub(2 * short + 1).clamp(MIN_CHARS, NAME), short)
 }
 
-/// The name of a model without the date of its release, which does not distinguish models.
+/// Removes the release date from the name of a model, because it does not distinguish models.
 fn undated(model: &str) -> &str {
     match model.rsplit_once("-20") {
         Some((name, date)) if date.len() == 6 && date.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -76,17 +76,17 @@ fn undated(model: &str) -> &str {
     }
 }
 
-/// The end of a text.
-fn last(text: &str, most: usize) -> String {
+/// Returns the end of a text.
+fn last(text: &str, max_chars: usize) -> String {
     let count = text.chars().count();
-    if count <= most {
+    if count <= max_chars {
         return text.to_owned();
     }
-    "…".chars().chain(text.chars().skip(count - most + 1)).collect()
+    "…".chars().chain(text.chars().skip(count - max_chars + 1)).collect()
 }
 
-/// Of each id the shortest beginning that no other in the list has.
-fn beginnings(rows: &[SessionRow]) -> Vec<String> {
+/// Returns the shortest unique prefix of each ID.
+fn unique_prefixes(rows: &[SessionRow]) -> Vec<String> {
     let mut sorted: Vec<&str> = rows.iter().map(|row| row.session_id.as_str()).collect();
     sorted.sort_unstable();
     let common = |one: &str, other: &str| one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
@@ -133,10 +133,10 @@ mod tests {
     }
 
     #[test]
-    fn where_sessions_lie_is_shown_where_it_differs() {
+    fn optional_columns_appear_only_if_values_differ() {
         let local = listed([Source::Local; 2], Format::Amplifier);
         assert!(
-            !local.contains("source") && !local.contains("local") && !local.contains("log of"),
+            !local.contains("source") && !local.contains("local") && !local.contains("format"),
             "{local}"
         );
         for (sources, format) in [
@@ -150,7 +150,7 @@ mod tests {
             for name in sources.map(source) {
                 assert!(lines.iter().any(|line| line.ends_with(name)), "{shown}");
             }
-            assert_eq!(shown.contains("log of"), format == Format::Chat, "{shown}");
+            assert_eq!(shown.contains("format"), format == Format::Chat, "{shown}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a search found.
+//! The matches of a search.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -7,10 +7,11 @@ use owo_colors::OwoColorize;
 use trommel_session::{Match, Matches};
 
 use super::{Clock, NAME, counted};
+use crate::output::size::grouped;
 use crate::output::tables::heading;
 use crate::output::{Stream, escape};
 
-/// Excerpts, by session, with what was sought.
+/// Formats excerpts by session, with the searched text marked.
 pub(crate) fn matches(found: &Matches, sought: &str, clock: &Clock, out: Stream) -> String {
     let mut text = String::new();
     let same =
@@ -22,24 +23,25 @@ pub(crate) fn matches(found: &Matches, sought: &str, clock: &Clock, out: Stream)
         text.push_str(&heading(&format!("{id}  {project}  {}", clock.minute(first.created.as_deref())), out));
         for found in group {
             let id: String = found.session_id.chars().take(8).collect();
-            let place =
+            let position =
                 found.line_number.map_or_else(|| found.match_type.to_owned(), |line| format!("line {line}"));
-            let (place, field) = (escape::text(&place), escape::short(&found.field, NAME));
+            let (position, field) = (escape::text(&position), escape::short(&found.field, NAME));
             let (id, about) = (escape::text(&id), about(found, clock));
-            let _ = writeln!(text, "{id} {place}{about}: {field}");
+            let _ = writeln!(text, "{id} {position}{about}: {field}");
             text.push_str(&excerpt(&found.excerpt, sought, out));
         }
         text.push('\n');
     }
     if !found.matches.is_empty() {
-        let (hits, sessions) = (counted(found.total_hits, "hit"), found.sessions_with_matches);
+        let (hits, sessions) = (grouped(found.total_hits), found.sessions_with_matches);
+        let plural = if found.total_hits == 1 { "match" } else { "matches" };
         let searched = counted(found.sessions_searched, "session");
-        let _ = writeln!(text, "{hits} in {sessions} of {searched}");
+        let _ = writeln!(text, "{hits} {plural} in {sessions} of {searched}");
     }
     text
 }
 
-/// The turn, role or event, and time of a match, as far as they are known.
+/// Returns the turn, role or event, and time of a match, as far as they are known.
 fn about(found: &Match, clock: &Clock) -> String {
     let turn = found.turn.map(|turn| format!("turn {turn}"));
     let name = found.role.as_ref().or(found.event.as_ref()).map(|name| escape::short(name, NAME));
@@ -47,7 +49,7 @@ fn about(found: &Match, clock: &Clock) -> String {
     [turn, name, time].into_iter().flatten().fold(String::new(), |text, part| text + ", " + &part)
 }
 
-/// An excerpt, moved in, with the hits marked.
+/// Indents an excerpt and marks the matches.
 fn excerpt(excerpt: &str, sought: &str, out: Stream) -> String {
     let mut text = String::new();
     for line in excerpt.trim_matches('\n').split('\n') {
@@ -69,7 +71,7 @@ fn excerpt(excerpt: &str, sought: &str, out: Stream) -> String {
     text
 }
 
-/// Where a text stands in a line, in either case.
+/// Returns the spans of a text in a line, ignoring case.
 fn hits(line: &str, sought: &str) -> Vec<Range<usize>> {
     let sought: Vec<char> = sought.chars().flat_map(char::to_lowercase).collect();
     let folded: Vec<(char, Range<usize>)> = line
@@ -92,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hits_are_found_in_either_case() {
+    fn matches_ignore_case() {
         assert_eq!(hits("Late, LATE and lAtE", "late"), [0..4, 6..10, 15..19]);
         assert_eq!(hits("aaaa", "aa"), [0..2, 2..4]);
         assert_eq!(hits("İstanbul ÜBER, über", "über"), [10..15, 17..22]);

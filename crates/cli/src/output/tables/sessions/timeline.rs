@@ -1,30 +1,29 @@
-//! The turns of a session, one a line: when each began, how long it took, what it took, and whether
-//! something went wrong.
+//! The turns of a session, one per line: start, duration, tool calls, and errors.
 
 use std::fmt::Write;
 
 use owo_colors::OwoColorize;
 use trommel_session::{Timeline, Turn};
 
-use super::times::took;
+use super::times::format_duration;
 use super::{Clock, bar, counted};
 use crate::output::Stream;
 use crate::output::size::grouped;
 use crate::output::tables::{heading, width};
 
-/// Columns that are taken by all but the bar.
+/// The columns that are not part of the bar.
 const OTHERS: u16 = 62;
 
-/// Columns of the longest bar where there is room for any, and where there is little.
+/// The columns of the longest bar on a wide and on a narrow terminal.
 const BAR: (u16, u16) = (40, 8);
 
-/// How long a turn took; nothing where it was not answered.
+/// Returns the duration of a turn, or 0 if it is unanswered.
 fn duration(turn: &Turn) -> u64 {
-    // The library reports no negative durations, but a skew of the clocks.
+    // The library reports clock skew instead of negative durations, so no sign is lost.
     turn.duration_ms.map_or(0, i64::unsigned_abs)
 }
 
-/// Turns, with the day where it changes.
+/// Formats turns, with a heading for each day.
 pub(crate) fn timeline(timeline: &Timeline, clock: &Clock, out: Stream) -> String {
     let Timeline { turns, total_count, .. } = timeline;
     if turns.is_empty() {
@@ -34,8 +33,10 @@ pub(crate) fn timeline(timeline: &Timeline, clock: &Clock, out: Stream) -> Strin
     let longest = turns.iter().map(duration).max().unwrap_or(0);
     let mut text = heading(&in_all(turns, *total_count), out);
     let empty = " ".repeat(usize::from(columns));
-    let names =
-        format!("{:>6}  {:8}  {:>10}  {empty}  {:>5}  {:>9}", "turn", "began", "took", "tools", "responses");
+    let names = format!(
+        "{:>6}  {:8}  {:>10}  {empty}  {:>5}  {:>9}",
+        "turn", "started", "duration", "tools", "responses"
+    );
     // Writing to a string cannot fail.
     let _ = if out.is_colored { writeln!(text, "{}", names.dimmed()) } else { writeln!(text, "{names}") };
     let mut today = String::new();
@@ -51,16 +52,16 @@ pub(crate) fn timeline(timeline: &Timeline, clock: &Clock, out: Stream) -> Strin
     text
 }
 
-/// The bars that show how long turns took.
+/// The scale of the bars.
 #[derive(Clone, Copy)]
 struct Bars {
     /// The duration of the longest bar.
     longest: u64,
-    /// Its columns.
+    /// The columns of the longest bar.
     columns: u16,
 }
 
-/// All turns that are shown, in a few words.
+/// Summarizes the turns that are shown.
 fn in_all(turns: &[Turn], total: u64) -> String {
     let sum = |of: fn(&Turn) -> u64| turns.iter().map(of).fold(0, u64::saturating_add);
     let shown = turns.len() as u64;
@@ -71,9 +72,9 @@ fn in_all(turns: &[Turn], total: u64) -> String {
     };
     let tools = counted(sum(|turn| turn.tool_calls), "tool call");
     let responses = counted(sum(|turn| turn.llm_responses), "response");
-    let busy = took(i64::try_from(sum(duration)).unwrap_or(i64::MAX));
+    let busy = format_duration(i64::try_from(sum(duration)).unwrap_or(i64::MAX));
     let errors = counted(sum(|turn| turn.errors), "error");
-    format!("{count}, {busy} at work: {tools}, {responses}, {errors}")
+    format!("{count}, {busy} of work: {tools}, {responses}, {errors}")
 }
 
 fn of_turn(turn: &Turn, bars: Bars, clock: &Clock, out: Stream) -> String {
@@ -81,7 +82,7 @@ fn of_turn(turn: &Turn, bars: Bars, clock: &Clock, out: Stream) -> String {
     let began = clock.of_day(turn.user_ts.as_deref());
     let unknown = if turn.clock_skew { "clock skew" } else { "unanswered" };
     let bar = bar(duration(turn), bars.longest, u64::from(bars.columns));
-    let duration = turn.duration_ms.map_or_else(|| unknown.to_owned(), took);
+    let duration = turn.duration_ms.map_or_else(|| unknown.to_owned(), format_duration);
     let rest = " ".repeat(usize::from(bars.columns).saturating_sub(bar.chars().count()));
     let bar = if out.is_colored { bar.cyan().to_string() } else { bar };
     let errors = match turn.errors {

@@ -1,4 +1,4 @@
-//! Times of logs, and how long things took.
+//! Times and durations.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -6,18 +6,17 @@ use jiff::tz::TimeZone;
 
 use crate::output::escape;
 
-/// Tells times in a zone.
+/// Formats times in one time zone.
 pub(crate) struct Clock(TimeZone);
 
 impl Clock {
-    /// In the user's zone, or in UTC.
+    /// Uses the user's time zone, or UTC.
     pub(crate) fn new(utc: bool) -> Self {
         Self(if utc { TimeZone::UTC } else { TimeZone::system() })
     }
 
-    /// A time of a log in another form; as it stands where it is none, and nothing where there is
-    /// none.
-    fn told(&self, time: Option<&str>, form: &str) -> String {
+    /// Reformats a time. Text that is not a time stays as written, and a missing one is empty.
+    fn format(&self, time: Option<&str>, form: &str) -> String {
         let Some(text) = time else { return String::new() };
         match text.parse::<Timestamp>() {
             Ok(time) => time.to_zoned(self.0.clone()).strftime(form).to_string(),
@@ -26,26 +25,26 @@ impl Clock {
     }
 
     pub(super) fn minute(&self, time: Option<&str>) -> String {
-        self.told(time, "%Y-%m-%d %H:%M")
+        self.format(time, "%Y-%m-%d %H:%M")
     }
 
     pub(super) fn second(&self, time: Option<&str>) -> String {
-        self.told(time, "%Y-%m-%d %H:%M:%S")
+        self.format(time, "%Y-%m-%d %H:%M:%S")
     }
 
     pub(super) fn millisecond(&self, time: Option<&str>) -> String {
-        self.told(time, "%Y-%m-%d %H:%M:%S%.3f")
+        self.format(time, "%Y-%m-%d %H:%M:%S%.3f")
     }
 
     pub(super) fn day(&self, time: Option<&str>) -> String {
-        self.told(time, "%Y-%m-%d")
+        self.format(time, "%Y-%m-%d")
     }
 
     pub(super) fn of_day(&self, time: Option<&str>) -> String {
-        self.told(time, "%H:%M:%S")
+        self.format(time, "%H:%M:%S")
     }
 
-    /// The time of fourteen digits in UTC.
+    /// Formats a time of fourteen digits in UTC.
     pub(super) fn stamp(&self, digits: &str) -> String {
         let time = DateTime::strptime("%Y%m%d%H%M%S", digits).and_then(|time| time.to_zoned(TimeZone::UTC));
         match time {
@@ -55,8 +54,8 @@ impl Clock {
     }
 }
 
-/// A duration with the two units that matter.
-pub(super) fn took(milliseconds: i64) -> String {
+/// Formats a duration in its two most significant units.
+pub(super) fn format_duration(milliseconds: i64) -> String {
     let sign = if milliseconds < 0 { "-" } else { "" };
     let milliseconds = milliseconds.unsigned_abs();
     let (seconds, minutes, hours) = (milliseconds / 1000, milliseconds / 60_000, milliseconds / 3_600_000);
@@ -86,12 +85,12 @@ mod tests {
             (183_600_000, "2 d 03 h"),
             (-1_500, "-1.5 s"),
         ] {
-            assert_eq!(took(milliseconds), shown);
+            assert_eq!(format_duration(milliseconds), shown);
         }
     }
 
     #[test]
-    fn times_are_told_in_the_zone() {
+    fn times_are_shown_in_the_zone() {
         let clock = Clock(TimeZone::fixed(jiff::tz::offset(2)));
         assert_eq!(clock.second(Some("2026-03-01T23:00:00.5Z")), "2026-03-02 01:00:00");
         assert_eq!(clock.millisecond(Some("2026-03-01T23:00:00.5Z")), "2026-03-02 01:00:00.500");

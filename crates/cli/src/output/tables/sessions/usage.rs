@@ -1,18 +1,18 @@
-//! What models and tools were used.
+//! Token usage of models, and calls of tools.
 
-use trommel_session::{LeftOut, ModelUsage, SessionUsage, ToolCalls, Usage, UsageReport};
+use trommel_session::{Exclusion, ModelUsage, SessionUsage, ToolCalls, Usage, UsageReport};
 
 use super::NAME;
 use crate::output::size::grouped;
 use crate::output::tables::{Grid, heading};
 use crate::output::{Stream, escape};
 
-/// The figures of a row. Input is without the cache, so that they add up to the total.
+/// Formats the tokens of a row. Input excludes the cache, so that the columns add up to the total.
 fn tokens(usage: &Usage) -> [String; 5] {
     [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.total()].map(grouped)
 }
 
-/// Tokens by model, calls by tool, both by session, and what was not counted.
+/// Formats tokens by model, calls by tool, both by session, and what was not counted.
 pub(crate) fn usage(report: &UsageReport, out: Stream) -> String {
     let mut sections = vec![heading("Models", out) + &models(report, out)];
     if !report.by_tool.is_empty() {
@@ -26,7 +26,9 @@ pub(crate) fn usage(report: &UsageReport, out: Stream) -> String {
     }
     let mut text = sections.join("\n");
     if report.approximate {
-        text.push_str("\nThe figures are approximate, and may be too large: there are too many responses to distinguish.\n");
+        text.push_str(
+            "\nThe figures are approximate and may be too large: too many responses to distinguish.\n",
+        );
     }
     text
 }
@@ -64,9 +66,9 @@ fn sessions(rows: &[SessionUsage], out: Stream) -> String {
     grid.text()
 }
 
-fn left_out(rows: &[LeftOut], out: Stream) -> String {
-    let mut grid = Grid::new(&["what", "how many", "why"], &[false, true, false], out);
-    for LeftOut { what, count, why, .. } in rows {
+fn left_out(rows: &[Exclusion], out: Stream) -> String {
+    let mut grid = Grid::new(&["item", "count", "reason"], &[false, true, false], out);
+    for Exclusion { what, count, why, .. } in rows {
         grid.row([escape::short(what, NAME), grouped(*count), escape::short(why, 200)]);
     }
     grid.text()

@@ -1,0 +1,276 @@
+//! Analysis of a payload while it is written: whether it is JSON, its record separation, and its
+//! summary.
+
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use trommel::reader::{Config, Cursor, Framing, Kind as JsonKind, Listener, Scalar, Text};
+use trommel::statistics::{self, Accumulator, Profile, ProfileOptions};
+
+use crate::output::{Kind, NotJson, Records, Summary};
+
+/// The result of an analysis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Analysis {
+    pub(crate) kind: Kind,
+    pub(crate) framing: Option<Records>,
+    pub(crate) records: Option<u64>,
+    pub(crate) summary: Summary,
+    pub(crate) duplicate_names: u64,
+    pub(crate) not_json: Option<NotJson>,
+}
+
+/// Maximum length of the reason why a payload is not JSON, in characters.
+const MAX_REASON_CHARS: usize = 300;
+
+/// Reads to the end, or to the first byte that is not valid JSON in this framing. Validates
+/// strictly. Memory is limited to a window and a few bytes per nesting level.
+pub(crate) fn analyze(reader: impl Read + Send, framing: Framing) -> Analysis {
+    let lines = Arc::new(Mutex::new(LineEnds::default()));
+    let reader = LineTracker { reader, lines: Arc::clone(&lines), offset: 0 };
+    let mut cursor = Cursor::from_reader(reader, framing, &Config::new());
+    let mut counters = Counters::new();
+    match read(&mut cursor, &mut counters, &lines) {
+        Ok(is_lines) => counters.json(cursor.framing(), is_lines),
+        Err(error) => Analysis::text(&error),
+    }
+}
+
+/// Reads all records. Returns true if each one is on its own line.
+fn read(
+    cursor: &mut Cursor<'_>,
+    counters: &mut Counters,
+    lines: &Mutex<LineEnds>,
+) -> trommel::reader::Result<bool> {
+    let mut is_lines = true;
+    while cursor.next_record()? {
+        counters.begin_record();
+        let start = cursor.record_start();
+        let event = cursor.begin_value()?;
+        counters.receive(event, cursor.payload(), start);
+        cursor.listen(0, u64::MAX, counters)?;
+        let end = cursor.offset();
+        // Advancing past the value detects trailing bytes that are not allowed.
+        while cursor.advance()?.is_some() {}
+        counters.end_record();
+        is_lines &= lines.lock().unwrap_or_else(PoisonError::into_inner).is_own_line(start, end);
+    }
+    Ok(is_lines)
+}
+
+impl Analysis {
+    fn text(error: &trommel::reader::Error) -> Self {
+        let position = error.line_column();
+        let not_json = NotJson {
+            message: error.to_string().chars().take(MAX_REASON_CHARS).collect(),
+            offset: error.offset(),
+            line: position.map(|position| position.line),
+            column: position.map(|position| position.column),
+        };
+        Self {
+            kind: Kind::Text,
+            framing: None,
+            records: None,
+            summary: Summary { type_: "text".into(), keys: None, items: None },
+            duplicate_names: 0,
+            not_json: Some(not_json),
+        }
+    }
+}
+
+/// Counters that are updated with each event.
+struct Counters {
+    profile: Profile,
+    /// Number of open containers.
+    depth: u32,
+    records: u64,
+    /// The common type of all roots so far. `None` if they differ.
+    root: Option<&'static str>,
+    /// Number of members of the first root.
+    members: u64,
+    /// Number of elements of the first root.
+    elements: u64,
+    /// Number of elements of the open array that is a member of the first root.
+    inner: Option<u64>,
+    /// The largest number of elements of such an array.
+    longest: Option<u64>,
+}
+
+impl Counters {
+    fn new() -> Self {
+        let mut options = ProfileOptions::default();
+        (options.per_path, options.counts, options.duplicate_names) = (false, false, true);
+        Self {
+            profile: Profile::new(options),
+            depth: 0,
+            records: 0,
+            root: None,
+            members: 0,
+            elements: 0,
+            inner: None,
+            longest: None,
+        }
+    }
+
+    fn begin_record(&mut self) {
+        self.profile.begin();
+    }
+
+    fn end_record(&mut self) {
+        self.profile.end();
+        self.records += 1;
+    }
+
+    /// Counts a value that starts at the current depth.
+    #[inline]
+    fn value(&mut self, kind: JsonKind) {
+        match self.depth {
+            0 => {
+                let is_first = self.records == 0;
+                self.root = Some(kind.name()).filter(|name| is_first || self.root == Some(name));
+            }
+            _ if self.records > 0 => {}
+            1 => {
+                self.elements += 1;
+                self.inner = (kind == JsonKind::Array).then_some(0);
+            }
+            2 => {
+                if let Some(inner) = &mut self.inner {
+                    *inner += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn json(mut self, framing: Framing, is_lines: bool) -> Analysis {
+        self.profile.normalize();
+        let records = match framing {
+            Framing::Single => Records::Json,
+            Framing::Lines => Records::Jsonl,
+            Framing::Concatenated => Records::Concatenated,
+            Framing::JsonSeq => Records::JsonSeq,
+            _ if self.records == 1 => Records::Json,
+            _ if is_lines => Records::Jsonl,
+            _ => Records::Auto,
+        };
+        let kind = if records == Records::Json { Kind::Json } else { Kind::JsonLines };
+        let stream = (kind == Kind::JsonLines).then_some(self.records);
+        let root = self.root.unwrap_or(if self.records == 0 { "none" } else { "mixed" });
+        let is_one = |name: &str| stream.is_none() && root == name;
+        let keys = is_one("object").then_some(self.members);
+        let items = match root {
+            _ if stream.is_some() => stream,
+            "array" => Some(self.elements),
+            "object" => self.longest,
+            _ => None,
+        };
+        Analysis {
+            kind,
+            framing: Some(records),
+            records: stream,
+            summary: Summary { type_: root.into(), keys, items },
+            duplicate_names: duplicate_names(&self.profile.summary()),
+            not_json: None,
+        }
+    }
+}
+
+/// The number of repeated names, or 1 if the check was incomplete and found none. The output is
+/// then queried as if it had repeated names, which is slower but always correct.
+fn duplicate_names(summary: &statistics::Summary) -> u64 {
+    summary.structure.duplicate_names.max(u64::from(summary.capped.duplicate_names))
+}
+
+impl Listener for Counters {
+    fn wants_scalars(&self) -> bool {
+        // Elements are counted in the first record only.
+        self.records == 0
+    }
+
+    #[inline]
+    fn begin(&mut self, kind: JsonKind, at: u64) {
+        self.value(kind);
+        self.depth += 1;
+        Listener::begin(&mut self.profile, kind, at);
+    }
+
+    #[inline]
+    fn end(&mut self, kind: JsonKind, at: u64) {
+        self.depth -= 1;
+        if self.depth == 1 {
+            self.longest = self.longest.max(self.inner.take());
+        }
+        Listener::end(&mut self.profile, kind, at);
+    }
+
+    #[inline]
+    fn name(&mut self, name: Text<'_>, at: u64) {
+        if self.depth == 1 {
+            self.members += u64::from(self.records == 0);
+        }
+        self.profile.name(name, at);
+    }
+
+    #[inline]
+    fn scalar(&mut self, scalar: Scalar<'_>, _: u64) {
+        self.value(scalar.kind());
+    }
+}
+
+/// The offsets of line ends that were read but not analysis yet.
+#[derive(Debug, Default)]
+struct LineEnds {
+    offsets: VecDeque<u64>,
+    /// Number of analysis records.
+    records: u64,
+    /// True if some record is not on its own line. No more line ends are recorded then.
+    gave_up: bool,
+}
+
+impl LineEnds {
+    /// Maximum number of recorded line ends. The reader's window contains fewer bytes than this
+    /// after a record, so more line ends can only be inside a record.
+    const MAX_PENDING: usize = 1 << 18;
+
+    fn record(&mut self, bytes: &[u8], offset: u64) {
+        if self.gave_up {
+            return;
+        }
+        let ends = bytes.iter().zip(offset..).filter(|(byte, _)| **byte == b'\n');
+        self.offsets.extend(ends.map(|(_, at)| at));
+        if self.offsets.len() > Self::MAX_PENDING {
+            self.gave_up = true;
+            self.offsets = VecDeque::new();
+        }
+    }
+
+    /// True if a record contains no line end, and follows one unless it is the first.
+    fn is_own_line(&mut self, start: u64, end: u64) -> bool {
+        let before = self.offsets.partition_point(|offset| *offset < start);
+        self.offsets.drain(..before);
+        let is_separated = before > 0 || self.records == 0;
+        let is_unbroken = self.offsets.front().is_none_or(|offset| *offset >= end);
+        self.records += 1;
+        self.gave_up |= !is_separated || !is_unbroken;
+        !self.gave_up
+    }
+}
+
+/// A reader that records the offsets of line ends.
+struct LineTracker<R> {
+    reader: R,
+    lines: Arc<Mutex<LineEnds>>,
+    offset: u64,
+}
+
+impl<R: Read> Read for LineTracker<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read(into)?;
+        let bytes = &into[..count];
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).record(bytes, self.offset);
+        self.offset += count as u64;
+        Ok(count)
+    }
+}

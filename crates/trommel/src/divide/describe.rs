@@ -1,0 +1,198 @@
+//! Statistics of one document on several threads: the elements of its longest array are processed
+//! in stretches.
+
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+use trommel_path::Matcher;
+use trommel_reader::{Between, Config, ElementFinder, Kind, Listener, Scalar, Span, Text};
+
+use super::{ArrayDivider, Chain, DESCRIBED_STRETCH, Fit, MAX_MISSES};
+use crate::buffered::release;
+use crate::error::Error;
+use crate::stats::Description;
+
+/// Initial number of bytes to watch for an array that stays open.
+const MIN_WATCH: u64 = 64 << 10;
+
+/// The statistics of one stretch of elements.
+struct DescribedStretch {
+    span: Span,
+    description: Description,
+    characters: u64,
+    /// The end of the last element; `None` after an error, or if the array has ended.
+    end: Option<u64>,
+}
+
+/// The settings that all stretches share.
+struct StretchSetup {
+    config: Config,
+    between: Between,
+    /// Empty statistics, positioned in the array.
+    description: Description,
+}
+
+impl<'a> ArrayDivider<'a> {
+    /// Computes the statistics of the value that the matcher is in, on several threads as far as
+    /// possible.
+    pub(super) fn describe_value(
+        &self,
+        config: &Config,
+        matcher: &mut Matcher<'_, '_>,
+        description: &mut Description,
+    ) -> Result<(), Error> {
+        // A document may hold several long arrays, one after the other or nested. The window that
+        // is watched doubles, so that a document without one is divided at a negligible cost.
+        let (mut fruitless, mut watched) = (0, MIN_WATCH);
+        while matcher.is_forwarding() && fruitless < MAX_MISSES {
+            let Some(elements) = self.long_array(watched, matcher, description)? else {
+                watched = (2 * watched).min(MIN_WATCH << 8);
+                continue;
+            };
+            let joined = self.elements(&elements, config, matcher, description)?;
+            fruitless = if joined { 0 } else { fruitless + 1 };
+        }
+        Ok(matcher.forward(description)?)
+    }
+
+    /// Watches `bytes` bytes for an array that stays open, then moves to the end of its current
+    /// element. Returns `None` if no array stays open, or its elements start differently.
+    fn long_array(
+        &self,
+        bytes: u64,
+        matcher: &mut Matcher<'_, '_>,
+        description: &mut Description,
+    ) -> Result<Option<ElementFinder<'a>>, Error> {
+        let (depth, offset) = (matcher.cursor().depth(), matcher.cursor().offset());
+        let mut watch = Watch { description, depth, lowest: depth };
+        matcher.forward_until(0, offset + bytes, &mut watch)?;
+        let lowest = watch.lowest;
+        if !matcher.is_forwarding() || matcher.cursor().kind_at(lowest) != Some(Kind::Array) {
+            return Ok(None);
+        }
+        matcher.forward_until(lowest, u64::MAX, description)?;
+        Ok(matcher.cursor().between().and_then(|_| ElementFinder::new(self.view, matcher.cursor().offset())))
+    }
+
+    /// Computes the statistics of the elements after the current one. Returns true if any stretch
+    /// was joined.
+    fn elements(
+        &self,
+        elements: &ElementFinder<'a>,
+        config: &Config,
+        matcher: &mut Matcher<'_, '_>,
+        description: &mut Description,
+    ) -> Result<bool, Error> {
+        let start = matcher.cursor().offset();
+        let Some(between) = matcher.cursor().between() else { return Ok(false) };
+        let Some(empty) = description.fork() else { return Ok(false) };
+        let mut chain = Chain::new(start, &between);
+        let mut setup = StretchSetup { config: *config, between, description: empty };
+        let mut characters = 0;
+        let mut stretches = self.stretches(start, DESCRIBED_STRETCH, elements);
+        let mut answers = Vec::new();
+        self.threads.scope(|scope| scope.spawn(|_| answers = self.describe_all(&setup, &stretches)));
+        while let Some(last) = stretches.last()
+            && !chain.ended
+        {
+            // While these results are joined, the other threads process the next stretches.
+            stretches = self.stretches(last.end, DESCRIBED_STRETCH, elements);
+            // Statistics whose paths were folded meanwhile cannot be forked.
+            let Some(empty) = description.fork() else { break };
+            setup.description = empty;
+            let mut next = Vec::new();
+            let joined = self.threads.scope(|scope| {
+                scope.spawn(|_| next = self.describe_all(&setup, &stretches));
+                let mut answers = std::mem::take(&mut answers).into_iter();
+                answers.try_for_each(|stretch| {
+                    characters += self.join_described(&setup, stretch, &mut chain, description)?;
+                    Ok::<(), Error>(())
+                })
+            });
+            joined?;
+            answers = next;
+        }
+        let cursor = matcher.cursor_mut();
+        // The cursor skips the joined elements, and must know their characters to count on.
+        cursor.add_chars(chain.at, characters);
+        cursor.resume_after(chain.at, self.track.monitor(chain.at));
+        Ok(chain.at > start)
+    }
+
+    /// Joins the statistics of the next stretch, after computing it again if its start was a wrong
+    /// guess. Returns its number of characters.
+    #[expect(clippy::expect_used, reason = "a stretch is a part of the view")]
+    fn join_described(
+        &self,
+        setup: &StretchSetup,
+        mut stretch: DescribedStretch,
+        chain: &mut Chain,
+        description: &mut Description,
+    ) -> Result<u64, Error> {
+        let until = stretch.span.end;
+        match chain.fit(stretch.span) {
+            Fit::Exact => {}
+            Fit::Obsolete => return Ok(0),
+            Fit::Missed => stretch = self.describe(setup, Span::new(chain.at, until)),
+        }
+        let Some(end) = stretch.end else {
+            // The matcher continues before this stretch, and meets the error or the end of the
+            // array itself.
+            chain.ended = true;
+            return Ok(0);
+        };
+        release(self.view.narrow(Span::new(chain.at, end)).expect("its elements are in the view"));
+        description.join(stretch.description);
+        chain.advance_to(end, &self.track)?;
+        Ok(stretch.characters)
+    }
+
+    fn describe_all(&self, setup: &StretchSetup, stretches: &[Span]) -> Vec<DescribedStretch> {
+        stretches.par_iter().map(|span| self.describe(setup, *span)).collect()
+    }
+
+    /// Computes the statistics of the elements of a span, from the one that starts there to the
+    /// first that ends at or after the end of the span.
+    fn describe(&self, setup: &StretchSetup, span: Span) -> DescribedStretch {
+        let mut description = setup.description.clone();
+        let mut cursor = self.cursor_between(&setup.between, span, &setup.config);
+        let depth = cursor.depth();
+        cursor.count_chars();
+        // First to the end of the span, wherever that is, then to the end of the element it is in.
+        let listened = cursor.listen(depth - 1, span.end, &mut description);
+        let listened = listened.and_then(|()| cursor.listen(depth, u64::MAX, &mut description));
+        let end = listened.ok().filter(|()| cursor.depth() == depth).map(|()| cursor.offset());
+        let characters = end.map_or(0, |end| cursor.chars(end));
+        DescribedStretch { span, description, characters, end }
+    }
+}
+
+/// A listener that records the lowest depth that occurs.
+struct Watch<'a> {
+    description: &'a mut Description,
+    depth: u32,
+    lowest: u32,
+}
+
+impl Listener for Watch<'_> {
+    fn wants_scalars(&self) -> bool {
+        self.description.wants_scalars()
+    }
+
+    fn begin(&mut self, kind: Kind, at: u64) {
+        self.depth += 1;
+        Listener::begin(self.description, kind, at);
+    }
+
+    fn end(&mut self, kind: Kind, at: u64) {
+        self.depth -= 1;
+        self.lowest = self.lowest.min(self.depth);
+        Listener::end(self.description, kind, at);
+    }
+
+    fn name(&mut self, name: Text<'_>, at: u64) {
+        self.description.name(name, at);
+    }
+
+    fn scalar(&mut self, scalar: Scalar<'_>, at: u64) {
+        self.description.scalar(scalar, at);
+    }
+}

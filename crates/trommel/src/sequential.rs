@@ -1,0 +1,206 @@
+//! A whole run: on several threads if possible, otherwise on one; and the report of its answers.
+
+use std::io;
+
+use trommel_reader::{Cursor, Framing, Kind};
+
+use crate::analysis::Analysis;
+use crate::control::Track;
+#[cfg(feature = "parallel")]
+use crate::divide::ArrayDivider;
+use crate::document::Document;
+use crate::error::Error;
+use crate::measure::{Measure, Stats};
+use crate::report::{Answer, Coverage, Damage, Match, Report, Sink};
+use crate::run::{Run, Tail};
+use crate::setup::{Request, RunState, Setup};
+use crate::stats;
+
+/// Facts about the input that a run detects.
+pub(crate) struct InputFacts {
+    /// True if the input is a stream of records.
+    pub(crate) stream: bool,
+    /// Unicode scalar values, if they were counted.
+    pub(crate) characters: u64,
+    /// The type of the only value, if the input is not a stream and the value is not an array.
+    pub(crate) lone: Option<Kind>,
+}
+
+impl Analysis {
+    pub(crate) fn run_with_totals(
+        &self,
+        document: &mut Document,
+        sink: &mut dyn Sink,
+    ) -> Result<Report, Error> {
+        #[cfg(feature = "parallel")]
+        if let Some(report) = self.run_in_parallel(document, sink)? {
+            return Ok(report);
+        }
+        let state = || RunState::new(&self.measures, &self.options);
+        let (state, coverage, seen) = self.run_as_stream_if_needed(document, &state, sink)?;
+        if let Some(kind) = seen.lone
+            && coverage.kept_records() > 0
+            && samples_root(&self.measures)
+        {
+            return Err(Error::NotAnArray { query: "$".into(), kind });
+        }
+        self.report(state, coverage, seen, document)
+    }
+
+    /// Runs on one thread. If the input looked like one array, and further values follow, runs
+    /// again with the framing of a stream.
+    pub(crate) fn run_as_stream_if_needed(
+        &self,
+        document: &mut Document,
+        state: &dyn Fn() -> RunState,
+        sink: &mut dyn Sink,
+    ) -> Result<(RunState, Coverage, InputFacts), Error> {
+        let track = self.options.control.track(document.len());
+        // Only a second value shows that the input is a stream of arrays. Then the population of
+        // `$` is the arrays, and not the elements of the first: the run starts over.
+        match self.run_sequential(document, state(), sink, &track) {
+            Err(Error::StreamOfArrays { .. }) if document.is_repeatable() => {
+                let framing = document.current_framing();
+                document.set_framing(Framing::Concatenated);
+                track.restart();
+                let ran = self.run_sequential(document, state(), &mut ResumedSink { sink }, &track);
+                document.set_framing(framing);
+                ran
+            }
+            ran => ran,
+        }
+    }
+
+    /// Runs on one thread, from the first byte to the last that can change an answer.
+    fn run_sequential(
+        &self,
+        document: &Document,
+        mut state: RunState,
+        sink: &mut dyn Sink,
+        track: &Track,
+    ) -> Result<(RunState, Coverage, InputFacts), Error> {
+        let config = self.options.config();
+        let total = document.len();
+        let mut cursor = document.cursor(&config)?.monitored(track.monitor(0));
+        if !state.descriptions.is_empty() {
+            cursor.count_chars();
+        }
+        let first = cursor.next_record();
+        let (records, lone) = match &first {
+            Ok(true) => population_of_root(&mut cursor)?,
+            _ => (true, None),
+        };
+        let located = sink.wants_location();
+        let setup = Setup::new(&self.measures, &self.options, records, located);
+        let request = Request { analysis: self, setup: &setup };
+        #[cfg(feature = "parallel")]
+        let divide = ArrayDivider::new(request, document, track, located)?;
+        let mut run = Run::new(request, &mut state, sink, Coverage::new(self.options.validation, total));
+        run.elements = !records && samples_root(&self.measures);
+        run.tail = document.unterminated_line()?.map(|start| Tail { start, document });
+        #[cfg(feature = "parallel")]
+        if let Some(divide) = &divide {
+            run.helpers = Some(divide);
+        }
+        let framing =
+            run.records(&mut cursor, first).map_err(|error| prefer_change_error(document, error))?;
+        let coverage = Coverage { bytes_read: cursor.offset(), ..run.coverage };
+        let characters = cursor.chars(cursor.offset());
+        drop(cursor);
+        document.verify()?;
+        let several = coverage.records + coverage.bad_records > 1;
+        let stream = matches!(framing, Framing::Lines | Framing::JsonSeq | Framing::Concatenated) || several;
+        let lone = if stream { None } else { lone };
+        Ok((state, coverage, InputFacts { stream, characters, lone }))
+    }
+
+    /// True if statistics cover every byte of the input: no query and no filter narrows it.
+    pub(crate) fn describes_whole(&self, stats: &Stats) -> bool {
+        stats.queries.is_empty() && self.options.filters.is_empty()
+    }
+
+    /// Assembles the report from the state of the run.
+    #[expect(clippy::expect_used, reason = "a run has a state for each measure")]
+    pub(crate) fn report(
+        &self,
+        state: RunState,
+        coverage: Coverage,
+        InputFacts { stream, characters, .. }: InputFacts,
+        document: &Document,
+    ) -> Result<Report, Error> {
+        let RunState { extracts, counting, drawings, descriptions, .. } = state;
+        let (mut extracts, mut counting) = (extracts.into_iter(), counting.into_iter());
+        let (mut drawings, mut descriptions) = (drawings.into_iter(), descriptions.into_iter());
+        let mut answers = Vec::with_capacity(self.measures.len());
+        for measure in &self.measures {
+            answers.push(match measure {
+                Measure::Extract(_) => {
+                    Answer::Extracted(extracts.next().expect("a run has a state for each extraction").emitted)
+                }
+                Measure::Count(_) => {
+                    let counting = counting.next().expect("a run has a state for each count");
+                    Answer::Count(counting.total.min(counting.limit))
+                }
+                Measure::Sample(_) => {
+                    let drawing = drawings.next().expect("a run has a state for each sample");
+                    Answer::Sample(drawing.finish(document.view())?)
+                }
+                Measure::Stats(selected) => {
+                    let parts = descriptions.by_ref().take(selected.queries.len().max(1)).collect();
+                    let whole = self.describes_whole(selected).then_some((coverage.bytes_read, characters));
+                    let records = stream.then(|| coverage.kept_records());
+                    Answer::Stats(Box::new(stats::answer(parts, whole, records)))
+                }
+            });
+        }
+        Ok(Report { answers, coverage })
+    }
+}
+
+/// Returns true if the population of `$` is the records. This holds for streams, and if the first
+/// value is not an array. In the latter case, also returns that value's type: if it turns out to be
+/// the only value, sampling it is an error.
+fn population_of_root(cursor: &mut Cursor<'_>) -> Result<(bool, Option<Kind>), Error> {
+    Ok(match cursor.framing() {
+        Framing::Single => (false, None),
+        Framing::Auto => match cursor.peek()? {
+            Some(Kind::Array) => (false, None),
+            kind => (true, kind),
+        },
+        _ => (true, None),
+    })
+}
+
+/// Replaces a syntax error by the error of a changed file, if the file has changed: the change is
+/// the cause.
+pub(crate) fn prefer_change_error(document: &Document, error: Error) -> Error {
+    match error {
+        Error::Read { error: ref read, .. } if read.is_syntax() => document.verify().err().unwrap_or(error),
+        error => error,
+    }
+}
+
+/// A sink that has received the matches of the first record in an earlier run.
+struct ResumedSink<'a> {
+    sink: &'a mut dyn Sink,
+}
+
+impl Sink for ResumedSink<'_> {
+    fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
+        if found.record == 0 { Ok(()) } else { self.sink.found(found) }
+    }
+
+    fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
+        self.sink.damaged(damage)
+    }
+
+    fn wants_location(&self) -> bool {
+        self.sink.wants_location()
+    }
+}
+
+fn samples_root(measures: &[Measure]) -> bool {
+    measures.iter().any(
+        |measure| matches!(measure, Measure::Sample(sample) if sample.query.segments().iter().len() == 0),
+    )
+}
