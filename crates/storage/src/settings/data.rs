@@ -103,28 +103,31 @@ impl SyncSettings {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Parameters {
-    /// See [`CloudSettings::mode`].
+    /// See [`CloudSettings::mode`](super::CloudSettings::mode).
     pub mode: Option<String>,
-    /// See [`CloudSettings::local_path`].
+    /// See [`CloudSettings::local_path`](super::CloudSettings::local_path).
     pub local_path: Option<String>,
-    /// See [`CloudSettings::user`].
+    /// See [`CloudSettings::user`](super::CloudSettings::user).
     pub user: Option<String>,
-    /// See [`CloudSettings::device_id`].
+    /// See [`CloudSettings::device_id`](super::CloudSettings::device_id).
     pub device_id: Option<String>,
-    /// See [`CosmosSettings::endpoint`].
+    /// See [`CosmosSettings::endpoint`](super::CosmosSettings::endpoint).
     pub endpoint: Option<String>,
-    /// See [`CosmosSettings::database`].
+    /// See [`CosmosSettings::database`](super::CosmosSettings::database).
     pub database: Option<String>,
-    /// See [`CosmosSettings::container`].
+    /// See [`CosmosSettings::container`](super::CosmosSettings::container).
     pub container: Option<String>,
-    /// The word for [`CosmosSettings::auth`].
+    /// The word for [`CosmosSettings::auth`](super::CosmosSettings::auth).
     pub auth_method: Option<String>,
-    /// See [`ObjectSettings::url`].
+    /// See [`ObjectSettings::url`](super::ObjectSettings::url).
     pub objects_url: Option<String>,
-    /// See [`CloudSettings::connect_timeout`], in milliseconds.
+    /// See [`CloudSettings::connect_timeout`](super::CloudSettings::connect_timeout), in
+    /// milliseconds.
     pub connect_timeout_ms: Option<u64>,
-    /// See [`CloudSettings::first_answer_timeout`], in milliseconds.
+    /// See [`CloudSettings::first_answer_timeout`](super::CloudSettings::first_answer_timeout), in
+    /// milliseconds.
     pub first_answer_timeout_ms: Option<u64>,
-    /// See [`CloudSettings::answer_timeout`], in milliseconds.
+    /// See [`CloudSettings::answer_timeout`](super::CloudSettings::answer_timeout), in
+    /// milliseconds.
     pub answer_timeout_ms: Option<u64>,
 }
