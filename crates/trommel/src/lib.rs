@@ -187,3 +187,8 @@ pub use trommel_sampler as sampler;
 
 /// Mergeable statistics.
 pub use trommel_stats as statistics;
+
+/// The programs of the page for embedders compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/EMBEDDING.md")]
+struct EmbeddingPage;

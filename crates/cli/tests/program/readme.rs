@@ -1,6 +1,7 @@
-//! The README's tours: every command runs in order, in a temporary home, and prints the shown
-//! output.
+//! The tours of the README and the documents: every command runs in order, in a temporary home for
+//! each document, and prints the shown output.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,10 +12,10 @@ fn root() -> PathBuf {
 }
 
 /// Extracts commands and their output from the blocks marked `console`.
-fn shown(readme: &str) -> Vec<(String, String)> {
+fn shown(document: &str) -> Vec<(String, String)> {
     let mut runs: Vec<(String, String)> = Vec::new();
     let mut inside = false;
-    for line in readme.lines() {
+    for line in document.lines() {
         match line {
             "```console" => inside = true,
             "```" => inside = false,
@@ -41,11 +42,40 @@ fn timeless(text: &str) -> String {
     parts.fold(first, |text, part| text + MARK + "0" + part.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
+/// Runs the commands of a document, and compares what they print with what the document shows.
+fn check(document: &Path) {
+    let name = document.file_name().unwrap().to_string_lossy();
+    let binary = Path::new(env!("CARGO_BIN_EXE_trommel")).parent().unwrap();
+    let home = Home::new(&format!("tour-{name}"));
+    for (command, expected) in shown(&fs::read_to_string(document).unwrap()) {
+        let output = Command::new("sh")
+            .args(["-c", &format!("exec 2>&1; PATH=$0:$PATH; {command}"), &binary.display().to_string()])
+            .current_dir(root())
+            .env("TROMMEL_HOME", home.path())
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(timeless(&printed), timeless(&expected), "{name}: $ {command}");
+    }
+}
+
 #[test]
-fn the_tours_print_the_shown_output() {
-    let root = root();
-    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let runs = shown(&readme);
+fn the_readme_prints_the_shown_output() {
+    let readme = root().join("README.md");
+    assert!(!shown(&fs::read_to_string(&readme).unwrap()).is_empty(), "the README shows no output");
+    check(&readme);
+}
+
+#[test]
+fn the_documents_print_the_shown_output() {
+    for document in fs::read_dir(root().join("docs")).unwrap() {
+        check(&document.unwrap().path());
+    }
+}
+
+#[test]
+fn the_page_for_agents_shows_every_query_of_an_output() {
+    let runs = shown(&fs::read_to_string(root().join("docs/AGENTS.md")).unwrap());
     for command in ["put", "list", "stats", "extract", "count", "sample", "read", "call"] {
         let start = format!("trommel {command} ");
         let is_of_output =
@@ -54,17 +84,5 @@ fn the_tours_print_the_shown_output() {
             command == "list" || runs.iter().any(|run| is_of_output(&run)),
             "no {command} of an output is shown"
         );
-    }
-    let binary = Path::new(env!("CARGO_BIN_EXE_trommel")).parent().unwrap();
-    let home = Home::new("readme");
-    for (command, expected) in runs {
-        let output = Command::new("sh")
-            .args(["-c", &format!("exec 2>&1; PATH=$0:$PATH; {command}"), &binary.display().to_string()])
-            .current_dir(&root)
-            .env("TROMMEL_HOME", home.path())
-            .output()
-            .unwrap();
-        let printed = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(timeless(&printed), timeless(&expected), "$ {command}");
     }
 }
