@@ -5,6 +5,7 @@
 //! reason, and does not count as passed.
 
 mod cloud;
+mod workflows;
 
 use std::env;
 use std::error::Error;
@@ -70,6 +71,10 @@ enum Step {
     Fuzz,
     /// `cargo package` for every published crate
     Package,
+    /// The workflows of GitHub Actions, with `actionlint`
+    Workflows,
+    /// The archive of a release: size, time of a cold build, contents
+    Archive,
     /// Peak memory on large files: `cargo xtask rss`
     Rss,
 }
@@ -120,6 +125,8 @@ impl Step {
             Self::Coverage => coverage(workspace),
             Self::Fuzz => fuzz(workspace, options.fuzz_minutes),
             Self::Package => package(workspace),
+            Self::Workflows => workflows::run(workspace),
+            Self::Archive => archive(workspace),
             Self::Rss => memory(workspace, &options.rss),
         }
     }
@@ -339,6 +346,11 @@ fn forget_unpacked() -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+fn archive(workspace: &Workspace) -> Ran {
+    must_run(Command::new(workspace.root.join(".ci/archive")).current_dir(&workspace.root))?;
+    Ok(Outcome::Passed)
 }
 
 fn memory(workspace: &Workspace, options: &rss::Options) -> Ran {

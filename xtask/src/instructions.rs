@@ -66,8 +66,10 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Verdict {
     }
     let path = workspace.root.join(RECORDED_FILE);
     let mut recorded: Recorded = toml::from_str(&fs::read_to_string(&path)?)?;
-    must_run(&mut cargo(&workspace.root, "build --quiet --release -p trommel-benches --bin loops"))?;
-    let program = workspace.target.join("release/loops");
+    // Callgrind finds the loops by the names of their functions, which a release is stripped of.
+    let build = "build --quiet --profile profiling -p trommel-benches --bin loops";
+    must_run(&mut cargo(&workspace.root, build))?;
+    let program = workspace.target.join("profiling/loops");
     println!("{:<42} recorded counted", "instructions per byte");
     let mut is_good = calls.is_empty();
     let counts = counts(&program, &recorded.loops);

@@ -26,16 +26,22 @@ mod toolbox;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 
 use crate::args::Cli;
 use crate::screen::Screen;
 
 fn main() -> ExitCode {
-    let screen = Screen::detect();
-    let done = match Cli::try_parse() {
-        Ok(cli) => commands::run(&cli, &screen),
-        Err(error) => errors::usage::report(error, screen.out),
+    let parsed = args::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let done = match parsed {
+        Ok(cli) => {
+            let screen = Screen::detect_with(cli.appearance);
+            if cli.appearance.quiet {
+                output::Notes::silence();
+            }
+            commands::run(&cli, &screen)
+        }
+        Err(error) => errors::usage::report(error, Screen::detect().out),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,13 +1,15 @@
-//! A progress bar on a terminal, for work that takes longer than half a second.
+//! Progress on standard error, for work that takes longer than half a second.
 
 use std::fmt::Write;
+use std::io::Write as _;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{BinaryBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use trommel_tool::Event;
 
-use crate::screen::Screen;
+use crate::screen::{ProgressForm, Screen};
 
 /// The delay before a bar appears. Shorter work shows none.
 const BAR_DELAY: Duration = Duration::from_millis(500);
@@ -19,12 +21,17 @@ enum Unit {
     Outputs,
 }
 
-/// A progress bar, which may be hidden.
+/// The time between two lines of progress.
+const LINE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Progress on standard error: a bar, lines, or nothing.
 #[derive(Debug)]
 pub(crate) struct Progress {
     started: Instant,
-    is_visible: bool,
+    form: ProgressForm,
     bar: OnceLock<ProgressBar>,
+    /// The interval of the last line.
+    last_line: AtomicU64,
 }
 
 /// A spinner on a terminal for work without progress, until it is dropped.
@@ -34,7 +41,7 @@ pub(crate) struct Spinner(Option<ProgressBar>);
 impl Spinner {
     /// Shows a message and the elapsed time.
     pub(crate) fn new(what: &'static str, screen: &Screen) -> Self {
-        Self(screen.shows_progress.then(|| {
+        Self((screen.progress == ProgressForm::Bar).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template("{spinner:.cyan} {msg}, {elapsed}");
             let bar =
@@ -56,12 +63,16 @@ impl Drop for Spinner {
 impl Progress {
     /// Creates a bar that appears after a delay, if the screen shows progress.
     pub(crate) fn new(screen: &Screen) -> Self {
-        Self { started: Instant::now(), is_visible: screen.shows_progress, bar: OnceLock::new() }
+        Self::with_form(screen.progress)
     }
 
     /// Creates a bar that never appears.
     pub(crate) fn hidden() -> Self {
-        Self { started: Instant::now(), is_visible: false, bar: OnceLock::new() }
+        Self::with_form(ProgressForm::Hidden)
+    }
+
+    fn with_form(form: ProgressForm) -> Self {
+        Self { started: Instant::now(), form, bar: OnceLock::new(), last_line: AtomicU64::new(0) }
     }
 
     /// Sets the number of bytes done and their total. Called about once per megabyte.
@@ -75,7 +86,12 @@ impl Progress {
     }
 
     fn show(&self, done: u64, total: Option<u64>, unit: Unit) {
-        if !self.is_visible || self.bar.get().is_none() && self.started.elapsed() < BAR_DELAY {
+        match self.form {
+            ProgressForm::Hidden => return,
+            ProgressForm::Lines => return self.line(done, total, unit),
+            ProgressForm::Bar => {}
+        }
+        if self.bar.get().is_none() && self.started.elapsed() < BAR_DELAY {
             return;
         }
         let bar = self.bar.get_or_init(|| bar(done, total, self.started, unit));
@@ -85,6 +101,25 @@ impl Progress {
             bar.set_length(length);
         }
         bar.set_position(done);
+    }
+
+    /// Prints a line, at most one per interval.
+    fn line(&self, done: u64, total: Option<u64>, unit: Unit) {
+        let due = (self.started.elapsed().as_secs_f64() / LINE_INTERVAL.as_secs_f64()) as u64;
+        let last = self.last_line.fetch_max(due, Ordering::Relaxed);
+        if last >= due {
+            return;
+        }
+        let amount = |amount: u64| match unit {
+            Unit::Bytes => BinaryBytes(amount).to_string(),
+            Unit::Outputs => format!("{amount} outputs"),
+        };
+        let of_total = match total {
+            Some(total @ 1..) => format!(" of {} ({} %)", amount(total), done.saturating_mul(100) / total),
+            _ => String::new(),
+        };
+        // A failure to report progress is no failure of the work.
+        let _ = writeln!(anstream::stderr(), "progress: {}{of_total}", amount(done));
     }
 
     /// Shows the progress of a tool.

@@ -7,6 +7,8 @@ use std::os::fd::AsFd;
 use terminal_size::{Width, terminal_size_of};
 use trommel_display::DisplayOptions;
 
+use crate::args::{Appearance, When};
+
 /// The maximum columns of a box, because longer lines are hard to read.
 const MAX_BOX: u16 = 100;
 
@@ -17,8 +19,18 @@ pub(crate) struct Screen {
     pub(crate) out: Stream,
     /// Standard error.
     pub(crate) err: Stream,
-    /// True if standard error can show a progress bar: it is a terminal that can clear a line.
-    pub(crate) shows_progress: bool,
+    /// The form of progress on standard error.
+    pub(crate) progress: ProgressForm,
+}
+
+/// The form of progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProgressForm {
+    Hidden,
+    /// A bar that is drawn again and again.
+    Bar,
+    /// Lines, for standard error that is not a terminal or cannot clear a line.
+    Lines,
 }
 
 /// The capabilities of one stream.
@@ -37,7 +49,29 @@ impl Screen {
     pub(crate) fn detect() -> Self {
         let is_dumb = env::var_os("TERM").is_some_and(|name| name == "dumb");
         let (out, err) = (Stream::of(&io::stdout()), Stream::of(&io::stderr()));
-        Self { out, err, shows_progress: err.is_terminal && !is_dumb }
+        // A pipe may lead to a pager, over which a bar would draw.
+        let shows_bar = err.is_terminal && !is_dumb && !is_pipe(&io::stdout());
+        let progress = if shows_bar { ProgressForm::Bar } else { ProgressForm::Hidden };
+        Self { out, err, progress }
+    }
+
+    /// Detects the capabilities after the options about the terminal are applied.
+    pub(crate) fn detect_with(asked: Appearance) -> Self {
+        match asked.color {
+            When::Auto => {}
+            When::Always => anstream::ColorChoice::Always.write_global(),
+            When::Never => anstream::ColorChoice::Never.write_global(),
+        }
+        let is_dumb = env::var_os("TERM").is_some_and(|name| name == "dumb");
+        let detected = Self::detect();
+        let progress = match asked.progress {
+            When::Auto if asked.quiet => ProgressForm::Hidden,
+            When::Auto => detected.progress,
+            When::Always if detected.err.is_terminal && !is_dumb => ProgressForm::Bar,
+            When::Always => ProgressForm::Lines,
+            When::Never => ProgressForm::Hidden,
+        };
+        Self { progress, ..detected }
     }
 }
 
@@ -65,4 +99,12 @@ impl Stream {
             None => look,
         }
     }
+}
+
+/// True if a stream leads into a pipe.
+fn is_pipe(stream: &impl AsFd) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+
+    let file = stream.as_fd().try_clone_to_owned().map(std::fs::File::from);
+    file.and_then(|file| file.metadata()).is_ok_and(|metadata| metadata.file_type().is_fifo())
 }

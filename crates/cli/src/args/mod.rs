@@ -5,6 +5,7 @@ mod common;
 mod count;
 mod extract;
 mod list;
+mod program;
 mod put;
 mod read;
 mod run;
@@ -16,8 +17,6 @@ mod tools;
 mod upkeep;
 mod values;
 
-use clap::builder::Styles;
-use clap::builder::styling::AnsiColor;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -26,6 +25,7 @@ pub(crate) use common::{BadRecords, Engine, RecordFilters, Source, output_id};
 pub(crate) use count::CountArgs;
 pub(crate) use extract::{ExtractArgs, ValueOrder};
 pub(crate) use list::ListArgs;
+pub(crate) use program::{Appearance, When, command};
 pub(crate) use put::PutArgs;
 pub(crate) use read::ReadArgs;
 pub(crate) use run::RunArgs;
@@ -42,23 +42,20 @@ pub(crate) use tools::{CallArgs, Form as DisplayForm, HistoryArgs, LogLevel, Too
 pub(crate) use upkeep::{GcArgs, PinArgs, RebuildArgs, RmArgs, VerifyArgs};
 pub(crate) use values::NamedQuery;
 
-const STYLES: Styles = Styles::styled()
-    .header(AnsiColor::Green.on_default().bold())
-    .usage(AnsiColor::Green.on_default().bold())
-    .literal(AnsiColor::Cyan.on_default())
-    .placeholder(AnsiColor::Cyan.on_default().dimmed());
-
 /// Query, count, sample, and profile JSON that is too big to load
 ///
 /// Queries are JSONPath (RFC 9535) and take one pass over the input. Answers go to standard output;
 /// notes, progress, and errors go to standard error. gzip and zstd are recognized by their first
 /// bytes.
 #[derive(Debug, Parser)]
-#[command(name = "trommel", version, styles = STYLES, max_term_width = 100, after_help = EXAMPLES)]
+#[command(name = "trommel", version, styles = program::STYLES, max_term_width = 100, after_help = EXAMPLES)]
 #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    #[command(flatten)]
+    pub(crate) appearance: Appearance,
 }
 
 const EXAMPLES: &str = "\
@@ -68,6 +65,8 @@ Examples:
   trommel count log.jsonl.gz '$' --where '@.level == \"error\"'
   trommel sample data.json '$.users' -n 5      # draw five users at random
   trommel put page.json --tool web.fetch       # store it; query output:ID later
+
+Topics: trommel help input, queries, output, or limits.
 
 Outputs are stored under $TROMMEL_HOME [default: the platform's data folder, such as
 ~/.local/share/trommel].
@@ -117,9 +116,10 @@ pub(crate) enum Command {
     Buffers(BuffersArgs),
     /// Inspect, rewind, repair, and sync agent session logs
     Sessions(SessionsArgs),
-    /// Print the help of the program or a command
+    /// Print the help of a command or a topic
     Help {
-        /// Command, such as `extract` or `sessions list`
+        /// Command, such as `extract` or `sessions list`, or one of the topics input, queries,
+        /// output, and limits
         command: Vec<String>,
     },
     /// Print shell completions
@@ -127,10 +127,15 @@ pub(crate) enum Command {
         /// Shell to complete in
         shell: Shell,
     },
-    /// Print a manual page
+    /// Print a manual page, or write all to a folder
     Man {
-        /// Command to document [default: the program]
-        command: Option<String>,
+        /// Command to document, such as `extract` or `sessions list` [default: the program]
+        #[arg(conflicts_with = "all")]
+        command: Vec<String>,
+
+        /// Write the pages of all commands to DIR, which is created if needed
+        #[arg(long, value_name = "DIR")]
+        all: Option<std::path::PathBuf>,
     },
 }
 

@@ -46,7 +46,8 @@ pub(crate) fn run(cli: &Cli, screen: &Screen) -> Result<(), Failure> {
         Command::Sessions(args) => sessions::run(args, screen),
         Command::Help { command } => manual::help(command, screen),
         Command::Completions { shell } => manual::completions(*shell),
-        Command::Man { command } => manual::man(command.as_deref()),
+        Command::Man { all: Some(folder), .. } => manual::all_pages(folder),
+        Command::Man { command, .. } => manual::man(command),
     }
 }
 

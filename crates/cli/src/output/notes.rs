@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use owo_colors::OwoColorize;
 use trommel::Damage;
@@ -12,6 +13,9 @@ use crate::progress::Progress;
 
 /// The number of malformed records to report one by one. Later ones are only counted.
 const BAD_RECORDS: u64 = 10;
+
+/// True if notes are omitted. Like the streams, this belongs to the process.
+static SILENCED: AtomicBool = AtomicBool::new(false);
 
 /// Writes notes to standard error. The progress bar is hidden while it writes.
 #[derive(Clone, Debug)]
@@ -27,8 +31,16 @@ impl Notes {
         Self { progress, file: escape::short(file, 200), bad_records: 0 }
     }
 
-    /// Prints a note. A failure to print is ignored.
+    /// Omits all notes from now on. Warnings remain.
+    pub(crate) fn silence() {
+        SILENCED.store(true, Ordering::Relaxed);
+    }
+
+    /// Prints a note, unless notes are silenced. A failure to print is ignored.
     pub(crate) fn note(&self, text: &str) {
+        if SILENCED.load(Ordering::Relaxed) {
+            return;
+        }
         self.progress.suspend(|| {
             let _ = writeln!(anstream::stderr(), "{} {text}", "note:".green().bold());
         });

@@ -57,8 +57,12 @@ enum Output {
 
 /// Returns the names of the commands in a help text.
 fn commands(help: &str) -> Vec<String> {
-    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let lines = lines.take_while(|line| !line.is_empty());
+    const GROUPS: [&str; 5] = ["Query:", "Outputs:", "Agents:", "Shell:", "Commands:"];
+    let mut in_group = false;
+    let lines = help.lines().filter(|line| {
+        in_group = GROUPS.contains(line) || in_group && !line.is_empty();
+        in_group
+    });
     let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     names.filter(|name| !name.is_empty() && *name != "help").map(str::to_owned).collect()
 }

@@ -1,6 +1,6 @@
 //! Help, version, completions, and manual pages.
 
-use crate::common::{line, run, snapshot};
+use crate::common::{Folder, line, run, snapshot};
 
 const COMMANDS: [&str; 22] = [
     "extract",
@@ -71,5 +71,58 @@ fn every_command_has_a_manual_page() {
                 || page.contains(&format!(".TH trommel-{command} 1")),
             "{page}"
         );
+    }
+}
+
+#[test]
+fn all_manual_pages_are_written_to_a_folder() {
+    let folder = Folder::new("man");
+    let pages = folder.path("pages/of/trommel");
+    assert_eq!(run(["man", "--all", pages.to_str().unwrap()]).ok(), "");
+    let mut names: Vec<String> = std::fs::read_dir(&pages)
+        .unwrap()
+        .map(|page| page.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    for command in COMMANDS {
+        assert!(names.contains(&format!("trommel-{command}.1")), "{names:?}");
+    }
+    assert!(names.contains(&"trommel.1".into()) && names.contains(&"trommel-sessions-list.1".into()));
+    let page = std::fs::read_to_string(pages.join("trommel-extract.1")).unwrap();
+    for section in ["SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES"] {
+        assert!(page.contains(&format!(".SH {section}")), "{section}: {page}");
+    }
+    let program = std::fs::read_to_string(pages.join("trommel.1")).unwrap();
+    assert!(program.contains(".SH \"EXIT STATUS\""), "{program}");
+    let refused = run(["man", "extract", "--all", "x"]);
+    assert_eq!(refused.status, Some(2));
+}
+
+#[test]
+fn topics_explain_what_the_commands_share() {
+    for (topic, term) in
+        [("input", "--on-bad-record"), ("queries", "@"), ("output", "--order"), ("limits", "--limit-depth")]
+    {
+        let text = run(["help", topic]).ok();
+        assert!(text.contains(term), "{topic}: {text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{topic}: {text}");
+    }
+    let unknown = run(["help", "inputs"]);
+    assert_eq!(unknown.status, Some(2));
+    assert!(unknown.err.contains("topics are input, queries, output, limits"), "{}", unknown.err);
+}
+
+#[test]
+fn quiet_omits_notes_and_keeps_warnings() {
+    let folder = Folder::new("quiet");
+    let log = folder.file("log.jsonl", "{\"a\":1}\n{\"a\":tru}\n");
+    let log = log.as_str();
+    let args = ["extract", log, "$.b", "--on-bad-record", "skip"];
+    let loud = run(args);
+    assert!(loud.err.contains("note: ") && loud.err.contains("warning: "), "{}", loud.err);
+    for quiet in ["-q", "--quiet"] {
+        let run = run(args.into_iter().chain([quiet]));
+        assert!(!run.err.contains("note: ") && run.err.contains("warning: "), "{}", run.err);
+        assert_eq!((run.status, run.out), (loud.status, loud.out.clone()));
     }
 }

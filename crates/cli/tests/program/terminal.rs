@@ -273,7 +273,7 @@ fn r32_long_work_shows_a_bar() {
             let (mut out, mut text) = (out, String::new());
             out.read_to_string(&mut text).map(|_| text)
         });
-        for _ in 0..8 {
+        for _ in 0..10 {
             stdin.write_all(&record).unwrap();
             thread::sleep(Duration::from_millis(120));
         }
@@ -282,13 +282,13 @@ fn r32_long_work_shows_a_bar() {
         (status.code(), reading.join().unwrap().unwrap())
     };
     let (seen, inside) = terminal(100);
-    let mut command = trommel(["count", "-", "$.id"]);
+    let mut command = trommel(["count", "-", "$.id", "--progress", "always"]);
     command.stderr(inside);
     let watching = thread::spawn(move || read_all(seen));
     let (status, out) = slow(&mut command);
     drop(command);
     let bar = watching.join().unwrap();
-    assert_eq!((status, out.as_str()), (Some(0), "{\"counts\":{\"$.id\":48000},\"total\":48000}\n"));
+    assert_eq!((status, out.as_str()), (Some(0), "{\"counts\":{\"$.id\":60000},\"total\":60000}\n"));
     assert!(bar.contains("KiB"), "{bar:?}");
     // The bar appears late; earlier bytes do not inflate the rate.
     assert!(bar.contains("KiB/s") && !bar.contains("GiB/s") && !bar.contains("TiB/s"), "{bar:?}");
@@ -297,14 +297,24 @@ fn r32_long_work_shows_a_bar() {
     let amounts = bar.split(" KiB ").filter_map(|before| before.rsplit(' ').next()?.parse::<f64>().ok());
     assert!(amounts.collect::<Vec<_>>().is_sorted(), "{bar:?}");
 
-    // A terminal that cannot clear a line shows nothing.
-    let (seen, inside) = terminal(100);
-    let mut command = trommel(["count", "-", "$.id"]);
-    command.stderr(inside).env("TERM", "dumb");
-    let watching = thread::spawn(move || read_all(seen));
+    // A terminal that cannot clear a line shows nothing, and neither does one beside a pipe, which
+    // may lead to a pager.
+    for terminal_type in ["dumb", "xterm"] {
+        let (seen, inside) = terminal(100);
+        let mut command = trommel(["count", "-", "$.id"]);
+        command.stderr(inside).env("TERM", terminal_type);
+        let watching = thread::spawn(move || read_all(seen));
+        assert_eq!(slow(&mut command).0, Some(0));
+        drop(command);
+        assert_eq!(watching.join().unwrap(), "");
+    }
+    // A file or another process gets lines, on request.
+    let mut command = trommel(["count", "-", "$.id", "--progress", "always"]);
+    let folder = Folder::new("progress");
+    command.stderr(File::create(folder.path("err")).unwrap());
     assert_eq!(slow(&mut command).0, Some(0));
-    drop(command);
-    assert_eq!(watching.join().unwrap(), "");
+    let lines = std::fs::read_to_string(folder.path("err")).unwrap();
+    assert!(lines.starts_with("progress: ") && lines.lines().count() <= 2, "{lines:?}");
     // Short work shows nothing.
     let (seen, inside) = terminal(100);
     let mut command = trommel(["count", "users.json", "$..*"]);
