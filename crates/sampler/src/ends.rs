@@ -28,6 +28,11 @@ pub struct First<T> {
 }
 
 impl<T> First<T> {
+    /// The values of the sample so far, in arbitrary order.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.items.iter().map(|item| &item.value)
+    }
+
     /// Creates an empty selection of at most `size` candidates.
     pub fn new(size: NonZeroUsize) -> Self {
         Self { size, seen: 0, items: Vec::new() }
@@ -125,6 +130,11 @@ pub struct Last<T> {
 }
 
 impl<T> Last<T> {
+    /// The values of the sample so far, in arbitrary order.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.items.iter().map(|item| &item.value)
+    }
+
     /// Creates an empty selection of at most `size` candidates of a stream of unknown length.
     pub fn new(size: NonZeroUsize) -> Self {
         Self { size, seen: 0, from: 0, items: VecDeque::new() }

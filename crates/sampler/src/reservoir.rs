@@ -42,6 +42,11 @@ pub struct Reservoir<T> {
 }
 
 impl<T> Reservoir<T> {
+    /// The values of the sample so far, in arbitrary order.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.items.iter().map(|item| &item.value)
+    }
+
     pub(crate) fn into_parts(self) -> (Schedule, Vec<Item<T>>) {
         (self.schedule, self.items)
     }

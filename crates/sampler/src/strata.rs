@@ -121,6 +121,11 @@ impl<K, T> Strata<K, T> {
         self.groups.len()
     }
 
+    /// The values of the sample so far, in arbitrary order.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.groups.values().flat_map(|group| group.reservoir.values())
+    }
+
     /// Offers the next candidate to its stratum. If it is wanted there, calls `make`, takes its
     /// value, and returns true. Calls `label` if the stratum is new.
     ///

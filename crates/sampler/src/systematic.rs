@@ -105,6 +105,11 @@ pub struct Systematic<T> {
 }
 
 impl<T> Systematic<T> {
+    /// The values of the sample so far, in arbitrary order.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.items.iter().map(|item| &item.value)
+    }
+
     /// Selects every `stride`-th candidate from the first one on, up to `size` of them.
     pub fn with_stride(size: NonZeroUsize, stride: NonZeroU64) -> Self {
         Self::new(Picks { rule: Rule::Stride(stride), size })

@@ -61,6 +61,8 @@ pub(crate) struct Options {
     pub(crate) filters: Vec<Logical>,
     /// The population sizes for the samples that need them in advance.
     pub(crate) totals: Vec<Option<u64>>,
+    /// The number of this input among several. Rows of statistics come in the order of the inputs.
+    pub(crate) part: u64,
 }
 
 impl Options {
@@ -316,6 +318,7 @@ impl Analysis {
     }
 }
 
-fn needs_total(measure: &Measure) -> bool {
+/// True if the population of a sample must be counted before it is drawn.
+pub(crate) fn needs_total(measure: &Measure) -> bool {
     matches!(measure, Measure::Sample(sample) if matches!(sample.strategy, Strategy::Systematic(None)))
 }

@@ -56,6 +56,8 @@ pub enum Error {
         /// The number allowed.
         at_most: u64,
     },
+    /// Documents that cannot be run as one sequence, for this reason.
+    Sequence(&'static str),
     /// Partials that cannot be merged, are damaged, or have an unknown version.
     Partial(String),
 }
@@ -116,6 +118,7 @@ impl fmt::Display for Error {
                     "more than {at_most} malformed records; raise the number to skip, or check the input"
                 )
             }
+            Self::Sequence(what) => f.write_str(what),
             Self::Partial(what) => f.write_str(what),
         }
     }

@@ -104,6 +104,8 @@
 //! processed on several threads: those of rayon's current pool, or [`Analysis::threads`]. Answers,
 //! the order of values, errors, and coverage never depend on the number of threads.
 //!
+//! [`Analysis::sequence`] runs over several documents in order, as one sequence of records.
+//!
 //! [`Analysis::run_part`] processes part of an input and returns a [`Partial`], which can be
 //! stored, sent, and merged. Merged counts and statistics equal those of one run. There is one
 //! exception: when the paths of a profile exceed its memory, several paths share a row, and which
@@ -155,6 +157,7 @@ mod repeated;
 mod report;
 mod run;
 mod sample;
+mod sequence;
 mod sequential;
 mod setup;
 mod spool;
@@ -174,6 +177,7 @@ pub use report::{
     Answer, Coverage, Damage, Match, PathStats, Report, SampleAnswer, SampleItem, Sink, StatsAnswer,
     StratumAnswer,
 };
+pub use sequence::Sequence;
 pub use trommel_base::{Cancel, Progress};
 
 /// Cursors and events over JSON bytes.

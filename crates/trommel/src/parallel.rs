@@ -17,9 +17,9 @@ use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
 use crate::measure::Measure;
-use crate::report::{Coverage, Damage, Match, Report, Sink};
+use crate::report::{Coverage, Damage, Match, Sink};
 use crate::run::Run;
-use crate::sequential::{InputFacts, prefer_change_error};
+use crate::sequential::{InputFacts, Ran, prefer_change_error};
 use crate::setup::{Request, RunState, Setup};
 use crate::threads::Threads;
 
@@ -67,12 +67,13 @@ struct Continuation<'w> {
 
 impl Analysis {
     /// Runs on several threads if the document is a stream of lines in memory or mapped. Otherwise
-    /// returns `None`.
+    /// returns `None`. Continues from `state`, if it is given.
     pub(crate) fn run_in_parallel(
         &self,
         document: &Document,
+        state: &mut Option<RunState>,
         sink: &mut dyn Sink,
-    ) -> Result<Option<Report>, Error> {
+    ) -> Result<Option<Ran>, Error> {
         let asks = |what: fn(&Measure) -> bool| self.measures.iter().any(what);
         let finds = asks(|measure| matches!(measure, Measure::Extract(_) | Measure::Sample(_)));
         let figures = asks(|measure| matches!(measure, Measure::Stats(stats) if stats.values));
@@ -90,11 +91,12 @@ impl Analysis {
         let setup = Setup::new(&self.measures, &self.options, true, located);
         let track = self.options.control.track(document.len());
         let whole = Whole { analysis: self, setup, view, track, located, part };
-        let mut joined = Joiner::new(&whole, document.len(), sink);
+        let mut joined = Joiner::new(&whole, state.take(), document.len(), sink);
         joined.all(&Threads::new(&self.options)?).map_err(|error| prefer_change_error(document, error))?;
         let Joiner { state, coverage, characters, .. } = joined;
         document.verify()?;
-        self.report(state, coverage, InputFacts { stream: true, characters, lone: None }, document).map(Some)
+        let facts = InputFacts { stream: true, characters, lone: None };
+        Ok(Some(Ran { state, coverage, facts }))
     }
 }
 
@@ -156,9 +158,14 @@ struct Joiner<'w, 'a> {
 }
 
 impl<'w, 'a> Joiner<'w, 'a> {
-    fn new(whole: &'w Whole<'a>, length: Option<u64>, sink: &'w mut dyn Sink) -> Self {
+    fn new(
+        whole: &'w Whole<'a>,
+        state: Option<RunState>,
+        length: Option<u64>,
+        sink: &'w mut dyn Sink,
+    ) -> Self {
         let Analysis { measures, options, .. } = whole.analysis;
-        let state = RunState::new(measures, options);
+        let state = state.unwrap_or_else(|| RunState::new(measures, options));
         let done = state.is_done(&whole.setup);
         let coverage = Coverage { complete: !done, ..Coverage::new(options.validation, length) };
         let mut positions = Cursor::from_view(whole.view, Framing::Lines, &options.config());

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::measure::{Count, Extract, Measure, Sample, Stats, Strategy};
 use crate::report::{Answer, Coverage, Report, Sink};
 use crate::sample::{NO_SYSTEMATIC, PartialSample};
+use crate::sequential::Ran;
 use crate::setup::RunState;
 use crate::stats::{self, Description};
 
@@ -89,15 +90,12 @@ impl Analysis {
             }
             sample.seed = sample.seed.for_stream(part);
         }
-        let state = || {
-            let mut state = RunState::new(&analysis.measures, &analysis.options);
-            state.descriptions.iter_mut().for_each(|descriptions| descriptions.set_part(part));
-            state
-        };
-        let (state, coverage, seen) = analysis.run_as_stream_if_needed(document, &state, sink)?;
+        analysis.options.part = part;
+        let state = || RunState::new(&analysis.measures, &analysis.options);
+        let Ran { state, coverage, facts } = analysis.run_as_stream_if_needed(document, &state, sink)?;
         let answers = self.answers_to_part(state, document)?;
         let questions = self.questions();
-        let (characters, stream) = (seen.characters, seen.stream);
+        let (characters, stream) = (facts.characters, facts.stream);
         Ok(Partial { version: Version, questions, answers, coverage, characters, stream })
     }
 

@@ -123,6 +123,20 @@ impl Drawing {
         self.open.clear();
     }
 
+    /// Copies the values that are in the input, which ends. Another input follows.
+    pub(crate) fn detach(&mut self, view: Option<View<'_>>) -> Result<(), Error> {
+        let Some(view) = view else { return Ok(()) };
+        let Self { drawer, store, .. } = self;
+        let mut detach = |slot: &Slot| store.detach(slot, view);
+        match drawer {
+            Drawer::Random(drawer) => drawer.values().try_for_each(&mut detach),
+            Drawer::First(drawer) => drawer.values().try_for_each(&mut detach),
+            Drawer::Last(drawer) => drawer.values().try_for_each(&mut detach),
+            Drawer::Systematic(drawer) => drawer.values().try_for_each(&mut detach),
+            Drawer::Stratified(drawer) => drawer.strata.values().try_for_each(&mut detach),
+        }
+    }
+
     /// Returns the sample.
     pub(crate) fn finish(self, view: Option<View<'_>>) -> Result<SampleAnswer, Error> {
         let read = |slot: Slot| bytes_of(&slot, view);

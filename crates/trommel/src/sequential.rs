@@ -26,25 +26,57 @@ pub(crate) struct InputFacts {
     pub(crate) lone: Option<Kind>,
 }
 
+/// The results of a run over one document.
+pub(crate) struct Ran {
+    pub(crate) state: RunState,
+    pub(crate) coverage: Coverage,
+    pub(crate) facts: InputFacts,
+}
+
+/// One pass over a document.
+#[derive(Clone, Copy)]
+struct Pass<'t> {
+    track: &'t Track,
+    /// True if the population of `$` is the records, even if the document is an array.
+    only_records: bool,
+}
+
 impl Analysis {
     pub(crate) fn run_with_totals(
         &self,
         document: &mut Document,
         sink: &mut dyn Sink,
     ) -> Result<Report, Error> {
-        #[cfg(feature = "parallel")]
-        if let Some(report) = self.run_in_parallel(document, sink)? {
-            return Ok(report);
-        }
         let state = || RunState::new(&self.measures, &self.options);
-        let (state, coverage, seen) = self.run_as_stream_if_needed(document, &state, sink)?;
-        if let Some(kind) = seen.lone
+        #[cfg(feature = "parallel")]
+        if let Some(Ran { state, coverage, facts }) = self.run_in_parallel(document, &mut None, sink)? {
+            return self.report(state, coverage, facts, document);
+        }
+        let Ran { state, coverage, facts } = self.run_as_stream_if_needed(document, &state, sink)?;
+        if let Some(kind) = facts.lone
             && coverage.kept_records() > 0
             && samples_root(&self.measures)
         {
             return Err(Error::NotAnArray { query: "$".into(), kind });
         }
-        self.report(state, coverage, seen, document)
+        self.report(state, coverage, facts, document)
+    }
+
+    /// Runs over one document of several, whose records are the population of `$`. Continues from
+    /// `state`, which must be given.
+    pub(crate) fn run_records(
+        &self,
+        document: &Document,
+        state: &mut Option<RunState>,
+        sink: &mut dyn Sink,
+    ) -> Result<Ran, Error> {
+        #[cfg(feature = "parallel")]
+        if let Some(ran) = self.run_in_parallel(document, state, sink)? {
+            return Ok(ran);
+        }
+        let track = self.options.control.track(document.len());
+        let state = state.take().unwrap_or_else(|| RunState::new(&self.measures, &self.options));
+        self.run_sequential(document, state, sink, Pass { track: &track, only_records: true })
     }
 
     /// Runs on one thread. If the input looked like one array, and further values follow, runs
@@ -54,16 +86,17 @@ impl Analysis {
         document: &mut Document,
         state: &dyn Fn() -> RunState,
         sink: &mut dyn Sink,
-    ) -> Result<(RunState, Coverage, InputFacts), Error> {
+    ) -> Result<Ran, Error> {
         let track = self.options.control.track(document.len());
+        let pass = Pass { track: &track, only_records: false };
         // Only a second value shows that the input is a stream of arrays. Then the population of
         // `$` is the arrays, and not the elements of the first: the run starts over.
-        match self.run_sequential(document, state(), sink, &track) {
+        match self.run_sequential(document, state(), sink, pass) {
             Err(Error::StreamOfArrays { .. }) if document.is_repeatable() => {
                 let framing = document.current_framing();
                 document.set_framing(Framing::Concatenated);
                 track.restart();
-                let ran = self.run_sequential(document, state(), &mut ResumedSink { sink }, &track);
+                let ran = self.run_sequential(document, state(), &mut ResumedSink { sink }, pass);
                 document.set_framing(framing);
                 ran
             }
@@ -77,8 +110,8 @@ impl Analysis {
         document: &Document,
         mut state: RunState,
         sink: &mut dyn Sink,
-        track: &Track,
-    ) -> Result<(RunState, Coverage, InputFacts), Error> {
+        Pass { track, only_records }: Pass<'_>,
+    ) -> Result<Ran, Error> {
         let config = self.options.config();
         let total = document.len();
         let mut cursor = document.cursor(&config)?.monitored(track.monitor(0));
@@ -87,7 +120,7 @@ impl Analysis {
         }
         let first = cursor.next_record();
         let (records, lone) = match &first {
-            Ok(true) => population_of_root(&mut cursor)?,
+            Ok(true) if !only_records => population_of_root(&mut cursor)?,
             _ => (true, None),
         };
         let located = sink.wants_location();
@@ -111,7 +144,7 @@ impl Analysis {
         let several = coverage.records + coverage.bad_records > 1;
         let stream = matches!(framing, Framing::Lines | Framing::JsonSeq | Framing::Concatenated) || several;
         let lone = if stream { None } else { lone };
-        Ok((state, coverage, InputFacts { stream, characters, lone }))
+        Ok(Ran { state, coverage, facts: InputFacts { stream, characters, lone } })
     }
 
     /// True if statistics cover every byte of the input: no query and no filter narrows it.

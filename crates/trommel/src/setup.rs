@@ -216,7 +216,11 @@ impl RunState {
                     state.sample_measures.push(index);
                 }
                 Measure::Stats(selected) => {
-                    let descriptions = |query: &Query| Description::new(selected, query.shorthand());
+                    let descriptions = |query: &Query| {
+                        let mut description = Description::new(selected, query.shorthand());
+                        description.set_part(options.part);
+                        description
+                    };
                     state.descriptions.extend(selected.queries_or_root().iter().map(descriptions));
                 }
             }
@@ -278,6 +282,20 @@ impl RunState {
         }
         let mut drawings = self.drawings.iter_mut().zip(&later.candidates);
         drawings.try_for_each(|(drawing, candidates)| drawing.merge_part(candidates))
+    }
+
+    /// Returns a state with the same counts and statistics, without values and samples.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn copy_of_figures(&self) -> Self {
+        Self {
+            extracts: Vec::new(),
+            queues: Vec::new(),
+            counting: self.counting.clone(),
+            drawings: Vec::new(),
+            candidates: Vec::new(),
+            sample_measures: Vec::new(),
+            descriptions: self.descriptions.clone(),
+        }
     }
 
     /// True if no later byte can change an answer.

@@ -25,12 +25,10 @@ pub(crate) struct Description {
 }
 
 /// Bits of an offset within a part. The higher bits are the part's number.
-#[cfg(feature = "serde")]
 const OFFSET_BITS: u32 = 44;
 
 /// The last part with its own number. Paths that first occur in later parts are ordered by their
 /// offsets alone.
-#[cfg(feature = "serde")]
 const LAST_PART: u64 = (1 << (u64::BITS - OFFSET_BITS)) - 1;
 
 impl Description {
@@ -48,7 +46,6 @@ impl Description {
     }
 
     /// Sets the part's number in an input whose other parts are processed elsewhere.
-    #[cfg(feature = "serde")]
     pub(crate) fn set_part(&mut self, number: u64) {
         self.base = number.min(LAST_PART) << OFFSET_BITS;
     }

@@ -93,6 +93,16 @@ impl Store {
         Ok(Stored::Memory(MemoryValue { bytes: bytes.to_vec(), memory_used }))
     }
 
+    /// Copies the value of a candidate that is in the input.
+    #[expect(clippy::expect_used, reason = "a stored span is in the input")]
+    pub(super) fn detach(&mut self, slot: &Slot, view: View<'_>) -> Result<(), Error> {
+        let mut stored = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Stored::Span(span) = *stored {
+            *stored = self.keep(view.get(span).expect("a candidate is in the input"), span)?;
+        }
+        Ok(())
+    }
+
     /// Appends a value to a temporary file.
     fn spill(&mut self, bytes: &[u8], span: Span) -> Result<Stored, Error> {
         let length = bytes.len() as u64;

@@ -19,6 +19,7 @@ mod partials;
 mod programs;
 mod repeated;
 mod samples;
+mod sequences;
 mod stats;
 mod strict;
 mod support;
