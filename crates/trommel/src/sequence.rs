@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+#[cfg(feature = "parallel")]
 use trommel_reader::Framing;
 
 use crate::analysis::Analysis;
 use crate::analysis::needs_total;
 use crate::document::Document;
 use crate::error::Error;
+#[cfg(feature = "parallel")]
 use crate::measure::Measure;
 use crate::report::{Coverage, Report, Sink};
 use crate::sequential::{InputFacts, Ran};

@@ -1,7 +1,7 @@
 //! Options that many commands share.
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use trommel::reader::{Framing as Records, Limits, Validation};
@@ -9,12 +9,39 @@ use trommel::{OnBadRecord, path};
 
 use super::values;
 
-/// The input, and how it is read.
+/// The files and queries of a command.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Files and JSONPath queries (RFC 9535), in any order
+    ///
+    /// An argument that begins with $, or with NAME=$, is a query. Every other argument is a file,
+    /// - is standard input, and output:ID a stored output. Without files, standard input is read.
+    /// Several files are read in order, as one sequence of records. A file whose name begins with $
+    /// is written ./$name.
+    #[arg(value_name = "FILE|QUERY")]
+    pub(crate) arguments: Vec<OsString>,
+}
+
+/// The files of a command.
+#[derive(Debug, Args)]
+pub(crate) struct Files {
+    /// Input files; - for standard input; output:ID for a stored output [default: -]
+    ///
+    /// Several files are read in order, as one sequence of records.
+    #[arg(value_name = "FILE")]
+    pub(crate) arguments: Vec<OsString>,
+}
+
+/// A query with an optional name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NamedQuery {
+    pub(crate) name: Option<String>,
+    pub(crate) query: String,
+}
+
+/// The reading of the input.
 #[derive(Debug, Args)]
 pub(crate) struct Source {
-    /// Input file; - for standard input; output:ID for a stored output
-    pub(crate) file: PathBuf,
-
     /// Set the record framing [default: by file name, else auto]
     ///
     /// Names that end in .jsonl or .ndjson, also before .gz or .zst, imply jsonl unless this option
@@ -29,7 +56,7 @@ pub(crate) struct Source {
     pub(crate) no_mmap: bool,
 
     /// Use N threads [default: all cores]
-    #[arg(long, value_name = "N", help_heading = "Input")]
+    #[arg(short = 'j', long, value_name = "N", help_heading = "Input")]
     #[arg(value_parser = values::at_least_one::<NonZeroUsize>)]
     pub(crate) threads: Option<NonZeroUsize>,
 
@@ -177,16 +204,6 @@ impl Source {
     /// The framing given with `--input`.
     pub(crate) fn framing(&self) -> Option<Records> {
         self.input.map(Framing::records)
-    }
-
-    /// The input argument as given.
-    pub(crate) fn id(&self) -> std::borrow::Cow<'_, str> {
-        self.file.to_string_lossy()
-    }
-
-    /// The ID or ID prefix in an `output:ID` argument.
-    pub(crate) fn output(&self) -> Option<&str> {
-        output_id(self.file.to_str()?)
     }
 
     pub(crate) fn limits(&self) -> Limits {

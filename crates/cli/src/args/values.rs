@@ -84,30 +84,6 @@ pub(super) fn days(text: &str) -> Result<Duration, String> {
     span.ok_or_else(|| "expected days, such as 30 or 0.5".into())
 }
 
-/// `NAME=QUERY`, or a query alone, which is its own name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NamedQuery {
-    pub(crate) name: String,
-    pub(crate) query: String,
-}
-
-/// Parses `NAME=QUERY` or a query alone.
-pub(super) fn named_query(text: &str) -> Result<NamedQuery, String> {
-    // A name may contain `=`, so the first `=$` splits name and query.
-    let split = text.find("=$").or_else(|| text.find('='));
-    // A text that looks like a query is parsed as one, so that its error shows a correction.
-    let is_query =
-        |before: &str| before.contains(['.', '[', '(', '|', '{', '"', '\'']) && !text.contains("=$");
-    if text.starts_with('$') || split.is_none_or(|at| is_query(&text[..at])) {
-        return Ok(NamedQuery { name: text.into(), query: text.into() });
-    }
-    match split.and_then(|at| Some((text.get(..at)?, text.get(at + 1..)?))) {
-        Some(("", _)) => Err("empty name before =".into()),
-        Some((name, query)) => Ok(NamedQuery { name: name.into(), query: query.into() }),
-        None => Err("expected a query or NAME=QUERY".into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,22 +118,6 @@ mod tests {
         assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
         assert_eq!(seed("-1"), Ok(u64::MAX));
         assert!(seed("1.5").is_err() && seed("18446744073709551616").is_err());
-    }
-
-    #[test]
-    fn names_end_at_the_query() {
-        let named = |name: &str, query: &str| Ok(NamedQuery { name: name.into(), query: query.into() });
-        assert_eq!(named_query("$.a"), named("$.a", "$.a"));
-        assert_eq!(named_query("$[?@.a=='b=$']"), named("$[?@.a=='b=$']", "$[?@.a=='b=$']"));
-        assert_eq!(named_query("n=$.a"), named("n", "$.a"));
-        assert_eq!(named_query("a=b=$.a"), named("a=b", "$.a"));
-        assert_eq!(named_query("n=.a"), named("n", ".a"));
-        assert_eq!(named_query("users"), named("users", "users"));
-        assert_eq!(
-            named_query(".a[] | select(.b==1)"),
-            named(".a[] | select(.b==1)", ".a[] | select(.b==1)")
-        );
-        assert!(named_query("=$.a").is_err() && named_query("=.a").is_err());
     }
 
     #[test]

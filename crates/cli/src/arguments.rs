@@ -1,0 +1,185 @@
+//! Splits the positional arguments of a command into files and queries.
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use crate::args::{Arguments, NamedQuery, output_id};
+use crate::errors::{Failure, QueryError};
+use crate::input::STDIN_ARGUMENT;
+
+/// The inputs of a command and the queries over them.
+#[derive(Debug)]
+pub(crate) struct Inputs {
+    /// At least one; `-` is standard input, and `output:ID` a stored output.
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) queries: Vec<NamedQuery>,
+}
+
+impl Inputs {
+    /// Splits the arguments of `command`. Reads nothing, but looks whether files exist.
+    pub(crate) fn split(arguments: &Arguments, command: &'static str) -> Result<Self, Failure> {
+        let usage = |message: String| Failure::Usage { command, message };
+        let (mut files, mut queries) = (Vec::new(), Vec::new());
+        for argument in &arguments.arguments {
+            match query(argument) {
+                Some(query) => queries.push(query),
+                None => files.push(file(argument, command)?),
+            }
+        }
+        if files.iter().filter(|file| is_stdin(file)).count() > 1 {
+            return Err(usage("- is given twice, but standard input can be read only once".into()));
+        }
+        if files.is_empty() {
+            if std::io::stdin().is_terminal() {
+                let message = "no input: name a file, or pipe JSON into the command (- reads a terminal)";
+                return Err(usage(message.into()));
+            }
+            files.push(PathBuf::from(STDIN_ARGUMENT));
+        }
+        Ok(Self { files, queries })
+    }
+
+    /// Splits the arguments of a command that takes files only.
+    pub(crate) fn files(arguments: &Arguments, command: &'static str) -> Result<Vec<PathBuf>, Failure> {
+        let Self { files, queries } = Self::split(arguments, command)?;
+        match queries.first() {
+            None => Ok(files),
+            Some(NamedQuery { query, .. }) => {
+                let message = format!("{command} takes no query; write ./{query} if this is a file");
+                Err(Failure::Usage { command, message })
+            }
+        }
+    }
+}
+
+fn is_stdin(file: &Path) -> bool {
+    file.as_os_str() == STDIN_ARGUMENT
+}
+
+/// Returns an argument that is a query: it begins with `$`, or with `NAME=$`.
+fn query(argument: &OsString) -> Option<NamedQuery> {
+    let text = argument.to_str()?;
+    if text.starts_with('$') {
+        return Some(NamedQuery { name: None, query: text.into() });
+    }
+    // A path such as `./a=$b` is a file.
+    let (name, rest) = text.split_once("=$").filter(|(name, _)| !name.is_empty() && !name.contains('/'))?;
+    Some(NamedQuery { name: Some(name.into()), query: format!("${rest}") })
+}
+
+/// Returns an argument that is a file, even if it does not exist. An argument that is neither a
+/// file nor a query, and looks like a query, is an error that shows the query to write.
+fn file(argument: &OsString, command: &'static str) -> Result<PathBuf, Failure> {
+    let path = PathBuf::from(argument);
+    let Some(text) = argument.to_str().filter(|text| !is_stdin(&path) && output_id(text).is_none()) else {
+        return Ok(path);
+    };
+    let usage = |message: String| Err(Failure::Usage { command, message });
+    if text.is_empty() {
+        return usage("an argument is empty; quote queries with single quotes, or the shell replaces $".into());
+    }
+    if path.symlink_metadata().is_ok() {
+        return Ok(path);
+    }
+    if has_known_suffix(text) {
+        return Ok(path);
+    }
+    if let Some(query) = expanded_by_the_shell(text) {
+        return usage(format!(
+            "there is no file {text}; if it is a query, the shell has expanded its start: write '{query}' in single quotes"
+        ));
+    }
+    if let Some(query) = resembled_query(text) {
+        return Err(QueryError::parse(query).err().unwrap_or_else(|| Failure::Usage {
+            command,
+            message: format!("there is no file {text}"),
+        }));
+    }
+    Ok(path)
+}
+
+/// True if a text ends like the name of a file that the program reads.
+fn has_known_suffix(text: &str) -> bool {
+    let suffixes = ["json", "jsonl", "ndjson", "geojson", "har", "log", "txt", "gz", "zst", "bz2", "xz"];
+    Path::new(text).extension().is_some_and(|end| suffixes.iter().any(|suffix| end.eq_ignore_ascii_case(suffix)))
+}
+
+/// Returns the query of which a shell has expanded `$[0]`, in double quotes, to `0`.
+fn expanded_by_the_shell(text: &str) -> Option<String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (index, rest) = text.split_at(digits);
+    let is_rest_of_query = rest.is_empty() || rest.starts_with('[') || is_member(rest);
+    (!index.is_empty() && is_rest_of_query).then(|| format!("$[{index}]{rest}"))
+}
+
+/// Returns the part of an argument that looks like a query in another dialect, or without its `$`.
+fn resembled_query(text: &str) -> Option<&str> {
+    let query = text.split_once('=').map_or(text, |(_, query)| query);
+    let is_call = |text: &str| {
+        let name = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(0);
+        name > 0 && text[name..].starts_with(['(', '['])
+    };
+    let resembles = |text: &str| {
+        is_member(text) || text.starts_with(['[', '@', '{', '*', '"', '\'']) || text.contains(" | ") || is_call(text)
+    };
+    if resembles(text) {
+        return Some(text);
+    }
+    (query != text && resembles(query)).then_some(query)
+}
+
+/// True if a text begins with a member of a query, such as `.a`, `..a`, or `.[0]`, and not with a
+/// path.
+fn is_member(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('.') else { return false };
+    let rest = rest.strip_prefix('.').unwrap_or(rest);
+    // `..` and `../a` are paths; so is `.a/b`.
+    let before_filter = rest.split(['[', '(', ' ', '|']).next().unwrap_or_default();
+    !before_filter.contains('/') && rest.starts_with(|c: char| c.is_alphanumeric() || "_[\"'*?".contains(c))
+        || text == "."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(argument: &str) -> Option<(Option<String>, String)> {
+        query(&argument.into()).map(|found| (found.name, found.query))
+    }
+
+    #[test]
+    fn queries_begin_with_a_dollar_or_a_name() {
+        let some = |name: Option<&str>, query: &str| Some((name.map(str::to_owned), query.to_owned()));
+        assert_eq!(named("$.a"), some(None, "$.a"));
+        assert_eq!(named("$[?@.a=='b=$']"), some(None, "$[?@.a=='b=$']"));
+        assert_eq!(named("n=$.a"), some(Some("n"), "$.a"));
+        assert_eq!(named("a=b=$.a"), some(Some("a=b"), "$.a"));
+        for file in ["a.json", "./$a", "dir/a=$b.json", "=$.a", "n=.a", ".a", "-"] {
+            assert_eq!(named(file), None, "{file}");
+        }
+    }
+
+    #[test]
+    fn queries_of_other_dialects_are_recognized() {
+        for text in [
+            ".a", ".a.b", ".a[]", ".[0]", ".", "..a", "a[0]", "[0]", "@.a", "n=.a", "n=@.a", "{a,b}", "map(.a)",
+            ".a[] | select(.b == \"x/y\")", "keys | length", ".a?",
+        ] {
+            assert!(resembled_query(text).is_some(), "{text}");
+        }
+        for text in ["a.json", "../a.json", "./a", ".config/a", "a=b", "dir/a[0].json", "a b.json", "a-b", "x"] {
+            assert_eq!(resembled_query(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_shell_expands_indices_in_double_quotes() {
+        assert_eq!(expanded_by_the_shell("0.Name").as_deref(), Some("$[0].Name"));
+        assert_eq!(expanded_by_the_shell("12").as_deref(), Some("$[12]"));
+        assert_eq!(expanded_by_the_shell("0[1]").as_deref(), Some("$[0][1]"));
+        for text in ["a", "2026-01-01.json", "1/2", ".a", "1.json.gz/x"] {
+            assert_eq!(expanded_by_the_shell(text), None, "{text}");
+        }
+    }
+}
