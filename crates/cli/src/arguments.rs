@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use crate::args::{Arguments, NamedQuery, output_id};
+use crate::args::{NamedQuery, output_id};
 use crate::errors::{Failure, QueryError};
 use crate::input::STDIN_ARGUMENT;
 
@@ -18,10 +18,10 @@ pub(crate) struct Inputs {
 
 impl Inputs {
     /// Splits the arguments of `command`. Reads nothing, but looks whether files exist.
-    pub(crate) fn split(arguments: &Arguments, command: &'static str) -> Result<Self, Failure> {
+    pub(crate) fn split(arguments: &[OsString], command: &'static str) -> Result<Self, Failure> {
         let usage = |message: String| Failure::Usage { command, message };
         let (mut files, mut queries) = (Vec::new(), Vec::new());
-        for argument in &arguments.arguments {
+        for argument in arguments {
             match query(argument) {
                 Some(query) => queries.push(query),
                 None => files.push(file(argument, command)?),
@@ -40,8 +40,16 @@ impl Inputs {
         Ok(Self { files, queries })
     }
 
+    /// The texts of the queries, or `$` if there are none.
+    pub(crate) fn texts_or_root(&self) -> Vec<String> {
+        match self.queries.as_slice() {
+            [] => vec!["$".into()],
+            queries => queries.iter().map(|named| named.query.clone()).collect(),
+        }
+    }
+
     /// Splits the arguments of a command that takes files only.
-    pub(crate) fn files(arguments: &Arguments, command: &'static str) -> Result<Vec<PathBuf>, Failure> {
+    pub(crate) fn files(arguments: &[OsString], command: &'static str) -> Result<Vec<PathBuf>, Failure> {
         let Self { files, queries } = Self::split(arguments, command)?;
         match queries.first() {
             None => Ok(files),
@@ -77,7 +85,12 @@ fn file(argument: &OsString, command: &'static str) -> Result<PathBuf, Failure> 
     };
     let usage = |message: String| Err(Failure::Usage { command, message });
     if text.is_empty() {
-        return usage("an argument is empty; quote queries with single quotes, or the shell replaces $".into());
+        return usage(
+            "an argument is empty; quote queries with single quotes, or the shell replaces $".into(),
+        );
+    }
+    if text.starts_with("=$") {
+        return usage(format!("empty name before = in {text}"));
     }
     if path.symlink_metadata().is_ok() {
         return Ok(path);
@@ -91,10 +104,9 @@ fn file(argument: &OsString, command: &'static str) -> Result<PathBuf, Failure> 
         ));
     }
     if let Some(query) = resembled_query(text) {
-        return Err(QueryError::parse(query).err().unwrap_or_else(|| Failure::Usage {
-            command,
-            message: format!("there is no file {text}"),
-        }));
+        return Err(QueryError::parse(query)
+            .err()
+            .unwrap_or_else(|| Failure::Usage { command, message: format!("there is no file {text}") }));
     }
     Ok(path)
 }
@@ -102,7 +114,9 @@ fn file(argument: &OsString, command: &'static str) -> Result<PathBuf, Failure> 
 /// True if a text ends like the name of a file that the program reads.
 fn has_known_suffix(text: &str) -> bool {
     let suffixes = ["json", "jsonl", "ndjson", "geojson", "har", "log", "txt", "gz", "zst", "bz2", "xz"];
-    Path::new(text).extension().is_some_and(|end| suffixes.iter().any(|suffix| end.eq_ignore_ascii_case(suffix)))
+    Path::new(text)
+        .extension()
+        .is_some_and(|end| suffixes.iter().any(|suffix| end.eq_ignore_ascii_case(suffix)))
 }
 
 /// Returns the query of which a shell has expanded `$[0]`, in double quotes, to `0`.
@@ -121,7 +135,10 @@ fn resembled_query(text: &str) -> Option<&str> {
         name > 0 && text[name..].starts_with(['(', '['])
     };
     let resembles = |text: &str| {
-        is_member(text) || text.starts_with(['[', '@', '{', '*', '"', '\'']) || text.contains(" | ") || is_call(text)
+        is_member(text)
+            || text.starts_with(['[', '@', '{', '*', '"', '\''])
+            || text.contains(" | ")
+            || is_call(text)
     };
     if resembles(text) {
         return Some(text);
@@ -163,12 +180,28 @@ mod tests {
     #[test]
     fn queries_of_other_dialects_are_recognized() {
         for text in [
-            ".a", ".a.b", ".a[]", ".[0]", ".", "..a", "a[0]", "[0]", "@.a", "n=.a", "n=@.a", "{a,b}", "map(.a)",
-            ".a[] | select(.b == \"x/y\")", "keys | length", ".a?",
+            ".a",
+            ".a.b",
+            ".a[]",
+            ".[0]",
+            ".",
+            "..a",
+            "a[0]",
+            "[0]",
+            "@.a",
+            "n=.a",
+            "n=@.a",
+            "{a,b}",
+            "map(.a)",
+            ".a[] | select(.b == \"x/y\")",
+            "keys | length",
+            ".a?",
         ] {
             assert!(resembled_query(text).is_some(), "{text}");
         }
-        for text in ["a.json", "../a.json", "./a", ".config/a", "a=b", "dir/a[0].json", "a b.json", "a-b", "x"] {
+        for text in
+            ["a.json", "../a.json", "./a", ".config/a", "a=b", "dir/a[0].json", "a b.json", "a-b", "x"]
+        {
             assert_eq!(resembled_query(text), None, "{text}");
         }
     }

@@ -10,19 +10,24 @@ use trommel::reader::{Framing, Input, Limits, LineColumn, MapPolicy, Validation}
 use trommel::{Document, Error, OnBadRecord, framing_of};
 use trommel_store::Stored;
 
-use crate::args::{BadRecords, Engine, Source};
+use crate::args::{BadRecords, Engine, Source, output_id};
 use crate::errors::{EngineError, Failure};
 use crate::prefix::Prefix;
 use crate::read_ahead::ReadAhead;
 use crate::{home, sigbus, stdio};
 
+/// The argument that names standard input.
+pub(crate) const STDIN_ARGUMENT: &str = "-";
+
 /// The name of standard input in messages.
 const STDIN: &str = "<stdin>";
 
-/// The input and the options for reading it.
-#[derive(Debug)]
+/// An input and the options for reading it.
+#[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) file: PathBuf,
+    /// True if the command reads several inputs.
+    pub(crate) is_one_of_several: bool,
     /// The ID or ID prefix of a stored output, if the input is one.
     pub(crate) output: Option<String>,
     /// The framing, unless the file name decides it.
@@ -39,11 +44,12 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Builds the options from the command line.
+    /// Builds the options from the command line, for standard input.
     pub(crate) fn new(source: &Source, engine: &Engine, validation: Validation, bad: BadRecords) -> Self {
         Self {
-            file: source.file.clone(),
-            output: source.output().map(str::to_owned),
+            file: STDIN_ARGUMENT.into(),
+            is_one_of_several: false,
+            output: None,
             framing: source.framing(),
             is_mapped: !source.no_mmap,
             threads: source.threads.map(NonZeroUsize::get),
@@ -55,8 +61,14 @@ impl Options {
         }
     }
 
+    /// The same options for another input.
+    pub(crate) fn of_file(&self, file: PathBuf) -> Self {
+        let output = file.to_str().and_then(output_id).map(str::to_owned);
+        Self { file, output, ..self.clone() }
+    }
+
     pub(crate) fn is_stdin(&self) -> bool {
-        self.file.as_os_str() == "-"
+        self.file.as_os_str() == STDIN_ARGUMENT
     }
 
     /// The input's name in messages.
@@ -102,7 +114,9 @@ impl Options {
     /// Returns the map policy for regular files. If they may be mapped, installs the handler for
     /// files that are truncated during the run.
     fn mapping(&self) -> MapPolicy {
-        if self.is_mapped { sigbus::map_files(&self.name()) } else { MapPolicy::never() }
+        // The message of the handler is written before any file is mapped.
+        let name = if self.is_one_of_several { "an input file".to_owned() } else { self.name() };
+        if self.is_mapped { sigbus::map_files(&name) } else { MapPolicy::never() }
     }
 
     /// The failure of a run over this input.
@@ -152,7 +166,7 @@ pub(crate) fn locate_in(mut reader: impl Read, offset: u64) -> Option<LineColumn
             return None;
         }
         let bytes = &piece[..count];
-        if passed == 0 && matches!(bytes, [0x1F, 0x8B, ..] | [0x28, 0xB5, 0x2F, 0xFD, ..]) {
+        if passed == 0 && trommel::is_packed(bytes) {
             return None;
         }
         for &byte in bytes {

@@ -1,6 +1,7 @@
 //! A run of the engine over one input: opening it, running the analysis, and explaining failures.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use trommel::path::{Duplicates, Logical};
@@ -11,8 +12,9 @@ use trommel_store::Stored;
 use trommel_toolbox::outputs::{elements_query, is_document_dropped};
 
 use crate::errors::{Failure, QueryError};
+use crate::home;
 use crate::input::{self, Options};
-use crate::output::{MalformedValue, Notes, Out, Screen, Values, escape};
+use crate::output::{InputSink, MalformedValue, Notes, Out, Screen, Values, escape};
 use crate::prefix::Prefix;
 use crate::progress::Progress;
 use crate::signals;
@@ -40,12 +42,17 @@ impl Filters {
     }
 }
 
-/// The input of a command, and the analysis to run over it.
+/// The inputs of a command, and the analysis to run over them.
 pub(crate) struct Job {
+    /// All inputs.
+    files: Vec<PathBuf>,
+    /// The inputs that follow the current one, the next one last.
+    later: Vec<PathBuf>,
+    /// The options of the current input.
     options: Options,
     screen: Screen,
     document: Document,
-    /// The metadata of the input, if it is a stored output.
+    /// The metadata of the current input, if it is a stored output.
     stored: Option<Stored>,
     /// The first bytes of an input that can be read only once.
     prefix: Prefix,
@@ -54,16 +61,30 @@ pub(crate) struct Job {
     filters: Vec<String>,
     progress: Arc<Progress>,
     cancel: Cancel,
+    /// True if an input could not be opened, which was reported.
+    has_failed: bool,
 }
 
 impl Job {
-    /// Opens the input.
-    pub(crate) fn open(options: Options, screen: &Screen) -> Result<Self, Failure> {
+    /// Opens the first input. Of several inputs, reports those that cannot be opened, and opens the
+    /// first other one.
+    pub(crate) fn open(files: Vec<PathBuf>, options: Options, screen: &Screen) -> Result<Self, Failure> {
         let (progress, cancel) = (Arc::new(Progress::new(screen)), Cancel::new());
         signals::install(Arc::clone(&progress))?;
-        let prefix = Prefix::default();
-        let (document, stored) = options.open(&prefix)?;
-        let repeats = stored.as_ref().is_some_and(|stored| stored.duplicate_names > 0);
+        let mut later: Vec<PathBuf> = files.iter().rev().cloned().collect();
+        let mut options = Options { is_one_of_several: later.len() > 1, ..options };
+        let repeats = repeats_names(&later, &options)?;
+        let (prefix, mut has_failed) = (Prefix::default(), false);
+        let (document, stored) = loop {
+            let Some(file) = later.pop() else { return Err(Failure::AlreadyReported) };
+            options = options.of_file(file);
+            match options.open(&prefix) {
+                Ok(opened) => break opened,
+                Err(failure) if !options.is_one_of_several => return Err(failure),
+                Err(failure) => failure.report(),
+            }
+            has_failed = true;
+        };
         let watch = Arc::clone(&progress);
         let mut analysis = Analysis::new()
             .validation(options.validation)
@@ -80,12 +101,57 @@ impl Job {
             analysis = analysis.threads(threads);
         }
         let (screen, filters) = (*screen, Vec::new());
-        Ok(Self { options, screen, document, stored, prefix, analysis, filters, progress, cancel })
+        Ok(Self {
+            files,
+            later,
+            options,
+            screen,
+            document,
+            stored,
+            prefix,
+            analysis,
+            filters,
+            progress,
+            cancel,
+            has_failed,
+        })
     }
 
-    /// The input's name in messages.
+    /// Opens the next input. Reports those that cannot be opened. Returns false after the last one.
+    fn open_next(&mut self) -> bool {
+        while let Some(file) = self.later.pop() {
+            let options = self.options.of_file(file);
+            match options.open(&self.prefix) {
+                Ok((document, stored)) => {
+                    (self.options, self.document, self.stored) = (options, document, stored);
+                    return true;
+                }
+                Err(failure) => failure.report(),
+            }
+            self.has_failed = true;
+        }
+        false
+    }
+
+    /// True if there are several inputs.
+    pub(crate) fn has_several_inputs(&self) -> bool {
+        self.options.is_one_of_several
+    }
+
+    /// Ends the command. Fails with status 1 if an input could not be opened, or under
+    /// `--exit-status` if nothing matched.
+    pub(crate) fn end(&self, any: bool, exit_status: bool) -> Result<(), Failure> {
+        if self.has_failed || exit_status && !any { Err(Failure::AlreadyReported) } else { Ok(()) }
+    }
+
+    /// The name of the current input in messages.
     pub(crate) fn name(&self) -> String {
         self.options.name()
+    }
+
+    /// The current input as in its argument.
+    pub(crate) fn id(&self) -> String {
+        self.options.file.to_string_lossy().into_owned()
     }
 
     /// Returns the metadata of the input, if it is a stored output.
@@ -133,6 +199,9 @@ impl Job {
     /// True if the input is a stream of records. `None` if that is unknown before it is read, which
     /// `auto` framing allows.
     pub(crate) fn is_stream(&self) -> Option<bool> {
+        if self.has_several_inputs() {
+            return Some(true);
+        }
         match self.document.current_framing() {
             Framing::Lines | Framing::JsonSeq | Framing::Concatenated => Some(true),
             Framing::Single => Some(false),
@@ -151,8 +220,48 @@ impl Job {
         Values::new(self.config(), is_structural, self.screen.out.is_terminal)
     }
 
-    /// Runs the analysis and passes values to `sink`.
-    pub(crate) fn run(&mut self, sink: &mut dyn Sink) -> Result<Report, Failure> {
+    /// Runs the analysis over all inputs and passes values to `sink`.
+    pub(crate) fn run(&mut self, sink: &mut dyn InputSink) -> Result<Report, Failure> {
+        let report = if self.has_several_inputs() { self.run_all(sink) } else { self.run_one(sink) };
+        self.progress.clear();
+        report
+    }
+
+    fn run_all(&mut self, sink: &mut dyn InputSink) -> Result<Report, Failure> {
+        let mut sequence = self.analysis.sequence().map_err(|error| self.options.failure(error))?;
+        loop {
+            sink.begin_input(&self.options.name());
+            let ran = sequence.run_with(&mut self.document, sink);
+            ran.map_err(|error| self.options.failure(error))?;
+            if sequence.is_done() || !self.open_next() {
+                break;
+            }
+        }
+        sequence.finish().map_err(|error| self.options.failure(error))
+    }
+
+    /// Runs counts or statistics over all inputs, and passes the report of each to `take`, with the
+    /// name of the input. Returns the report over all.
+    pub(crate) fn run_by_input(
+        &mut self,
+        take: &mut dyn FnMut(&Self, Report) -> Result<(), Failure>,
+    ) -> Result<Report, Failure> {
+        let mut sequence = self.analysis.sequence().map_err(|error| self.options.failure(error))?;
+        loop {
+            let mut sink = NotesOnly(self.notes());
+            let report = sequence.run_apart(&mut self.document, &mut sink);
+            self.progress.clear();
+            sink.0.sum_up();
+            take(self, report.map_err(|error| self.options.failure(error))?)?;
+            if !self.open_next() {
+                break;
+            }
+        }
+        sequence.finish().map_err(|error| self.options.failure(error))
+    }
+
+    fn run_one(&mut self, sink: &mut dyn InputSink) -> Result<Report, Failure> {
+        sink.begin_input(&self.options.name());
         let report = self.analysis.run_with(&mut self.document, sink);
         self.progress.clear();
         let report = report.map_err(|error| self.options.failure(error))?;
@@ -214,6 +323,7 @@ impl Job {
         if empty.is_empty() {
             return Vec::new();
         }
+        self.reopen_one();
         let mut kept;
         let document = if self.document.is_repeatable() {
             &mut self.document
@@ -225,6 +335,24 @@ impl Job {
         let outline = trommel_hints::outline(&self.analysis, document);
         let hints = trommel_hints::hints(&self.analysis, document, &outline, empty);
         hints.iter().map(|hint| escape::short(&hint.message(HintStyle::Options), MAX_HINT_CHARS)).collect()
+    }
+
+    /// If there are several inputs, and the current one is consumed, opens one that can be read
+    /// again.
+    fn reopen_one(&mut self) {
+        if !self.has_several_inputs() || self.document.is_repeatable() {
+            return;
+        }
+        let repeatable = self
+            .files
+            .iter()
+            .map(|file| self.options.of_file(file.clone()))
+            .find(|options| !options.is_stdin());
+        if let Some(options) = repeatable
+            && let Ok((document, stored)) = options.open(&self.prefix)
+        {
+            (self.options, self.document, self.stored) = (options, document, stored);
+        }
     }
 
     /// Returns the failure for a malformed value that the engine skipped.
@@ -247,8 +375,27 @@ impl Job {
     }
 }
 
+/// True if one of the inputs is a stored output that repeats names.
+fn repeats_names(files: &[PathBuf], options: &Options) -> Result<bool, Failure> {
+    for file in files {
+        if let Some(id) = options.of_file(file.clone()).output {
+            // An unknown ID is reported when the input is opened.
+            if home::store()?.get(&id).is_ok_and(|stored| stored.duplicate_names > 0) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
 /// A sink for an analysis that yields no values.
 struct NotesOnly(Notes);
+
+impl InputSink for NotesOnly {
+    fn begin_input(&mut self, name: &str) {
+        self.0.begin_input(name);
+    }
+}
 
 impl Sink for NotesOnly {
     fn found(&mut self, _: &Match<'_>) -> io::Result<()> {

@@ -7,6 +7,7 @@
 //! contain `unsafe` code.
 
 mod args;
+mod arguments;
 #[cfg(feature = "cloud")]
 mod cloud;
 mod commands;

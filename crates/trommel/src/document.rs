@@ -13,8 +13,8 @@ use crate::packed::{self, Codec};
 
 /// An input, and its framing into records.
 ///
-/// Files and bytes can be read any number of times, a reader only once. gzip and zstd are
-/// recognized by their first bytes (feature `compression`); offsets count bytes after
+/// Files and bytes can be read any number of times, a reader only once. gzip, zstd, bzip2, and xz
+/// are recognized by their first bytes (feature `compression`); offsets count bytes after
 /// decompression.
 pub struct Document {
     source: Source,
@@ -307,10 +307,11 @@ fn take(reader: &Mutex<Option<Box<dyn Read + Send>>>) -> Result<Box<dyn Read + S
 }
 
 /// Returns the framing that a file name indicates: lines if it ends in `.jsonl` or `.ndjson`, also
-/// before `.gz` and `.zst`.
+/// before `.gz`, `.zst`, `.bz2`, and `.xz`.
 pub fn framing_of(path: &Path) -> Framing {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    let packed = [".gz", ".zst", ".bz2", ".xz"].into_iter().find_map(|suffix| name.strip_suffix(suffix));
+    let name = packed.unwrap_or(&name);
     let lines = Path::new(name).extension().is_some_and(|end| end == "jsonl" || end == "ndjson");
     if lines { Framing::Lines } else { Framing::Auto }
 }
@@ -327,6 +328,8 @@ mod tests {
             ("A.NDJSON", Framing::Lines),
             ("a.jsonl.gz", Framing::Lines),
             ("a.ndjson.zst", Framing::Lines),
+            ("a.ndjson.bz2", Framing::Lines),
+            ("a.jsonl.xz", Framing::Lines),
             ("a.json.gz", Framing::Auto),
             ("jsonl", Framing::Auto),
         ] {

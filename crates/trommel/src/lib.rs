@@ -53,11 +53,11 @@
 //!
 //! # Inputs
 //!
-//! [`Document`] takes a file, bytes, or any reader. gzip and zstd are recognized by their first
-//! bytes; offsets count bytes after decompression. A file is read through a window unless
-//! [`MapPolicy::trusted`](reader::MapPolicy::trusted) allows mapping it. Mapping is faster, but the
-//! caller must promise that nothing changes the file while it is mapped. If a file has changed by
-//! the end of a run, the run returns an error.
+//! [`Document`] takes a file, bytes, or any reader. gzip, zstd, bzip2, and xz are recognized by
+//! their first bytes; offsets count bytes after decompression. A file is read through a window
+//! unless [`MapPolicy::trusted`](reader::MapPolicy::trusted) allows mapping it. Mapping is faster,
+//! but the caller must promise that nothing changes the file while it is mapped. If a file has
+//! changed by the end of a run, the run returns an error.
 //!
 //! # Measures
 //!
@@ -134,7 +134,7 @@
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | `compression` (default) | gzip and zstd |
+//! | `compression` (default) | gzip, zstd, bzip2, and xz |
 //! | `parallel` (default) | several threads |
 //! | `serde` (default) | [`Partial`], [`Match::decode`]; serialization of [`Coverage`] and [`Summary`](statistics::Summary) |
 
@@ -169,7 +169,7 @@ pub use analysis::{Analysis, OnBadRecord};
 pub use document::{Document, framing_of};
 pub use error::{Error, NotCountable};
 pub use measure::{Count, CountAs, Extract, Measure, Sample, Stats, Strategy};
-pub use packed::unpacked;
+pub use packed::{is_packed, unpacked};
 #[cfg(feature = "serde")]
 pub use partial::Partial;
 pub use repeated::RepeatedName;

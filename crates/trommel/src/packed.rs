@@ -9,6 +9,8 @@ use std::io::{self, Read};
 pub(crate) enum Codec {
     Gzip,
     Zstd,
+    Bzip2,
+    Xz,
 }
 
 /// The error of a reader that would produce more than this many times the bytes of its input.
@@ -28,6 +30,8 @@ impl Codec {
         match self {
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
+            Self::Bzip2 => "bzip2",
+            Self::Xz => "xz",
         }
     }
 }
@@ -37,6 +41,8 @@ pub(crate) fn codec(start: &[u8]) -> Option<Codec> {
     match start {
         [0x1F, 0x8B, ..] => Some(Codec::Gzip),
         [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(Codec::Zstd),
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Codec::Bzip2),
+        [0xFD, b'7', b'z', b'X', ..] => Some(Codec::Xz),
         _ => None,
     }
 }
@@ -61,13 +67,19 @@ fn needed(start: &[u8]) -> usize {
     match start {
         [] => 1,
         [0x1F, ..] => 2,
-        [0x28, ..] => 4,
+        [0x28 | b'B' | 0xFD, ..] => 4,
         _ => 0,
     }
 }
 
-/// Decompresses a reader if it is gzip or zstd, like [`Document`](crate::Document) does. Only
-/// callers that need the decompressed bytes need this function.
+/// True if these first bytes of an input, at least four, begin a format that
+/// [`Document`](crate::Document) decompresses.
+pub fn is_packed(start: &[u8]) -> bool {
+    codec(start).is_some()
+}
+
+/// Decompresses a reader if it is gzip, zstd, bzip2, or xz, like [`Document`](crate::Document)
+/// does. Only callers that need the decompressed bytes need this function.
 ///
 /// The format is detected from at most the first four bytes, which are read at once. Reading fails
 /// when the output exceeds `ratio` times the bytes of the input, after the first 64 MiB. Wrapped in

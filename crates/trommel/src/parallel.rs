@@ -76,7 +76,7 @@ impl Analysis {
     ) -> Result<Option<Ran>, Error> {
         let asks = |what: fn(&Measure) -> bool| self.measures.iter().any(what);
         let finds = asks(|measure| matches!(measure, Measure::Extract(_) | Measure::Sample(_)));
-        let figures = asks(|measure| matches!(measure, Measure::Stats(stats) if stats.values));
+        let figures = asks(|measure| matches!(measure, Measure::Stats(described) if described.values));
         let part = if figures { VALUE_STATS_PART_BYTES } else { PART_BYTES };
         let part = if finds { MATCH_PART_BYTES } else { part };
         let lines = document.current_framing() == Framing::Lines;

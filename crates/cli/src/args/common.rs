@@ -14,8 +14,8 @@ use super::values;
 pub(crate) struct Arguments {
     /// Files and JSONPath queries (RFC 9535), in any order
     ///
-    /// An argument that begins with $, or with NAME=$, is a query. Every other argument is a file,
-    /// - is standard input, and output:ID a stored output. Without files, standard input is read.
+    /// An argument that begins with $, or with NAME=$, is a query. Every other argument is a file;
+    /// "-" is standard input, and output:ID a stored output. Without files, standard input is read.
     /// Several files are read in order, as one sequence of records. A file whose name begins with $
     /// is written ./$name.
     #[arg(value_name = "FILE|QUERY")]

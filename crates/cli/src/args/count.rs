@@ -1,21 +1,22 @@
 use clap::{Args, ValueEnum};
 use trommel::CountAs;
 
-use super::{BadRecords, Engine, NamedQuery, RecordFilters, Source, values};
+use super::{Arguments, BadRecords, Engine, RecordFilters, Source};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   trommel count data.json '$.users[*]'
   trommel count data.json users='$.users' tags='$..tags' --as array-length
-  trommel count log.jsonl '$' --where '@.level == \"error\"' --limit 100")]
+  trommel count log.jsonl                              # records
+  trommel count log.jsonl orders.jsonl --by-file
+  trommel count log.jsonl --where '@.level == \"error\"' --limit 100")]
 pub(crate) struct CountArgs {
     #[command(flatten)]
-    pub(crate) source: Source,
+    pub(crate) arguments: Arguments,
 
-    /// JSONPath queries (RFC 9535), optionally named
-    #[arg(required = true, value_name = "[NAME=]QUERY", value_parser = values::named_query)]
-    pub(crate) counts: Vec<NamedQuery>,
+    #[command(flatten)]
+    pub(crate) source: Source,
 
     /// Choose what to count
     #[arg(long = "as", value_name = "TYPE", default_value = "matches")]
@@ -28,15 +29,19 @@ pub(crate) struct CountArgs {
     ///
     /// Reading stops once every count has reached N; with --strict, at the end of that record or
     /// document.
-    #[arg(long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N")]
     pub(crate) limit: Option<u64>,
+
+    /// Add a count for each file
+    #[arg(long)]
+    pub(crate) by_file: bool,
 
     /// Print one JSON document, as in a pipe
     #[arg(long)]
     pub(crate) json: bool,
 
     /// Exit with status 1 if every count is zero
-    #[arg(long)]
+    #[arg(short = 'e', long)]
     pub(crate) exit_status: bool,
 
     #[command(flatten)]

@@ -1,7 +1,7 @@
 use clap::{Args, ValueEnum};
 use trommel::path;
 
-use super::{BadRecords, Engine, RecordFilters, Source, values};
+use super::{Arguments, BadRecords, Engine, RecordFilters, Source, values};
 use crate::output::LineForm;
 
 #[derive(Debug, Args)]
@@ -9,18 +9,18 @@ use crate::output::LineForm;
 Examples:
   trommel extract data.json '$.users[*].name'
   trommel extract data.json '$..price' --output located --limit 10
-  trommel extract - '$.id' '$.total' --order document < orders.jsonl
-  trommel extract log.jsonl '$' --where '@.level == \"error\"'
+  trommel extract '$.id' '$.total' --order document < orders.jsonl
+  trommel extract log.jsonl --where '@.level == \"error\"'
   trommel extract data.json '$.name' '$.nick' --json --default '\"none\"'
 
-Values are printed query by query, one per line, with numbers and members as written in the\ninput.")]
+Values are printed query by query, one per line, with numbers and members as written in the input.
+Without a query, whole records are printed.")]
 pub(crate) struct ExtractArgs {
     #[command(flatten)]
-    pub(crate) source: Source,
+    pub(crate) arguments: Arguments,
 
-    /// JSONPath queries (RFC 9535)
-    #[arg(required = true, value_name = "QUERY")]
-    pub(crate) queries: Vec<String>,
+    #[command(flatten)]
+    pub(crate) source: Source,
 
     #[command(flatten)]
     pub(crate) records: RecordFilters,
@@ -28,8 +28,12 @@ pub(crate) struct ExtractArgs {
     /// Choose what to print for each match
     ///
     /// Cannot be combined with --json.
-    #[arg(long, value_name = "FORM", default_value = "values", conflicts_with = "json")]
+    #[arg(short, long, value_name = "FORM", default_value = "values", conflicts_with = "json")]
     pub(crate) output: Form,
+
+    /// Print the file before each value, followed by a tab
+    #[arg(short = 'H', long, conflicts_with = "json")]
+    pub(crate) with_filename: bool,
 
     /// Choose the order of the values
     ///
@@ -42,7 +46,7 @@ pub(crate) struct ExtractArgs {
     ///
     /// Reading stops once every query has N values; with --strict, at the end of that record or
     /// document.
-    #[arg(long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N")]
     pub(crate) limit: Option<u64>,
 
     #[arg(long, help = "Print one JSON document: {\"extracted\": …, \"missing_paths\": […]}")]
@@ -63,7 +67,7 @@ pub(crate) struct ExtractArgs {
     /// Exit with status 1 if nothing matches
     ///
     /// Without it, a run without matches succeeds.
-    #[arg(long)]
+    #[arg(short = 'e', long)]
     pub(crate) exit_status: bool,
 
     #[command(flatten)]
@@ -78,7 +82,7 @@ pub(crate) enum Form {
     /// The value without insignificant white space
     Values,
     /// The bytes as written in the input
-    Raw,
+    Verbatim,
     /// The normalized path
     Paths,
     /// A JSON object with path, value, and byte offsets
@@ -89,7 +93,7 @@ impl From<Form> for LineForm {
     fn from(form: Form) -> Self {
         match form {
             Form::Values => Self::Values,
-            Form::Raw => Self::Raw,
+            Form::Verbatim => Self::Verbatim,
             Form::Paths => Self::Paths,
             Form::Located => Self::Located,
         }

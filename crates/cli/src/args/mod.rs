@@ -21,7 +21,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use buffers::{BufferOperation, BuffersArgs, Session};
-pub(crate) use common::{BadRecords, Engine, RecordFilters, Source, output_id};
+pub(crate) use common::{Arguments, BadRecords, Engine, Files, NamedQuery, RecordFilters, Source, output_id};
 pub(crate) use count::CountArgs;
 pub(crate) use extract::{ExtractArgs, ValueOrder};
 pub(crate) use list::ListArgs;
@@ -40,13 +40,12 @@ pub(crate) use sessions::{
 pub(crate) use stats::{SchemaArgs, StatsArgs};
 pub(crate) use tools::{CallArgs, Form as DisplayForm, HistoryArgs, LogLevel, ToolsArgs};
 pub(crate) use upkeep::{GcArgs, PinArgs, RebuildArgs, RmArgs, VerifyArgs};
-pub(crate) use values::NamedQuery;
 
 /// Query, count, sample, and profile JSON that is too big to load
 ///
 /// Queries are JSONPath (RFC 9535) and take one pass over the input. Answers go to standard output;
-/// notes, progress, and errors go to standard error. gzip and zstd are recognized by their first
-/// bytes.
+/// notes, progress, and errors go to standard error. gzip, zstd, bzip2, and xz are recognized by
+/// their first bytes.
 #[derive(Debug, Parser)]
 #[command(name = "trommel", version, styles = program::STYLES, max_term_width = 100, after_help = EXAMPLES)]
 #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
@@ -150,6 +149,9 @@ Examples:
 Repeated names in an object are valid JSON. The first ten are listed with path and position, and
 all are counted. If a pipe sends more than 16 MiB, they are only counted.")]
 pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+
     #[command(flatten)]
     pub(crate) source: Source,
 

@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::{Engine, Source};
@@ -12,6 +14,9 @@ Examples:
 A page shows the start of one value of any size. If there is more, the page ends with the --cursor
 of the next page.")]
 pub(crate) struct ReadArgs {
+    /// Input file; - for standard input; output:ID for a stored output
+    pub(crate) file: PathBuf,
+
     #[command(flatten)]
     pub(crate) source: Source,
 

@@ -2,23 +2,24 @@ use std::num::{NonZeroU64, NonZeroUsize};
 
 use clap::{Args, ValueEnum};
 
-use super::{BadRecords, Engine, RecordFilters, Source, values};
+use super::{Arguments, BadRecords, Engine, RecordFilters, Source, values};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   trommel sample data.json '$.users' -n 10 --seed 42
-  trommel sample log.jsonl '$' -n 10 --where '@.level == \"error\"'
+  trommel sample log.jsonl -n 10 --where '@.level == \"error\"'
   trommel sample data.json '$.users' -n 20 --strategy stratified --strata-path '$.country'
 
 A query that can select only one node must select an array; its elements are sampled. Other queries
-sample the nodes that they select. In a stream of records, `$` samples the records.")]
+sample the nodes that they select. Without a query, or with `$`, a sample is of the records of a
+stream, or of the elements of one array.")]
 pub(crate) struct SampleArgs {
     #[command(flatten)]
-    pub(crate) source: Source,
+    pub(crate) arguments: Arguments,
 
-    /// JSONPath query whose values to sample
-    pub(crate) query: String,
+    #[command(flatten)]
+    pub(crate) source: Source,
 
     #[command(flatten)]
     pub(crate) records: RecordFilters,
@@ -56,7 +57,7 @@ pub(crate) struct SampleArgs {
     pub(crate) json: bool,
 
     /// Exit with status 1 if there is nothing to sample
-    #[arg(long)]
+    #[arg(short = 'e', long)]
     pub(crate) exit_status: bool,
 
     #[command(flatten)]

@@ -2,7 +2,7 @@ use std::num::NonZeroU32;
 
 use clap::{Args, ValueEnum};
 
-use super::{BadRecords, Engine, RecordFilters, Source, values};
+use super::{Arguments, BadRecords, Engine, Files, RecordFilters, Source, values};
 use crate::output::tables;
 
 #[derive(Debug, Args)]
@@ -12,14 +12,17 @@ Examples:
   trommel stats data.json --only structure,types         # fast overview
   trommel stats data.json '$.users' '$.orders' --values
   trommel stats log.jsonl --where '@.level == \"error\"' --values
-  cargo metadata --format-version 1 | trommel stats -")]
+  cargo metadata --format-version 1 | trommel stats")]
 pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    pub(crate) arguments: Arguments,
+
     #[command(flatten)]
     pub(crate) source: Source,
 
-    /// JSONPath queries that select the values to describe [default: the whole input]
-    #[arg(value_name = "QUERY")]
-    pub(crate) queries: Vec<String>,
+    /// Add the statistics of each file
+    #[arg(long)]
+    pub(crate) by_file: bool,
 
     #[command(flatten)]
     pub(crate) records: RecordFilters,
@@ -58,7 +61,7 @@ pub(crate) struct StatsArgs {
     pub(crate) json: bool,
 
     /// Exit with status 1 if nothing matches
-    #[arg(long)]
+    #[arg(short = 'e', long)]
     pub(crate) exit_status: bool,
 
     #[command(flatten)]
@@ -93,7 +96,14 @@ Examples:
   trommel schema log.jsonl --where '@.level == \"error\"'")]
 pub(crate) struct SchemaArgs {
     #[command(flatten)]
+    pub(crate) files: Files,
+
+    #[command(flatten)]
     pub(crate) source: Source,
+
+    /// Add the schema of each file
+    #[arg(long)]
+    pub(crate) by_file: bool,
 
     #[command(flatten)]
     pub(crate) records: RecordFilters,

@@ -1,20 +1,43 @@
 //! `trommel check`: strict validation.
 
 use std::io;
+use std::path::PathBuf;
 
 use trommel::reader::{LineColumn, Validation};
 use trommel::{Answer, Damage, Error, Match, Measure, RepeatedName, Sink, Stats};
 
 use crate::args::CheckArgs;
+use crate::arguments::Inputs;
 use crate::errors::Failure;
 use crate::input::Options;
 use crate::job::Job;
 use crate::output::size::grouped;
-use crate::output::{Notes, Out, Screen, escape, push_string};
+use crate::output::{InputSink, Notes, Out, Screen, escape, push_string};
 
+/// Checks every input. Of several, reports the failures of each and continues.
 pub(crate) fn run(args: &CheckArgs, screen: &Screen) -> Result<(), Failure> {
+    let files = Inputs::files(&args.files.arguments, "check")?;
+    if let [file] = files.as_slice() {
+        return check(file.clone(), args, screen);
+    }
+    let mut checked = Ok(());
+    for file in files {
+        match check(file, args, screen) {
+            Ok(()) => {}
+            // Nothing more can be reported.
+            Err(Failure::Output(error)) => return Err(Failure::Output(error)),
+            Err(failure) => {
+                failure.report();
+                checked = Err(Failure::AlreadyReported);
+            }
+        }
+    }
+    checked
+}
+
+fn check(file: PathBuf, args: &CheckArgs, screen: &Screen) -> Result<(), Failure> {
     let options = Options::new(&args.source, &args.engine, Validation::Strict, args.bad_records);
-    let mut job = Job::open(options, screen)?;
+    let mut job = Job::open(vec![file], options, screen)?;
     job.configure(|analysis| {
         let mut stats = Stats::new();
         (stats.per_path, stats.counts) = (false, false);
@@ -156,6 +179,11 @@ impl DamageReport {
         }
         Err(Failure::AlreadyReported)
     }
+}
+
+impl InputSink for DamageReport {
+    /// Each input has a report of its own.
+    fn begin_input(&mut self, _: &str) {}
 }
 
 impl Sink for DamageReport {

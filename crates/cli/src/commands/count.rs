@@ -1,77 +1,128 @@
 //! `trommel count`: counts matches.
 
 use std::collections::BTreeSet;
-use std::io;
 
-use trommel::{Analysis, Count, Measure};
+use trommel::path::Query;
+use trommel::{Analysis, Count, Measure, Report};
 use trommel_hints::UnmatchedQuery;
 
-use super::matched;
-use crate::args::CountArgs;
+use crate::args::{CountArgs, NamedQuery};
+use crate::arguments::Inputs;
 use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::{Filters, Job};
-use crate::output::{Out, Screen, push_string, tables};
+use crate::output::{Screen, escape, json_string, tables};
+
+/// The name of the count of records, which needs no query.
+const RECORDS: &str = "records";
 
 pub(crate) fn run(args: &CountArgs, screen: &Screen) -> Result<(), Failure> {
-    let mut names = BTreeSet::new();
-    if let Some(twice) = args.counts.iter().find(|count| !names.insert(count.name.as_str())) {
-        let message = format!("two counts are named {}; rename one with NAME=QUERY", twice.name);
-        return Err(Failure::Usage { command: "count", message });
-    }
-    let mut measures = Vec::with_capacity(args.counts.len());
-    for asked in &args.counts {
-        let mut count = Count::new(QueryError::parse(&asked.query)?)
-            .name(asked.name.clone())
-            .count_as(args.count_as.into());
+    let Inputs { files, queries } = Inputs::split(&args.arguments.arguments, "count")?;
+    let asked = named(queries)?;
+    let mut measures = Vec::with_capacity(asked.len());
+    for (name, query) in &asked {
+        let mut count =
+            Count::new(QueryError::parse(query)?).name(name.clone()).count_as(args.count_as.into());
         count.limit = args.limit;
         measures.push(count);
     }
     let filters = Filters::parse(&args.records.filters)?;
-    let count_as = args.count_as.into();
-    let queries = measures.iter().map(|count| count.query.clone()).collect::<Vec<_>>();
-    let asked = args.counts.iter().zip(&queries);
-    let asked = asked.map(|(asked, query)| UnmatchedQuery::new(&asked.query, query).filter(None, count_as));
-    let asked = asked.collect::<Vec<_>>();
+    let queries: Vec<Query> = measures.iter().map(|count| count.query.clone()).collect();
+    let unmatched = asked.iter().zip(&queries);
+    let unmatched = unmatched
+        .map(|((_, text), query)| UnmatchedQuery::new(text, query).filter(None, args.count_as.into()));
+    let unmatched = unmatched.collect::<Vec<_>>();
     let options = Options::new(&args.source, &args.engine, args.engine.validation(), args.bad_records);
-    let mut job = Job::open(options, screen)?;
+    let mut job = Job::open(files, options, screen)?;
     job.filter(filters);
-    job.note_patterns(&asked);
+    job.note_patterns(&unmatched);
     job.configure(|analysis| measures.into_iter().map(Measure::Count).fold(analysis, Analysis::ask));
-    let report = job.answer()?;
-    let counts: Vec<(&str, u64)> = args
-        .counts
-        .iter()
-        .zip(&report.answers)
-        .map(|(asked, answer)| {
-            #[expect(clippy::expect_used, reason = "the engine answers every measure in its kind")]
-            let count = answer.count().expect("the measure is a count");
-            (asked.name.as_str(), count)
-        })
-        .collect();
-    let total = counts.iter().fold(0_u64, |total, (_, count)| total.saturating_add(*count));
-    let out = job.out()?;
-    if args.json || !screen.out.is_terminal {
-        print_json(&counts, total, &out)?;
+    let names: Vec<&str> = asked.iter().map(|(name, _)| name.as_str()).collect();
+    let as_json = args.json || !screen.out.is_terminal;
+    let text = |counts: &Counts<'_>| if as_json { counts.json() } else { counts.table(screen) };
+    let (whole, mut answer) = if args.by_file {
+        let mut files = Vec::new();
+        let report = job.run_by_input(&mut |job, report| {
+            files.push((job.name(), Counts::of(&names, &report)));
+            Ok(())
+        })?;
+        let whole = Counts::of(&names, &report);
+        let answer =
+            if as_json { json_by_file(&files, &whole) } else { tables_by_file(&files, &whole, screen) };
+        (whole, answer)
     } else {
-        out.write(tables::counts(&counts, total, screen.out).as_bytes())?;
+        let whole = Counts::of(&names, &job.answer()?);
+        let answer = text(&whole);
+        (whole, answer)
+    };
+    if as_json {
+        answer.push('\n');
     }
+    let out = job.out()?;
+    out.write(answer.as_bytes())?;
     out.finish()?;
-    let empty = asked.iter().zip(&counts).filter(|(_, (_, count))| *count == 0);
+    let empty = unmatched.iter().zip(&whole.counts).filter(|(_, (_, count))| *count == 0);
     job.note_hints(&empty.map(|(asked, _)| *asked).collect::<Vec<_>>());
-    matched(total > 0, args.exit_status)
+    job.end(whole.total > 0, args.exit_status)
 }
 
-/// Prints `{"counts": {NAME: …, …}, "total": …}`.
-fn print_json(counts: &[(&str, u64)], total: u64, out: &Out) -> io::Result<()> {
-    let mut text = b"{\"counts\":{".to_vec();
-    for (number, (name, count)) in counts.iter().enumerate() {
-        if number > 0 {
-            text.push(b',');
-        }
-        push_string(name, &mut text);
-        text.extend_from_slice(format!(":{count}").as_bytes());
+/// Returns the names and the texts of the counts. Without a query, records are counted.
+fn named(queries: Vec<NamedQuery>) -> Result<Vec<(String, String)>, Failure> {
+    if queries.is_empty() {
+        return Ok(vec![(RECORDS.into(), "$".into())]);
     }
-    text.extend_from_slice(format!("}},\"total\":{total}}}\n").as_bytes());
-    out.write(&text)
+    let named = |query: NamedQuery| (query.name.unwrap_or_else(|| query.query.clone()), query.query);
+    let named: Vec<_> = queries.into_iter().map(named).collect();
+    let mut seen = BTreeSet::new();
+    match named.iter().find(|(name, _)| !seen.insert(name)) {
+        None => Ok(named),
+        Some((twice, _)) => {
+            let message = format!("two counts are named {twice}; rename one with NAME=QUERY");
+            Err(Failure::Usage { command: "count", message })
+        }
+    }
+}
+
+/// The counts of one input, or of all.
+struct Counts<'n> {
+    counts: Vec<(&'n str, u64)>,
+    total: u64,
+}
+
+impl<'n> Counts<'n> {
+    fn of(names: &[&'n str], report: &Report) -> Self {
+        #[expect(clippy::expect_used, reason = "the engine answers every measure in its kind")]
+        let counts = report.answers.iter().map(|answer| answer.count().expect("the measure is a count"));
+        let counts: Vec<_> = names.iter().copied().zip(counts).collect();
+        let total = counts.iter().fold(0_u64, |total, (_, count)| total.saturating_add(*count));
+        Self { counts, total }
+    }
+
+    fn table(&self, screen: &Screen) -> String {
+        tables::counts(&self.counts, self.total, screen.out)
+    }
+
+    /// Formats `{"counts": {NAME: …, …}, "total": …}`.
+    fn json(&self) -> String {
+        let counts: Vec<String> =
+            self.counts.iter().map(|(name, count)| format!("{}:{count}", json_string(name))).collect();
+        format!("{{\"counts\":{{{}}},\"total\":{}}}", counts.join(","), self.total)
+    }
+}
+
+/// Formats `{"files": [{"file": …, "counts": …, …}, …], "total": {"counts": …, …}}`.
+fn json_by_file(files: &[(String, Counts<'_>)], whole: &Counts<'_>) -> String {
+    let files: Vec<String> = files
+        .iter()
+        .map(|(file, counts)| format!("{{\"file\":{},{}", json_string(file), &counts.json()[1..]))
+        .collect();
+    format!("{{\"files\":[{}],\"total\":{}}}", files.join(","), whole.json())
+}
+
+fn tables_by_file(files: &[(String, Counts<'_>)], whole: &Counts<'_>, screen: &Screen) -> String {
+    let file = |(file, counts): &(String, Counts<'_>)| {
+        tables::heading(&escape::short(file, 200), screen.out) + &counts.table(screen) + "\n"
+    };
+    let files: String = files.iter().map(file).collect();
+    files + &tables::heading("all files", screen.out) + &whole.table(screen)
 }

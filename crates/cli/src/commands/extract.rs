@@ -5,18 +5,20 @@ use trommel::{Answer, Extract, Measure, Report};
 use trommel_hints::UnmatchedQuery;
 use trommel_toolbox::outputs::Shape;
 
-use super::matched;
 use crate::args::{ExtractArgs, ValueOrder};
+use crate::arguments::Inputs;
 use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::{Filters, Job};
-use crate::output::{DocumentQuery, DocumentRequest, Extracted, Lines, LinesRequest, Screen};
+use crate::output::{DocumentQuery, DocumentRequest, Extracted, FileNames, Lines, LinesRequest, Screen};
 
 pub(crate) fn run(args: &ExtractArgs, screen: &Screen) -> Result<(), Failure> {
-    let queries = args.queries.iter().map(|text| QueryError::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let inputs = Inputs::split(&args.arguments.arguments, "extract")?;
+    let texts = inputs.texts_or_root();
+    let queries = texts.iter().map(|text| QueryError::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let filters = Filters::parse(&args.records.filters)?;
     let options = Options::new(&args.source, &args.engine, args.engine.validation(), args.bad_records);
-    let mut job = Job::open(options, screen)?;
+    let mut job = Job::open(inputs.files, options, screen)?;
     job.filter(filters);
     job.configure(|mut analysis| {
         analysis = analysis.order(args.order.into());
@@ -27,22 +29,29 @@ pub(crate) fn run(args: &ExtractArgs, screen: &Screen) -> Result<(), Failure> {
         }
         analysis
     });
-    let asked = args.queries.iter().zip(&queries).map(|(text, query)| UnmatchedQuery::new(text, query));
+    let asked = texts.iter().zip(&queries).map(|(text, query)| UnmatchedQuery::new(text, query));
     let asked = asked.collect::<Vec<_>>();
     job.note_patterns(&asked);
-    let report = if args.json { as_document(args, &queries, &mut job)? } else { as_lines(args, &mut job)? };
+    let selected: Vec<_> = texts.iter().zip(&queries).collect();
+    let report =
+        if args.json { as_document(args, &selected, &mut job)? } else { as_lines(args, &texts, &mut job)? };
     let found = report.answers.iter().filter_map(Answer::count);
     let empty = asked.iter().zip(found).filter(|(_, found)| *found == 0);
     let empty = empty.map(|(asked, _)| *asked).collect::<Vec<_>>();
     job.note_hints(&empty);
-    matched(empty.len() < asked.len(), args.exit_status)
+    job.end(empty.len() < asked.len(), args.exit_status)
 }
 
 /// Prints one value per line.
-fn as_lines(args: &ExtractArgs, job: &mut Job) -> Result<Report, Failure> {
+fn as_lines(args: &ExtractArgs, queries: &[String], job: &mut Job) -> Result<Report, Failure> {
     let asked = LinesRequest {
         form: args.output.into(),
-        queries: &args.queries,
+        files: if args.with_filename {
+            FileNames::Prefix
+        } else {
+            FileNames::Objects { several: job.has_several_inputs() }
+        },
+        queries,
         is_interleaved: args.order == ValueOrder::Document,
         is_stream: job.is_stream(),
         spool_limit: args.source.spool_limit,
@@ -61,10 +70,9 @@ fn as_lines(args: &ExtractArgs, job: &mut Job) -> Result<Report, Failure> {
 }
 
 /// Prints one JSON document.
-fn as_document(args: &ExtractArgs, queries: &[Query], job: &mut Job) -> Result<Report, Failure> {
-    let document_queries = args.queries.iter().zip(queries);
+fn as_document(args: &ExtractArgs, queries: &[(&String, &Query)], job: &mut Job) -> Result<Report, Failure> {
     let document_queries =
-        document_queries.map(|(text, query)| DocumentQuery { text, is_singular: query.is_singular() });
+        queries.iter().map(|(text, query)| DocumentQuery { text, is_singular: query.is_singular() });
     let request = DocumentRequest {
         shape: Shape::new(args.flatten, args.include_paths),
         queries: document_queries.collect(),

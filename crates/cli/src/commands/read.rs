@@ -18,11 +18,11 @@ use trommel::path::{Query, Selector};
 use trommel::{Extract, Match, Measure, Report, Sink};
 use trommel_toolbox::outputs::{Content, PageTooSmall};
 
-use crate::args::{BadRecords, DisplayForm as Form, ReadArgs};
+use crate::args::{BadRecords, DisplayForm as Form, ReadArgs, output_id};
 use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::Job;
-use crate::output::{self, MalformedValue, Notes, Screen, Stream, escape, pretty};
+use crate::output::{self, InputSink, MalformedValue, Notes, Screen, Stream, escape, pretty};
 use crate::progress::Progress;
 use crate::signals;
 use crate::toolbox::Toolbox;
@@ -30,7 +30,7 @@ use page::{NoPage, PageRequest, Value};
 use value::{Children, ValueReader};
 
 pub(crate) fn run(args: &ReadArgs, screen: &Screen) -> Result<(), Failure> {
-    let answer = match args.source.output() {
+    let answer = match args.file.to_str().and_then(output_id) {
         Some(id) => of_output(id, args, screen)?.get().to_owned(),
         None => of_file(args, screen)?,
     };
@@ -67,7 +67,7 @@ fn of_file(args: &ReadArgs, screen: &Screen) -> Result<String, Failure> {
         (request.start, request.tag) = (start, Some(tag));
     }
     let options = Options::new(&args.source, &args.engine, args.engine.validation(), BadRecords::STOP);
-    let mut job = Job::open(options, screen)?;
+    let mut job = Job::open(vec![args.file.clone()], options, screen)?;
     let nth = nth_of(&query);
     job.configure(|analysis| {
         // Whether `$[N]` means an element or a record is known only at the end, so both are
@@ -185,6 +185,11 @@ impl Search<'_> {
             }
         }
     }
+}
+
+impl InputSink for Search<'_> {
+    /// A page is of one input.
+    fn begin_input(&mut self, _: &str) {}
 }
 
 impl Sink for Search<'_> {

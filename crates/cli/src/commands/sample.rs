@@ -8,8 +8,8 @@ use trommel::sampler::Seed;
 use trommel::{Answer, Measure, Sample, SampleAnswer, Strategy};
 use trommel_hints::{UnmatchedQuery, shortfall_reason};
 
-use super::matched;
 use crate::args::{SampleArgs, SampleStrategy};
+use crate::arguments::Inputs;
 use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::{Filters, Job};
@@ -17,18 +17,20 @@ use crate::output::size::grouped;
 use crate::output::{Out, Screen, Target, Values, push_string};
 
 pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
-    let query = QueryError::parse(&args.query)?;
-    let strategy = strategy(args)?;
+    let inputs = Inputs::split(&args.arguments.arguments, "sample")?;
+    let text = one_query(&inputs)?;
+    let query = QueryError::parse(&text)?;
+    let strategy = strategy(args, inputs.files.len())?;
     let seed = args.seed.unwrap_or_else(seed_from_system);
     let filters = Filters::parse(&args.records.filters)?;
     let options = Options::new(&args.source, &args.engine, args.engine.validation(), args.bad_records);
-    let mut job = Job::open(options, screen)?;
+    let mut job = Job::open(inputs.files, options, screen)?;
     job.filter(filters);
     job.configure(|analysis| {
         let sample = Sample::new(query.clone(), args.size).strategy(strategy).seed(Seed::new(seed));
         analysis.ask(Measure::Sample(sample))
     });
-    let asked = [UnmatchedQuery::new(&args.query, &query)];
+    let asked = [UnmatchedQuery::new(&text, &query)];
     job.note_patterns(&asked);
     let notes = job.notes();
     if args.seed.is_none() && matches!(args.strategy, SampleStrategy::Random | SampleStrategy::Stratified) {
@@ -58,14 +60,28 @@ pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
         print_lines(args, &answer, values, &out)?;
     }
     out.finish()?;
-    matched(answer.total > 0, args.exit_status)
+    job.end(answer.total > 0, args.exit_status)
+}
+
+/// Returns the text of the query, or `$` if there is none.
+fn one_query(inputs: &Inputs) -> Result<String, Failure> {
+    match inputs.texts_or_root().as_slice() {
+        [query] => Ok(query.clone()),
+        queries => {
+            let message = format!("sample takes one query, and {} are given", queries.len());
+            Err(Failure::Usage { command: "sample", message })
+        }
+    }
 }
 
 /// Returns the strategy, or a usage error if the options do not fit together.
-fn strategy(args: &SampleArgs) -> Result<Strategy, Failure> {
+fn strategy(args: &SampleArgs, files: usize) -> Result<Strategy, Failure> {
     let usage = |message: &str| Err(Failure::Usage { command: "sample", message: message.into() });
     if args.stride.is_some() && args.strategy != SampleStrategy::Systematic {
         return usage("--stride needs --strategy systematic");
+    }
+    if files > 1 && args.stride.is_none() && args.strategy == SampleStrategy::Systematic {
+        return usage("--strategy systematic needs --stride with several files");
     }
     match (args.strategy, &args.strata_path) {
         (SampleStrategy::Stratified, None) => {

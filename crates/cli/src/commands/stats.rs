@@ -4,12 +4,12 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use trommel::reader::Validation;
 use trommel::statistics::{Schema, Summary};
-use trommel::{Answer, Measure, Stats, StatsAnswer};
+use trommel::{Answer, Coverage, Measure, Report, Stats, StatsAnswer};
 use trommel_hints::UnmatchedQuery;
 use trommel_store::Stored;
 
-use super::matched;
 use crate::args::StatsArgs;
+use crate::arguments::Inputs;
 use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::{Filters, Job};
@@ -59,14 +59,18 @@ struct Size {
 }
 
 pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
-    let queries = args.queries.iter().map(|text| QueryError::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let inputs = Inputs::split(&args.arguments.arguments, "stats")?;
+    let texts: Vec<String> = inputs.queries.into_iter().map(|named| named.query).collect();
+    let queries = texts.iter().map(|text| QueryError::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let overview = !args.only.is_empty();
     // Full statistics visit every value, so only the overview can skip validation.
     let validation = if overview { args.engine.validation() } else { Validation::Strict };
     let filters = Filters::parse(&args.records.filters)?;
-    let mut job = Job::open(Options::new(&args.source, &args.engine, validation, args.bad_records), screen)?;
+    let options = Options::new(&args.source, &args.engine, validation, args.bad_records);
+    let count = inputs.files.len();
+    let mut job = Job::open(inputs.files, options, screen)?;
     job.filter(filters);
-    let asked = args.queries.iter().zip(&queries).map(|(text, query)| UnmatchedQuery::new(text, query));
+    let asked = texts.iter().zip(&queries).map(|(text, query)| UnmatchedQuery::new(text, query));
     let asked = asked.collect::<Vec<_>>();
     job.note_patterns(&asked);
     job.configure(|analysis| {
@@ -80,31 +84,92 @@ pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
         stats.max_depth = args.max_depth.map(std::num::NonZeroU32::get);
         analysis.ask(Measure::Stats(stats))
     });
-    let report = job.answer()?;
+    let printer = Printer { args, screen, selects: !queries.is_empty() };
+    let (answer, text) = if args.by_file {
+        let mut parts = Vec::new();
+        let report = job.run_by_input(&mut |job, report| {
+            let coverage = report.coverage;
+            parts.push(printer.part(&job.name(), job.stored(), (&answer_of(report), &coverage))?);
+            Ok(())
+        })?;
+        let coverage = report.coverage;
+        let answer = answer_of(report);
+        let whole = printer.part(&all(count), None, (&answer, &coverage))?;
+        (answer, printer.by_file(&parts, &whole))
+    } else {
+        let report = job.answer()?;
+        let coverage = report.coverage;
+        let answer = answer_of(report);
+        let (name, stored) = if count > 1 { (all(count), None) } else { (job.id(), job.stored()) };
+        let text = printer.part(&name, stored, (&answer, &coverage))?;
+        (answer, text)
+    };
+    let out = job.out()?;
+    out.write(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        out.write(b"\n")?;
+    }
+    out.finish()?;
+    let empty = asked.iter().zip(values(&answer)).filter(|(_, values)| *values == 0);
+    job.note_hints(&empty.map(|(asked, _)| *asked).collect::<Vec<_>>());
+    job.end(answer.summary.structure.total_values > 0, args.exit_status)
+}
+
+fn answer_of(report: Report) -> Box<StatsAnswer> {
     let answer = report.answers.into_iter().find_map(|answer| match answer {
         Answer::Stats(answer) => Some(answer),
         _ => None,
     });
     #[expect(clippy::expect_used, reason = "the engine answers every measure")]
-    let answer = answer.expect("the measure is statistics");
-    let out = job.out()?;
-    let id = args.source.id();
-    let terminal = screen.out.is_terminal;
-    let text = if args.json || !terminal {
-        output::for_reader(json(&id, job.stored(), &answer)?, terminal)
-    } else {
-        let coverage = &report.coverage;
+    answer.expect("the measure is statistics")
+}
+
+/// The name of the statistics of all inputs.
+fn all(count: usize) -> String {
+    format!("{count} inputs")
+}
+
+/// Formats answers for the reader of standard output.
+#[derive(Clone, Copy)]
+struct Printer<'a> {
+    args: &'a StatsArgs,
+    screen: &'a Screen,
+    /// True if queries select a part of the input.
+    selects: bool,
+}
+
+impl Printer<'_> {
+    fn is_json(self) -> bool {
+        self.args.json || !self.screen.out.is_terminal
+    }
+
+    /// Formats the answer of one input, or of all.
+    fn part(
+        self,
+        name: &str,
+        stored: Option<&Stored>,
+        answered: (&StatsAnswer, &Coverage),
+    ) -> Result<String, Failure> {
+        let (answer, coverage) = answered;
+        if self.is_json() {
+            return Ok(output::for_reader(json(name, stored, answer)?, self.screen.out.is_terminal));
+        }
         let whole = coverage.bytes_total.unwrap_or(coverage.bytes_read);
-        let selected_of = (!args.queries.is_empty()).then_some(whole);
-        let only: Vec<_> = args.only.iter().copied().map(Into::into).collect();
-        let shown = StatsView { file: &job.name(), only: &only, selected_of };
-        tables::stats(&shown, &answer, screen.out)
-    };
-    out.write(text.as_bytes())?;
-    out.finish()?;
-    let empty = asked.iter().zip(values(&answer)).filter(|(_, values)| *values == 0);
-    job.note_hints(&empty.map(|(asked, _)| *asked).collect::<Vec<_>>());
-    matched(answer.summary.structure.total_values > 0, args.exit_status)
+        let only: Vec<_> = self.args.only.iter().copied().map(Into::into).collect();
+        let shown = StatsView { file: name, only: &only, selected_of: self.selects.then_some(whole) };
+        Ok(tables::stats(&shown, answer, self.screen.out))
+    }
+
+    /// Joins the answers of the inputs and of all.
+    fn by_file(self, parts: &[String], whole: &str) -> String {
+        if !self.is_json() {
+            return parts.join("\n") + "\n" + whole;
+        }
+        // The member `id` of an answer is the name of its file.
+        let files: Vec<String> =
+            parts.iter().map(|part| part.replacen("{\"id\":", "{\"file\":", 1)).collect();
+        format!("{{\"files\":[{}],\"total\":{whole}}}", files.join(","))
+    }
 }
 
 /// The number of values that each query selects.
@@ -114,7 +179,7 @@ fn values(answer: &StatsAnswer) -> impl Iterator<Item = u64> {
     summaries.map(|summary| summary.structure.total_values)
 }
 
-/// Formats the answer as one line of JSON.
+/// Formats an answer as one line of JSON.
 fn json(id: &str, stored: Option<&Stored>, answer: &StatsAnswer) -> Result<String, Failure> {
     let schemas = std::iter::once(&answer.summary).chain(answer.by_path.iter().map(|path| &path.summary));
     let schemas = schemas
@@ -142,7 +207,5 @@ fn json(id: &str, stored: Option<&Stored>, answer: &StatsAnswer) -> Result<Strin
         records: answer.records,
         by_path: by_path.collect(),
     };
-    let mut text = serde_json::to_string(&document).map_err(std::io::Error::other)?;
-    text.push('\n');
-    Ok(text)
+    Ok(serde_json::to_string(&document).map_err(std::io::Error::other)?)
 }

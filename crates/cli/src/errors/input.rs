@@ -83,7 +83,7 @@ fn open_help(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::PermissionDenied => "make the file readable for this user",
         io::ErrorKind::IsADirectory => "name a file in this folder, or - for standard input",
-        io::ErrorKind::NotFound => "name a file, or - for standard input",
+        io::ErrorKind::NotFound => "name a file, or - for standard input; a query begins with `$`",
         _ => "check that the file can be read",
     }
 }

@@ -6,7 +6,7 @@ use trommel::{Damage, Match, Sink};
 use trommel_toolbox::outputs::{Document, Shape};
 
 use super::lines::MalformedValue;
-use super::{Budget, HeldOutput, Notes, Out, Target, Values};
+use super::{Budget, HeldOutput, InputSink, Notes, Out, Target, Values};
 
 /// The form of the document.
 #[derive(Debug)]
@@ -211,6 +211,12 @@ impl<'a> Extracted<'a> {
         self.values.put(&checked, to)?;
         to.bytes().extend_from_slice(end.as_bytes());
         to.flush_if_full()
+    }
+}
+
+impl InputSink for Extracted<'_> {
+    fn begin_input(&mut self, name: &str) {
+        self.notes.begin_input(name);
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use trommel::{Damage, Match, Sink, reader};
 
 use super::values::Checked;
-use super::{Budget, HeldOutput, Notes, Out, Target, Values, escape, push_string};
+use super::{Budget, HeldOutput, InputSink, Notes, Out, Target, Values, escape, push_string};
 
 /// The maximum bytes of lines to hold while it is unknown if a second record follows.
 const MAX_HELD: u64 = 64 << 10;
@@ -16,7 +16,7 @@ pub(crate) enum LineForm {
     /// The value without insignificant white space.
     Values,
     /// The value, verbatim.
-    Raw,
+    Verbatim,
     /// The normalized path.
     Paths,
     /// An object with path, value, and byte offsets.
@@ -47,7 +47,7 @@ impl Parts {
         let value = Self { value: Some(ValueForm::Compact), location: false, is_object: false };
         match form {
             LineForm::Values => value,
-            LineForm::Raw => Self { value: Some(ValueForm::Verbatim), ..value },
+            LineForm::Verbatim => Self { value: Some(ValueForm::Verbatim), ..value },
             LineForm::Paths => Self { value: None, location: true, ..value },
             LineForm::Located => Self { location: true, is_object: true, ..value },
         }
@@ -65,6 +65,11 @@ pub(crate) struct Lines {
     escape: bool,
     /// The queries as JSON strings, if lines name them.
     queries: Vec<String>,
+    files: FileNames,
+    /// The start of each line: the name of the current input and a tab, or nothing.
+    prefix: Vec<u8>,
+    /// The name of the current input as a JSON string, if objects name it.
+    file: Vec<u8>,
     /// The held lines of each query but the first, unless all are interleaved.
     waiting: Vec<HeldOutput>,
     records: Records,
@@ -92,10 +97,20 @@ enum Records {
     Resolved { show_record: bool, waiting: Vec<u64> },
 }
 
+/// The lines that name their input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileNames {
+    /// None, or objects if there are several inputs.
+    Objects { several: bool },
+    /// Each line begins with the name.
+    Prefix,
+}
+
 /// The form of the lines.
 #[derive(Debug)]
 pub(crate) struct LinesRequest<'a> {
     pub(crate) form: LineForm,
+    pub(crate) files: FileNames,
     pub(crate) queries: &'a [String],
     /// True if the matches of all queries are interleaved.
     pub(crate) is_interleaved: bool,
@@ -127,6 +142,9 @@ impl Lines {
             values: values.raw(parts.value == Some(ValueForm::Verbatim)),
             escape,
             queries: if several { request.queries.iter().map(as_json).collect() } else { Vec::new() },
+            files: request.files,
+            prefix: Vec::new(),
+            file: Vec::new(),
             waiting: (1..buffers).map(|_| HeldOutput::new(&budget)).collect(),
             records,
             notes,
@@ -198,6 +216,7 @@ impl Lines {
                 &mut page
             }
         };
+        to.bytes().extend_from_slice(&self.prefix);
         match &checked {
             Some(checked) if self.parts.is_object => {
                 let query = self.queries.get(found.measure);
@@ -207,7 +226,9 @@ impl Lines {
                 self.values.put(checked, to)?;
                 push_offsets(found, query, to.bytes());
                 if let Some(show_record) = show_record {
-                    push_end(show_record.then_some(found.record), to.bytes());
+                    push_record(show_record.then_some(found.record), to.bytes());
+                    to.bytes().extend_from_slice(&self.file);
+                    to.bytes().push(b'}');
                 }
             }
             Some(checked) => self.values.put(checked, to)?,
@@ -230,6 +251,23 @@ impl Lines {
     }
 }
 
+impl InputSink for Lines {
+    fn begin_input(&mut self, name: &str) {
+        self.notes.begin_input(name);
+        match self.files {
+            FileNames::Prefix => {
+                let name = if self.escape { escape::text(name) } else { name.into() };
+                self.prefix = format!("{name}\t").into_bytes();
+            }
+            FileNames::Objects { several } if several && self.parts.is_object => {
+                self.file = b",\"file\":".to_vec();
+                push_path(name, self.escape, &mut self.file);
+            }
+            FileNames::Objects { .. } => {}
+        }
+    }
+}
+
 impl Sink for Lines {
     fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
         // A scalar needs neither validation nor compaction: most lines take this path.
@@ -238,6 +276,7 @@ impl Sink for Lines {
             && (found.measure == 0 || self.waiting.is_empty())
         {
             let mut page = self.out.page();
+            page.bytes().extend_from_slice(&self.prefix);
             page.bytes().extend_from_slice(found.value);
             page.bytes().push(b'\n');
             return page.flush_if_full();
@@ -261,7 +300,7 @@ fn located<'v>(found: &Match<'v>) -> &'v str {
     found.location.expect("the sink requests locations")
 }
 
-/// Appends a normalized path as a JSON string.
+/// Appends a normalized path or the name of a file as a JSON string.
 pub(super) fn push_path(path: &str, escaped: bool, out: &mut Vec<u8>) {
     let start = out.len();
     push_string(path, out);
@@ -280,12 +319,11 @@ fn push_offsets(found: &Match<'_>, query: Option<&String>, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the record and the end of an object.
-fn push_end(record: Option<u64>, out: &mut Vec<u8>) {
+/// Appends the record of a match.
+fn push_record(record: Option<u64>, out: &mut Vec<u8>) {
     if let Some(record) = record {
         out.extend_from_slice(format!(",\"record\":{record}").as_bytes());
     }
-    out.push(b'}');
 }
 
 /// Writes held lines of the first record and completes their ends.
@@ -296,8 +334,8 @@ fn end_lines(piece: &[u8], show_record: bool, out: &Out) -> io::Result<()> {
         match line.strip_suffix(b"\n") {
             Some(line) => {
                 ended.extend_from_slice(line);
-                push_end(show_record.then_some(0), &mut ended);
-                ended.push(b'\n');
+                push_record(show_record.then_some(0), &mut ended);
+                ended.extend_from_slice(b"}\n");
             }
             None => ended.extend_from_slice(line),
         }

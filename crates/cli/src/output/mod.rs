@@ -15,10 +15,11 @@ use std::io::{self, Write};
 
 pub(crate) use extracted::{DocumentQuery, DocumentRequest, Extracted};
 use held::{Budget, HeldOutput};
-pub(crate) use lines::{LineForm, Lines, LinesRequest, MalformedValue};
+pub(crate) use lines::{FileNames, LineForm, Lines, LinesRequest, MalformedValue};
 pub(crate) use notes::Notes;
 pub(crate) use out::Out;
 use serde::Serialize;
+use trommel::Sink;
 pub(crate) use values::Values;
 
 pub(crate) use crate::screen::{Screen, Stream};
@@ -26,6 +27,12 @@ use crate::stdio;
 
 /// The number of bytes to buffer before they are written.
 const BUFFER_SIZE: usize = 64 << 10;
+
+/// A sink that learns which input its values are from.
+pub(crate) trait InputSink: Sink {
+    /// The next input begins. `name` is its name in messages.
+    fn begin_input(&mut self, name: &str);
+}
 
 /// A buffer of output.
 pub(crate) trait Target {
@@ -71,6 +78,13 @@ pub(crate) fn for_reader(text: String, terminal: bool) -> String {
 #[expect(clippy::expect_used, reason = "only whole texts and ASCII were appended")]
 fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).expect("texts are UTF-8")
+}
+
+/// Returns a text as a JSON string.
+pub(crate) fn json_string(text: &str) -> String {
+    let mut quoted = Vec::new();
+    push_string(text, &mut quoted);
+    into_text(quoted)
 }
 
 /// Appends a text as a JSON string.

@@ -31,6 +31,11 @@ impl Notes {
         Self { progress, file: escape::short(file, 200), bad_records: 0 }
     }
 
+    /// The next notes are about another file.
+    pub(crate) fn begin_input(&mut self, file: &str) {
+        self.file = escape::short(file, 200);
+    }
+
     /// Omits all notes from now on. Warnings remain.
     pub(crate) fn silence() {
         SILENCED.store(true, Ordering::Relaxed);

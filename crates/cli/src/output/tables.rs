@@ -111,6 +111,6 @@ pub(crate) fn counts(counts: &[(&str, u64)], total: u64, out: Stream) -> String 
 }
 
 /// Formats a heading.
-fn heading(text: &str, out: Stream) -> String {
+pub(crate) fn heading(text: &str, out: Stream) -> String {
     if out.is_colored { format!("{}\n", text.bold()) } else { format!("{text}\n") }
 }

@@ -57,6 +57,11 @@ fn names_are_unique() {
     }
     let refused = line("count users.json =$.a").failed(2);
     assert!(refused.contains("empty name before ="), "{refused}");
-    let refused = line("count users.json users").failed(2);
-    assert!(refused.contains("write `$.users`"), "{refused}");
+    let missing = line("count users.json users");
+    assert_eq!(
+        (missing.status, missing.out.as_str()),
+        (Some(1), "{\"counts\":{\"records\":1},\"total\":1}\n")
+    );
+    let err = &missing.err;
+    assert!(err.contains("cannot open users") && err.contains("a query begins with `$`"), "{err}");
 }

@@ -15,7 +15,7 @@ fn values_keep_their_lexemes() {
 #[test]
 fn raw_prints_the_input_bytes() {
     assert_eq!(
-        line("extract users.json $.meta $.users[2].tags --output raw").ok(),
+        line("extract users.json $.meta $.users[2].tags --output verbatim").ok(),
         "{ \"n\" : 3, \"n\": 4, \"it's\": true }\n[{\"deep\": null}]\n"
     );
 }
@@ -229,7 +229,7 @@ fn large_values_are_printed_in_pieces() {
     let expected = format!("\"{text}\"\n[{}]\n", vec!["1,2,{\"a\":[]}"; 100_000].join(","));
     assert!(run(["extract", &file, "$.text", "$.list"]).ok() == expected);
     assert!(run(["extract", &file, "$.text", "$.list", "--no-mmap"]).ok() == expected);
-    let raw = run(["extract", &file, "$.text", "$.list", "--output", "raw"]).ok();
+    let raw = run(["extract", &file, "$.text", "$.list", "--output", "verbatim"]).ok();
     assert!(raw == format!("\"{text}\"\n[ {numbers} ]\n"));
 }
 

@@ -18,6 +18,7 @@ mod examples;
 #[cfg(unix)]
 mod exits;
 mod extract;
+mod files;
 mod filters;
 mod help;
 mod hints;

@@ -106,8 +106,8 @@ fn foreign_queries_are_corrected() {
         (".a | keys", "--output paths"),
         ("{a: .b}", "pass one query per field"),
         (".a + .b", "pipe them to jq"),
-        ("0.Name", "put the query in single quotes"),
-        ("", "put the query in single quotes"),
+        ("0.Name", "write '$[0].Name' in single quotes"),
+        ("", "quote queries with single quotes"),
     ] {
         for command in ["extract", "count", "sample"] {
             let args = [command, "users.json", query].into_iter();

@@ -112,7 +112,8 @@ fn r26_usage_errors_escape_arguments() {
         &["list", "--\u{202e}"],
         &["completions", "\u{9b}31m"],
         &["help", "\u{202e}"],
-        &["count", "users.json", "\u{202e}"],
+        &["count", "users.json", "$.[\u{202e}"],
+        &["count", "users.json", "[\u{202e}"],
     ] {
         let run = Run::of(trommel(args).env("CLICOLOR_FORCE", "1").output().unwrap());
         let err = run.failed(2);

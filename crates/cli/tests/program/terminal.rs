@@ -116,7 +116,7 @@ pub(crate) fn dangers(text: &str) -> Vec<char> {
 fn r26_terminals_are_safe() {
     for line in [
         "extract hostile.json $",
-        "extract hostile.json $ --output raw",
+        "extract hostile.json $ --output verbatim",
         "extract hostile.json $..* --output paths",
         "extract hostile.json $..* --output located",
         "extract hostile.json $ $.* --json",

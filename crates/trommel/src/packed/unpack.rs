@@ -1,4 +1,5 @@
-//! Decompression of all members (gzip) or frames (zstd), up to the end of the input or to padding.
+//! Decompression of all members (gzip), frames (zstd), or streams (bzip2, xz), up to the end of the
+//! input or to padding.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
@@ -6,6 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::{Codec, RatioExceeded};
+
+/// The maximum memory for the dictionary of an xz stream, in KiB. `xz -9` needs 65 MiB.
+const XZ_MEMORY_KIB: u32 = 256 << 10;
 
 /// Decompressed bytes before the ratio is checked.
 const UNCHECKED_BYTES: u64 = 64 << 20;
@@ -40,6 +44,10 @@ impl Codec {
             Self::Zstd => {
                 Member::Zstd(Box::new(zstd::stream::read::Decoder::with_buffer(packed)?.single_frame()))
             }
+            Self::Bzip2 => Member::Bzip2(Box::new(bzip2::bufread::BzDecoder::new(packed))),
+            Self::Xz => {
+                Member::Xz(Box::new(lzma_rust2::XzReader::new_mem_limit(packed, false, XZ_MEMORY_KIB)))
+            }
         })
     }
 }
@@ -60,22 +68,29 @@ struct Counted<R> {
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.reader.read(into);
+        let read = loop {
+            match self.reader.read(into) {
+                // Not every decoder can continue after an interruption.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
         match &read {
             Ok(count) => {
                 self.input_use.bytes.fetch_add(*count as u64, Ordering::Relaxed);
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => self.input_use.failed.store(true, Ordering::Relaxed),
         }
         read
     }
 }
 
-/// A decoder of one member or frame.
+/// A decoder of one member, frame, or stream.
 enum Member<B: BufRead> {
     Gzip(Box<flate2::bufread::GzDecoder<B>>),
     Zstd(Box<zstd::stream::read::Decoder<'static, B>>),
+    Bzip2(Box<bzip2::bufread::BzDecoder<B>>),
+    Xz(Box<lzma_rust2::XzReader<B>>),
 }
 
 impl<B: BufRead> Member<B> {
@@ -83,6 +98,8 @@ impl<B: BufRead> Member<B> {
         match self {
             Self::Gzip(decoder) => decoder.read(into),
             Self::Zstd(decoder) => decoder.read(into),
+            Self::Bzip2(decoder) => decoder.read(into),
+            Self::Xz(decoder) => decoder.read(into),
         }
     }
 
@@ -91,6 +108,8 @@ impl<B: BufRead> Member<B> {
         match self {
             Self::Gzip(decoder) => decoder.into_inner(),
             Self::Zstd(decoder) => decoder.finish(),
+            Self::Bzip2(decoder) => decoder.into_inner(),
+            Self::Xz(decoder) => decoder.into_inner(),
         }
     }
 }

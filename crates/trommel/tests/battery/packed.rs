@@ -1,4 +1,4 @@
-//! gzip and zstd.
+//! gzip, zstd, bzip2, and xz.
 
 use trommel::path::Query;
 use trommel::reader::{ErrorKind, Framing, Limit};
@@ -7,7 +7,7 @@ use trommel_testkit::chunks::{Chunks, FailAfter, Interrupting};
 use trommel_testkit::generate::{Random, Shape, damage, stream};
 use trommel_testkit::naive;
 
-use crate::support::{Scratch, answer_text, cases, gzip, query, run, size, zstd};
+use crate::support::{Scratch, answer_text, bzip2, cases, gzip, query, run, size, xz, zstd};
 
 fn all_measures() -> Analysis {
     Analysis::new()
@@ -24,7 +24,7 @@ fn answers(document: Document) -> Result<(Vec<String>, Vec<crate::support::SinkC
 
 type Pack = fn(&[u8]) -> Vec<u8>;
 
-const PACKS: [(&str, Pack); 2] = [("gz", gzip), ("zst", zstd)];
+const PACKS: [(&str, Pack); 4] = [("gz", gzip), ("zst", zstd), ("bz2", bzip2), ("xz", xz)];
 
 /// R41: compressed in one member or several, as bytes, file, or pipe, an input gives the same
 /// answers as uncompressed.
@@ -61,7 +61,12 @@ fn truncated_input_is_an_error() {
         for end in (4..packed.len()).step_by(7) {
             let error = answers(Document::from_bytes(&packed[..end])).unwrap_err();
             assert!(matches!(error, Error::Read { .. }), "{name} cut at {end}: {error}");
-            let format = if name == "gz" { "gzip" } else { "zstd" };
+            let format = match name {
+                "gz" => "gzip",
+                "zst" => "zstd",
+                "bz2" => "bzip2",
+                other => other,
+            };
             let message = format!("the {format} data ends early: the file is truncated");
             assert!(error.to_string().contains(&message), "{name} cut at {end}: {error}");
         }
