@@ -61,6 +61,8 @@ pub(crate) struct Options {
     pub(crate) filters: Vec<Logical>,
     /// The population sizes for the samples that need them in advance.
     pub(crate) totals: Vec<Option<u64>>,
+    /// The query whose nodes are the records.
+    pub(crate) each: Option<Query>,
     /// The number of this input among several. Rows of statistics come in the order of the inputs.
     pub(crate) part: u64,
 }
@@ -150,6 +152,45 @@ impl Analysis {
         self
     }
 
+    /// Makes each node of a query a record: in all measures and filters, `$` is then that node. The
+    /// nodes are records in document order, a node once for each time that it is selected, and nodes
+    /// within nodes too.
+    ///
+    /// Every measure covers the nodes only: limits count their matches, the population of a sample
+    /// of `$` is the nodes, and [`Coverage::records`] is their number. Locations and offsets are
+    /// those of the whole document, and [`Match::record`] is the number of the record of the input
+    /// that contains the node.
+    ///
+    /// If the query cannot select a node within another, each byte is read once, as in a stream,
+    /// and the elements of a long array are divided among threads. Otherwise each node is held, and
+    /// read once for each node around it.
+    ///
+    /// ```
+    /// use trommel::path::Query;
+    /// use trommel::{Analysis, Document};
+    ///
+    /// let page = r#"{"data": {"records": [{"id": 1, "ok": true}, {"id": 2}, {"id": 3, "ok": true}]}}"#;
+    /// let mut document = Document::from_bytes(page);
+    /// let records = Analysis::new().each("$.data.records[*]".parse()?);
+    /// let good = records.filter(Query::parse_filter("@.ok")?).count("$.id".parse()?);
+    /// let report = good.run(&mut document)?;
+    /// assert_eq!(report.answers[0].count(), Some(2));
+    /// assert_eq!((report.coverage.records, report.coverage.dropped_records), (3, 1));
+    /// # Ok::<(), trommel::Error>(())
+    /// ```
+    ///
+    /// [`Coverage::records`]: crate::Coverage::records
+    #[must_use]
+    pub fn each(mut self, query: Query) -> Self {
+        self.options.each = Some(query);
+        self
+    }
+
+    /// The query whose nodes are the records, if they are not the documents.
+    pub fn each_query(&self) -> Option<&Query> {
+        self.options.each.as_ref()
+    }
+
     /// The filters on records.
     pub fn filters(&self) -> &[Logical] {
         &self.options.filters
@@ -165,12 +206,12 @@ impl Analysis {
         self.options.config()
     }
 
-    /// Returns an analysis with the same settings, without measures, filters, cancellation, and
-    /// progress.
+    /// Returns an analysis with the same settings, without measures, filters,
+    /// [`each`](Self::each), cancellation, and progress.
     #[must_use]
     pub fn settings(&self) -> Self {
         let (filters, totals, control) = (Vec::new(), Vec::new(), Control::default());
-        let options = Options { control, filters, totals, ..self.options.clone() };
+        let options = Options { control, filters, totals, each: None, ..self.options.clone() };
         Self { measures: Vec::new(), options }
     }
 

@@ -22,11 +22,39 @@ pub(crate) struct BufferedOutput {
     locations: String,
     /// The ends of the locations, if locations are requested.
     ends: Vec<usize>,
-    /// Malformed records, each with the number of matches found before it.
-    damages: Vec<(usize, Damage)>,
-    located: bool,
+    /// Ends of records and malformed records, each with the number of matches found before it.
+    events: Vec<(usize, RecordEvent)>,
+    needs: SinkNeeds,
     /// The element that the part begins with, if locations count from it.
     first: Option<FirstElement>,
+}
+
+/// The parts of a run that the caller's sink needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SinkNeeds {
+    pub(crate) locations: bool,
+    pub(crate) records: bool,
+}
+
+impl SinkNeeds {
+    pub(crate) fn of(sink: &dyn Sink) -> Self {
+        Self { locations: sink.wants_location(), records: sink.wants_records() }
+    }
+}
+
+/// An event between matches. Malformed records are boxed, because ends of records are common.
+enum RecordEvent {
+    Ended(u32),
+    Damaged(Box<Damage>),
+}
+
+impl RecordEvent {
+    fn pass_to(&self, sink: &mut dyn Sink) -> io::Result<()> {
+        match self {
+            Self::Ended(record) => sink.record_ended(u64::from(*record)),
+            Self::Damaged(damage) => sink.damaged(damage),
+        }
+    }
 }
 
 /// The first element of a part of an array.
@@ -45,23 +73,24 @@ struct BufferedMatch {
 }
 
 impl BufferedOutput {
-    /// An empty buffer, which keeps locations if `located`.
-    pub(crate) fn new(located: bool) -> Self {
-        Self { located, ..Self::default() }
+    /// An empty buffer for a sink with these needs.
+    pub(crate) fn new(needs: SinkNeeds) -> Self {
+        Self { needs, ..Self::default() }
     }
 
-    /// The number of buffered matches.
+    /// The number of buffered matches and events.
     pub(crate) fn len(&self) -> usize {
-        self.matches.len()
+        self.matches.len() + self.events.len()
     }
 
     /// Declares that the part begins with the element `index` of an array: buffered locations count
     /// from it.
     pub(crate) fn begin_at(&mut self, array: &Location, index: u64) {
-        self.first = self.located.then(|| FirstElement { index_at: array.to_string().len() + 1, index });
+        self.first =
+            self.needs.locations.then(|| FirstElement { index_at: array.to_string().len() + 1, index });
     }
 
-    /// Passes the buffered matches and malformed records to a sink, in order. `extracts` is sorted
+    /// Passes the buffered matches, record ends, and malformed records to a sink, in order. `extracts` is sorted
     /// by measure.
     #[expect(
         clippy::expect_used,
@@ -74,20 +103,21 @@ impl BufferedOutput {
         sink: &mut dyn Sink,
         track: &Track,
     ) -> Result<(), Error> {
-        let mut damages = self.damages.iter().peekable();
+        let mut events = self.events.iter().peekable();
         let (mut from, mut text) = (0, String::new());
         for (number, value) in self.matches.iter().enumerate() {
             // Replaying moves no cursor, so nothing else checks for cancellation.
             if number % 1024 == 1023 {
                 track.check(value.span.end)?;
             }
-            // A malformed record is reported before the first match after it, as a single thread
-            // would do.
-            while let Some((_, damage)) = damages.next_if(|(before, _)| *before <= number) {
-                sink.damaged(damage)?;
+            // The end of a record, or a malformed record, is reported before the first match after
+            // it, as a single thread would do.
+            while let Some((_, event)) = events.next_if(|(before, _)| *before <= number) {
+                event.pass_to(sink)?;
             }
-            let end = if self.located { self.ends[number] } else { from };
-            let location = self.located.then(|| &self.locations[from..end]);
+            let located = self.needs.locations;
+            let end = if located { self.ends[number] } else { from };
+            let location = located.then(|| &self.locations[from..end]);
             from = end;
             let location = match self.first {
                 Some(first) => location.map(|location| first.rebase(location, &mut text)),
@@ -106,7 +136,7 @@ impl BufferedOutput {
             };
             extracts.emit(&found, sink)?;
         }
-        Ok(damages.try_for_each(|(_, damage)| sink.damaged(damage))?)
+        Ok(events.try_for_each(|(_, event)| event.pass_to(sink))?)
     }
 }
 
@@ -128,7 +158,7 @@ impl FirstElement {
 impl Sink for BufferedOutput {
     #[expect(clippy::expect_used, reason = "a match has a location if the sink requests it")]
     fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
-        if self.located {
+        if self.needs.locations {
             self.locations.push_str(found.location.expect("a location was requested"));
             self.ends.push(self.locations.len());
         }
@@ -139,12 +169,22 @@ impl Sink for BufferedOutput {
     }
 
     fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
-        self.damages.push((self.matches.len(), damage.clone()));
+        self.events.push((self.matches.len(), RecordEvent::Damaged(Box::new(damage.clone()))));
         Ok(())
     }
 
+    fn record_ended(&mut self, record: u64) -> io::Result<()> {
+        // A part has fewer records than bytes.
+        self.events.push((self.matches.len(), RecordEvent::Ended(record as u32)));
+        Ok(())
+    }
+
+    fn wants_records(&self) -> bool {
+        self.needs.records
+    }
+
     fn wants_location(&self) -> bool {
-        self.located
+        self.needs.locations
     }
 }
 

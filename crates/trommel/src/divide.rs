@@ -11,10 +11,10 @@ mod describe;
 
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use trommel_path::{ArrayCheckpoint, Matcher, Scratch, Wants};
-use trommel_reader::{Between, Config, Cursor, ElementFinder, Span, View};
+use trommel_reader::{Between, Config, Cursor, ElementFinder, Framing, Span, View};
 
 use crate::analysis::OnBadRecord;
-use crate::buffered::{BufferedOutput, release};
+use crate::buffered::{BufferedOutput, SinkNeeds, release};
 use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
@@ -53,6 +53,7 @@ pub(crate) struct ArrayDivider<'a> {
     view: View<'a>,
     /// The matcher's settings within a stretch.
     wants: Wants,
+    needs: SinkNeeds,
     track: Track,
     threads: Threads,
     /// Stretches that are processed at a time.
@@ -67,15 +68,21 @@ impl<'a> ArrayDivider<'a> {
         request: Request<'_>,
         document: &'a Document,
         track: &Track,
-        located: bool,
+        needs: SinkNeeds,
     ) -> Result<Option<Self>, Error> {
         let Request { analysis, setup } = request;
         let (measures, options) = (&analysis.measures, &analysis.options);
-        let is_divisible = |measure: &Measure| !measure.is_limited() && !matches!(measure, Measure::Stats(_));
+        // If nodes are the records, each of them lies within a stretch, so every measure divides,
+        // and a limit ends the run between two stretches.
+        let has_nodes = setup.each.is_some();
+        let is_divisible =
+            |measure: &Measure| has_nodes || !measure.is_limited() && !matches!(measure, Measure::Stats(_));
         // Statistics of values restart in each stretch, which costs more than the threads save.
-        let divides = |stats: &Stats| stats.queries.is_empty() && !stats.values;
+        let divides = |stats: &Stats| !has_nodes && stats.queries.is_empty() && !stats.values;
         let describes = matches!(measures.as_slice(), [Measure::Stats(stats)] if divides(stats));
-        let fails = !matches!(options.on_bad_record, OnBadRecord::Skip { .. });
+        // A single document has no records to skip: its first error ends the run.
+        let is_single = !matches!(document.current_framing(), Framing::Lines | Framing::JsonSeq);
+        let fails = is_single || !matches!(options.on_bad_record, OnBadRecord::Skip { .. });
         let Some(view) = document.view().filter(|view| view.bytes().len() as u64 > 4 * MAX_STRETCH) else {
             return Ok(None);
         };
@@ -87,9 +94,16 @@ impl<'a> ArrayDivider<'a> {
         let threads = Threads::new(options)?;
         let in_flight = if describes { DESCRIBED_PER_THREAD } else { STRETCHES_PER_THREAD };
         // Locations that only errors need are computed when the joining thread reaches the error.
-        let mut wants = setup.wants.clone();
-        wants.location = located;
-        Ok(Some(Self { view, wants, track: track.clone(), in_flight: in_flight * threads.count, threads }))
+        let mut wants = setup.driver().1.clone();
+        wants.location = needs.locations || has_nodes && wants.location;
+        Ok(Some(Self {
+            view,
+            wants,
+            needs,
+            track: track.clone(),
+            in_flight: in_flight * threads.count,
+            threads,
+        }))
     }
 
     /// Returns the next stretches of about `bytes` bytes each. The first follows an element that
@@ -108,6 +122,8 @@ struct Stretch {
     span: Span,
     state: RunState,
     output: BufferedOutput,
+    /// The number of nodes, if they are the records.
+    coverage: Coverage,
     /// The end of the last element; `None` after an error.
     end: Option<u64>,
     elements: u64,
@@ -202,7 +218,9 @@ impl Helpers for ArrayDivider<'_> {
         }
         // Matches that are held from joined elements may follow matches to come, so the matcher
         // must not emit those at once.
-        for (query, role) in request.setup.plan.ids().zip(&request.setup.roles) {
+        for (query, role) in
+            request.setup.plan.ids().zip(&request.setup.roles).filter(|_| request.setup.each.is_none())
+        {
             let queue = if let Role::Extract(number) = *role { run.state.queues.get(number) } else { None };
             if queue.is_some_and(MatchQueue::holds_matches) {
                 matcher.hold_back(query);
@@ -242,6 +260,11 @@ impl ArrayDivider<'_> {
             chain.ended = true;
             return Ok(());
         };
+        // The matcher reaches the limit itself, after the last element that counts.
+        if run.state.is_done_with(&stretch.state, run.request.setup) {
+            chain.ended = true;
+            return Ok(());
+        }
         let span = Span::new(chain.at, end);
         let view = self.view.narrow(span).expect("its elements are in the view");
         // Within a stretch, indexes count from its first element. Only here the number of elements
@@ -251,6 +274,8 @@ impl ArrayDivider<'_> {
         // The emitted values were the last readers of these pages.
         release(view);
         run.state.merge(stretch.state)?;
+        run.coverage.records += stretch.coverage.records;
+        run.coverage.dropped_records += stretch.coverage.dropped_records;
         chain.advance_to(end, &self.track)?;
         chain.elements += stretch.elements;
         // Either the array ended in this stretch, or its last element has no end.
@@ -280,17 +305,22 @@ impl ArrayDivider<'_> {
     /// after the end of the span.
     fn answer(&self, request: Request<'_>, checkpoint: &ArrayCheckpoint, span: Span) -> Stretch {
         let Request { analysis, setup } = request;
-        let mut output = BufferedOutput::new(self.wants.location);
+        let mut output = BufferedOutput::new(self.needs);
         let mut state = RunState::for_part(&analysis.measures, &analysis.options);
         let config = analysis.options.config();
         let mut cursor = self.cursor_between(checkpoint.between(), span, &config);
         let mut scratch = Scratch::new();
-        let mut matcher = setup.plan.matcher(&mut scratch, &mut cursor, &self.wants);
+        if !state.descriptions.is_empty() {
+            cursor.count_chars();
+        }
+        let mut matcher = setup.driver().0.matcher(&mut scratch, &mut cursor, &self.wants);
         matcher.resume_at(checkpoint, span.end);
         let coverage = Coverage::new(analysis.options.validation, None);
-        let ran = Run::new(request, &mut state, &mut output, coverage).elements(&mut matcher);
+        let mut run = Run::new(request, &mut state, &mut output, coverage);
+        let ran = run.elements(&mut matcher);
+        let coverage = run.coverage;
         let (end, elements) = (ran.ok().and_then(|()| matcher.paused()), matcher.passed());
         self.view.release(Span::new(span.start, end.unwrap_or(span.end)));
-        Stretch { span, state, output, end, elements }
+        Stretch { span, state, output, coverage, end, elements }
     }
 }

@@ -33,22 +33,35 @@ pub(crate) struct MatchQueue {
 #[derive(Clone, Debug)]
 pub(crate) struct ExtractState {
     pub(crate) measure: usize,
+    /// The number of matches to skip before the first one is emitted.
+    pub(crate) skip: u64,
     pub(crate) limit: u64,
-    pub(crate) emitted: u64,
+    /// The matches found so far, skipped ones included.
+    pub(crate) found: u64,
 }
 
 impl ExtractState {
-    pub(crate) fn is_done(&self) -> bool {
-        self.emitted >= self.limit
+    /// The number of matches after which no other is emitted.
+    pub(crate) fn last(&self) -> u64 {
+        self.skip.saturating_add(self.limit)
     }
 
-    /// Passes a match to the sink, unless the limit is reached.
+    pub(crate) fn is_done(&self) -> bool {
+        self.found >= self.last()
+    }
+
+    /// The number of matches passed to the sink.
+    pub(crate) fn emitted(&self) -> u64 {
+        self.found.saturating_sub(self.skip).min(self.limit)
+    }
+
+    /// Passes a match to the sink, unless it is skipped or the limit is reached.
     pub(crate) fn emit(&mut self, found: &Match<'_>, sink: &mut dyn Sink) -> io::Result<()> {
         if self.is_done() {
             return Ok(());
         }
-        self.emitted += 1;
-        sink.found(found)
+        self.found += 1;
+        if self.found > self.skip { sink.found(found) } else { Ok(()) }
     }
 }
 
@@ -81,12 +94,12 @@ impl MatchQueue {
         sink: &mut dyn Sink,
     ) -> Result<(), Error> {
         // All occurrences of a node are equal, so those beyond the limit need no work.
-        let times = left.times.min(extract.limit - extract.emitted);
+        let times = left.times.min(extract.last() - extract.found);
         let located = sink.wants_location() && times > 0;
         if !left.settled || !self.held.is_empty() {
             // A shared queue cannot be bounded: each query has its own limit.
             if self.held.is_empty() && extract.limit != u64::MAX && (self.bits == 0 || !self.shared) {
-                self.held.keep_smallest(extract.limit - extract.emitted);
+                self.held.keep_smallest(extract.last() - extract.found);
             }
             return self.hold(LeftMatch { times, ..left }, located, matcher);
         }

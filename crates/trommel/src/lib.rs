@@ -78,6 +78,12 @@
 //! is evaluated before its record is matched, and visits only the nodes that it names. A dropped
 //! record is validated like other skipped bytes. [`Coverage`] counts the dropped records.
 //!
+//! # Records within documents
+//!
+//! [`Analysis::each`] makes every node of a query a record: `$.data.records[*]` treats an array of
+//! one document as a stream. In all measures and filters, `$` is then that node. Locations and
+//! offsets remain those of the whole document.
+//!
 //! # Order and held matches
 //!
 //! The values of a query are emitted in the order of RFC 9535 or, with
@@ -148,6 +154,7 @@ mod document;
 mod error;
 mod extract;
 mod measure;
+mod nodes;
 mod packed;
 #[cfg(feature = "parallel")]
 mod parallel;

@@ -39,12 +39,21 @@ pub struct Extract {
     /// The maximum number of values. In RFC order, matches that cannot be among the first `n` are
     /// not held, and values that contain no others are skipped.
     pub limit: Option<u64>,
+    /// The number of values to skip before the first one. The limit counts the values after them.
+    pub skip: u64,
 }
 
 impl Extract {
     /// Extracts all nodes of a query.
     pub fn new(query: Query) -> Self {
-        Self { query, limit: None }
+        Self { query, limit: None, skip: 0 }
+    }
+
+    /// Sets the number of values to skip before the first one.
+    #[must_use]
+    pub fn skip(mut self, skip: u64) -> Self {
+        self.skip = skip;
+        self
     }
 
     /// Sets the maximum number of values.

@@ -12,7 +12,7 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use trommel_reader::{Cursor, Framing, View};
 
 use crate::analysis::Analysis;
-use crate::buffered::{BufferedOutput, release, span_of};
+use crate::buffered::{BufferedOutput, SinkNeeds, release, span_of};
 use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
@@ -42,9 +42,16 @@ const PARTS_PER_THREAD: usize = 4;
 struct Part {
     state: RunState,
     output: BufferedOutput,
-    coverage: Coverage,
-    characters: u64,
+    totals: PartTotals,
     error: Option<Error>,
+}
+
+/// The numbers of a part.
+struct PartTotals {
+    coverage: Coverage,
+    /// The records of the input, malformed ones excluded.
+    records: u64,
+    characters: u64,
 }
 
 /// Data that all parts share.
@@ -53,7 +60,8 @@ struct Whole<'a> {
     setup: Setup,
     view: View<'a>,
     track: Track,
-    located: bool,
+    /// The sink of the caller, as far as parts must know it.
+    needs: SinkNeeds,
     /// Size of a part, in bytes. A longer part, which holds a longer record, is left to the joining
     /// thread.
     part: usize,
@@ -87,10 +95,10 @@ impl Analysis {
         let Some(view) = document.view().filter(|view| can && view.bytes().len() > part) else {
             return Ok(None);
         };
-        let located = sink.wants_location();
-        let setup = Setup::new(&self.measures, &self.options, true, located);
+        let needs = SinkNeeds::of(sink);
+        let setup = Setup::new(&self.measures, &self.options, true, needs.locations);
         let track = self.options.control.track(document.len());
-        let whole = Whole { analysis: self, setup, view, track, located, part };
+        let whole = Whole { analysis: self, setup, view, track, needs, part };
         let mut joined = Joiner::new(&whole, state.take(), document.len(), sink);
         joined.all(&Threads::new(&self.options)?).map_err(|error| prefer_change_error(document, error))?;
         let Joiner { state, coverage, characters, .. } = joined;
@@ -108,26 +116,26 @@ impl<'a> Whole<'a> {
 
     /// Processes a part on its own.
     fn answer(&self, part: View<'a>) -> Part {
-        let mut output = BufferedOutput::new(self.located);
+        let mut output = BufferedOutput::new(self.needs);
         let mut state = RunState::for_part(&self.analysis.measures, &self.analysis.options);
         let coverage = Coverage::new(self.analysis.options.validation, None);
         let ran = self.run(part, Continuation { state: &mut state, coverage }, &mut output, &self.track);
         part.release(span_of(part));
         match ran {
-            Ok((coverage, characters)) => Part { state, output, coverage, characters, error: None },
-            Err((coverage, error)) => Part { state, output, coverage, characters: 0, error: Some(error) },
+            Ok(totals) => Part { state, output, totals, error: None },
+            Err((totals, error)) => Part { state, output, totals, error: Some(error) },
         }
     }
 
-    /// Runs over a part, continuing from the state and coverage of earlier parts. Coverage that
-    /// comes with an error counts the records before it.
+    /// Runs over a part, continuing from the state and coverage of earlier parts. Totals that come
+    /// with an error count the records before it, and no characters.
     fn run(
         &self,
         part: View<'a>,
         Continuation { state, coverage }: Continuation<'_>,
         sink: &mut dyn Sink,
         track: &Track,
-    ) -> Result<(Coverage, u64), (Coverage, Error)> {
+    ) -> Result<PartTotals, (PartTotals, Error)> {
         let mut cursor = self.cursor(part, track);
         if !state.descriptions.is_empty() {
             cursor.count_chars();
@@ -138,9 +146,10 @@ impl<'a> Whole<'a> {
         let ran = run.records(&mut cursor, first);
         // A failed part needs its coverage too: the records it skipped count toward the limit.
         let coverage = Coverage { bytes_read: cursor.offset(), ..run.coverage };
+        let totals = PartTotals { coverage, records: run.physical_records, characters: 0 };
         match ran {
-            Ok(_) => Ok((coverage, cursor.chars(cursor.offset()))),
-            Err(error) => Err((coverage, error)),
+            Ok(_) => Ok(PartTotals { characters: cursor.chars(cursor.offset()), ..totals }),
+            Err(error) => Err((totals, error)),
         }
     }
 }
@@ -150,6 +159,8 @@ struct Joiner<'w, 'a> {
     whole: &'w Whole<'a>,
     state: RunState,
     coverage: Coverage,
+    /// The records of the input so far, malformed ones excluded.
+    records: u64,
     characters: u64,
     sink: &'w mut dyn Sink,
     /// Computes lines and columns in the whole input. Moves only forward.
@@ -172,7 +183,7 @@ impl<'w, 'a> Joiner<'w, 'a> {
         // This skips a byte order mark, which is not part of a column. Any error here also occurs
         // in the first part.
         let _ = positions.next_record();
-        Self { whole, state, coverage, characters: 0, sink, positions, done }
+        Self { whole, state, coverage, records: 0, characters: 0, sink, positions, done }
     }
 
     fn all(&mut self, threads: &Threads) -> Result<(), Error> {
@@ -209,7 +220,8 @@ impl<'w, 'a> Joiner<'w, 'a> {
             // part's own error, so the part must run in order.
             return self.run(view, &track.without_progress());
         }
-        let bad_records = self.coverage.bad_records + part.coverage.bad_records;
+        let PartTotals { coverage, records, characters } = part.totals;
+        let bad_records = self.coverage.bad_records + coverage.bad_records;
         let too_many = analysis.options.on_bad_record.check(bad_records);
         if self.state.is_done_with(&part.state, setup) || too_many.is_err() {
             return self.run(view, &track.without_progress());
@@ -220,18 +232,19 @@ impl<'w, 'a> Joiner<'w, 'a> {
             return Err(rebase(error, self.records(), &mut self.positions));
         }
         self.state.merge(part.state)?;
-        self.coverage.records += part.coverage.records;
-        self.coverage.dropped_records += part.coverage.dropped_records;
-        self.coverage.bad_records += part.coverage.bad_records;
-        self.coverage.bytes_read = part.coverage.bytes_read;
-        self.coverage.complete &= part.coverage.complete;
-        self.characters += part.characters;
+        self.coverage.records += coverage.records;
+        self.coverage.dropped_records += coverage.dropped_records;
+        self.coverage.bad_records += coverage.bad_records;
+        self.coverage.bytes_read = coverage.bytes_read;
+        self.coverage.complete &= coverage.complete;
+        self.records += records;
+        self.characters += characters;
         Ok(())
     }
 
-    /// The number of records so far, including malformed ones.
+    /// The number of records of the input so far, including malformed ones.
     fn records(&self) -> u64 {
-        self.coverage.records + self.coverage.bad_records
+        self.records + self.coverage.bad_records
     }
 
     fn replay(&mut self, view: View<'_>, output: &BufferedOutput) -> Result<(), Error> {
@@ -252,9 +265,11 @@ impl<'w, 'a> Joiner<'w, 'a> {
         // it twice.
         let ran = self.whole.run(view, continuation, &mut rebasing, track);
         release(view);
-        let (coverage, characters) = ran.map_err(|(_, error)| rebase(error, records, &mut self.positions))?;
-        self.coverage = Coverage { complete: coverage.complete && complete, ..coverage };
-        self.characters += characters;
+        let totals = ran.map_err(|(_, error)| rebase(error, records, &mut self.positions))?;
+        let complete = totals.coverage.complete && complete;
+        self.coverage = Coverage { complete, ..totals.coverage };
+        self.records += totals.records;
+        self.characters += totals.characters;
         self.done = self.state.is_done(&self.whole.setup);
         Ok(())
     }
@@ -277,6 +292,14 @@ impl Sink for RebasingSink<'_, '_> {
     fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
         let error = with_position(&damage.error, self.positions);
         self.sink.damaged(&Damage { record: self.records + damage.record, error })
+    }
+
+    fn record_ended(&mut self, record: u64) -> io::Result<()> {
+        self.sink.record_ended(self.records + record)
+    }
+
+    fn wants_records(&self) -> bool {
+        self.sink.wants_records()
     }
 
     fn wants_location(&self) -> bool {

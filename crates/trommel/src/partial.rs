@@ -108,7 +108,7 @@ impl Analysis {
         for measure in &self.measures {
             answers.push(match measure {
                 Measure::Extract(_) => PartialAnswer::Number(
-                    extracts.next().expect("a run has a state for each extraction").emitted,
+                    extracts.next().expect("a run has a state for each extraction").emitted(),
                 ),
                 Measure::Count(_) => {
                     PartialAnswer::Number(counting.next().expect("a run has a state for each count").total)
@@ -166,6 +166,9 @@ impl Analysis {
             text.push_str(&question(measure));
             text.push('\n');
         }
+        if let Some(each) = &self.options.each {
+            text.extend(["each ", &each.to_string(), "\n"]);
+        }
         for filter in &self.options.filters {
             text.extend(["where ", &filter.to_string(), "\n"]);
         }
@@ -184,7 +187,10 @@ impl Analysis {
 fn question(measure: &Measure) -> String {
     let limited = |limit: Option<u64>| limit.map_or_else(String::new, |limit| format!(" limit {limit}"));
     match measure {
-        Measure::Extract(Extract { query, limit }) => format!("extract {query}{}", limited(*limit)),
+        Measure::Extract(Extract { query, limit, skip }) => {
+            let skipped = if *skip > 0 { format!(" skip {skip}") } else { String::new() };
+            format!("extract {query}{}{skipped}", limited(*limit))
+        }
         Measure::Count(Count { query, count_as, filter, limit, .. }) => {
             let what = count_as.name();
             let filter = filter.as_ref().map_or_else(String::new, |filter| format!(" filter {filter}"));

@@ -17,7 +17,7 @@ use crate::setup::{Request, RunState};
 use crate::stats::Descriptions;
 
 /// The outcome of one record.
-enum RecordOutcome {
+pub(crate) enum RecordOutcome {
     Done,
     /// No later byte can change an answer.
     Enough {
@@ -26,6 +26,15 @@ enum RecordOutcome {
     },
     /// The record is still being written.
     Cut,
+}
+
+/// The outcome of the value of a record or node.
+pub(crate) enum ValueOutcome {
+    Matched,
+    /// A filter dropped it; the cursor is still before it.
+    Dropped,
+    /// No later byte can change an answer.
+    Enough,
 }
 
 /// One run, on one thread: the request, the state of its measures, and its coverage.
@@ -40,6 +49,11 @@ pub(crate) struct Run<'a> {
     pub(crate) tail: Option<Tail<'a>>,
     /// Other threads, if they can process part of the document.
     pub(crate) helpers: Option<&'a dyn Helpers>,
+    /// The number of records of the input. It differs from that of the coverage if nodes are the
+    /// records.
+    pub(crate) physical_records: u64,
+    /// The memory for matching nodes that are records.
+    pub(crate) node_scratch: Scratch,
 }
 
 /// Other threads, which process the elements of a long array.
@@ -74,7 +88,17 @@ impl<'a> Run<'a> {
         sink: &'a mut dyn Sink,
         coverage: Coverage,
     ) -> Self {
-        Self { request, state, sink, coverage, elements: false, tail: None, helpers: None }
+        Self {
+            request,
+            state,
+            sink,
+            coverage,
+            elements: false,
+            tail: None,
+            helpers: None,
+            physical_records: 0,
+            node_scratch: Scratch::new(),
+        }
     }
 
     /// Runs over all records. Returns the framing that was detected.
@@ -85,7 +109,8 @@ impl<'a> Run<'a> {
     ) -> Result<Framing, Error> {
         let mut scratch = Scratch::new();
         let setup = self.request.setup;
-        let mut matcher = setup.plan.matcher(&mut scratch, cursor, &setup.wants);
+        let (plan, wants) = setup.driver();
+        let mut matcher = plan.matcher(&mut scratch, cursor, wants);
         if self.state.is_done(setup) {
             return Ok(matcher.cursor().framing());
         }
@@ -115,8 +140,13 @@ impl<'a> Run<'a> {
     /// Processes the matcher's steps until it pauses.
     #[cfg(feature = "parallel")]
     pub(crate) fn elements(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
+        let has_nodes = self.request.setup.each.is_some();
         while let Some(step) = matcher.advance()? {
-            self.step(step, matcher)?;
+            if has_nodes {
+                self.node_step(step, matcher)?;
+            } else {
+                self.step(step, matcher)?;
+            }
         }
         Ok(())
     }
@@ -152,15 +182,34 @@ impl<'a> Run<'a> {
         if self.elements && matcher.cursor().record() > 0 {
             return Err(Error::StreamOfArrays { offset: matcher.cursor().offset() });
         }
+        if self.request.setup.each.is_some() {
+            return self.nodes_of_record(matcher);
+        }
+        let outcome = self.match_value(matcher)?;
+        self.physical_records += 1;
+        match outcome {
+            ValueOutcome::Dropped => self.drop_record(matcher.cursor_mut()),
+            ValueOutcome::Enough => self.enough(matcher.cursor_mut()),
+            ValueOutcome::Matched => {
+                self.coverage.records += 1;
+                Ok(RecordOutcome::Done)
+            }
+        }
+    }
+
+    /// Matches the value of a record or node, unless a filter drops it.
+    pub(crate) fn match_value(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<ValueOutcome, Error> {
         let Request { analysis, setup } = self.request;
         // The filter runs first, so that a dropped record leaves no trace in any measure.
         if let Some(filter) = &setup.filter
             && !matcher.keeps_record(filter)?
         {
-            return self.drop_record(matcher.cursor_mut());
+            return Ok(ValueOutcome::Dropped);
         }
         if setup.tallies {
-            return self.tally(matcher.cursor_mut());
+            self.tally(matcher.cursor_mut())?;
+            self.report_end(matcher.cursor())?;
+            return Ok(ValueOutcome::Matched);
         }
         if matcher.cursor().is_stream() && setup.plan.pass() == Pass::Rescan {
             // Values are read again once their order is known, so the window must not release them.
@@ -179,7 +228,8 @@ impl<'a> Run<'a> {
                 continue;
             }
             if setup.can_end && self.state.is_done(setup) {
-                return self.enough(matcher.cursor_mut());
+                self.report_end(matcher.cursor())?;
+                return Ok(ValueOutcome::Enough);
             }
             steps += 1;
             if steps.is_multiple_of(1024) {
@@ -189,11 +239,7 @@ impl<'a> Run<'a> {
             }
         }
         self.end_record(matcher)?;
-        if self.state.is_done(setup) {
-            return self.enough(matcher.cursor_mut());
-        }
-        self.coverage.records += 1;
-        Ok(RecordOutcome::Done)
+        Ok(if self.state.is_done(setup) { ValueOutcome::Enough } else { ValueOutcome::Matched })
     }
 
     /// Ends the run after the current record, which strict validation reads to its end.
@@ -228,7 +274,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the matcher's next step. At a pause, lets other threads match elements first.
-    fn next_step(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<Option<Step>, Error> {
+    pub(crate) fn next_step(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<Option<Step>, Error> {
         loop {
             let step = matcher.advance()?;
             match self.helpers {
@@ -240,15 +286,15 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn tally(&mut self, cursor: &mut Cursor<'_>) -> Result<RecordOutcome, Error> {
-        let sized = self.request.setup.filter.is_some();
+    fn tally(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Error> {
+        let sized = self.request.setup.covers_part;
         for descriptions in &mut self.state.descriptions {
             descriptions.tally(cursor, sized)?;
         }
-        self.coverage.records += 1;
-        Ok(RecordOutcome::Done)
+        Ok(())
     }
 
+    /// Ends a record or node that was matched to its end, or as far as needed.
     fn end_record(&mut self, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
         for queue in &mut self.state.queues {
             queue.flush(matcher, &mut self.state.extracts, self.sink)?;
@@ -256,6 +302,14 @@ impl<'a> Run<'a> {
         self.state.drawings.iter_mut().for_each(crate::sample::Drawing::end_record);
         #[cfg(feature = "parallel")]
         self.state.candidates.iter_mut().for_each(crate::sample::PartCandidates::end_record);
+        self.report_end(matcher.cursor())
+    }
+
+    /// Reports the end of a record to a sink that needs it.
+    fn report_end(&mut self, cursor: &Cursor<'_>) -> Result<(), Error> {
+        if self.sink.wants_records() {
+            self.sink.record_ended(cursor.record())?;
+        }
         Ok(())
     }
 }

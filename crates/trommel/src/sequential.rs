@@ -5,6 +5,8 @@ use std::io;
 use trommel_reader::{Cursor, Framing, Kind};
 
 use crate::analysis::Analysis;
+#[cfg(feature = "parallel")]
+use crate::buffered::SinkNeeds;
 use crate::control::Track;
 #[cfg(feature = "parallel")]
 use crate::divide::ArrayDivider;
@@ -120,14 +122,13 @@ impl Analysis {
         }
         let first = cursor.next_record();
         let (records, lone) = match &first {
-            Ok(true) if !only_records => population_of_root(&mut cursor)?,
+            Ok(true) if !only_records && self.options.each.is_none() => population_of_root(&mut cursor)?,
             _ => (true, None),
         };
-        let located = sink.wants_location();
-        let setup = Setup::new(&self.measures, &self.options, records, located);
+        let setup = Setup::new(&self.measures, &self.options, records, sink.wants_location());
         let request = Request { analysis: self, setup: &setup };
         #[cfg(feature = "parallel")]
-        let divide = ArrayDivider::new(request, document, track, located)?;
+        let divide = ArrayDivider::new(request, document, track, SinkNeeds::of(sink))?;
         let mut run = Run::new(request, &mut state, sink, Coverage::new(self.options.validation, total));
         run.elements = !records && samples_root(&self.measures);
         run.tail = document.unterminated_line()?.map(|start| Tail { start, document });
@@ -137,19 +138,22 @@ impl Analysis {
         }
         let framing =
             run.records(&mut cursor, first).map_err(|error| prefer_change_error(document, error))?;
-        let coverage = Coverage { bytes_read: cursor.offset(), ..run.coverage };
+        let (coverage, physical_records) =
+            (Coverage { bytes_read: cursor.offset(), ..run.coverage }, run.physical_records);
         let characters = cursor.chars(cursor.offset());
         drop(cursor);
         document.verify()?;
-        let several = coverage.records + coverage.bad_records > 1;
-        let stream = matches!(framing, Framing::Lines | Framing::JsonSeq | Framing::Concatenated) || several;
+        let has_delimiter = matches!(framing, Framing::Lines | Framing::JsonSeq | Framing::Concatenated);
+        let several = physical_records + coverage.bad_records > 1;
+        let stream = has_delimiter || several || self.options.each.is_some();
         let lone = if stream { None } else { lone };
         Ok(Ran { state, coverage, facts: InputFacts { stream, characters, lone } })
     }
 
-    /// True if statistics cover every byte of the input: no query and no filter narrows it.
+    /// True if statistics cover every byte of the input: no query and no filter narrows it, and the
+    /// records are the documents.
     pub(crate) fn describes_whole(&self, stats: &Stats) -> bool {
-        stats.queries.is_empty() && self.options.filters.is_empty()
+        stats.queries.is_empty() && self.options.filters.is_empty() && self.options.each.is_none()
     }
 
     /// Assembles the report from the state of the run.
@@ -167,9 +171,9 @@ impl Analysis {
         let mut answers = Vec::with_capacity(self.measures.len());
         for measure in &self.measures {
             answers.push(match measure {
-                Measure::Extract(_) => {
-                    Answer::Extracted(extracts.next().expect("a run has a state for each extraction").emitted)
-                }
+                Measure::Extract(_) => Answer::Extracted(
+                    extracts.next().expect("a run has a state for each extraction").emitted(),
+                ),
                 Measure::Count(_) => {
                     let counting = counting.next().expect("a run has a state for each count");
                     Answer::Count(counting.total.min(counting.limit))
@@ -225,6 +229,14 @@ impl Sink for ResumedSink<'_> {
 
     fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
         self.sink.damaged(damage)
+    }
+
+    fn record_ended(&mut self, record: u64) -> io::Result<()> {
+        if record == 0 { Ok(()) } else { self.sink.record_ended(record) }
+    }
+
+    fn wants_records(&self) -> bool {
+        self.sink.wants_records()
     }
 
     fn wants_location(&self) -> bool {

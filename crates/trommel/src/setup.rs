@@ -7,6 +7,7 @@ use trommel_reader::Kind;
 use crate::analysis::{Analysis, Options};
 use crate::extract::{ExtractState, MatchQueue};
 use crate::measure::{Count, CountAs, Measure, Sample};
+use crate::nodes::EachPlan;
 use crate::sample::Drawing;
 use crate::stats::Description;
 #[cfg(feature = "parallel")]
@@ -67,6 +68,10 @@ pub(crate) struct Setup {
     pub(crate) wants: Wants,
     /// The filter on records, if there is one.
     pub(crate) filter: Option<RecordFilter>,
+    /// The plan of the nodes that are the records, if they are not the documents.
+    pub(crate) each: Option<EachPlan>,
+    /// True if records are not all of the input: some are dropped, or nodes are the records.
+    pub(crate) covers_part: bool,
     /// True if the only measure is a tally of types, which needs no events.
     pub(crate) tallies: bool,
     /// True if a measure needs every byte of the input.
@@ -149,7 +154,10 @@ impl Builder<'_> {
         wants.location = located || self.roles.iter().any(|role| matches!(role, Role::CountedContainer(_)));
         let filters = self.options.filters.as_slice();
         let filter = (!filters.is_empty()).then(|| RecordFilter::new(filters, self.options.duplicates));
-        Setup { plan, roles: self.roles, wants, filter, tallies, needs_all, can_end }
+        let located = wants.location;
+        let each = self.options.each.as_ref().map(|query| EachPlan::new(query, options, located));
+        let covers_part = filter.is_some() || each.is_some();
+        Setup { plan, roles: self.roles, wants, filter, each, covers_part, tallies, needs_all, can_end }
     }
 }
 
@@ -159,8 +167,17 @@ fn elements(query: Query) -> Query {
 }
 
 impl Setup {
+    /// The plan that drives the cursor, and what is wanted from it.
+    pub(crate) fn driver(&self) -> (&Plan, &Wants) {
+        match &self.each {
+            Some(each) => (&each.plan, &each.wants),
+            None => (&self.plan, &self.wants),
+        }
+    }
+
     /// Plans an analysis. With `records`, the population of `$` is the records themselves.
     pub(crate) fn new(measures: &[Measure], options: &Options, records: bool, located: bool) -> Self {
+        let records = records || options.each.is_some();
         let mut builder = Builder { options, queries: Vec::new(), roles: Vec::new(), conditions: Vec::new() };
         let (mut extracts, mut counts, mut samples, mut described) = (0, 0, 0, 0);
         let next = |number: &mut usize| std::mem::replace(number, *number + 1);
@@ -198,8 +215,8 @@ impl RunState {
         for (index, measure) in measures.iter().enumerate() {
             match measure {
                 Measure::Extract(extract) => {
-                    let limit = extract.limit.unwrap_or(u64::MAX);
-                    state.extracts.push(ExtractState { measure: index, limit, emitted: 0 });
+                    let (skip, limit) = (extract.skip, extract.limit.unwrap_or(u64::MAX));
+                    state.extracts.push(ExtractState { measure: index, skip, limit, found: 0 });
                 }
                 Measure::Count(count) => {
                     let limit = count.limit.unwrap_or(u64::MAX);
@@ -252,6 +269,10 @@ impl RunState {
     pub(crate) fn for_part(measures: &[Measure], options: &Options) -> Self {
         let mut state = Self::new(measures, options);
         state.drawings.clear();
+        // Only the joining thread knows which matches of a part are skipped.
+        for extract in &mut state.extracts {
+            (extract.skip, extract.limit) = (0, extract.last());
+        }
         for measure in measures {
             if let Measure::Sample(sample) = measure {
                 state.candidates.push(PartCandidates::new(sample, options));
@@ -312,7 +333,7 @@ impl RunState {
         let mut extracts = self.extracts.iter().zip(&later.extracts);
         let mut counting = self.counting.iter().zip(&later.counting);
         !setup.needs_all
-            && extracts.all(|(one, later)| enough(one.limit, one.emitted, later.emitted))
+            && extracts.all(|(one, later)| enough(one.last(), one.found, later.found))
             && counting.all(|(one, later)| enough(one.limit, one.total, later.total))
     }
 }

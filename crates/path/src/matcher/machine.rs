@@ -194,6 +194,34 @@ impl<'m, 'c> Matcher<'m, 'c> {
         self.cursor
     }
 
+    /// True if a query can select something within the node that was just entered.
+    pub fn selects_within(&self) -> bool {
+        match (self.phase, &self.program.tree) {
+            (Phase::Tree(Stage::EnteringQueries { node, .. }), Some(tree)) => {
+                self.container(tree, node).is_some()
+            }
+            _ => match self.kind {
+                Some(Kind::Object) => self.can_select_in(true),
+                Some(Kind::Array) => self.can_select_in(false),
+                _ => false,
+            },
+        }
+    }
+
+    /// Continues after the node that was just entered, to whose end the consumer has moved the
+    /// cursor. No query may [select](Self::selects_within) anything within it, and no events may be
+    /// wanted.
+    pub fn skip_entered(&mut self) {
+        debug_assert!(self.listening == 0 && !self.selects_within(), "the node is of no further interest");
+        self.end = self.cursor.offset();
+        self.phase = match self.phase {
+            Phase::Tree(Stage::EnteringQueries { node, held, .. }) => {
+                Phase::Tree(Stage::LeavingQueries { node, query: 0, held })
+            }
+            _ => Phase::AfterValue(self.end),
+        };
+    }
+
     /// Returns the location of the node that was just entered or left. Empty unless
     /// [`Wants::location`] is set.
     pub fn location(&self) -> &Location {

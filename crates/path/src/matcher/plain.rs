@@ -144,7 +144,7 @@ impl Matcher<'_, '_> {
 
     /// Returns true for an object and false for an array in which something can be selected.
     /// Returns `None` for any other value.
-    fn container(&self, tree: &PathTree, node: u32) -> Option<bool> {
+    pub(super) fn container(&self, tree: &PathTree, node: u32) -> Option<bool> {
         let object = match self.kind {
             Some(Kind::Object) => true,
             Some(Kind::Array) => false,

@@ -135,7 +135,7 @@ impl Matcher<'_, '_> {
     }
 
     /// True if a state of the value can select something below it.
-    fn can_select_in(&self, object: bool) -> bool {
+    pub(super) fn can_select_in(&self, object: bool) -> bool {
         let segments = self.scratch.next.iter().filter_map(|active| self.program.segment_of(active.state));
         segments.into_iter().any(|segment| segment.descendant || segment.selects_in(object))
     }

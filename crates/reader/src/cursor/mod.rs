@@ -350,6 +350,16 @@ impl<'a> Cursor<'a> {
         self.holds.pop();
     }
 
+    /// The number of active holds.
+    pub fn holds(&self) -> usize {
+        self.holds.len()
+    }
+
+    /// Ends the innermost holds, until at most `holds` are active.
+    pub fn release_to(&mut self, holds: usize) {
+        self.holds.truncate(holds);
+    }
+
     /// Returns to a mark whose hold has not been released. The token at the mark is the current one
     /// again, and the tokens after it can be read again.
     ///

@@ -7,6 +7,7 @@ mod control;
 mod counts;
 mod coverage;
 mod divided;
+mod each;
 mod errors;
 mod extracts;
 mod filters;
