@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use trommel::path::Query;
+
 use crate::args::{NamedQuery, output_id};
 use crate::errors::{Failure, QueryError};
 use crate::input::STDIN_ARGUMENT;
@@ -23,7 +25,10 @@ impl Inputs {
         let (mut files, mut queries) = (Vec::new(), Vec::new());
         for argument in arguments {
             match query(argument) {
-                Some(query) => queries.push(query),
+                Some(query) => {
+                    check_no_file(&query, Path::new(argument), command)?;
+                    queries.push(query);
+                }
                 None => files.push(file(argument, command)?),
             }
         }
@@ -103,20 +108,31 @@ fn file(argument: &OsString, command: &'static str) -> Result<PathBuf, Failure> 
             "there is no file {text}; if it is a query, the shell has expanded its start: write '{query}' in single quotes"
         ));
     }
-    if let Some(query) = resembled_query(text) {
-        return Err(QueryError::parse(query)
-            .err()
-            .unwrap_or_else(|| Failure::Usage { command, message: format!("there is no file {text}") }));
+    match resembled_query(text).and_then(|(name, query)| QueryError::of_argument(name, query)) {
+        Some(failure) => Err(failure),
+        None => Ok(path),
     }
-    Ok(path)
 }
 
-/// True if a text ends like the name of a file that the program reads.
+/// Fails if an argument is taken for a query, is none, and is the name of a file.
+fn check_no_file(query: &NamedQuery, argument: &Path, command: &'static str) -> Result<(), Failure> {
+    if query.query.parse::<Query>().is_ok() || argument.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let file = argument.display();
+    let message =
+        format!("an argument that begins with $ or NAME=$ is a query; for the file, write ./{file}");
+    Err(Failure::Usage { command, message })
+}
+
+/// True if a text ends like the name of a file that the program reads. `.name.log` may as well be a
+/// query for two members.
 fn has_known_suffix(text: &str) -> bool {
-    let suffixes = ["json", "jsonl", "ndjson", "geojson", "har", "log", "txt", "gz", "zst", "bz2", "xz"];
-    Path::new(text)
-        .extension()
-        .is_some_and(|end| suffixes.iter().any(|suffix| end.eq_ignore_ascii_case(suffix)))
+    const JSON: [&str; 9] = ["json", "jsonl", "ndjson", "geojson", "har", "gz", "zst", "bz2", "xz"];
+    const OTHERS: [&str; 4] = ["log", "txt", "csv", "out"];
+    let others: &[&str] = if text.starts_with('.') { &[] } else { &OTHERS };
+    let end = Path::new(text).extension();
+    end.is_some_and(|end| JSON.iter().chain(others).any(|suffix| end.eq_ignore_ascii_case(suffix)))
 }
 
 /// Returns the query of which a shell has expanded `$[0]`, in double quotes, to `0`.
@@ -127,9 +143,9 @@ fn expanded_by_the_shell(text: &str) -> Option<String> {
     (!index.is_empty() && is_rest_of_query).then(|| format!("$[{index}]{rest}"))
 }
 
-/// Returns the part of an argument that looks like a query in another dialect, or without its `$`.
-fn resembled_query(text: &str) -> Option<&str> {
-    let query = text.split_once('=').map_or(text, |(_, query)| query);
+/// Divides an argument that looks like a query in another dialect, or without its `$`, into
+/// `NAME=`, which may be empty, and the query.
+fn resembled_query(text: &str) -> Option<(&str, &str)> {
     let is_call = |text: &str| {
         let name = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(0);
         name > 0 && text[name..].starts_with(['(', '['])
@@ -141,9 +157,10 @@ fn resembled_query(text: &str) -> Option<&str> {
             || is_call(text)
     };
     if resembles(text) {
-        return Some(text);
+        return Some(("", text));
     }
-    (query != text && resembles(query)).then_some(query)
+    let (name, query) = text.split_at(text.find('=')? + 1);
+    resembles(query).then_some((name, query))
 }
 
 /// True if a text begins with a member of a query, such as `.a`, `..a`, or `.[0]`, and not with a
@@ -196,13 +213,28 @@ mod tests {
             ".a[] | select(.b == \"x/y\")",
             "keys | length",
             ".a?",
+            "[?@.a == 1]",
+            "n=a[0]",
         ] {
             assert!(resembled_query(text).is_some(), "{text}");
         }
+        assert_eq!(resembled_query("n=.a"), Some(("n=", ".a")));
+        assert_eq!(resembled_query(".a[] | select(.b==1)"), Some(("", ".a[] | select(.b==1)")));
         for text in
             ["a.json", "../a.json", "./a", ".config/a", "a=b", "dir/a[0].json", "a b.json", "a-b", "x"]
         {
             assert_eq!(resembled_query(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_of_files_are_recognized() {
+        for file in ["a.json", ".a.json", "1.jsonl", "data[0-9].json", "*.gz", "a (1).txt", "0.log", "a.BZ2"]
+        {
+            assert!(has_known_suffix(file), "{file}");
+        }
+        for text in [".a", ".request.log", "0.name", "a[0]", "users", ".", ""] {
+            assert!(!has_known_suffix(text), "{text}");
         }
     }
 

@@ -1,14 +1,16 @@
 //! The input of a run: a file, standard input, or a stored output.
 
+use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use trommel::path::Duplicates;
 use trommel::reader::{Framing, Input, Limits, LineColumn, MapPolicy, Validation};
 use trommel::{Document, Error, OnBadRecord, framing_of};
-use trommel_store::Stored;
+use trommel_store::{Store, Stored};
 
 use crate::args::{BadRecords, Engine, Source, output_id};
 use crate::errors::{EngineError, Failure};
@@ -41,6 +43,25 @@ pub(crate) struct Options {
     pub(crate) validation: Validation,
     pub(crate) duplicates: Duplicates,
     pub(crate) on_bad_record: OnBadRecord,
+}
+
+/// Resources that the inputs of a command share.
+#[derive(Default)]
+pub(crate) struct SharedInputs {
+    /// The first bytes of standard input, if it can be read only once.
+    pub(crate) prefix: Prefix,
+    store: OnceCell<Arc<Store>>,
+}
+
+impl SharedInputs {
+    /// Returns the store of outputs, which is opened once.
+    fn store(&self, mapping: MapPolicy) -> Result<&Store, Failure> {
+        if let Some(store) = self.store.get() {
+            return Ok(store);
+        }
+        let store = home::store_with(mapping)?;
+        Ok(self.store.get_or_init(|| store))
+    }
 }
 
 impl Options {
@@ -76,11 +97,36 @@ impl Options {
         if self.is_stdin() { STDIN.into() } else { self.file.to_string_lossy().into_owned() }
     }
 
+    /// True if the input can be read several times: a regular file or a stored output.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        !self.is_stdin() && (self.output.is_some() || self.file.is_file())
+    }
+
+    /// The size of a regular file in bytes, and 0 for a file that cannot be opened. `None` for
+    /// other inputs.
+    pub(crate) fn size(&self) -> Option<u64> {
+        if self.is_stdin() || self.output.is_some() {
+            return None;
+        }
+        match self.file.metadata() {
+            Ok(metadata) => metadata.is_file().then(|| metadata.len()),
+            Err(_) => Some(0),
+        }
+    }
+
+    /// Returns the metadata of the input, if it is a stored output.
+    pub(crate) fn stored(&self, shared: &SharedInputs) -> Result<Option<Stored>, Failure> {
+        let Some(id) = &self.output else { return Ok(None) };
+        Ok(Some(shared.store(self.mapping())?.get(id)?))
+    }
+
     /// Opens the input. Regular files are mapped unless `--no-mmap` is given.
-    pub(crate) fn open(&self, prefix: &Prefix) -> Result<(Document, Option<Stored>), Failure> {
-        let (mut document, stored) = match &self.output {
-            Some(id) => self.open_output(id).map(|(document, stored)| (document, Some(stored)))?,
-            None => (self.open_file(prefix).map_err(|error| self.failure(error))?, None),
+    pub(crate) fn open(&self, shared: &SharedInputs) -> Result<(Document, Option<Stored>), Failure> {
+        let stored = self.stored(shared)?;
+        let mut document = match &stored {
+            // A stored output must be JSON.
+            Some(stored) => shared.store(self.mapping())?.document(stored)?,
+            None => self.open_file(&shared.prefix).map_err(|error| self.failure(error))?,
         };
         if let Some(framing) = self.framing {
             document = document.framing(framing);
@@ -101,14 +147,6 @@ impl Options {
         }
         .map(limited)
         .map_err(cause)
-    }
-
-    /// Opens a stored output, which must be JSON. Uncompressed ones are mapped unless `--no-mmap`
-    /// is given.
-    fn open_output(&self, id: &str) -> Result<(Document, Stored), Failure> {
-        let store = home::store_with(self.mapping())?;
-        let stored = store.get(id)?;
-        Ok((store.document(&stored)?, stored))
     }
 
     /// Returns the map policy for regular files. If they may be mapped, installs the handler for

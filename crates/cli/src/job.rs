@@ -1,32 +1,28 @@
-//! A run of the engine over one input: opening it, running the analysis, and explaining failures.
+//! A run of the engine over the inputs of a command: opening them, running the analysis, and
+//! explaining failures.
+
+mod hints;
+mod open;
 
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use trommel::path::{Duplicates, Logical};
+use open::OverallProgress;
+use trommel::path::Logical;
 use trommel::reader::{Config, Framing, LineColumn, Validation};
 use trommel::{Analysis, Cancel, Damage, Document, Error, Match, RepeatedName, Report, Sink};
-use trommel_hints::{HintStyle, UnmatchedQuery, pattern_warnings};
+use trommel_hints::pattern_warnings;
 use trommel_store::Stored;
-use trommel_toolbox::outputs::{elements_query, is_document_dropped};
+use trommel_toolbox::outputs::is_document_dropped;
 
 use crate::errors::{Failure, QueryError};
-use crate::home;
-use crate::input::{self, Options};
-use crate::output::{InputSink, MalformedValue, Notes, Out, Screen, Values, escape};
-use crate::prefix::Prefix;
+use crate::input::{self, Options, SharedInputs};
+use crate::output::{InputSink, MalformedValue, Notes, Out, Screen, Values};
 use crate::progress::Progress;
-use crate::signals;
 
 /// The maximum number of bytes of a pipe to keep.
 const MAX_KEPT_PIPE: usize = 16 << 20;
-
-/// The maximum number of hints to show.
-const MAX_HINTS: usize = 10;
-
-/// The maximum number of characters of a hint.
-const MAX_HINT_CHARS: usize = 1_000;
 
 /// Filters on records, as text and parsed.
 pub(crate) struct Filters {
@@ -54,83 +50,24 @@ pub(crate) struct Job {
     document: Document,
     /// The metadata of the current input, if it is a stored output.
     stored: Option<Stored>,
-    /// The first bytes of an input that can be read only once.
-    prefix: Prefix,
+    /// The store, and the first bytes of an input that can be read only once.
+    shared: SharedInputs,
     analysis: Analysis,
     /// The texts of the filters on records.
     filters: Vec<String>,
     progress: Arc<Progress>,
+    /// The progress over all inputs.
+    overall: Arc<OverallProgress>,
     cancel: Cancel,
-    /// True if an input could not be opened, which was reported.
+    /// True if an input failed, which was reported.
     has_failed: bool,
 }
 
 impl Job {
-    /// Opens the first input. Of several inputs, reports those that cannot be opened, and opens the
-    /// first other one.
-    pub(crate) fn open(files: Vec<PathBuf>, options: Options, screen: &Screen) -> Result<Self, Failure> {
-        let (progress, cancel) = (Arc::new(Progress::new(screen)), Cancel::new());
-        signals::install(Arc::clone(&progress))?;
-        let mut later: Vec<PathBuf> = files.iter().rev().cloned().collect();
-        let mut options = Options { is_one_of_several: later.len() > 1, ..options };
-        let repeats = repeats_names(&later, &options)?;
-        let (prefix, mut has_failed) = (Prefix::default(), false);
-        let (document, stored) = loop {
-            let Some(file) = later.pop() else { return Err(Failure::AlreadyReported) };
-            options = options.of_file(file);
-            match options.open(&prefix) {
-                Ok(opened) => break opened,
-                Err(failure) if !options.is_one_of_several => return Err(failure),
-                Err(failure) => failure.report(),
-            }
-            has_failed = true;
-        };
-        let watch = Arc::clone(&progress);
-        let mut analysis = Analysis::new()
-            .validation(options.validation)
-            .limits(options.limits)
-            // As the tools do, selects all members of a stored output that repeats names.
-            .duplicates(match options.duplicates {
-                Duplicates::First if repeats => Duplicates::All,
-                asked => asked,
-            })
-            .on_bad_record(options.on_bad_record)
-            .cancel_with(&cancel)
-            .on_progress(move |progress| watch.update(progress.bytes, progress.total));
-        if let Some(threads) = options.threads {
-            analysis = analysis.threads(threads);
-        }
-        let (screen, filters) = (*screen, Vec::new());
-        Ok(Self {
-            files,
-            later,
-            options,
-            screen,
-            document,
-            stored,
-            prefix,
-            analysis,
-            filters,
-            progress,
-            cancel,
-            has_failed,
-        })
-    }
-
-    /// Opens the next input. Reports those that cannot be opened. Returns false after the last one.
-    fn open_next(&mut self) -> bool {
-        while let Some(file) = self.later.pop() {
-            let options = self.options.of_file(file);
-            match options.open(&self.prefix) {
-                Ok((document, stored)) => {
-                    (self.options, self.document, self.stored) = (options, document, stored);
-                    return true;
-                }
-                Err(failure) => failure.report(),
-            }
-            self.has_failed = true;
-        }
-        false
+    /// Reports the failure of one of several inputs. The command ends with status 1.
+    pub(crate) fn report_failure(&mut self, failure: &Failure) {
+        self.progress.suspend(|| failure.report());
+        self.has_failed = true;
     }
 
     /// True if there are several inputs.
@@ -138,7 +75,7 @@ impl Job {
         self.options.is_one_of_several
     }
 
-    /// Ends the command. Fails with status 1 if an input could not be opened, or under
+    /// Ends the command. Fails with status 1 if an input failed, which was reported, or under
     /// `--exit-status` if nothing matched.
     pub(crate) fn end(&self, any: bool, exit_status: bool) -> Result<(), Failure> {
         if self.has_failed || exit_status && !any { Err(Failure::AlreadyReported) } else { Ok(()) }
@@ -196,12 +133,14 @@ impl Job {
         Notes::new(&self.name(), Arc::clone(&self.progress))
     }
 
-    /// True if the input is a stream of records. `None` if that is unknown before it is read, which
-    /// `auto` framing allows.
+    /// True if the inputs are a stream of records. `None` if that is unknown before they are read,
+    /// which `auto` framing allows.
     pub(crate) fn is_stream(&self) -> Option<bool> {
-        if self.has_several_inputs() {
-            return Some(true);
-        }
+        if self.has_several_inputs() { Some(true) } else { self.is_input_stream() }
+    }
+
+    /// Like [`is_stream`](Self::is_stream), for the current input alone.
+    pub(crate) fn is_input_stream(&self) -> Option<bool> {
         match self.document.current_framing() {
             Framing::Lines | Framing::JsonSeq | Framing::Concatenated => Some(true),
             Framing::Single => Some(false),
@@ -232,7 +171,8 @@ impl Job {
         loop {
             sink.begin_input(&self.options.name());
             let ran = sequence.run_with(&mut self.document, sink);
-            ran.map_err(|error| self.options.failure(error))?;
+            let coverage = ran.map_err(|error| self.options.failure(error))?;
+            self.overall.advance(coverage.bytes_read);
             if sequence.is_done() || !self.open_next() {
                 break;
             }
@@ -246,13 +186,25 @@ impl Job {
         &mut self,
         take: &mut dyn FnMut(&Self, Report) -> Result<(), Failure>,
     ) -> Result<Report, Failure> {
+        let mut sink = NotesOnly(self.notes());
+        let report = self.run_apart(&mut sink, take);
+        self.progress.clear();
+        sink.0.sum_up();
+        report
+    }
+
+    fn run_apart(
+        &mut self,
+        sink: &mut dyn InputSink,
+        take: &mut dyn FnMut(&Self, Report) -> Result<(), Failure>,
+    ) -> Result<Report, Failure> {
         let mut sequence = self.analysis.sequence().map_err(|error| self.options.failure(error))?;
         loop {
-            let mut sink = NotesOnly(self.notes());
-            let report = sequence.run_apart(&mut self.document, &mut sink);
-            self.progress.clear();
-            sink.0.sum_up();
-            take(self, report.map_err(|error| self.options.failure(error))?)?;
+            sink.begin_input(&self.options.name());
+            let report = sequence.run_apart(&mut self.document, sink);
+            let report = report.map_err(|error| self.options.failure(error))?;
+            self.overall.advance(report.coverage.bytes_read);
+            take(self, report)?;
             if !self.open_next() {
                 break;
             }
@@ -260,7 +212,8 @@ impl Job {
         sequence.finish().map_err(|error| self.options.failure(error))
     }
 
-    fn run_one(&mut self, sink: &mut dyn InputSink) -> Result<Report, Failure> {
+    /// Runs the analysis over the current input alone.
+    pub(crate) fn run_one(&mut self, sink: &mut dyn InputSink) -> Result<Report, Failure> {
         sink.begin_input(&self.options.name());
         let report = self.analysis.run_with(&mut self.document, sink);
         self.progress.clear();
@@ -271,88 +224,12 @@ impl Job {
         Ok(report)
     }
 
-    /// Notes that `--where` keeps or drops a document as a whole, and suggests a query that filters
-    /// the elements of its longest array.
-    fn note_is_document_dropped(&mut self) {
-        let analysis = Analysis::new()
-            .validation(self.options.validation)
-            .limits(self.options.limits)
-            .cancel_with(&self.cancel);
-        let bytes = self.document.len().or(self.stored.as_ref().map(|stored| stored.size_bytes));
-        let query = elements_query(analysis, &mut self.document, bytes, &self.filters);
-        let help = query.map_or_else(String::new, |query| {
-            let query = escape::short(&query, 300);
-            format!("; to filter the elements of its longest array, write the query `{query}`")
-        });
-        self.notes().note(&format!(
-            "--where drops the only document, which it can only keep or drop as a whole{help}"
-        ));
-    }
-
     /// Runs an analysis that yields no values. Reports malformed records and their number.
     pub(crate) fn answer(&mut self) -> Result<Report, Failure> {
         let mut sink = NotesOnly(self.notes());
         let report = self.run(&mut sink);
         sink.0.sum_up();
         report
-    }
-
-    /// Notes invalid patterns in queries. They match nothing.
-    pub(crate) fn note_patterns(&self, asked: &[UnmatchedQuery<'_>]) {
-        self.note_all(asked.iter().flat_map(UnmatchedQuery::pattern_warnings));
-    }
-
-    fn note_all(&self, texts: impl Iterator<Item = String>) {
-        let notes = self.notes();
-        for text in texts.take(MAX_HINTS) {
-            notes.note(&escape::short(&text, MAX_HINT_CHARS));
-        }
-    }
-
-    /// Notes suggestions for queries that selected nothing.
-    pub(crate) fn note_hints(&mut self, empty: &[UnmatchedQuery<'_>]) {
-        let notes = self.notes();
-        for hint in self.hints(empty) {
-            notes.note(&hint);
-        }
-    }
-
-    /// Returns suggestions for queries that selected nothing, escaped for a terminal.
-    pub(crate) fn hints(&mut self, empty: &[UnmatchedQuery<'_>]) -> Vec<String> {
-        let empty = empty.get(..MAX_HINTS).unwrap_or(empty);
-        if empty.is_empty() {
-            return Vec::new();
-        }
-        self.reopen_one();
-        let mut kept;
-        let document = if self.document.is_repeatable() {
-            &mut self.document
-        } else {
-            // The pipe is consumed, but its prefix proves that a suggestion selects something.
-            kept = Document::from_bytes(self.prefix.take()).framing(self.document.current_framing());
-            &mut kept
-        };
-        let outline = trommel_hints::outline(&self.analysis, document);
-        let hints = trommel_hints::hints(&self.analysis, document, &outline, empty);
-        hints.iter().map(|hint| escape::short(&hint.message(HintStyle::Options), MAX_HINT_CHARS)).collect()
-    }
-
-    /// If there are several inputs, and the current one is consumed, opens one that can be read
-    /// again.
-    fn reopen_one(&mut self) {
-        if !self.has_several_inputs() || self.document.is_repeatable() {
-            return;
-        }
-        let repeatable = self
-            .files
-            .iter()
-            .map(|file| self.options.of_file(file.clone()))
-            .find(|options| !options.is_stdin());
-        if let Some(options) = repeatable
-            && let Ok((document, stored)) = options.open(&self.prefix)
-        {
-            (self.options, self.document, self.stored) = (options, document, stored);
-        }
     }
 
     /// Returns the failure for a malformed value that the engine skipped.
@@ -373,19 +250,6 @@ impl Job {
         }
         self.options.locate(offset)
     }
-}
-
-/// True if one of the inputs is a stored output that repeats names.
-fn repeats_names(files: &[PathBuf], options: &Options) -> Result<bool, Failure> {
-    for file in files {
-        if let Some(id) = options.of_file(file.clone()).output {
-            // An unknown ID is reported when the input is opened.
-            if home::store()?.get(&id).is_ok_and(|stored| stored.duplicate_names > 0) {
-                return Ok(true);
-            }
-        }
-    }
-    Ok(false)
 }
 
 /// A sink for an analysis that yields no values.

@@ -5,8 +5,7 @@ use std::fmt;
 #[cfg(feature = "parallel")]
 use trommel_reader::Framing;
 
-use crate::analysis::Analysis;
-use crate::analysis::needs_total;
+use crate::analysis::{Analysis, OnBadRecord, needs_total};
 use crate::document::Document;
 use crate::error::Error;
 #[cfg(feature = "parallel")]
@@ -41,8 +40,8 @@ pub struct Sequence {
 }
 
 impl Analysis {
-    /// Starts a run over several documents in order, as one sequence of records: limits and sample
-    /// sizes cover all of them, and `$` of a [`Sample`] stands for the records, even if a document
+    /// Starts a run over several documents in order, as one sequence of records: limits, sample
+    /// sizes, and the number of malformed records to skip cover all of them, and `$` of a [`Sample`] stands for the records, even if a document
     /// is a single array. Record numbers and offsets count within their document.
     ///
     /// Each document is run like a single one, on several threads if possible. The documents need
@@ -93,8 +92,7 @@ impl Sequence {
         }
         let part = self.analysis.options.part;
         state.descriptions.iter_mut().for_each(|description| description.set_part(part));
-        let Ran { mut state, coverage, facts } =
-            self.analysis.run_records(document, &mut Some(state), sink)?;
+        let Ran { mut state, coverage, facts } = self.run_records(document, state, sink)?;
         state.drawings.iter_mut().try_for_each(|drawing| drawing.detach(document.view()))?;
         self.state = Some(state);
         self.add(coverage, facts.characters);
@@ -113,7 +111,7 @@ impl Sequence {
             return Err(Error::Sequence("only counts and statistics have a report for each document"));
         }
         let state = RunState::new(&self.analysis.measures, &self.analysis.options);
-        let Ran { state, coverage, facts } = self.analysis.run_records(document, &mut Some(state), sink)?;
+        let Ran { state, coverage, facts } = self.run_records(document, state, sink)?;
         let facts = InputFacts { stream: is_stream(document, &facts), ..facts };
         let characters = facts.characters;
         let report = self.analysis.report(state.copy_of_figures(), coverage, facts, document)?;
@@ -121,6 +119,20 @@ impl Sequence {
         whole.merge(state)?;
         self.add(coverage, characters);
         Ok(report)
+    }
+
+    /// Runs over the records of a document. Earlier documents count toward the number of malformed
+    /// records that may be skipped.
+    fn run_records(&self, document: &Document, state: RunState, sink: &mut dyn Sink) -> Result<Ran, Error> {
+        let OnBadRecord::Skip { at_most } = self.analysis.options.on_bad_record else {
+            return self.analysis.run_records(document, &mut Some(state), sink);
+        };
+        let left = at_most.saturating_sub(self.coverage.bad_records);
+        let analysis = self.analysis.clone().on_bad_record(OnBadRecord::Skip { at_most: left });
+        analysis.run_records(document, &mut Some(state), sink).map_err(|error| match error {
+            Error::TooManyBadRecords { .. } => Error::TooManyBadRecords { at_most },
+            error => error,
+        })
     }
 
     fn add(&mut self, coverage: Coverage, characters: u64) {

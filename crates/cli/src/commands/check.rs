@@ -1,7 +1,6 @@
 //! `trommel check`: strict validation.
 
 use std::io;
-use std::path::PathBuf;
 
 use trommel::reader::{LineColumn, Validation};
 use trommel::{Answer, Damage, Error, Match, Measure, RepeatedName, Sink, Stats};
@@ -12,48 +11,42 @@ use crate::errors::Failure;
 use crate::input::Options;
 use crate::job::Job;
 use crate::output::size::grouped;
-use crate::output::{InputSink, Notes, Out, Screen, escape, push_string};
+use crate::output::{InputSink, Notes, Out, Screen, escape, json_string, push_string};
 
 /// Checks every input. Of several, reports the failures of each and continues.
 pub(crate) fn run(args: &CheckArgs, screen: &Screen) -> Result<(), Failure> {
     let files = Inputs::files(&args.files.arguments, "check")?;
-    if let [file] = files.as_slice() {
-        return check(file.clone(), args, screen);
-    }
-    let mut checked = Ok(());
-    for file in files {
-        match check(file, args, screen) {
-            Ok(()) => {}
-            // Nothing more can be reported.
-            Err(Failure::Output(error)) => return Err(Failure::Output(error)),
-            Err(failure) => {
-                failure.report();
-                checked = Err(Failure::AlreadyReported);
-            }
-        }
-    }
-    checked
-}
-
-fn check(file: PathBuf, args: &CheckArgs, screen: &Screen) -> Result<(), Failure> {
     let options = Options::new(&args.source, &args.engine, Validation::Strict, args.bad_records);
-    let mut job = Job::open(vec![file], options, screen)?;
+    let mut job = Job::open(files, options, screen)?;
     job.configure(|analysis| {
         let mut stats = Stats::new();
         (stats.per_path, stats.counts) = (false, false);
         analysis.ask(Measure::Stats(stats))
     });
-    job.keep_small_pipe();
-    let skip = args.bad_records.skip();
-    let out = job.out()?;
     // A damage report in a pipe is for programs.
-    let json = args.json || skip && !screen.out.is_terminal;
-    let file = escape::short(&job.name(), 200);
-    let mut damage = DamageReport { file, json, out, notes: job.notes(), fails: false };
-    let report = match job.run(&mut damage) {
+    let json = args.json || args.bad_records.skip() && !screen.out.is_terminal;
+    let out = job.out()?;
+    loop {
+        let damage = DamageReport::new(&job, json, out.clone());
+        match check(args, &mut job, damage) {
+            Ok(()) => {}
+            Err(Failure::Output(error)) => return Err(Failure::Output(error)),
+            Err(failure) if !job.has_several_inputs() => return Err(failure),
+            Err(failure) => job.report_failure(&failure),
+        }
+        if !job.open_next() {
+            return job.end(true, false);
+        }
+    }
+}
+
+/// Checks the current input.
+fn check(args: &CheckArgs, job: &mut Job, mut damage: DamageReport) -> Result<(), Failure> {
+    job.keep_small_pipe();
+    let report = match job.run_one(&mut damage) {
         Ok(report) => report,
         // The error that ends a damage report is part of it.
-        Err(Failure::Work(bad)) if (skip || args.json) && bad.is_about_input() => {
+        Err(Failure::Work(bad)) if (args.bad_records.skip() || args.json) && bad.is_about_input() => {
             if let Error::Read { error, record } = bad.error {
                 damage.report(record.unwrap_or(0), &error)?;
             }
@@ -75,7 +68,7 @@ fn check(file: PathBuf, args: &CheckArgs, screen: &Screen) -> Result<(), Failure
     });
     if let Some((repeated @ 1.., capped)) = repeated {
         damage.fails = args.duplicates_as_errors;
-        damage.list_repeated(&job, repeated, capped)?;
+        damage.list_repeated(job, repeated, capped)?;
     }
     damage.finish()
 }
@@ -83,6 +76,10 @@ fn check(file: PathBuf, args: &CheckArgs, screen: &Screen) -> Result<(), Failure
 /// The damage report, which is printed while the input is read.
 struct DamageReport {
     file: String,
+    /// The first member of a line of JSON, if there are several inputs: the name of this one.
+    file_member: String,
+    /// The start of a summary, if there are several inputs: the name of this one.
+    summary_start: String,
     json: bool,
     out: Out,
     notes: Notes,
@@ -103,11 +100,22 @@ struct Location {
 const MAX_LISTED: usize = 10;
 
 impl DamageReport {
+    /// Starts the report about the current input.
+    fn new(job: &Job, json: bool, out: Out) -> Self {
+        let file = escape::short(&job.name(), 200);
+        let (file_member, summary_start) = if job.has_several_inputs() {
+            (format!("\"file\":{},", json_string(&job.name())), format!("{file}: "))
+        } else {
+            (String::new(), String::new())
+        };
+        Self { file, file_member, summary_start, json, out, notes: job.notes(), fails: false }
+    }
+
     /// Lists the first repeated names with their positions, and reports the total.
     fn list_repeated(&mut self, job: &Job, repeated: u64, capped: bool) -> Result<(), Failure> {
         let listed = job.repeated_names(MAX_LISTED)?;
         for name in listed.iter().flatten() {
-            self.repeated_name(name, job.is_stream() == Some(true))?;
+            self.repeated_name(name, job.is_input_stream() == Some(true))?;
         }
         let least = if capped { "at least " } else { "" };
         let names = if repeated == 1 { "repeated name" } else { "repeated names" };
@@ -116,7 +124,8 @@ impl DamageReport {
             Some(listed) if listed.len() as u64 >= repeated => String::new(),
             Some(listed) => format!("; the first {} are listed", listed.len()),
         };
-        self.notes.note(&format!("{least}{} {names}{rest}", grouped(repeated)));
+        let start = &self.summary_start;
+        self.notes.note(&format!("{start}{least}{} {names}{rest}", grouped(repeated)));
         Ok(())
     }
 
@@ -140,7 +149,8 @@ impl DamageReport {
         let Location { record, offset, position } = location;
         let number = |number: Option<u64>| number.map_or("null".into(), |number| number.to_string());
         let mut line = format!(
-            "{{\"record\":{record},\"line\":{},\"column\":{},\"offset\":{offset},\"kind\":\"{kind}\",\"message\":",
+            "{{{}\"record\":{record},\"line\":{},\"column\":{},\"offset\":{offset},\"kind\":\"{kind}\",\"message\":",
+            self.file_member,
             number(position.map(|position| position.line)),
             number(position.map(|position| position.column)),
         )
@@ -171,11 +181,12 @@ impl DamageReport {
     /// if repeated names count as failures.
     fn finish(self) -> Result<(), Failure> {
         self.out.finish()?;
+        let start = &self.summary_start;
         match self.notes.bad_records() {
             0 if !self.fails => return Ok(()),
             0 => {}
-            1 => self.notes.note("1 malformed record"),
-            many => self.notes.note(&format!("{} malformed records", grouped(many))),
+            1 => self.notes.note(&format!("{start}1 malformed record")),
+            many => self.notes.note(&format!("{start}{} malformed records", grouped(many))),
         }
         Err(Failure::AlreadyReported)
     }

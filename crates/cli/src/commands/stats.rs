@@ -20,7 +20,8 @@ use crate::output::{self, Screen};
 /// The answer, with the members of the tool `tool_outputs.stats`.
 #[derive(Debug, Serialize)]
 struct Document<'a> {
-    id: &'a str,
+    #[serde(flatten)]
+    input: Option<InputName<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,6 +32,16 @@ struct Document<'a> {
     records: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     by_path: Vec<ByPath<'a>>,
+}
+
+/// The name of an input in an answer.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum InputName<'a> {
+    /// The only input: the ID of a stored output, or the name of a file.
+    Id(&'a str),
+    /// One of several inputs, as in its argument.
+    File(&'a str),
 }
 
 /// The statistics of one query among several.
@@ -89,19 +100,26 @@ pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
         let mut parts = Vec::new();
         let report = job.run_by_input(&mut |job, report| {
             let coverage = report.coverage;
-            parts.push(printer.part(&job.name(), job.stored(), (&answer_of(report), &coverage))?);
+            let name = job.name();
+            let input = Input { name: &name, member: Some(InputName::File(&name)), stored: job.stored() };
+            parts.push(printer.part(input, &answer_of(report), &coverage)?);
             Ok(())
         })?;
         let coverage = report.coverage;
         let answer = answer_of(report);
-        let whole = printer.part(&all(count), None, (&answer, &coverage))?;
+        let whole = printer.part(Input::all(&format!("{count} inputs")), &answer, &coverage)?;
         (answer, printer.by_file(&parts, &whole))
     } else {
         let report = job.answer()?;
         let coverage = report.coverage;
         let answer = answer_of(report);
-        let (name, stored) = if count > 1 { (all(count), None) } else { (job.id(), job.stored()) };
-        let text = printer.part(&name, stored, (&answer, &coverage))?;
+        let text = if count > 1 {
+            printer.part(Input::all(&format!("{count} inputs")), &answer, &coverage)?
+        } else {
+            let (name, id, stored) = (job.name(), job.id(), job.stored());
+            let member = Some(InputName::Id(stored.map_or(&id, |stored| &stored.id)));
+            printer.part(Input { name: &name, member, stored }, &answer, &coverage)?
+        };
         (answer, text)
     };
     let out = job.out()?;
@@ -124,9 +142,22 @@ fn answer_of(report: Report) -> Box<StatsAnswer> {
     answer.expect("the measure is statistics")
 }
 
-/// The name of the statistics of all inputs.
-fn all(count: usize) -> String {
-    format!("{count} inputs")
+/// The input of an answer, or all of them.
+#[derive(Clone, Copy)]
+struct Input<'a> {
+    /// The name on a terminal.
+    name: &'a str,
+    /// The name in JSON.
+    member: Option<InputName<'a>>,
+    /// The metadata, if it is a stored output.
+    stored: Option<&'a Stored>,
+}
+
+impl<'a> Input<'a> {
+    /// All inputs together.
+    fn all(name: &'a str) -> Self {
+        Self { name, member: None, stored: None }
+    }
 }
 
 /// Formats answers for the reader of standard output.
@@ -144,19 +175,13 @@ impl Printer<'_> {
     }
 
     /// Formats the answer of one input, or of all.
-    fn part(
-        self,
-        name: &str,
-        stored: Option<&Stored>,
-        answered: (&StatsAnswer, &Coverage),
-    ) -> Result<String, Failure> {
-        let (answer, coverage) = answered;
+    fn part(self, input: Input<'_>, answer: &StatsAnswer, coverage: &Coverage) -> Result<String, Failure> {
         if self.is_json() {
-            return Ok(output::for_reader(json(name, stored, answer)?, self.screen.out.is_terminal));
+            return Ok(output::for_reader(json(input, answer)?, self.screen.out.is_terminal));
         }
         let whole = coverage.bytes_total.unwrap_or(coverage.bytes_read);
         let only: Vec<_> = self.args.only.iter().copied().map(Into::into).collect();
-        let shown = StatsView { file: name, only: &only, selected_of: self.selects.then_some(whole) };
+        let shown = StatsView { file: input.name, only: &only, selected_of: self.selects.then_some(whole) };
         Ok(tables::stats(&shown, answer, self.screen.out))
     }
 
@@ -165,10 +190,7 @@ impl Printer<'_> {
         if !self.is_json() {
             return parts.join("\n") + "\n" + whole;
         }
-        // The member `id` of an answer is the name of its file.
-        let files: Vec<String> =
-            parts.iter().map(|part| part.replacen("{\"id\":", "{\"file\":", 1)).collect();
-        format!("{{\"files\":[{}],\"total\":{whole}}}", files.join(","))
+        format!("{{\"files\":[{}],\"total\":{whole}}}", parts.join(","))
     }
 }
 
@@ -180,7 +202,7 @@ fn values(answer: &StatsAnswer) -> impl Iterator<Item = u64> {
 }
 
 /// Formats an answer as one line of JSON.
-fn json(id: &str, stored: Option<&Stored>, answer: &StatsAnswer) -> Result<String, Failure> {
+fn json(Input { member, stored, .. }: Input<'_>, answer: &StatsAnswer) -> Result<String, Failure> {
     let schemas = std::iter::once(&answer.summary).chain(answer.by_path.iter().map(|path| &path.summary));
     let schemas = schemas
         .map(|summary| {
@@ -200,7 +222,7 @@ fn json(id: &str, stored: Option<&Stored>, answer: &StatsAnswer) -> Result<Strin
         .iter()
         .map(|path| ByPath { path: &path.path, part: part(path.bytes, path.characters, &path.summary) });
     let document = Document {
-        id: stored.map_or(id, |stored| &stored.id),
+        input: member,
         tool_name: stored.map(|stored| stored.tool_name.as_str()),
         created_at: stored.map(|stored| stored.created_at),
         part: whole,

@@ -22,6 +22,8 @@ pub(crate) struct QueryError {
     error: ParseError,
     /// The option that contains the query, if it is not an argument.
     option: Option<&'static str>,
+    /// `NAME=`, if an argument begins with it; otherwise empty.
+    name: String,
 }
 
 impl QueryError {
@@ -41,11 +43,18 @@ impl QueryError {
     }
 
     fn failure(text: &str, error: ParseError, option: Option<&'static str>) -> Failure {
-        Failure::Query(Box::new(Self { text: text.into(), error, option }))
+        Failure::Query(Box::new(Self { text: text.into(), error, option, name: String::new() }))
+    }
+
+    /// Returns the failure of an argument that resembles a query and is none. The corrected query
+    /// begins with `name`, which is `NAME=` or empty. `None` if the text is a query.
+    pub(crate) fn of_argument(name: &str, text: &str) -> Option<Failure> {
+        let error = text.parse::<Query>().err()?;
+        Some(Failure::Query(Box::new(Self { text: text.into(), error, option: None, name: name.into() })))
     }
 
     pub(super) fn render(&self, renderer: &Renderer) -> String {
-        let Self { text, error, option } = self;
+        let Self { text, error, option, name } = self;
         let expected = format!("expected {}", error.expected());
         // The snippet shows the position and the expected syntax, so the title omits them.
         let sentence = error.to_string();
@@ -63,7 +72,7 @@ impl QueryError {
         if let Some(suggestion) = error.suggestion() {
             let better = suggestion.apply(text).filter(|better| better.chars().count() <= SHOWN);
             let help = match better {
-                Some(better) => format!("write `{}`", escape::text(&better)),
+                Some(better) => format!("write `{}{}`", escape::text(name), escape::text(&better)),
                 None => escape::text(&suggestion.to_string()).into_owned(),
             };
             group = group.element(Level::HELP.message(help));

@@ -10,7 +10,16 @@ use super::Failure;
 use crate::output::{self, Stream, escape};
 
 /// The options that only some commands accept, each with a tip that lists these commands.
-const RESTRICTED: &[(&str, &str)] = &[("--where", "extract, count, sample, stats, and schema take --where")];
+const RESTRICTED: &[(&str, &str)] = &[
+    ("--where", "extract, count, sample, stats, and schema take --where"),
+    ("-o", TO_A_FILE),
+    ("--output", TO_A_FILE),
+    ("--by-file", "count, stats, and schema take --by-file"),
+    ("-H", "extract and sample take -H"),
+    ("--with-filename", "extract and sample take --with-filename"),
+];
+
+const TO_A_FILE: &str = "extract and sample take --output FORM; to write to a file, add > FILE";
 
 /// Prints help or the version to standard output, or a usage error to standard error. For a usage
 /// error, also returns a failure with the exit status.
@@ -22,6 +31,7 @@ pub(crate) fn report(mut error: clap::Error, out: Stream) -> Result<(), Failure>
     }
     drop_misleading_tips(&mut error);
     add_commands_tip(&mut error);
+    add_redirection_tip(&mut error);
     let text = error.render();
     // The message may quote an argument or the value of an environment variable. If one of them
     // contains unsafe characters, the whole message is escaped, and loses its colors.
@@ -55,4 +65,16 @@ fn add_commands_tip(error: &mut clap::Error) {
     {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*tip).into()]));
     }
+}
+
+/// Adds a tip to the error about an unknown form of output that looks like the name of a file.
+fn add_redirection_tip(error: &mut clap::Error) {
+    let is_output =
+        error.get(ContextKind::InvalidArg).is_some_and(|arg| arg.to_string().starts_with("--output"));
+    let value = match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(value)) if is_output && value.contains(['.', '/', '\\']) => value,
+        _ => return,
+    };
+    let tip = format!("-o takes a form; to write to a file, add > {value}");
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
 }

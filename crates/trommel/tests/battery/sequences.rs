@@ -4,7 +4,8 @@ use trommel::path::Query;
 use trommel::reader::Framing;
 use trommel::sampler::Seed;
 use trommel::{
-    Analysis, Count, CountAs, Document, Error, Extract, Match, Measure, Report, Sample, Stats, Strategy,
+    Analysis, Count, CountAs, Document, Error, Extract, Match, Measure, OnBadRecord, Report, Sample, Stats,
+    Strategy,
 };
 use trommel_testkit::chunks::Chunks;
 use trommel_testkit::generate::{Random, Shape, stream};
@@ -94,6 +95,37 @@ fn long_documents_of_a_sequence_are_divided_among_threads() {
     }
 }
 
+/// Long arrays are divided among threads, too.
+#[test]
+fn long_arrays_of_a_sequence_are_divided_among_threads() {
+    let element = |n: usize| format!("{{\"id\":{n},\"tags\":[\"a\",\"b{}\"],\"n{}\":1}}", n % 7, n / 50_000);
+    let array = |part: usize| {
+        let elements: Vec<String> = (0..100_000).map(|n| element(part * 100_000 + n)).collect();
+        format!("[{}]\n", elements.join(","))
+    };
+    let parts: Vec<String> = (0..2).map(array).collect();
+    let mut documents = Stats::new();
+    documents.schema = true;
+    let found = [
+        Analysis::new()
+            .count(query("$[*].id"))
+            .ask(Measure::Extract(Extract::new(query("$[?@.id > 150000].tags")))),
+        Analysis::new().ask(Measure::Stats(documents)),
+        Analysis::new().sample(Sample::new(query("$[*]"), size(5)).seed(Seed::new(3))),
+    ];
+    for analysis in found {
+        let all = Document::from_bytes(parts.concat());
+        let whole = analysis.clone().threads(1).run(&mut all.framing(Framing::Concatenated)).unwrap();
+        for threads in [1, 4] {
+            let mut sequence = analysis.clone().threads(threads).sequence().unwrap();
+            for part in &parts {
+                sequence.run(&mut Document::from_bytes(part.as_bytes())).unwrap();
+            }
+            assert_eq!(answers(&sequence.finish().unwrap()), answers(&whole), "{threads} threads");
+        }
+    }
+}
+
 /// Limits cover the whole sequence, and end it. Records and offsets count within their document.
 #[test]
 fn limits_cover_the_whole_sequence() {
@@ -162,4 +194,24 @@ fn a_sequence_ends_with_its_first_error() {
     assert!(matches!(sequence.finish(), Err(Error::Sequence(_))));
     let systematic = Sample::new(Query::root(), size(2)).strategy(Strategy::Systematic(None));
     assert!(matches!(Analysis::new().sample(systematic).sequence(), Err(Error::Sequence(_))));
+}
+
+/// The number of malformed records that may be skipped covers the whole sequence.
+#[test]
+fn skipped_records_are_counted_over_the_whole_sequence() {
+    let (bad, lines) = ("tru\n{}\nfals\n", Framing::Lines);
+    for (at_most, documents) in [(1, 0), (2, 1), (3, 1), (4, 2), (5, 2)] {
+        let analysis = Analysis::new().count(Query::root()).on_bad_record(OnBadRecord::Skip { at_most });
+        let mut sequence = analysis.sequence().unwrap();
+        let ran = (0..3).find_map(|number| {
+            let mut document = Document::from_bytes(bad).framing(lines);
+            sequence.run(&mut document).err().map(|error| (number, error))
+        });
+        let (number, error) = ran.unwrap();
+        assert!(
+            matches!(error, Error::TooManyBadRecords { at_most: limit } if limit == at_most),
+            "{at_most}: {error}"
+        );
+        assert_eq!(number, documents, "{at_most}");
+    }
 }
