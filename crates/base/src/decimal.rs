@@ -82,12 +82,29 @@ pub fn compare_numbers(left: &str, right: &str) -> Ordering {
 /// assert_eq!(["1.0", "10e-1", "-0.00125e+4", "1e21"].map(canonical), ["1", "1", "-12.5", "1e21"]);
 /// ```
 pub fn canonical(number: &str) -> Cow<'_, str> {
+    if is_canonical(number) { Cow::Borrowed(number) } else { Cow::Owned(Decimal::new(number).canonical()) }
+}
+
+/// True for an integer of few digits, which is its own canonical notation.
+fn is_canonical(number: &str) -> bool {
     let is_integer = !number.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
-    if number.len() < PLAIN.end as usize && is_integer && number != "-0" {
-        Cow::Borrowed(number)
-    } else {
-        Cow::Owned(Decimal::new(number).canonical())
+    number.len() < PLAIN.end as usize && is_integer && number != "-0"
+}
+
+/// Returns a notation that two numbers share exactly if their values are equal. It is that of
+/// [`canonical`], except that powers of ten never saturate. Linear in the length.
+///
+/// ```
+/// use trommel_base::decimal::identity;
+///
+/// assert_eq!(["1.0", "10e-1", "1e99999999999999999999"].map(identity), ["1", "1", "1e99999999999999999999"]);
+/// ```
+pub fn identity(number: &str) -> Cow<'_, str> {
+    if is_canonical(number) {
+        return Cow::Borrowed(number);
     }
+    let parsed = Decimal::new(number);
+    Cow::Owned(if parsed.lead.abs() < MAX_LEAD { parsed.canonical() } else { parsed.identity() })
 }
 
 impl<'a> Decimal<'a> {
@@ -218,6 +235,21 @@ impl<'a> Decimal<'a> {
         }
         text
     }
+
+    /// Returns the digits, and the power of ten of the first one at its full length.
+    #[cold]
+    fn identity(&self) -> String {
+        let mut text = String::from(if self.negative { "-" } else { "" });
+        let mut digits = self.digits().map(|digit| char::from(b'0' + digit));
+        text.extend(digits.next());
+        if self.whole.len() + self.fraction.len() > 1 {
+            text.push('.');
+        }
+        text.extend(digits);
+        text.push('e');
+        text.push_str(&Exponent::new(self).sum());
+        text
+    }
 }
 
 /// A number's exponent, of any magnitude, and the power of ten of its first digit without it.
@@ -238,6 +270,16 @@ impl<'a> Exponent<'a> {
     fn small_sum(&self) -> i128 {
         let value = self.digits.iter().fold(0, |value, &byte| value * 10 + digit(byte));
         self.base_lead + if self.negative { -value } else { value }
+    }
+
+    /// The sum of exponent and `base_lead` as text.
+    fn sum(&self) -> String {
+        if self.digits.len() <= EXPONENT_DIGITS {
+            return self.small_sum().to_string();
+        }
+        let sum = self.huge_sum();
+        let digits = sum.iter().skip_while(|digit| **digit == 0).map(|digit| char::from(b'0' + digit));
+        if self.negative { "-" } else { "" }.chars().chain(digits).collect()
     }
 
     /// The digits of the sum of exponent and `base_lead`, without the sign, possibly with leading

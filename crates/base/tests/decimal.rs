@@ -4,12 +4,13 @@ use std::cmp::Ordering::{self, Equal, Greater, Less};
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use trommel_base::decimal::compare_numbers;
+use trommel_base::decimal::{compare_numbers, identity};
 use trommel_testkit::effort::cases;
 
 fn check(left: &str, right: &str, order: Ordering) {
     assert_eq!(compare_numbers(left, right), order, "{left} {right}");
     assert_eq!(compare_numbers(right, left), order.reverse(), "{right} {left}");
+    assert_eq!(identity(left) == identity(right), order == Equal, "{left} {right}");
 }
 
 #[test]
@@ -36,6 +37,7 @@ fn spellings_of_one_value_are_equal() {
             }
             for other in groups[index + 1..].iter().flat_map(|group| *group) {
                 assert_ne!(compare_numbers(left, other), Equal, "{left} {other}");
+                assert_ne!(identity(left), identity(other), "{left} {other}");
             }
         }
     }
@@ -166,6 +168,8 @@ proptest! {
     #[test]
     fn agrees_with_integers((left, x) in medium(), (right, y) in medium()) {
         prop_assert_eq!(compare_numbers(&left, &right), x.cmp(&y), "{} {}", left, right);
+        prop_assert_eq!(identity(&left) == identity(&right), x == y, "{} {}", left, right);
+        prop_assert_eq!(compare_numbers(&left, &identity(&left)), Equal, "{}", left);
     }
 
     /// The same for values that are close to each other.

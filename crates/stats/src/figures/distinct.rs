@@ -1,5 +1,6 @@
 //! The number of distinct values.
 
+use super::fingerprint::fingerprint;
 use super::hyperloglog::HyperLogLog;
 use super::identity::Identity;
 use crate::Accumulator;
@@ -13,6 +14,8 @@ const MIN_CAP: usize = 16;
 /// Bytes of an empty set, and of a fingerprint in it.
 const EMPTY_BYTES: usize = 110;
 const VALUE_BYTES: usize = 18;
+/// Separates the fingerprints of texts from those of scalars, whose domain is their kind.
+const TEXT_DOMAIN: u8 = 0x80;
 /// The stated error bound, in standard errors.
 const BOUND_ERRORS: f64 = 3.0;
 
@@ -66,6 +69,13 @@ impl Distinct {
         }
     }
 
+    /// Adds a value that a text identifies: equal values have equal texts, and different values
+    /// have different ones. Such values and those of [`observe`](Self::observe) never count as
+    /// equal. Linear in the length of the text.
+    pub fn observe_text(&mut self, text: &[u8]) {
+        self.observe_fingerprint(fingerprint(TEXT_DOMAIN, text));
+    }
+
     pub(crate) fn observe_fingerprint(&mut self, fingerprint: u64) {
         self.observed = self.observed.saturating_add(1);
         self.add(fingerprint);
@@ -88,8 +98,9 @@ impl Distinct {
         self.shrink_to_cap();
     }
 
-    /// Bytes to account for. They grow with the observations and shrink only if the cap is lowered.
-    pub(crate) fn charge(&self) -> usize {
+    /// The memory that the counter takes, in bytes. It depends on the observed values, not on their
+    /// order, and shrinks only if the cap is lowered.
+    pub fn charge(&self) -> usize {
         let values = match &self.values {
             Values::Exact(values) => VALUE_BYTES * values.len(),
             Values::Sketch(sketch) => sketch.bytes().max(VALUE_BYTES.saturating_mul(self.cap)),

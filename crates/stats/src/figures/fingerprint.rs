@@ -73,6 +73,7 @@ mod tests {
     #[test]
     fn fingerprints_are_frozen() {
         assert_eq!(fingerprint(b's', b"trommel"), 16_426_994_934_120_471_830);
+        assert_eq!(fingerprint(0x80, b"[1,2]"), 8_826_708_697_302_414_505);
         assert_eq!(occurrence(1, 2), 15_836_207_758_065_248_325);
     }
 }

@@ -43,6 +43,42 @@ impl ExactSum {
         }
     }
 
+    /// Adds a number `times` times. Linear in its digits.
+    ///
+    /// ```
+    /// use trommel_reader::Number;
+    /// use trommel_stats::{Accumulator, ExactSum};
+    ///
+    /// let mut sum = ExactSum::default();
+    /// sum.observe_times(Number::parse("0.1").unwrap(), u64::MAX);
+    /// assert_eq!(sum.summary().as_str(), "1844674407370955161.5");
+    /// ```
+    pub fn observe_times(&mut self, number: Number<'_>, times: u64) {
+        if times == 1 {
+            return self.observe(number);
+        }
+        let mut product = Self::default();
+        product.observe(number);
+        // The limbs of one number are below the base, so a product of two 64-bit numbers fits.
+        for limb in &mut product.limbs {
+            *limb = limb.saturating_mul(i128::from(times));
+        }
+        // Large limbs would use up the room that limbs have for carries.
+        let (carried, carry) = product.carried(1);
+        for (place, limb) in (product.low..).zip(carried) {
+            self.add(place, i128::from(limb));
+        }
+        if carry != 0 {
+            self.add(product.low + product.limbs.len() as i64, carry);
+        }
+        self.has_dropped_digits |= product.has_dropped_digits;
+    }
+
+    /// Adds an integer.
+    pub fn observe_integer(&mut self, value: i128) {
+        self.add(0, value);
+    }
+
     pub(super) fn add_decimal(&mut self, number: &Decimal<'_>) {
         let sign = if number.is_negative() { -1 } else { 1 };
         let mut power = number.lead();
@@ -62,8 +98,9 @@ impl ExactSum {
         !self.has_dropped_digits
     }
 
-    /// Bytes to account for.
-    pub(super) fn charge(&self) -> usize {
+    /// The memory that the sum takes, in bytes. It depends on the observed numbers, not on their
+    /// order.
+    pub fn charge(&self) -> usize {
         64.max(self.limbs.len() * size_of::<i128>())
     }
 
@@ -214,6 +251,22 @@ mod tests {
         assert_eq!(sum(["5e-324"]).mean(1), Some(5e-324));
         assert_eq!(sum([]).mean(0), None);
         assert_eq!(sum([]).mean(3), Some(0.0));
+    }
+
+    #[test]
+    fn repeated_numbers_are_products() {
+        for number in ["0", "7", "-0.25", "9223372036854775807", "-9223372036854775808", "1e30", "-1.5e-30"] {
+            for times in [0, 1, 2, 1000] {
+                let mut product = sum(["0.5"]);
+                product.observe_times(Number::parse(number).unwrap(), times);
+                let added = std::iter::repeat_n(number, times as usize).chain(["0.5"]);
+                assert_eq!(product.summary(), sum(added).summary(), "{number} {times}");
+            }
+        }
+        let mut product = ExactSum::default();
+        product.observe_times(Number::parse("-9223372036854775808").unwrap(), u64::MAX);
+        product.observe_integer(1);
+        assert_eq!(product.summary().as_str(), "-1.70141183460469231722463931679029329919e38");
     }
 
     #[test]
