@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use trommel_base::{Cancel, Progress};
+use trommel_group::Group;
 use trommel_path::{Duplicates, Logical, Order, Query};
 use trommel_reader::{Backend, Config, Limits, Validation};
 
@@ -110,6 +111,12 @@ impl Analysis {
     #[must_use]
     pub fn stats(self) -> Self {
         self.ask(Measure::Stats(Stats::new()))
+    }
+
+    /// Adds groups of records.
+    #[must_use]
+    pub fn group(self, group: Group) -> Self {
+        self.ask(Measure::Group(group))
     }
 
     /// Keeps the records for which a filter holds. Both `@` and `$` are the record ([RFC 9535,

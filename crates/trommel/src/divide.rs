@@ -75,8 +75,9 @@ impl<'a> ArrayDivider<'a> {
         // If nodes are the records, each of them lies within a stretch, so every measure divides,
         // and a limit ends the run between two stretches.
         let has_nodes = setup.each.is_some();
-        let is_divisible =
-            |measure: &Measure| has_nodes || !measure.is_limited() && !matches!(measure, Measure::Stats(_));
+        let is_divisible = |measure: &Measure| {
+            has_nodes || !measure.is_limited() && !matches!(measure, Measure::Stats(_) | Measure::Group(_))
+        };
         // Statistics of values restart in each stretch, which costs more than the threads save.
         let divides = |stats: &Stats| !has_nodes && stats.queries.is_empty() && !stats.values;
         let describes = matches!(measures.as_slice(), [Measure::Stats(stats)] if divides(stats));

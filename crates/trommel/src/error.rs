@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use trommel_group::GroupError;
 use trommel_path::ParseError;
 use trommel_reader::{ErrorKind, Kind, Limit};
 
@@ -58,6 +59,13 @@ pub enum Error {
     },
     /// Documents that cannot be run as one sequence, for this reason.
     Sequence(&'static str),
+    /// Records cannot be grouped.
+    Group {
+        /// The cause.
+        error: GroupError,
+        /// The record in which it was found, from 0, in a stream of records.
+        record: Option<u64>,
+    },
     /// Partials that cannot be merged, are damaged, or have an unknown version.
     Partial(String),
 }
@@ -85,6 +93,8 @@ impl fmt::Display for Error {
             Self::Open { path, cause } => write!(f, "cannot open {}: {cause}", path.display()),
             Self::Read { error, record: Some(record) } => write!(f, "record {record}: {error}"),
             Self::Read { error, record: None } => write!(f, "{error}"),
+            Self::Group { error, record: Some(record) } => write!(f, "record {record}: {error}"),
+            Self::Group { error, record: None } => write!(f, "{error}"),
             Self::Output(cause) => write!(f, "cannot write: {cause}"),
             Self::NotAnArray { query, kind } => write!(
                 f,
@@ -135,6 +145,7 @@ impl std::error::Error for Error {
             Self::Read { error, .. } => Some(error),
             Self::Open { cause, .. } | Self::Output(cause) => Some(cause),
             Self::Sample(error) => Some(error),
+            Self::Group { error, .. } => Some(error),
             _ => None,
         }
     }
@@ -160,6 +171,15 @@ impl From<trommel_reader::Error> for Error {
             None => error,
         };
         Self::Read { error, record: None }
+    }
+}
+
+impl From<GroupError> for Error {
+    fn from(error: GroupError) -> Self {
+        match error {
+            GroupError::Read(error) => error.into(),
+            error => Self::Group { error, record: None },
+        }
     }
 }
 

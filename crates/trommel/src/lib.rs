@@ -186,12 +186,16 @@ pub use report::{
 };
 pub use sequence::Sequence;
 pub use trommel_base::{Cancel, Progress};
+pub use trommel_group::{Group, Groups};
 
 /// Cursors and events over JSON bytes.
 pub use trommel_reader as reader;
 
 /// Query parsing and matching.
 pub use trommel_path as path;
+
+/// Groups of records.
+pub use trommel_group as groups;
 
 /// Seeded sampling.
 pub use trommel_sampler as sampler;

@@ -2,6 +2,7 @@
 
 use std::num::{NonZeroU64, NonZeroUsize};
 
+use trommel_group::Group;
 use trommel_path::{Logical, Query};
 use trommel_sampler::Seed;
 
@@ -17,6 +18,8 @@ pub enum Measure {
     Sample(Sample),
     /// Computes statistics.
     Stats(Stats),
+    /// Groups records by values.
+    Group(Group),
 }
 
 impl Measure {
@@ -25,7 +28,7 @@ impl Measure {
         match self {
             Self::Extract(extract) => extract.limit.is_some(),
             Self::Count(count) => count.limit.is_some(),
-            Self::Sample(_) | Self::Stats(_) => false,
+            Self::Sample(_) | Self::Stats(_) | Self::Group(_) => false,
         }
     }
 }

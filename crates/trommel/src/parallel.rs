@@ -35,9 +35,6 @@ const VALUE_STATS_PART_BYTES: usize = 16 << 20;
 /// buffered matches fit in memory.
 const MATCH_PART_BYTES: usize = 512 << 10;
 
-/// Parts per thread that are processed before their results are joined.
-const PARTS_PER_THREAD: usize = 4;
-
 /// The results of a part.
 struct Part {
     state: RunState,
@@ -188,7 +185,7 @@ impl<'w, 'a> Joiner<'w, 'a> {
 
     fn all(&mut self, threads: &Threads) -> Result<(), Error> {
         let views = self.whole.view.partitions(self.whole.part);
-        for views in views.chunks(threads.count * PARTS_PER_THREAD) {
+        for views in views.chunks(threads.count * Threads::PARTS) {
             if self.done {
                 break;
             }
@@ -215,9 +212,12 @@ impl<'w, 'a> Joiner<'w, 'a> {
         let Whole { analysis, setup, track, .. } = self.whole;
         let Some(part) = part else { return self.run(view, track) };
         track.check(view.base())?;
-        if part.error.is_some() && !self.state.drawings.is_empty() {
-            // Samples are drawn only while joining. Too many groups may be an error before the
-            // part's own error, so the part must run in order.
+        let RunState { drawings, groupings, .. } = &self.state;
+        if part.error.is_some() && !(drawings.is_empty() && groupings.is_empty())
+            || !self.state.admits(&part.state)
+        {
+            // Samples are drawn only while joining, and limits hold for the groups of all parts. A
+            // limit may be an error before the part's own error, so the part must run in order.
             return self.run(view, &track.without_progress());
         }
         let PartTotals { coverage, records, characters } = part.totals;
@@ -314,6 +314,9 @@ fn rebase(error: Error, records: u64, positions: &mut Cursor<'_>) -> Error {
             error: with_position(&error, positions),
             record: record.map(|record| records + record),
         },
+        Error::Group { error, record } => {
+            Error::Group { error, record: record.map(|record| records + record) }
+        }
         error => error,
     }
 }

@@ -1,6 +1,7 @@
 //! Partial answers: the results of part of an input, to be stored, sent, and merged.
 
 use serde::{Deserialize, Serialize};
+use trommel_group::{Group, Groups};
 use trommel_path::Duplicates;
 use trommel_reader::Validation;
 
@@ -67,6 +68,7 @@ enum PartialAnswer {
     Number(u64),
     Sample(Box<PartialSample>),
     Stats(Vec<Description>),
+    Group(Box<Groups>),
 }
 
 impl Analysis {
@@ -105,6 +107,7 @@ impl Analysis {
         let mut answers = Vec::with_capacity(self.measures.len());
         let (mut extracts, mut counting) = (state.extracts.into_iter(), state.counting.into_iter());
         let (mut drawings, mut descriptions) = (state.drawings.into_iter(), state.descriptions.into_iter());
+        let mut groupings = state.groupings.into_iter();
         for measure in &self.measures {
             answers.push(match measure {
                 Measure::Extract(_) => PartialAnswer::Number(
@@ -119,6 +122,10 @@ impl Analysis {
                 }
                 Measure::Stats(selected) => {
                     PartialAnswer::Stats(descriptions.by_ref().take(selected.queries.len().max(1)).collect())
+                }
+                Measure::Group(_) => {
+                    let grouping = groupings.next().expect("a run has a state for each grouping");
+                    PartialAnswer::Group(Box::new(grouping.finish()))
                 }
             });
         }
@@ -150,6 +157,9 @@ impl Analysis {
                     let whole = self.describes_whole(stats).then_some((coverage.bytes_read, characters));
                     let records = stream.then(|| coverage.kept_records());
                     Answer::Stats(Box::new(stats::answer(parts, whole, records)))
+                }
+                (Measure::Group(group), PartialAnswer::Group(groups)) if groups.answer(group) => {
+                    Answer::Group(groups)
                 }
                 _ => return Err(Error::Partial(DAMAGED.into())),
             })
@@ -205,6 +215,13 @@ fn question(measure: &Measure) -> String {
                 Strategy::Stratified(by) => format!("stratified by {by} seed {}", seed.get()),
             };
             format!("sample {size} {query} {strategy}")
+        }
+        Measure::Group(Group { keys, aggregates, max_groups, max_bytes, approximate, .. }) => {
+            let mut text = format!("group {max_groups} {max_bytes}");
+            text.push_str(if *approximate { " approximate" } else { "" });
+            text.extend(keys.iter().map(|key| format!(" by {}", key.query)));
+            text.extend(aggregates.iter().map(|one| format!(" {} {}", one.kind.name(), one.query)));
+            text
         }
         Measure::Stats(Stats {
             queries,
@@ -296,6 +313,10 @@ impl PartialAnswer {
                     part.merge(later);
                 }
                 Ok(Self::Stats(parts))
+            }
+            (Self::Group(mut groups), Self::Group(later)) => {
+                groups.merge(*later)?;
+                Ok(Self::Group(groups))
             }
             _ => Err(Error::Partial("the partials answer different measures".into())),
         }

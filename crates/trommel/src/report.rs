@@ -1,5 +1,6 @@
 //! The report of an analysis: answers and coverage.
 
+use trommel_group::Groups;
 use trommel_reader::{Span, Validation, View};
 use trommel_stats::Summary;
 
@@ -25,6 +26,8 @@ pub enum Answer {
     Sample(SampleAnswer),
     /// The statistics.
     Stats(Box<StatsAnswer>),
+    /// The groups.
+    Group(Box<Groups>),
 }
 
 impl Answer {
@@ -32,7 +35,7 @@ impl Answer {
     pub fn count(&self) -> Option<u64> {
         match self {
             Self::Extracted(count) | Self::Count(count) => Some(*count),
-            Self::Sample(_) | Self::Stats(_) => None,
+            Self::Sample(_) | Self::Stats(_) | Self::Group(_) => None,
         }
     }
 }

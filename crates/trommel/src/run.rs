@@ -5,6 +5,7 @@
 
 mod steps;
 
+use trommel_group::Grouping;
 use trommel_path::{Matcher, Pass, Scratch, Step};
 use trommel_reader::{Cursor, ErrorKind, Framing, Syntax, Validation};
 
@@ -157,14 +158,21 @@ impl<'a> Run<'a> {
 
     /// Reports a malformed record and skips it, if the options and the framing allow it.
     fn bad_record(&mut self, error: Error, cursor: &Cursor<'_>) -> Result<(), Error> {
-        let Error::Read { error, .. } = error else { return Err(error) };
         let record = cursor.record();
         let streams = !matches!(cursor.framing(), Framing::Single) && (record > 0 || cursor.can_recover());
+        let error = match error {
+            Error::Read { error, .. } => error,
+            Error::Group { error, .. } => {
+                return Err(Error::Group { error, record: streams.then_some(record) });
+            }
+            error => return Err(error),
+        };
         // The search for the next record looks for an ASCII line end, which UTF-16 and UTF-32 lack.
         let is_other = error.kind() == ErrorKind::Syntax(Syntax::Encoding);
         if !self.skips() || !error.is_syntax() || is_other || !cursor.can_recover() {
             return Err(Error::Read { error, record: streams.then_some(record) });
         }
+        self.state.groupings.iter_mut().for_each(Grouping::abandon_record);
         self.coverage.bad_records += 1;
         self.sink.damaged(&Damage { record, error })?;
         self.request.analysis.options.on_bad_record.check(self.coverage.bad_records)
@@ -302,6 +310,8 @@ impl<'a> Run<'a> {
         self.state.drawings.iter_mut().for_each(crate::sample::Drawing::end_record);
         #[cfg(feature = "parallel")]
         self.state.candidates.iter_mut().for_each(crate::sample::PartCandidates::end_record);
+        let start = matcher.cursor().record_start();
+        self.state.groupings.iter_mut().try_for_each(|grouping| grouping.end_record(start))?;
         self.report_end(matcher.cursor())
     }
 

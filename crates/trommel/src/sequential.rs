@@ -165,9 +165,10 @@ impl Analysis {
         InputFacts { stream, characters, .. }: InputFacts,
         document: &Document,
     ) -> Result<Report, Error> {
-        let RunState { extracts, counting, drawings, descriptions, .. } = state;
+        let RunState { extracts, counting, drawings, descriptions, groupings, .. } = state;
         let (mut extracts, mut counting) = (extracts.into_iter(), counting.into_iter());
         let (mut drawings, mut descriptions) = (drawings.into_iter(), descriptions.into_iter());
+        let mut groupings = groupings.into_iter();
         let mut answers = Vec::with_capacity(self.measures.len());
         for measure in &self.measures {
             answers.push(match measure {
@@ -187,6 +188,10 @@ impl Analysis {
                     let whole = self.describes_whole(selected).then_some((coverage.bytes_read, characters));
                     let records = stream.then(|| coverage.kept_records());
                     Answer::Stats(Box::new(stats::answer(parts, whole, records)))
+                }
+                Measure::Group(_) => {
+                    let grouping = groupings.next().expect("a run has a state for each grouping");
+                    Answer::Group(Box::new(grouping.finish()))
                 }
             });
         }

@@ -1,7 +1,8 @@
 //! Compiles measures into a plan: the queries that answer them, and the role of each query's
 //! matches.
 
-use trommel_path::{Order, Plan, PlanOptions, Query, RecordFilter, Selector, Slice, Wants};
+use trommel_group::{Group, Grouping};
+use trommel_path::{Duplicates, Order, Plan, PlanOptions, Query, RecordFilter, Selector, Slice, Wants};
 use trommel_reader::Kind;
 
 use crate::analysis::{Analysis, Options};
@@ -11,7 +12,7 @@ use crate::nodes::EachPlan;
 use crate::sample::Drawing;
 use crate::stats::Description;
 #[cfg(feature = "parallel")]
-use crate::{error::Error, sample::PartCandidates};
+use crate::{error::Error, sample::PartCandidates, threads::Threads};
 
 /// The role of a query's matches.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,10 @@ pub(crate) enum Role {
     SampledArray(usize),
     /// Values to profile.
     Describe(usize),
+    /// Values of a key: the numbers of the measure among groupings, and of the key.
+    GroupKey(usize, usize),
+    /// Values of a figure of groups.
+    GroupValue(usize, usize),
 }
 
 /// The state of a count.
@@ -52,6 +57,7 @@ pub(crate) struct RunState {
     /// The number of the measure of each drawing.
     pub(crate) sample_measures: Vec<usize>,
     pub(crate) descriptions: Vec<Description>,
+    pub(crate) groupings: Vec<Grouping>,
 }
 
 /// The measures of a run, and their plan.
@@ -86,6 +92,7 @@ struct Builder<'a> {
     queries: Vec<(Query, Order)>,
     roles: Vec<Role>,
     conditions: Vec<(usize, trommel_path::Logical)>,
+    located: bool,
 }
 
 impl Builder<'_> {
@@ -125,10 +132,23 @@ impl Builder<'_> {
         self.push(elements(query), Order::Any, Role::Population(number));
     }
 
+    fn push_group(&mut self, group: &Group, number: usize) {
+        for (at, key) in group.keys.iter().enumerate() {
+            // Several nodes of a key form an array, in the order of extracted values.
+            let order = if key.query.is_singular() { Order::Any } else { self.options.order };
+            self.push(key.query.clone(), order, Role::GroupKey(number, at));
+        }
+        for (at, aggregate) in group.aggregates.iter().enumerate() {
+            // An error names the location of a value. That of a singular query is the query.
+            self.located |= !aggregate.query.is_singular();
+            self.push(aggregate.query.clone(), Order::Any, Role::GroupValue(number, at));
+        }
+    }
+
     #[expect(clippy::expect_used, reason = "each condition has the number of a query of the plan")]
-    fn finish(self, measures: &[Measure], located: bool) -> Setup {
+    fn finish(self, measures: &[Measure]) -> Setup {
         let needs_all =
-            measures.iter().any(|measure| matches!(measure, Measure::Sample(_) | Measure::Stats(_)));
+            !measures.iter().all(|measure| matches!(measure, Measure::Extract(_) | Measure::Count(_)));
         let can_end = measures.iter().all(Measure::is_limited);
         let tallies = matches!(measures, [Measure::Stats(stats)] if stats.is_tally());
         let options = PlanOptions::new().duplicates(self.options.duplicates);
@@ -140,8 +160,8 @@ impl Builder<'_> {
         let mut wants = Wants::default();
         let each = |what: fn(&Role) -> bool| self.roles.iter().map(what).collect();
         wants.events = each(|role| matches!(role, Role::Describe(_)));
-        wants.bytes = each(|role| matches!(role, Role::Extract(_) | Role::Population(_)));
-        wants.enter = each(|role| !matches!(role, Role::Extract(_)));
+        wants.bytes = each(|role| role.is_value() || matches!(role, Role::Population(_)));
+        wants.enter = each(|role| !role.is_value());
         // Without the `leave` steps, and with counts alone, the matcher can skip values as soon as
         // they are entered.
         wants.leave =
@@ -149,9 +169,9 @@ impl Builder<'_> {
         // If every measure has a limit, each match may be the last: the matcher must report it at
         // once.
         wants.only_count = self.roles.iter().map(|role| matches!(role, Role::Count(_)) && !can_end).collect();
-        wants.late_leave =
-            self.roles.iter().map(|role| matches!(role, Role::Extract(_)) && !can_end).collect();
-        wants.location = located || self.roles.iter().any(|role| matches!(role, Role::CountedContainer(_)));
+        wants.late_leave = self.roles.iter().map(|role| role.is_value() && !can_end).collect();
+        wants.location =
+            self.located || self.roles.iter().any(|role| matches!(role, Role::CountedContainer(_)));
         let filters = self.options.filters.as_slice();
         let filter = (!filters.is_empty()).then(|| RecordFilter::new(filters, self.options.duplicates));
         let located = wants.location;
@@ -178,8 +198,9 @@ impl Setup {
     /// Plans an analysis. With `records`, the population of `$` is the records themselves.
     pub(crate) fn new(measures: &[Measure], options: &Options, records: bool, located: bool) -> Self {
         let records = records || options.each.is_some();
-        let mut builder = Builder { options, queries: Vec::new(), roles: Vec::new(), conditions: Vec::new() };
-        let (mut extracts, mut counts, mut samples, mut described) = (0, 0, 0, 0);
+        let (queries, roles, conditions) = (Vec::new(), Vec::new(), Vec::new());
+        let mut builder = Builder { options, queries, roles, conditions, located };
+        let (mut extracts, mut counts, mut samples, mut described, mut groups) = (0, 0, 0, 0, 0);
         let next = |number: &mut usize| std::mem::replace(number, *number + 1);
         for measure in measures {
             match measure {
@@ -193,9 +214,10 @@ impl Setup {
                         builder.push(query.clone(), Order::Any, Role::Describe(next(&mut described)));
                     }
                 }
+                Measure::Group(group) => builder.push_group(group, next(&mut groups)),
             }
         }
-        builder.finish(measures, located)
+        builder.finish(measures)
     }
 }
 
@@ -211,6 +233,7 @@ impl RunState {
             candidates: Vec::new(),
             sample_measures: Vec::new(),
             descriptions: Vec::new(),
+            groupings: Vec::new(),
         };
         for (index, measure) in measures.iter().enumerate() {
             match measure {
@@ -240,6 +263,9 @@ impl RunState {
                     };
                     state.descriptions.extend(selected.queries_or_root().iter().map(descriptions));
                 }
+                Measure::Group(group) => {
+                    state.groupings.push(Grouping::new(group, options.duplicates == Duplicates::Last));
+                }
             }
         }
         let extracts = state.extracts.len();
@@ -248,6 +274,13 @@ impl RunState {
         let queue = || MatchQueue::new(extracts, shared, &options.control.cancel);
         state.queues.extend(std::iter::repeat_with(queue).take(boxes));
         state
+    }
+}
+
+impl Role {
+    /// True if only the bytes of a value are needed, when the matcher has left it.
+    fn is_value(&self) -> bool {
+        matches!(self, Self::Extract(_) | Self::GroupKey(..) | Self::GroupValue(..))
     }
 }
 
@@ -273,9 +306,16 @@ impl RunState {
         for extract in &mut state.extracts {
             (extract.skip, extract.limit) = (0, extract.last());
         }
+        state.groupings.clear();
         for measure in measures {
-            if let Measure::Sample(sample) = measure {
-                state.candidates.push(PartCandidates::new(sample, options));
+            match measure {
+                Measure::Sample(sample) => state.candidates.push(PartCandidates::new(sample, options)),
+                Measure::Group(group) => {
+                    let last = options.duplicates == Duplicates::Last;
+                    let parts = Threads::count(options) * Threads::PARTS;
+                    state.groupings.push(Grouping::for_part(group, last, group.max_bytes / parts));
+                }
+                _ => {}
             }
         }
         state
@@ -287,6 +327,13 @@ impl RunState {
         self.candidates.iter().map(PartCandidates::len).sum()
     }
 
+    /// True if the state of the part that follows can be merged. Otherwise the part must run in
+    /// order, because a limit of groups may be exceeded within it.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn admits(&self, later: &Self) -> bool {
+        self.groupings.iter().zip(&later.groupings).all(|(grouping, later)| grouping.admits(later))
+    }
+
     /// Merges the state of the part that follows. Its buffered values must have been emitted
     /// before.
     #[cfg(feature = "parallel")]
@@ -296,6 +343,9 @@ impl RunState {
         }
         for (descriptions, later) in self.descriptions.iter_mut().zip(later.descriptions) {
             descriptions.merge(later);
+        }
+        for (grouping, later) in self.groupings.iter_mut().zip(later.groupings) {
+            grouping.merge(later)?;
         }
         // The queues hold spans, not values: parts are in memory or mapped, and stay readable.
         for (queue, mut later) in self.queues.iter_mut().zip(later.queues) {

@@ -12,6 +12,9 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
+    /// Parts per thread that are processed before their results are joined.
+    pub(crate) const PARTS: usize = 4;
+
     /// The number of threads.
     pub(crate) fn count(options: &Options) -> usize {
         options.threads.unwrap_or_else(rayon::current_num_threads).max(1)

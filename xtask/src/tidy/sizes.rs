@@ -13,6 +13,7 @@ const ENGINE: &[&str] = &[
     "crates/path/",
     "crates/sampler/",
     "crates/stats/",
+    "crates/group/",
     "crates/trommel/",
 ];
 

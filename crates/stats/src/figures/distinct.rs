@@ -76,6 +76,19 @@ impl Distinct {
         self.observe_fingerprint(fingerprint(TEXT_DOMAIN, text));
     }
 
+    /// The number of observed values, including repeated ones. It bounds the estimate, but it is
+    /// not part of the stored form: a state that was read back has `u64::MAX`.
+    pub const fn observed(&self) -> u64 {
+        self.observed
+    }
+
+    /// Sets the number of observed values of a state that was read back.
+    #[must_use]
+    pub const fn with_observed(mut self, observed: u64) -> Self {
+        self.observed = observed;
+        self
+    }
+
     pub(crate) fn observe_fingerprint(&mut self, fingerprint: u64) {
         self.observed = self.observed.saturating_add(1);
         self.add(fingerprint);
@@ -105,7 +118,7 @@ impl Distinct {
             Values::Exact(values) => VALUE_BYTES * values.len(),
             Values::Sketch(sketch) => sketch.bytes().max(VALUE_BYTES.saturating_mul(self.cap)),
         };
-        size_of::<Self>() + EMPTY_BYTES + values
+        values.saturating_add(size_of::<Self>() + EMPTY_BYTES)
     }
 
     fn shrink_to_cap(&mut self) {

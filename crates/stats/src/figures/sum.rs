@@ -76,7 +76,12 @@ impl ExactSum {
 
     /// Adds an integer.
     pub fn observe_integer(&mut self, value: i128) {
-        self.add(0, value);
+        if value.unsigned_abs() < 1 << 96 {
+            return self.add(0, value);
+        }
+        // A larger value would use up the room that limbs have for carries.
+        self.add(0, value.rem_euclid(BASE));
+        self.add(1, value.div_euclid(BASE));
     }
 
     pub(super) fn add_decimal(&mut self, number: &Decimal<'_>) {
@@ -102,6 +107,16 @@ impl ExactSum {
     /// order.
     pub fn charge(&self) -> usize {
         64.max(self.limbs.len() * size_of::<i128>())
+    }
+
+    /// The memory that the sum takes after another one is merged, in bytes.
+    pub fn merged_charge(&self, other: &Self) -> usize {
+        if self.limbs.is_empty() || other.limbs.is_empty() {
+            return self.charge().max(other.charge());
+        }
+        let end = |sum: &Self| sum.low + sum.limbs.len() as i64;
+        let limbs = end(self).max(end(other)) - self.low.min(other.low);
+        64.max(limbs as usize * size_of::<i128>())
     }
 
     fn add(&mut self, place: i64, value: i128) {
@@ -251,6 +266,18 @@ mod tests {
         assert_eq!(sum(["5e-324"]).mean(1), Some(5e-324));
         assert_eq!(sum([]).mean(0), None);
         assert_eq!(sum([]).mean(3), Some(0.0));
+    }
+
+    #[test]
+    fn charges_of_merged_sums_are_known_before() {
+        let numbers = ["1", "0.5", "1e100", "1e-300", "-2e100", "0"];
+        for left in numbers.iter().map(|number| sum([*number])).chain([sum([])]) {
+            for right in numbers.iter().map(|number| sum([*number])).chain([sum([])]) {
+                let mut merged = left.clone();
+                merged.merge(right.clone());
+                assert_eq!(left.merged_charge(&right), merged.charge());
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Passes the matcher's steps to the measures: queues a value, offers it to a sample, raises a
 //! count, or feeds statistics.
 
+use trommel_group::{GroupError, Occurrence};
 use trommel_path::{Matcher, Order, QueryId, Step};
 use trommel_reader::{Framing, Kind, Listener, Span};
 
@@ -51,7 +52,7 @@ impl Run<'_> {
             }
             Role::SampledArray(number) => self.check_array(number, matcher)?,
             Role::Describe(number) => self.state.descriptions[number].enter(matcher.start(), matcher),
-            Role::Extract(_) => {}
+            Role::Extract(_) | Role::GroupKey(..) | Role::GroupValue(..) => {}
         }
         Ok(())
     }
@@ -78,9 +79,50 @@ impl Run<'_> {
                 self.flush_before_release(matcher)?;
             }
             Role::Describe(number) => self.state.descriptions[number].leave(span, matcher),
+            role @ (Role::GroupKey(..) | Role::GroupValue(..)) => {
+                self.add_to_group(role, times, span, matcher)?;
+                self.flush_before_release(matcher)?;
+            }
             Role::Count(_) | Role::CountedContainer(_) | Role::SampledArray(_) => {}
         }
         Ok(())
+    }
+
+    /// Adds a value of a key or a figure to the current record's group.
+    #[expect(clippy::expect_used, reason = "the matcher holds the bytes of values until it leaves them")]
+    fn add_to_group(
+        &mut self,
+        role: Role,
+        times: u64,
+        span: Span,
+        matcher: &mut Matcher<'_, '_>,
+    ) -> Result<(), Error> {
+        let value = matcher.cursor().part(span).expect("a value is readable when it is left");
+        let added = match role {
+            Role::GroupKey(number, key) => {
+                let occurrence = Occurrence { times, order: matcher.key() };
+                self.state.groupings[number].key(key, value, occurrence)
+            }
+            Role::GroupValue(number, aggregate) => {
+                self.state.groupings[number].value(aggregate, value, times)
+            }
+            _ => return Ok(()),
+        };
+        added.map_err(|mut error| {
+            match &mut error {
+                GroupError::Unusable(value) if self.request.setup.wants.location => {
+                    value.location = matcher.location().to_string();
+                }
+                // The value was read on its own: its lines and columns count from its start.
+                GroupError::Read(read) => {
+                    let position = matcher.cursor_mut().line_column(read.offset());
+                    let kind = trommel_reader::Error::plain(read.kind(), read.offset());
+                    *read = position.map_or(kind, |position| read.with_line_column(position));
+                }
+                _ => {}
+            }
+            error.into()
+        })
     }
 
     /// Queues or emits a match of an extraction when the matcher leaves it.
@@ -102,8 +144,8 @@ impl Run<'_> {
         self.flush_before_release(matcher)
     }
 
-    /// In document order, emits the held matches inside a value, or inside a sample's candidate,
-    /// before the cursor releases its bytes.
+    /// In document order, emits the held matches inside a value, or inside a sample's candidate or a
+    /// value of a group, before the cursor releases its bytes.
     fn flush_before_release(&mut self, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
         let document_order = self.request.analysis.options.order == Order::Document;
         match self.state.queues.first_mut() {

@@ -11,6 +11,8 @@ mod each;
 mod errors;
 mod extracts;
 mod filters;
+mod group_oracle;
+mod groups;
 mod hostile;
 mod limits;
 mod mixes;
