@@ -64,6 +64,22 @@ impl Groups {
         self.table.width == group.keys.len() && self.table.columns.kinds() == group.kinds()
     }
 
+    /// True if the query of a key selected anything.
+    ///
+    /// # Panics
+    /// If the index is out of range.
+    pub fn has_key(&self, key: usize) -> bool {
+        self.table.matched[key]
+    }
+
+    /// True if the query of an aggregate selected anything, nulls included.
+    ///
+    /// # Panics
+    /// If the index is out of range.
+    pub fn has_values(&self, aggregate: usize) -> bool {
+        self.table.matched[self.table.width + aggregate]
+    }
+
     /// The number of records in all groups.
     pub const fn total(&self) -> u64 {
         self.table.total

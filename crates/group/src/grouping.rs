@@ -54,6 +54,7 @@ impl Grouping {
     /// # Errors
     /// If the nodes of the query have more than [`Group::VALUE_BYTES`], or are not valid JSON.
     pub fn key(&mut self, key: usize, value: View<'_>, occurrence: Occurrence<'_>) -> Result<(), GroupError> {
+        self.table.matched[key] = true;
         let added = self.record.add_key(key, value, occurrence);
         added.map_err(|fault| error(fault, value, &self.group.keys[key].name))
     }
@@ -64,6 +65,7 @@ impl Grouping {
     /// If the aggregate cannot take the value, or the value is not valid JSON.
     pub fn value(&mut self, aggregate: usize, value: View<'_>, times: u64) -> Result<(), GroupError> {
         let kind = self.group.aggregates[aggregate].kind;
+        self.table.matched[self.group.keys.len() + aggregate] = true;
         let mut added = self.record.add_value(aggregate, kind, value, times);
         if added.is_ok() && matches!(kind, AggregateKind::Min | AggregateKind::Max) {
             let kind = kind_of(value.bytes());

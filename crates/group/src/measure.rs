@@ -1,6 +1,10 @@
 //! The request: the queries of keys and figures, and the limits.
 
+use std::collections::HashSet;
+
 use trommel_query::Query;
+
+use crate::answer::GroupSort;
 
 /// Groups records by the values of queries, and computes figures for each group.
 ///
@@ -144,6 +148,35 @@ impl Group {
     pub fn approximate(mut self, approximate: bool) -> Self {
         self.approximate = approximate;
         self
+    }
+
+    /// Returns a name that two keys, or two figures of one kind, have in common.
+    pub fn repeated_name(&self) -> Option<&str> {
+        let mut names = HashSet::new();
+        let keys = self.keys.iter().map(|key| (None, key.name.as_str()));
+        let figures = self.aggregates.iter().map(|figure| (Some(figure.kind), figure.name.as_str()));
+        keys.chain(figures).find(|named| !names.insert(*named)).map(|(_, name)| name)
+    }
+
+    /// Returns the order with a name: `count`, `key`, or a figure, such as `sum:ms`. The name of
+    /// the figure can be omitted if there is one of its kind.
+    pub fn order(&self, name: &str) -> Option<GroupSort> {
+        let (kind, figure) = name.split_once(':').map_or((name, None), |(kind, name)| (kind, Some(name)));
+        match (kind, figure) {
+            ("count", None) => return Some(GroupSort::Count),
+            ("key", None) => return Some(GroupSort::Key),
+            _ => {}
+        }
+        let is_named =
+            |one: &Aggregate| one.kind.name() == kind && figure.is_none_or(|name| one.name == name);
+        let mut found = (0..self.aggregates.len()).filter(|index| is_named(&self.aggregates[*index]));
+        found.next().filter(|_| found.next().is_none()).map(GroupSort::Aggregate)
+    }
+
+    /// Returns the names of all orders.
+    pub fn orders(&self) -> Vec<String> {
+        let figures = self.aggregates.iter().map(|figure| format!("{}:{}", figure.kind.name(), figure.name));
+        ["count", "key"].map(String::from).into_iter().chain(figures).collect()
     }
 
     /// The kinds of the figures.

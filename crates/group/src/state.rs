@@ -29,6 +29,7 @@ struct State<'a> {
     max_bytes: usize,
     approximate: bool,
     aggregates: Vec<AggregateState>,
+    matched: Vec<bool>,
     total: u64,
     floor: u64,
     seen: Option<DistinctState>,
@@ -166,6 +167,7 @@ impl Serialize for Groups {
             max_bytes: table.limits.bytes,
             approximate: table.limits.approximate,
             aggregates: kinds.iter().zip(&table.kinds).map(aggregate).collect(),
+            matched: table.matched.clone(),
             total: table.total,
             floor: table.floor,
             seen: table.seen.clone().map(DistinctState::of),
@@ -201,6 +203,10 @@ fn restore(state: State<'_>) -> Result<Groups, &'static str> {
         compared.push(strings.map(|strings| if strings { Kind::String } else { Kind::Number }));
     }
     let mut table = GroupTable::new(state.keys, &kinds, limits);
+    if state.matched.len() != table.matched.len() {
+        return Err("the groups have other queries");
+    }
+    table.matched = state.matched;
     for row in state.groups {
         if row.error > row.count || row.error > state.floor || row.figures.len() != kinds.len() {
             return Err("a group has other figures than the others");

@@ -3,6 +3,7 @@
 //! Keys are stored one after another in one buffer, and found by a hash with a random key, so that
 //! collisions cannot be crafted. Groups are in the order in which they first appeared.
 
+use std::cmp::Reverse;
 use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
@@ -65,6 +66,8 @@ pub(crate) struct GroupTable {
     pub(crate) columns: Columns,
     /// The type of the values of each aggregate that compares, once known.
     pub(crate) kinds: Vec<Option<Kind>>,
+    /// For each key, and then for each aggregate, true if its query has selected anything.
+    pub(crate) matched: Vec<bool>,
     /// Memory of all groups, in bytes. It depends on the records, not on their order.
     bytes: usize,
     /// The number of records.
@@ -110,6 +113,7 @@ impl GroupTable {
             hasher: RandomState::default(),
             columns: Columns::new(kinds),
             kinds: vec![None; kinds.len()],
+            matched: vec![false; width + kinds.len()],
             bytes: 0,
             total: 0,
             floor: 0,
@@ -275,6 +279,9 @@ impl GroupTable {
         for (kind, later) in self.kinds.iter_mut().zip(later.kinds) {
             *kind = kind.or(later);
         }
+        for (matched, later) in self.matched.iter_mut().zip(later.matched) {
+            *matched |= later;
+        }
         if let (Some(seen), Some(later)) = (&mut self.seen, later.seen) {
             seen.merge(later);
         }
@@ -304,19 +311,19 @@ impl GroupTable {
         if !approximate || self.entries.len() <= groups && self.bytes <= bytes {
             return;
         }
-        let mut rows: Vec<(u64, usize)> =
-            (0..self.len()).map(|row| (self.entries[row].counts.count, self.charge(row))).collect();
-        // Groups with equal counts are kept or removed together, so only their counts matter.
-        rows.sort_unstable_by(|left, right| right.cmp(left));
-        let mut kept = 0;
-        let fits = |&(number, &(_, charge)): &(usize, &(u64, usize))| {
-            kept += charge;
-            number < groups.div_ceil(divisor) && kept <= bytes / divisor
-        };
-        let most = rows.iter().enumerate().take_while(fits).count();
-        let Some(&(floor, _)) = rows.get(most) else { return };
-        self.floor = floor;
-        let kept: Vec<bool> = self.entries.iter().map(|entry| entry.counts.count > floor).collect();
+        let mut rows: Vec<(Reverse<u64>, usize)> =
+            (0..self.len()).map(|row| (Reverse(self.entries[row].counts.count), row)).collect();
+        // Of groups with equal counts, those that appeared first are kept.
+        rows.sort_unstable();
+        let (mut kept, mut kept_bytes) = (vec![false; rows.len()], 0);
+        for (number, &(Reverse(count), row)) in rows.iter().enumerate() {
+            kept_bytes += self.charge(row);
+            if number >= groups.div_ceil(divisor) || kept_bytes > bytes / divisor {
+                self.floor = count;
+                break;
+            }
+            kept[row] = true;
+        }
         self.retain(&kept);
     }
 

@@ -46,6 +46,24 @@ impl Query {
         self.segments.is_singular()
     }
 
+    /// Returns the name in the last segment that has a single selector, which is a name: `price` for
+    /// `$.items[*].price`, and `tags` for `$.tags[*]`.
+    ///
+    /// ```
+    /// use trommel_query::Query;
+    ///
+    /// for (query, name) in [("$.a['b c'][0]", Some("b c")), ("$[*]", None), ("$['a','b']", None)] {
+    ///     assert_eq!(query.parse::<Query>()?.last_name(), name);
+    /// }
+    /// # Ok::<(), trommel_query::ParseError>(())
+    /// ```
+    pub fn last_name(&self) -> Option<&str> {
+        self.segments.0.iter().rev().find_map(|segment| match segment.selectors.as_slice() {
+            [Selector::Name(name)] => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
     /// Appends a child segment with one selector.
     #[must_use]
     pub fn with_child(mut self, selector: Selector) -> Self {

@@ -4,6 +4,7 @@ mod buffers;
 mod common;
 mod count;
 mod extract;
+mod group;
 mod list;
 mod program;
 mod put;
@@ -24,6 +25,7 @@ pub(crate) use buffers::{BufferOperation, BuffersArgs, Session};
 pub(crate) use common::{Arguments, BadRecords, Engine, Files, NamedQuery, RecordFilters, Source, output_id};
 pub(crate) use count::CountArgs;
 pub(crate) use extract::{ExtractArgs, ValueOrder};
+pub(crate) use group::{FigureArgs, GroupArgs};
 pub(crate) use list::ListArgs;
 pub(crate) use program::{Appearance, When, command};
 pub(crate) use put::PutArgs;
@@ -62,6 +64,7 @@ Examples:
   trommel stats data.json                      # describe the data
   trommel extract data.json '$.users[*].name'  # print matching values
   trommel count log.jsonl.gz '$' --where '@.level == \"error\"'
+  trommel group log.jsonl '$.level' --sum '$.ms'
   trommel sample data.json '$.users' -n 5      # draw five users at random
   trommel put page.json --tool web.fetch       # store it; query output:ID later
 
@@ -79,6 +82,8 @@ pub(crate) enum Command {
     Extract(ExtractArgs),
     /// Count matches, or the elements and members of matches
     Count(CountArgs),
+    /// Group records by values, with counts, sums, means, and extremes
+    Group(GroupArgs),
     /// Draw a sample: random, first, last, systematic, or stratified
     Sample(SampleArgs),
     /// Describe size, structure, types, arrays, and objects

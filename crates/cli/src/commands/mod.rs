@@ -5,6 +5,7 @@ mod call;
 mod check;
 mod count;
 mod extract;
+mod group;
 mod list;
 mod manual;
 mod put;
@@ -26,6 +27,7 @@ pub(crate) fn run(cli: &Cli, screen: &Screen) -> Result<(), Failure> {
     match &cli.command {
         Command::Extract(args) => extract::run(args, screen),
         Command::Count(args) => count::run(args, screen),
+        Command::Group(args) => group::run(args, screen),
         Command::Sample(args) => sample::run(args, screen),
         Command::Stats(args) => stats::run(args, screen),
         Command::Schema(args) => schema::run(args, screen),

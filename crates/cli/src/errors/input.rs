@@ -7,14 +7,15 @@ use annotate_snippets::{AnnotationKind, Group, Level, Message, Renderer, Snippet
 use trommel::reader::{ErrorKind, Kind, Limit, LineColumn, Syntax};
 use trommel::{Error, NotCountable, reader};
 
+use super::group;
 use crate::output::escape;
 use crate::output::size::binary;
 
 /// The maximum number of characters of a file name.
-const NAME: usize = 200;
+pub(super) const NAME: usize = 200;
 
 /// The maximum number of characters of a message, which may contain a query and a path.
-const SENTENCE: usize = 600;
+pub(super) const SENTENCE: usize = 600;
 
 /// An error of a run over a file.
 #[derive(Debug)]
@@ -40,6 +41,7 @@ impl EngineError {
                 renderer.render(&[title.element(Level::HELP.message(open_help(cause.kind())))])
             }
             Error::NotCountable(what) => render_not_countable(what, &file, renderer),
+            Error::Group { error, record } => group::render(error, *record, &file, renderer),
             other => {
                 let message = format!("{file}: {}", escape::short(&other.to_string(), SENTENCE));
                 let title = Level::ERROR.primary_title(message).id(code(other));

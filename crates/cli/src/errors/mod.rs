@@ -2,6 +2,7 @@
 
 mod advice;
 pub(crate) mod buffers;
+mod group;
 mod input;
 pub(crate) mod list;
 mod operation;

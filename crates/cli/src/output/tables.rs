@@ -1,10 +1,12 @@
 //! Tables for terminals.
 
+mod groups;
 pub(crate) mod sessions;
 mod stats;
 mod stored;
 mod values;
 
+pub(crate) use groups::groups;
 pub(crate) use stats::{Section, StatsView, stats};
 pub(crate) use stored::{buffers, outputs, rebuilt, swept, verified};
 
@@ -23,7 +25,7 @@ const MIN_WIDTH: u16 = 60;
 pub(super) struct Grid {
     table: Table,
     /// True for columns of numbers.
-    right: &'static [bool],
+    right: Vec<bool>,
     out: Stream,
 }
 
@@ -32,7 +34,7 @@ const UNBROKEN: [&str; 3] = ["id", "session", "changed"];
 
 impl Grid {
     /// Creates a table with column names. IDs, times, and numbers are never broken across lines.
-    fn new(names: &[&str], right: &'static [bool], out: Stream) -> Self {
+    fn new(names: &[&str], right: &[bool], out: Stream) -> Self {
         let mut grid = Self::unnamed(right, out);
         let cells = names.iter().enumerate();
         let cells: Vec<Cell> =
@@ -48,13 +50,13 @@ impl Grid {
     }
 
     /// Creates a table without column names.
-    fn unnamed(right: &'static [bool], out: Stream) -> Self {
+    fn unnamed(right: &[bool], out: Stream) -> Self {
         let mut table = Table::new();
         table.load_style(NOTHING);
         if let Some(width) = width(out) {
             table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
         }
-        Self { table, right, out }
+        Self { table, right: right.to_vec(), out }
     }
 
     fn side(&self, column: usize) -> CellAlignment {

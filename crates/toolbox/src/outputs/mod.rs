@@ -10,6 +10,7 @@
 //! | `source`, `item` | an open output, and values read from it in a form that fits a page |
 //! | `page`, `cursor`, `mark` | paging, the cursors that continue an answer, and marks for values too large for a page |
 //! | `cache` | results of earlier calls |
+//! | `groups` | groups of records as JSON |
 //! | `filters`, `hints` | filters on records, and hints for empty answers |
 //! | `failures` | error messages |
 
@@ -21,6 +22,7 @@ mod describe;
 mod extract;
 mod failures;
 mod filters;
+mod groups;
 mod hints;
 mod item;
 mod job;
@@ -43,6 +45,7 @@ use shared::Shared;
 pub use crate::text::size;
 pub use extract::{Document, Shape};
 pub use filters::{elements_query, is_document_dropped};
+pub use groups::GroupsText;
 pub use item::{Item, Rendering, kind_of};
 pub use list::ListedOutput;
 pub use mark::TruncationMark;
