@@ -150,9 +150,6 @@ impl Groups {
     /// # Errors
     /// If the groups belong to other requests, their values do not compare, or a limit is exceeded.
     pub fn merge(&mut self, later: Self) -> Result<(), GroupError> {
-        if !self.table.is_like(&later.table) {
-            return Err(GroupError::Different);
-        }
         self.table.merge(later.table)?;
         self.table.shrink(1);
         Ok(())

@@ -31,7 +31,8 @@ pub enum GroupError {
         /// The maximum number of bytes.
         limit: usize,
     },
-    /// Groups that cannot be merged: they belong to other requests.
+    /// Groups that cannot be merged: they belong to different requests, or an extreme would compare
+    /// numbers with strings.
     Different,
 }
 
@@ -100,7 +101,9 @@ impl fmt::Display for GroupError {
             Self::Bytes { limit } => {
                 write!(f, "the groups take more than {limit} bytes; raise the limit, or group approximately")
             }
-            Self::Different => f.write_str("the groups belong to different requests"),
+            Self::Different => f.write_str(
+                "the groups cannot be merged: a minimum or maximum would compare numbers with strings",
+            ),
         }
     }
 }

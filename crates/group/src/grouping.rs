@@ -19,6 +19,7 @@ const BLOCK_BYTES: u64 = 1 << 20;
 /// The caller adds the nodes of each record, in any order, and then ends the record. Parts of an
 /// input can be grouped on their own and merged in the order of the input: the groups are then
 /// those of one pass, in the same order.
+#[derive(Clone, Debug)]
 pub struct Grouping {
     group: Arc<Group>,
     record: RecordBuffer,
@@ -27,6 +28,8 @@ pub struct Grouping {
     earlier: Vec<GroupTable>,
     /// True for a part of an input.
     is_part: bool,
+    /// The number of blocks of the inputs before this one.
+    earlier_blocks: u64,
 }
 
 impl Grouping {
@@ -46,7 +49,13 @@ impl Grouping {
     fn with_limits(group: &Group, last: bool, limits: TableLimits, is_part: bool) -> Self {
         let table = GroupTable::new(group.keys.len(), &group.kinds(), limits);
         let record = RecordBuffer::new(group, last);
-        Self { group: Arc::new(group.clone()), record, table, earlier: Vec::new(), is_part }
+        let (group, earlier) = (Arc::new(group.clone()), Vec::new());
+        Self { group, record, table, earlier, is_part, earlier_blocks: 0 }
+    }
+
+    /// Begins another input, whose offsets count from 0 again. It follows the inputs before it.
+    pub fn begin_document(&mut self) {
+        self.earlier_blocks = self.table.block + 1;
     }
 
     /// Adds a node of the query of a key to the record.
@@ -103,7 +112,7 @@ impl Grouping {
 
     fn begin_block(&mut self, block: u64) {
         // Records that contain others end after them, but blocks never go back.
-        let block = block.max(self.table.block);
+        let block = (self.earlier_blocks + block).max(self.table.block);
         if !self.is_part {
             self.table.begin_block(block);
         } else if block != self.table.block {
@@ -127,7 +136,8 @@ impl Grouping {
     /// Merges the groups of the part that follows.
     ///
     /// # Errors
-    /// If a limit is exceeded. Never, if the part was [admitted](Self::admits).
+    /// If a limit is exceeded, or values do not compare. Never, if the part was
+    /// [admitted](Self::admits).
     pub fn merge(&mut self, later: Self) -> Result<(), GroupError> {
         for table in later.earlier.into_iter().chain([later.table]) {
             if table.len() > 0 {

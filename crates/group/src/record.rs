@@ -19,6 +19,7 @@ const MAX_PENDING: usize = 1024;
 const MAX_PENDING_BYTES: usize = 64 << 10;
 
 /// The key and the values of the current record. Its memory is reused for the next one.
+#[derive(Clone, Debug)]
 pub(crate) struct RecordBuffer {
     parts: Vec<KeyPart>,
     /// The identities of the parts, each followed by [`END`].
@@ -41,6 +42,7 @@ pub(crate) struct RecordBuffer {
 }
 
 /// A node of the query of a key.
+#[derive(Clone, Debug)]
 struct KeyPart {
     key: usize,
     identity: Range<usize>,
@@ -49,6 +51,7 @@ struct KeyPart {
 }
 
 /// A value that waits for the end of the record.
+#[derive(Clone, Debug)]
 pub(crate) struct PendingValue {
     pub(crate) aggregate: usize,
     pub(crate) times: u64,

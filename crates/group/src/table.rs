@@ -262,6 +262,9 @@ impl GroupTable {
 
     /// Merges the groups of later records.
     pub(crate) fn merge(&mut self, mut later: Self) -> Result<(), GroupError> {
+        if !self.is_like(&later) {
+            return Err(GroupError::Different);
+        }
         let mut is_later = vec![later.floor == 0; self.entries.len()];
         for later_row in 0..later.len() {
             let Row { key, counts } = later.row(later_row);

@@ -46,7 +46,7 @@ impl Query {
         self.segments.is_singular()
     }
 
-    /// Returns the name in the last segment that has a single selector, which is a name: `price` for
+    /// Returns the name in the last segment whose only selector is a name: `price` for
     /// `$.items[*].price`, and `tags` for `$.tags[*]`.
     ///
     /// ```

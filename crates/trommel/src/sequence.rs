@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use trommel_group::Grouping;
 #[cfg(feature = "parallel")]
 use trommel_reader::Framing;
 
@@ -92,6 +93,7 @@ impl Sequence {
         }
         let part = self.analysis.options.part;
         state.descriptions.iter_mut().for_each(|description| description.set_part(part));
+        state.groupings.iter_mut().for_each(Grouping::begin_document);
         let Ran { mut state, coverage, facts } = self.run_records(document, state, sink)?;
         state.drawings.iter_mut().try_for_each(|drawing| drawing.detach(document.view()))?;
         self.state = Some(state);
@@ -100,15 +102,18 @@ impl Sequence {
     }
 
     /// Runs over the next document with a state of its own, and returns its report. The answers of
-    /// the whole sequence include it. Takes counts and statistics only.
+    /// the whole sequence include it. Takes counts, statistics, and groups only.
     ///
     /// # Errors
     /// Those of [`run`](Self::run). An extraction or a sample is an error.
     #[cfg(feature = "parallel")]
     pub fn run_apart(&mut self, document: &mut Document, sink: &mut dyn Sink) -> Result<Report, Error> {
-        let divides = |measure: &Measure| matches!(measure, Measure::Count(_) | Measure::Stats(_));
+        let divides =
+            |measure: &Measure| matches!(measure, Measure::Count(_) | Measure::Stats(_) | Measure::Group(_));
         if !self.analysis.measures.iter().all(divides) {
-            return Err(Error::Sequence("only counts and statistics have a report for each document"));
+            return Err(Error::Sequence(
+                "only counts, statistics, and groups have a report for each document",
+            ));
         }
         let state = RunState::new(&self.analysis.measures, &self.analysis.options);
         let Ran { state, coverage, facts } = self.run_records(document, state, sink)?;
@@ -116,6 +121,7 @@ impl Sequence {
         let characters = facts.characters;
         let report = self.analysis.report(state.copy_of_figures(), coverage, facts, document)?;
         let whole = self.state.as_mut().ok_or(Error::Sequence("the sequence has ended with an error"))?;
+        whole.groupings.iter_mut().for_each(Grouping::begin_document);
         whole.merge(state)?;
         self.add(coverage, characters);
         Ok(report)

@@ -355,7 +355,7 @@ impl RunState {
         drawings.try_for_each(|(drawing, candidates)| drawing.merge_part(candidates))
     }
 
-    /// Returns a state with the same counts and statistics, without values and samples.
+    /// Returns a state with the same counts, statistics, and groups, without values and samples.
     #[cfg(feature = "parallel")]
     pub(crate) fn copy_of_figures(&self) -> Self {
         Self {
@@ -366,6 +366,7 @@ impl RunState {
             candidates: Vec::new(),
             sample_measures: Vec::new(),
             descriptions: self.descriptions.clone(),
+            groupings: self.groupings.clone(),
         }
     }
 

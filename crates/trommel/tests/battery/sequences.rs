@@ -1,5 +1,6 @@
 //! Several documents as one sequence of records.
 
+use trommel::groups::{AggregateKind, Group, GroupError};
 use trommel::path::Query;
 use trommel::reader::Framing;
 use trommel::sampler::Seed;
@@ -42,6 +43,12 @@ fn measures() -> Analysis {
         .sample(sample(Strategy::Last))
         .sample(sample(Strategy::Stratified(query("$.a"))))
         .sample(sample(Strategy::Systematic(std::num::NonZeroU64::new(3))))
+        .group(groups())
+}
+
+fn groups() -> Group {
+    let group = Group::new().by("a", query("$.a")).by("b", query("$..b"));
+    group.aggregate(AggregateKind::Distinct, "all", query("$..*"))
 }
 
 fn answers(report: &Report) -> Vec<String> {
@@ -171,7 +178,7 @@ fn documents_have_reports_of_their_own() {
         let (all, parts) = documents(&mut random, seed);
         let mut rich = Stats::new();
         (rich.schema, rich.values) = (true, true);
-        let analysis = Analysis::new().count(query("$..a")).ask(Measure::Stats(rich));
+        let analysis = Analysis::new().count(query("$..a")).ask(Measure::Stats(rich)).group(groups());
         let whole = analysis.run(&mut Document::from_bytes(all).framing(Framing::Lines)).unwrap();
         let mut sequence = analysis.sequence().unwrap();
         for part in &parts {
@@ -213,5 +220,36 @@ fn skipped_records_are_counted_over_the_whole_sequence() {
             "{at_most}: {error}"
         );
         assert_eq!(number, documents, "{at_most}");
+    }
+}
+
+/// Groups of several documents have one limit, and one type of compared values.
+#[test]
+fn groups_cover_the_whole_sequence() {
+    let group = |max| Group::new().by("a", query("$.a")).max_groups(max);
+    let group = |max| group(max).aggregate(AggregateKind::Max, "m", query("$.m"));
+    let run = |group: Group, texts: &[&str], apart: bool| -> Result<Report, Error> {
+        let analysis = Analysis::new().group(group);
+        let mut sequence = analysis.sequence()?;
+        for text in texts {
+            let document = &mut Document::from_bytes(*text);
+            if apart {
+                sequence.run_apart(document, &mut |_: &Match<'_>| Ok(()))?;
+            } else {
+                sequence.run(document)?;
+            }
+        }
+        sequence.finish()
+    };
+    let texts = ["{\"a\":1}\n{\"a\":2,\"m\":1}", "{\"a\":1.0}\n{\"a\":3}"];
+    for apart in [false, true] {
+        assert!(run(group(3), &texts, apart).is_ok());
+        let error = run(group(2), &texts, apart).unwrap_err();
+        assert!(matches!(error, Error::Group { error: GroupError::Groups { limit: 2 }, .. }), "{error}");
+        let error = run(group(9), &[texts[0], "{\"m\":\"x\"}"], apart).unwrap_err();
+        assert!(matches!(error, Error::Group { .. }), "{error}");
+        let approximate = run(group(2).approximate(true), &texts, apart).unwrap();
+        let again = run(group(2).approximate(true), &texts, apart).unwrap();
+        assert_eq!(answers(&approximate), answers(&again));
     }
 }
