@@ -90,6 +90,11 @@ impl Groups {
         self.table.len()
     }
 
+    /// The memory that the groups take, in bytes, as compared with [`Group::max_bytes`].
+    pub const fn bytes(&self) -> usize {
+        self.table.bytes
+    }
+
     /// True if there are no listed groups.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

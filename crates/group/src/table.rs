@@ -69,7 +69,7 @@ pub(crate) struct GroupTable {
     /// For each key, and then for each aggregate, true if its query has selected anything.
     pub(crate) matched: Vec<bool>,
     /// Memory of all groups, in bytes. It depends on the records, not on their order.
-    bytes: usize,
+    pub(crate) bytes: usize,
     /// The number of records.
     pub(crate) total: u64,
     /// The maximum number of records of a group that is not in the table.

@@ -10,7 +10,7 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | [`outputs::register`] | registers the six tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample`, and `read` |
+//! | [`outputs::register`] | registers the tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample`, `read`, and `aggregate` |
 //! | [`outputs::ValuePage`] | a page of one value, from a stored output or a file |
 //! | [`outputs::Document`] | writes the document of extracted values, of any length |
 //! | [`outputs::TruncationMark`] | replaces a value that is too large for a page |
@@ -74,7 +74,7 @@
 //! - **Coverage** is in the metadata of each result: the bytes read and their total, the kind of
 //!   validation, whether all figures are exact, whether the whole output was read, and the
 //!   duration. The metadata also has the `seed` of a random sample, if the call had none.
-//! - **`where`** (in `extract`, `count`, `sample`, and `stats`) keeps the records for which all of
+//! - **`where`** (in `extract`, `count`, `sample`, `stats`, and `aggregate`) keeps the records for which all of
 //!   its filters hold. Both `@` and `$` are the record. Cursors and cache entries are bound to the
 //!   filters. A single document is kept or dropped whole; if it is dropped, `warning` has the path
 //!   that filters the elements of its longest array.

@@ -10,9 +10,10 @@ use crate::common::{Home, wait};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-const TOOLS: [&str; 8] = [
+const TOOLS: [&str; 9] = [
     "buffer_ops",
     "session",
+    "tool_outputs.aggregate",
     "tool_outputs.count",
     "tool_outputs.extract",
     "tool_outputs.list",
@@ -28,14 +29,14 @@ fn tools_are_shown_and_exported() {
     let names: Vec<&Value> = all.as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
     assert_eq!(names, TOOLS);
     let one = home.line("tools tool_outputs.count").json();
-    assert_eq!((&one["name"], &one["parameters"][0]["name"]), (&json!(TOOLS[2]), &json!("id")));
+    assert_eq!((&one["name"], &one["parameters"][0]["name"]), (&json!(TOOLS[3]), &json!("id")));
     assert_eq!(home.line("tools tool_outputs_count").json(), one, "by the name it is exported under");
     let plain = home.line("tools tool_outputs.count --plain").ok();
     assert!(plain.starts_with("Tool: tool_outputs.count\n") && !plain.contains('│'), "{plain}");
     assert!(home.line("tools --plain").ok().contains("tool_outputs.sample"));
     assert!(home.line("history --plain").ok().contains("Total Executions: 0"));
     let state = home.line("tools --state").json();
-    assert_eq!((&state["total"], &state["names"]), (&json!(8), &json!(TOOLS)));
+    assert_eq!((&state["total"], &state["names"]), (&json!(9), &json!(TOOLS)));
 
     for (provider, place) in [
         ("openai", "/function/name"),
@@ -55,7 +56,7 @@ fn tools_are_shown_and_exported() {
             described.iter().map(|tool| tool.pointer(place).unwrap().as_str().unwrap()).collect();
         assert_eq!(names, TOOLS.map(|name| name.replace('.', "_")), "{provider}");
         let one = home.run(["tools", "tool_outputs.list", "--schema", provider]);
-        assert_eq!(serde_json::from_str::<Value>(&one.out).unwrap(), described[4], "{provider}");
+        assert_eq!(serde_json::from_str::<Value>(&one.out).unwrap(), described[5], "{provider}");
         assert_eq!(home.run(["tools", "--schema", provider]), run, "the same bytes each time");
         let report = home.run(["tools", "--schema", provider, "--report"]).json();
         let report = report.as_array().unwrap();

@@ -4,6 +4,7 @@
 //! has a `code` that never changes. Messages contain nothing of a payload except member names in
 //! paths. Text from outside is shortened and escaped.
 
+use trommel::groups::GroupError;
 use trommel::path::ParseError;
 use trommel::reader::{self, ErrorKind, Limit};
 use trommel::{Error, NotCountable};
@@ -143,6 +144,7 @@ impl Action<'_> {
             Error::Sample(error) => {
                 self.refuse("sample", format!("{error}; use a `strata_path` that makes fewer groups"))
             }
+            Error::Group { error, record } => self.group(error, *record),
             Error::Query(error) => self.refuse(error.kind().code(), error.to_string()),
             other => self.fail("failed", format!("{other}; try again")),
         }
@@ -161,6 +163,32 @@ impl Action<'_> {
             kind.name()
         );
         self.refuse("not_countable", why).with("location", location).with("count_type", *instead)
+    }
+
+    /// Converts an error of grouping.
+    fn group(self, error: &GroupError, record: Option<u64>) -> Failure {
+        let position = record.map_or_else(String::new, |record| format!(" (record {record})"));
+        match error {
+            GroupError::Groups { limit } => {
+                let next = "use paths with fewer distinct values, or keep fewer records with `where`";
+                self.refuse("group_limit", format!("there are more than {limit} groups; {next}"))
+            }
+            GroupError::Bytes { limit } => {
+                let next = "use paths with fewer distinct values, fewer figures, or `where`";
+                self.refuse("group_limit", format!("the groups take more than {limit} bytes; {next}"))
+            }
+            GroupError::Unusable(value) => {
+                let next = "leave out such records with `where`, or use another path";
+                let why = excerpt(&value.to_string(), 2 * MAX_QUERY_CHARS);
+                let failure = self.refuse("unusable_value", format!("{why}{position}; {next}"));
+                failure
+                    .with("location", excerpt(&value.location, MAX_QUERY_CHARS))
+                    .with("offset", value.offset)
+            }
+            other => {
+                self.refuse("limit", format!("{}{position}", excerpt(&other.to_string(), MAX_QUERY_CHARS)))
+            }
+        }
     }
 
     /// Converts an error of the reader.

@@ -3,7 +3,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `list`, `stats`, `extract`, `count`, `sample`, `read` | the tools, each with its arguments and its description |
+//! | `list`, `stats`, `extract`, `count`, `sample`, `read`, `aggregate` | the tools, each with its arguments and its description |
 //! | `shared` | state that the tools share: the store, caches, the subject of a call |
 //! | `arguments`, `describe` | arguments and descriptions that several tools have in common |
 //! | `job` | a running call: cancellation, progress, the coverage of its answer |
@@ -14,6 +14,7 @@
 //! | `filters`, `hints` | filters on records, and hints for empty answers |
 //! | `failures` | error messages |
 
+mod aggregate;
 mod arguments;
 mod cache;
 mod count;
@@ -52,7 +53,8 @@ pub use mark::TruncationMark;
 pub use page::PageTooSmall;
 pub use read::{Character, Child, Content, Head, Position, ValuePage};
 
-/// Registers the six tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample`, and `read`.
+/// Registers the tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample`, `read`, and
+/// `aggregate`.
 ///
 /// The tools share their caches of lengths, shapes, and compiled queries. The caches take at most
 /// about 30 MiB.
@@ -66,5 +68,6 @@ pub fn register(registry: &Registry, store: &Arc<Store>) -> Result<(), RegistryE
     registry.register(extract::Extract::new(&shared))?;
     registry.register(count::Count::new(&shared))?;
     registry.register(sample::Sample::new(&shared))?;
-    registry.register(read::Read::new(&shared))
+    registry.register(read::Read::new(&shared))?;
+    registry.register(aggregate::Aggregate::new(&shared))
 }

@@ -1,6 +1,7 @@
 //! Tests of the tools through an executor and a store, as hosts use them.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod aggregates;
 mod bounds;
 mod buffers;
 mod counts;

@@ -17,21 +17,23 @@ fn r28_every_provider_accepts_them() {
     for dialect in Dialect::ALL {
         let export = dialect.export(&tools.iter().collect::<Vec<_>>());
         assert_eq!(faults(&export), Vec::<String>::new(), "{dialect}");
-        assert_eq!(export.tools.len(), 6, "{dialect}");
+        assert_eq!(export.tools.len(), 7, "{dialect}");
         assert!(export.excesses().is_empty(), "{dialect}: {:?}", export.excesses());
         assert!(!export.dropped.iter().any(|one| one.fate == Fate::Refused), "{dialect}");
     }
 }
 
-/// All but one tool have strict schemas: a default value of any type has no strict schema.
+/// A default value of any type has no strict schema. Anthropic also limits the number of optional
+/// arguments of all strict tools together, so the last tool is not strict.
 #[test]
-fn strict_dialects_work_for_all_but_one() {
+fn strict_dialects_work_for_most_tools() {
     let tools = tools();
-    for dialect in [Dialect::OpenAiStrict, Dialect::AnthropicStrict] {
+    let all =
+        ["aggregate", "count", "list", "read", "sample", "stats"].map(|name| format!("tool_outputs_{name}"));
+    for (dialect, rest) in [(Dialect::OpenAiStrict, &all[..]), (Dialect::AnthropicStrict, &all[..5])] {
         let export = dialect.export(&tools.iter().collect::<Vec<_>>());
         let strict = export.tools.iter().filter(|tool| body(tool)["strict"] == true);
         let strict: Vec<&str> = strict.map(|tool| body(tool)["name"].as_str().unwrap()).collect();
-        let rest = ["count", "list", "read", "sample", "stats"].map(|name| format!("tool_outputs_{name}"));
         assert_eq!(strict, rest, "{dialect}");
         let told: Vec<String> = export
             .dropped
@@ -40,6 +42,7 @@ fn strict_dialects_work_for_all_but_one() {
             .map(ToString::to_string)
             .collect();
         let expected = "tool_outputs.extract: `strict` at /properties/default_value does not apply";
-        assert!(matches!(told.as_slice(), [one] if one.starts_with(expected)), "{dialect}: {told:?}");
+        assert!(told.iter().any(|one| one.starts_with(expected)), "{dialect}: {told:?}");
+        assert_eq!(told.len(), tools.len() - rest.len(), "{dialect}: {told:?}");
     }
 }

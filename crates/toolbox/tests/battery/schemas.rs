@@ -310,8 +310,8 @@ fn remaining_metadata_is_as_specified() {
     let bench = Bench::new();
     let tools = bench.executor.registry().tools();
     let names: Vec<&str> = tools.iter().map(|tool| tool.metadata().name.as_str()).collect();
-    let expected =
-        ["count", "extract", "list", "read", "sample", "stats"].map(|name| format!("tool_outputs.{name}"));
+    let expected = ["aggregate", "count", "extract", "list", "read", "sample", "stats"]
+        .map(|name| format!("tool_outputs.{name}"));
     assert_eq!(names, expected);
     for tool in &tools {
         let metadata = tool.metadata();
