@@ -2,30 +2,31 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 
-use super::{BadRecords, Engine, NamedQuery, RecordFilters, Source, values};
+use super::{Arguments, BadRecords, Engine, NamedQuery, RecordFilters, Source, values};
 
-#[derive(Debug, Args)]
-#[command(after_help = "\
+const EXAMPLES: &str = "\
 Examples:
   trommel group log.jsonl '$.level'
   trommel group log.jsonl '$.service' '$.level' --sum '$.ms' --max '$.ms' --top 10
   trommel group log.jsonl day='$.date' --mean ms='$.timing.ms' --sort mean:ms
-  trommel group log.jsonl '$.url' --top 20 --approximate
+  trommel group log.jsonl '$.url' --top 20 --approximate";
 
-Records with equal values are a group: 1 equals 1.0, and objects are equal in any order. A key that a
-record does not have is different from null. Several matches in one record form one array key.
+const RULES: &str = "\
+The values of all queries form the key of a record, and records with equal keys are a group.
+1 equals 1.0, and a missing value differs from null. Several matches in one record form one array.
+Names are those in NAME=QUERY, or the last name in the query, or else the query itself.
 
 Figures cover every match of their query and leave out nulls. Sums and means take numbers only; a
-minimum or maximum takes only numbers, or only strings. Other values are errors.")]
+minimum or maximum takes only numbers, or only strings. Other values are errors.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{RULES}"))]
 pub(crate) struct GroupArgs {
     #[command(flatten)]
-    pub(crate) source: Source,
+    pub(crate) arguments: Arguments,
 
-    /// JSONPath queries whose values form the key, optionally named
-    ///
-    /// Without NAME=, the name is the last name in the query, or else the query itself.
-    #[arg(required = true, value_name = "[NAME=]QUERY", value_parser = values::named_query)]
-    pub(crate) keys: Vec<NamedQuery>,
+    #[command(flatten)]
+    pub(crate) source: Source,
 
     #[command(flatten)]
     pub(crate) figures: FigureArgs,
@@ -61,12 +62,16 @@ pub(crate) struct GroupArgs {
     #[arg(long, help_heading = "Limits")]
     pub(crate) approximate: bool,
 
+    /// Add the groups of each file
+    #[arg(long)]
+    pub(crate) by_file: bool,
+
     /// Print one JSON document, as in a pipe
     #[arg(long)]
     pub(crate) json: bool,
 
     /// Exit with status 1 if no query of a key matches
-    #[arg(long)]
+    #[arg(short = 'e', long)]
     pub(crate) exit_status: bool,
 
     #[command(flatten)]

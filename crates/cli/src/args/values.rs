@@ -11,12 +11,23 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 use trommel::reader::{Config, Cursor, compact};
 
-use super::output_id;
+use super::{NamedQuery, output_id};
 
 /// Parses a size in bytes: a number, or a number with a unit such as `MB` (1000s) or `MiB` (1024s).
 pub(super) fn size(text: &str) -> Result<u64, String> {
     let size = text.parse::<ByteSize>().ok();
     size.map(|size| size.as_u64()).ok_or_else(|| "expected a size, such as 1000000, 500MB, or 2GiB".into())
+}
+
+/// Parses a query with an optional name.
+#[expect(clippy::unnecessary_wraps, reason = "the command parses the query")]
+pub(super) fn named_query(text: &str) -> Result<NamedQuery, String> {
+    // A name may contain `=`, so the first `=$` separates name and query.
+    let named = text.split_once("=$").filter(|(name, _)| !name.is_empty() && !text.starts_with('$'));
+    Ok(match named {
+        Some((name, query)) => NamedQuery { name: Some(name.into()), query: format!("${query}") },
+        None => NamedQuery { name: None, query: text.into() },
+    })
 }
 
 /// Parses a positive integer.

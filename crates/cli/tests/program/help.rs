@@ -2,9 +2,10 @@
 
 use crate::common::{Folder, line, run, snapshot};
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "extract",
     "count",
+    "group",
     "sample",
     "stats",
     "schema",

@@ -20,6 +20,7 @@ mod exits;
 mod extract;
 mod files;
 mod filters;
+mod group;
 mod help;
 mod hints;
 mod input;

@@ -64,6 +64,9 @@ fn answers_are_tables_on_a_terminal() {
     for line in [
         "count users.json users=$.users[*] $..tags[*]",
         "count users.json $.meta",
+        "group log.jsonl $.level --sum $.ms --mean $.ms --min $.ms",
+        "group log.jsonl $.tags $.id --top 2",
+        "group log.jsonl $.id --max-groups 2 --approximate --json",
         "stats users.json",
         "stats log.jsonl --values",
         "stats users.json $.users $.meta --max-depth 3",
@@ -128,6 +131,8 @@ fn r26_terminals_are_safe() {
         "stats hostile.json $.* $..*",
         "schema hostile.json",
         "schema hostile.json --json",
+        "group hostile.json $ --distinct $..*",
+        "group hostile.json $ $.* --json",
         "count hostile.json $.*",
     ] {
         let text = shown_plainly(trommel(words(line)));

@@ -2,8 +2,8 @@ use trommel::groups::{AggregateValue, Approximation, Group, GroupRow, Groups};
 use trommel_base::text::clip;
 
 use super::Grid;
-use crate::output::Stream;
 use crate::output::size::grouped;
+use crate::output::{Stream, escape};
 
 /// The maximum number of characters of a value.
 const MAX_CHARS: usize = 60;
@@ -13,6 +13,7 @@ pub(crate) fn groups(group: &Group, groups: &Groups, rows: &[GroupRow<'_>], out:
     let figures = group.aggregates.iter().map(|figure| format!("{} {}", figure.kind.name(), figure.name));
     let names: Vec<String> =
         group.keys.iter().map(|key| key.name.clone()).chain(["count".into()]).chain(figures).collect();
+    let names: Vec<String> = names.iter().map(|name| escape::short(name, MAX_CHARS)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let right: Vec<bool> = (0..names.len()).map(|column| column >= group.keys.len()).collect();
     let mut grid = Grid::new(&names, &right, out);
@@ -52,15 +53,64 @@ fn shown(value: &[u8]) -> String {
     clip(&plain.unwrap_or_else(|| text.into_owned()), MAX_CHARS).into_owned()
 }
 
+/// A number for reading: an integer in groups of three digits, others with six significant digits.
+fn number(lexeme: &str) -> String {
+    if let Ok(integer) = lexeme.parse::<i64>() {
+        let sign = if integer < 0 { "-" } else { "" };
+        return format!("{sign}{}", grouped(integer.unsigned_abs()));
+    }
+    let double: f64 = lexeme.parse().unwrap_or(f64::NAN);
+    // The notation with an exponent rounds to a number of digits, and the shortest one drops zeros.
+    let rounded = format!("{double:.5e}").parse::<f64>().unwrap_or(double);
+    let plain = 1e-4..1e15;
+    if plain.contains(&rounded.abs()) { rounded.to_string() } else { format!("{rounded:e}") }
+}
+
 fn figure_text(value: &AggregateValue<'_>) -> String {
     match value {
-        AggregateValue::Sum(sum) => sum.as_str().to_owned(),
-        AggregateValue::Mean(mean) => mean.to_string(),
+        AggregateValue::Sum(sum) => number(sum.as_str()),
+        AggregateValue::Mean(mean) => number(&mean.to_string()),
         AggregateValue::Extreme(value) => shown(value),
         AggregateValue::Distinct(distinct) => {
             let about = if distinct.approximate { "~" } else { "" };
             format!("{about}{}", grouped(distinct.count))
         }
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_rounded_for_reading() {
+        for (lexeme, text) in [
+            ("0", "0"),
+            ("-1234567", "-1,234,567"),
+            ("444.14285714285717", "444.143"),
+            ("0.30", "0.3"),
+            ("123456789012345678901234567890", "1.23457e29"),
+            ("1234567.5", "1234570"),
+            ("0.0000123", "1.23e-5"),
+        ] {
+            assert_eq!(number(lexeme), text);
+        }
+    }
+
+    #[test]
+    fn strings_that_look_like_other_values_keep_their_quotes() {
+        for (value, text) in [
+            ("\"a b\"", "a b"),
+            ("\"\\u0061\"", "a"),
+            ("\"1\"", "\"1\""),
+            ("\"null\"", "\"null\""),
+            ("\"\"", "\"\""),
+            ("\"(missing)\"", "\"(missing)\""),
+            ("[1]", "[1]"),
+            ("1.0", "1.0"),
+        ] {
+            assert_eq!(shown(value.as_bytes()), text);
+        }
     }
 }
