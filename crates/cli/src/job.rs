@@ -9,13 +9,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use open::OverallProgress;
-use trommel::path::Logical;
+use trommel::path::{Logical, Query};
 use trommel::reader::{Config, Framing, LineColumn, Validation};
 use trommel::{Analysis, Cancel, Damage, Document, Error, Match, RepeatedName, Report, Sink};
 use trommel_hints::pattern_warnings;
 use trommel_store::Stored;
 use trommel_toolbox::outputs::is_document_dropped;
 
+use crate::args::RecordFilters;
 use crate::errors::{Failure, QueryError};
 use crate::input::{self, Options, SharedInputs};
 use crate::output::{InputSink, MalformedValue, Notes, Out, Screen, Values};
@@ -24,17 +25,19 @@ use crate::progress::Progress;
 /// The maximum number of bytes of a pipe to keep.
 const MAX_KEPT_PIPE: usize = 16 << 20;
 
-/// Filters on records, as text and parsed.
+/// The records, and filters on them, as text and parsed.
 pub(crate) struct Filters {
+    each: Option<Query>,
     texts: Vec<String>,
     parsed: Vec<Logical>,
 }
 
 impl Filters {
-    /// Parses the filters of `--where`.
-    pub(crate) fn parse(texts: &[String]) -> Result<Self, Failure> {
-        let parsed = texts.iter().map(|text| QueryError::parse_filter(text, "--where"));
-        Ok(Self { texts: texts.to_vec(), parsed: parsed.collect::<Result<_, _>>()? })
+    /// Parses `--each` and the filters of `--where`.
+    pub(crate) fn parse(asked: &RecordFilters) -> Result<Self, Failure> {
+        let each = asked.each.as_ref().map(|text| QueryError::parse_option(text, "--each")).transpose()?;
+        let parsed = asked.filters.iter().map(|text| QueryError::parse_filter(text, "--where"));
+        Ok(Self { each, texts: asked.filters.clone(), parsed: parsed.collect::<Result<_, _>>()? })
     }
 }
 
@@ -55,6 +58,8 @@ pub(crate) struct Job {
     analysis: Analysis,
     /// The texts of the filters on records.
     filters: Vec<String>,
+    /// True if the last run found records.
+    has_records: bool,
     progress: Arc<Progress>,
     /// The progress over all inputs.
     overall: Arc<OverallProgress>,
@@ -116,10 +121,14 @@ impl Job {
         self.analysis = with(std::mem::take(&mut self.analysis));
     }
 
-    /// Keeps only the records that pass the filters of `--where`.
+    /// Makes the nodes of `--each` the records, and keeps only those that pass the filters of
+    /// `--where`.
     pub(crate) fn filter(&mut self, filters: Filters) {
         self.note_all(filters.parsed.iter().flat_map(pattern_warnings));
-        self.configure(|analysis| filters.parsed.into_iter().fold(analysis, Analysis::filter));
+        self.configure(|analysis| {
+            let analysis = filters.each.into_iter().fold(analysis, Analysis::each);
+            filters.parsed.into_iter().fold(analysis, Analysis::filter)
+        });
         self.filters = filters.texts;
     }
 
@@ -136,7 +145,13 @@ impl Job {
     /// True if the inputs are a stream of records. `None` if that is unknown before they are read,
     /// which `auto` framing allows.
     pub(crate) fn is_stream(&self) -> Option<bool> {
-        if self.has_several_inputs() { Some(true) } else { self.is_input_stream() }
+        let is_stream = self.has_several_inputs() || self.has_nodes();
+        if is_stream { Some(true) } else { self.is_input_stream() }
+    }
+
+    /// True if the nodes of a query are the records.
+    pub(crate) fn has_nodes(&self) -> bool {
+        self.analysis.each_query().is_some()
     }
 
     /// Like [`is_stream`](Self::is_stream), for the current input alone.
@@ -163,6 +178,7 @@ impl Job {
     pub(crate) fn run(&mut self, sink: &mut dyn InputSink) -> Result<Report, Failure> {
         let report = if self.has_several_inputs() { self.run_all(sink) } else { self.run_one(sink) };
         self.progress.clear();
+        self.has_records = report.as_ref().is_ok_and(|report| report.coverage.records > 0);
         report
     }
 

@@ -67,6 +67,11 @@ impl<'a> UnmatchedQuery<'a> {
         Self { text, query, filter: None, count_as: CountAs::Matches }
     }
 
+    /// The query as the user wrote it.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
     /// Adds the filter of a [`Count`], which may be the reason for an empty result.
     #[must_use]
     pub fn filter(mut self, filter: Option<&'a Logical>, count_as: CountAs) -> Self {

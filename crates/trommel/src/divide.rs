@@ -76,7 +76,12 @@ impl<'a> ArrayDivider<'a> {
         // and a limit ends the run between two stretches.
         let has_nodes = setup.each.is_some();
         let is_divisible = |measure: &Measure| {
-            has_nodes || !measure.is_limited() && !matches!(measure, Measure::Stats(_) | Measure::Group(_))
+            match measure {
+                // Blocks of approximate groups have fixed sizes, and stretches do not.
+                Measure::Group(group) => has_nodes && !group.approximate,
+                Measure::Stats(_) => has_nodes,
+                measure => has_nodes || !measure.is_limited(),
+            }
         };
         // Statistics of values restart in each stretch, which costs more than the threads save.
         let divides = |stats: &Stats| !has_nodes && stats.queries.is_empty() && !stats.values;
@@ -261,8 +266,9 @@ impl ArrayDivider<'_> {
             chain.ended = true;
             return Ok(());
         };
-        // The matcher reaches the limit itself, after the last element that counts.
-        if run.state.is_done_with(&stretch.state, run.request.setup) {
+        // The matcher reaches the limit itself, or the error, after the last element that counts.
+        let is_done = run.state.is_done_with(&stretch.state, run.request.setup);
+        if is_done || !run.state.admits(&stretch.state) {
             chain.ended = true;
             return Ok(());
         }

@@ -95,6 +95,7 @@ impl Run<'_> {
         let setup = self.request.setup;
         let cursor = outer.cursor_mut();
         let (depth, start) = (cursor.depth(), cursor.offset());
+        self.node_start = Some(start);
         let mut inner = setup.plan.matcher(scratch, cursor, &setup.wants);
         let outcome = self.match_value(&mut inner)?;
         if matches!(outcome, ValueOutcome::Enough) && self.state.is_done(setup) {

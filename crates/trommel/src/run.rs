@@ -53,6 +53,8 @@ pub(crate) struct Run<'a> {
     /// The number of records of the input. It differs from that of the coverage if nodes are the
     /// records.
     pub(crate) physical_records: u64,
+    /// The offset of the current node, if nodes are the records.
+    pub(crate) node_start: Option<u64>,
     /// The memory for matching nodes that are records.
     pub(crate) node_scratch: Scratch,
 }
@@ -98,6 +100,7 @@ impl<'a> Run<'a> {
             tail: None,
             helpers: None,
             physical_records: 0,
+            node_start: None,
             node_scratch: Scratch::new(),
         }
     }
@@ -310,7 +313,7 @@ impl<'a> Run<'a> {
         self.state.drawings.iter_mut().for_each(crate::sample::Drawing::end_record);
         #[cfg(feature = "parallel")]
         self.state.candidates.iter_mut().for_each(crate::sample::PartCandidates::end_record);
-        let start = matcher.cursor().record_start();
+        let start = self.node_start.unwrap_or_else(|| matcher.cursor().record_start());
         self.state.groupings.iter_mut().try_for_each(|grouping| grouping.end_record(start))?;
         self.report_end(matcher.cursor())
     }

@@ -61,14 +61,14 @@ pub(crate) struct Source {
     pub(crate) threads: Option<NonZeroUsize>,
 
     /// Refuse input nested deeper than N levels, at most 1048576
-    #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = "Limits")]
+    #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = "Limits", hide_short_help = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(Limits::MAX_DEPTH)))]
     pub(crate) limit_depth: u32,
 
     /// Refuse input that expands more than N times after the first 64 MiB
     ///
     /// Protects against decompression bombs.
-    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Limits")]
+    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Limits", hide_short_help = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit_ratio: u64,
 
@@ -76,7 +76,13 @@ pub(crate) struct Source {
     ///
     /// Temporary files hold input from a pipe that a query must read again, and values that
     /// `extract` prints later. To avoid both, pass a file and --order document.
-    #[arg(long, value_name = "SIZE", default_value = "8GiB", help_heading = "Limits")]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "8GiB",
+        help_heading = "Limits",
+        hide_short_help = true
+    )]
     #[arg(value_parser = values::size)]
     pub(crate) spool_limit: u64,
 }
@@ -98,12 +104,19 @@ pub(crate) struct Engine {
     pub(crate) duplicates: DuplicateMembers,
 }
 
-/// Filters on records.
+/// The records, and filters on them.
 #[derive(Debug, Args)]
 pub(crate) struct RecordFilters {
+    /// Make each node of QUERY a record: '$.data.records[*]'
+    ///
+    /// In queries and filters, $ is then that node. Paths and offsets in answers remain those of
+    /// the whole document. The elements of a long array are divided among threads.
+    #[arg(long, value_name = "QUERY")]
+    pub(crate) each: Option<String>,
+
     /// Keep only records for which FILTER holds: '@.level == "error"'
     ///
-    /// May be repeated; a record must pass every filter.
+    /// May be repeated; a record must pass every filter. With --each, the nodes are the records.
     #[arg(long = "where", value_name = "FILTER")]
     pub(crate) filters: Vec<String>,
 }

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &CountArgs, screen: &Screen) -> Result<(), Failure> {
         count.limit = args.limit;
         measures.push(count);
     }
-    let filters = Filters::parse(&args.records.filters)?;
+    let filters = Filters::parse(&args.records)?;
     let queries: Vec<Query> = measures.iter().map(|count| count.query.clone()).collect();
     let unmatched = asked.iter().zip(&queries);
     let unmatched = unmatched

@@ -16,7 +16,7 @@ pub(crate) fn run(args: &ExtractArgs, screen: &Screen) -> Result<(), Failure> {
     let inputs = Inputs::split(&args.arguments.arguments, "extract")?;
     let texts = inputs.texts_or_root();
     let queries = texts.iter().map(|text| QueryError::parse(text)).collect::<Result<Vec<_>, _>>()?;
-    let filters = Filters::parse(&args.records.filters)?;
+    let filters = Filters::parse(&args.records)?;
     let options = Options::new(&args.source, &args.engine, args.engine.validation(), args.bad_records);
     let mut job = Job::open(inputs.files, options, screen)?;
     job.filter(filters);
@@ -53,7 +53,7 @@ fn as_lines(args: &ExtractArgs, queries: &[String], job: &mut Job) -> Result<Rep
         },
         queries,
         is_interleaved: args.order == ValueOrder::Document,
-        is_stream: job.is_stream(),
+        is_stream: if job.has_several_inputs() { Some(true) } else { job.is_input_stream() },
         spool_limit: args.source.spool_limit,
     };
     let mut lines = Lines::new(&asked, job.values(), job.out()?, job.notes());
@@ -61,7 +61,9 @@ fn as_lines(args: &ExtractArgs, queries: &[String], job: &mut Job) -> Result<Rep
     lines.notes().sum_up();
     let malformed = lines.malformed();
     // Values that were found before a failure are printed before it is reported.
-    lines.finish(report.as_ref().is_ok_and(|report| report.coverage.records > 1))?;
+    // A match shows if it is from a later record of the input, of which nodes are no evidence.
+    let several = report.as_ref().is_ok_and(|report| report.coverage.records > 1);
+    lines.finish(several && !job.has_nodes())?;
     match (report, malformed) {
         (Ok(report), _) => Ok(report),
         (Err(_), Some(malformed)) => Err(job.malformed_value(malformed)),

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &GroupArgs, screen: &Screen) -> Result<(), Failure> {
         let known = group.orders().join(", ");
         usage(format!("there is no order {}; sort by one of {known}", args.sort))
     })?;
-    let filters = Filters::parse(&args.records.filters)?;
+    let filters = Filters::parse(&args.records)?;
     let parsed = group.keys.iter().map(|key| &key.query);
     let parsed = parsed.chain(group.aggregates.iter().map(|figure| &figure.query));
     let asked = named.iter().zip(parsed).map(|((_, named), query)| UnmatchedQuery::new(&named.query, query));

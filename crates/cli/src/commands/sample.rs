@@ -22,7 +22,7 @@ pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
     let query = QueryError::parse(&text)?;
     let strategy = strategy(args, inputs.files.len())?;
     let seed = args.seed.unwrap_or_else(seed_from_system);
-    let filters = Filters::parse(&args.records.filters)?;
+    let filters = Filters::parse(&args.records)?;
     let options = Options::new(&args.source, &args.engine, args.engine.validation(), args.bad_records);
     let mut job = Job::open(inputs.files, options, screen)?;
     job.filter(filters);

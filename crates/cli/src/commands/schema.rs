@@ -11,7 +11,7 @@ use crate::job::{Filters, Job};
 use crate::output::{self, Screen, json_string, pretty};
 
 pub(crate) fn run(args: &SchemaArgs, screen: &Screen) -> Result<(), Failure> {
-    let filters = Filters::parse(&args.records.filters)?;
+    let filters = Filters::parse(&args.records)?;
     let options = Options::new(&args.source, &args.engine, Validation::Strict, args.bad_records);
     let mut job = Job::open(Inputs::files(&args.files.arguments, "schema")?, options, screen)?;
     job.filter(filters);

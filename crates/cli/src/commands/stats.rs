@@ -76,7 +76,7 @@ pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
     let overview = !args.only.is_empty();
     // Full statistics visit every value, so only the overview can skip validation.
     let validation = if overview { args.engine.validation() } else { Validation::Strict };
-    let filters = Filters::parse(&args.records.filters)?;
+    let filters = Filters::parse(&args.records)?;
     let options = Options::new(&args.source, &args.engine, validation, args.bad_records);
     let count = inputs.files.len();
     let mut job = Job::open(inputs.files, options, screen)?;

@@ -11,7 +11,8 @@ use crate::output::{self, Stream, escape};
 
 /// The options that only some commands accept, each with a tip that lists these commands.
 const RESTRICTED: &[(&str, &str)] = &[
-    ("--where", "extract, count, sample, stats, and schema take --where"),
+    ("--where", "extract, count, group, sample, stats, and schema take --where"),
+    ("--each", "extract, count, group, sample, stats, and schema take --each"),
     ("-o", TO_A_FILE),
     ("--output", TO_A_FILE),
     ("--by-file", "count, stats, and schema take --by-file"),

@@ -1,8 +1,9 @@
 //! Notes about queries and filters that selected nothing.
 
+use trommel::path::Query;
 use trommel::{Analysis, Document};
 use trommel_hints::{HintStyle, UnmatchedQuery};
-use trommel_toolbox::outputs::elements_query;
+use trommel_toolbox::outputs::longest_array;
 
 use super::Job;
 use crate::input::Options;
@@ -42,6 +43,13 @@ impl Job {
             return Vec::new();
         }
         self.reopen_one();
+        // Hints follow paths from the root of the document, also into the nodes that are records.
+        let joined = self.joined_with_each(empty);
+        let joined = joined.as_ref().map(|joined| {
+            joined.iter().map(|(text, query)| UnmatchedQuery::new(text, query)).collect::<Vec<_>>()
+        });
+        let analysis = if joined.is_some() { self.analysis.settings() } else { self.analysis.clone() };
+        let empty = joined.as_deref().unwrap_or(empty);
         let mut kept;
         let document = if self.document.is_repeatable() {
             &mut self.document
@@ -50,9 +58,37 @@ impl Job {
             kept = Document::from_bytes(self.shared.prefix.take()).framing(self.document.current_framing());
             &mut kept
         };
-        let outline = trommel_hints::outline(&self.analysis, document);
-        let hints = trommel_hints::hints(&self.analysis, document, &outline, empty);
-        hints.iter().map(|hint| escape::short(&hint.message(HintStyle::Options), MAX_HINT_CHARS)).collect()
+        let outline = trommel_hints::outline(&analysis, document);
+        let hints = trommel_hints::hints(&analysis, document, &outline, empty);
+        let mut hints: Vec<String> = hints
+            .iter()
+            .map(|hint| escape::short(&hint.message(HintStyle::Options), MAX_HINT_CHARS))
+            .collect();
+        if let (Some(each), false, true) = (self.analysis.each_query(), self.has_records, hints.is_empty()) {
+            hints.push(format!(
+                "`--each {}` selects nothing",
+                escape::short(&each.shorthand(), MAX_HINT_CHARS)
+            ));
+        }
+        hints
+    }
+
+    /// With `--each`, returns the queries from the root of the document, or the query of `--each`
+    /// alone if it selects nothing.
+    fn joined_with_each(&self, empty: &[UnmatchedQuery<'_>]) -> Option<Vec<(String, Query)>> {
+        let each = self.analysis.each_query()?;
+        let text = each.shorthand();
+        if !self.has_records {
+            return Some(vec![(text, each.clone())]);
+        }
+        let join = |asked: &UnmatchedQuery<'_>| {
+            // `$` within a filter refers to the node, which a joined query cannot.
+            let below = asked.text().strip_prefix('$').filter(|below| !below.contains('$'))?;
+            let joined = format!("{text}{below}");
+            let query = joined.parse().ok()?;
+            Some((joined, query))
+        };
+        Some(empty.iter().filter_map(join).collect())
     }
 
     /// If there are several inputs, opens the first one that can be read again.
@@ -76,10 +112,10 @@ impl Job {
             .limits(self.options.limits)
             .cancel_with(&self.cancel);
         let bytes = self.document.len().or(self.stored.as_ref().map(|stored| stored.size_bytes));
-        let query = elements_query(analysis, &mut self.document, bytes, &self.filters);
-        let help = query.map_or_else(String::new, |query| {
-            let query = escape::short(&query, 300);
-            format!("; to filter the elements of its longest array, write the query `{query}`")
+        let array = longest_array(analysis, &mut self.document, bytes);
+        let help = array.map_or_else(String::new, |path| {
+            let path = escape::short(&path, 300);
+            format!("; to filter the elements of its longest array, add `--each '{path}[*]'`")
         });
         self.notes().note(&format!(
             "--where drops the only document, which it can only keep or drop as a whole{help}"

@@ -94,6 +94,7 @@ impl Job {
             shared,
             analysis,
             filters: Vec::new(),
+            has_records: false,
             progress,
             overall,
             cancel,

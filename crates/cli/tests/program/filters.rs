@@ -144,9 +144,9 @@ fn dropped_documents_get_a_note_with_a_query() {
     ] {
         let dropped = run(with(args, &["--where", "@.age > 30"]));
         assert_eq!(dropped.status, Some(0), "{args:?}");
-        assert!(dropped.err.contains("`$.users[?@.age > 30]`"), "{args:?} {}", dropped.err);
+        assert!(dropped.err.contains("add `--each '$.users[*]'`"), "{args:?} {}", dropped.err);
     }
-    let suggested = run(["extract", "users.json", "$.users[?@.age > 30]"]);
+    let suggested = run(["extract", "users.json", "--each", "$.users[*]", "--where", "@.age > 30"]);
     assert_eq!(suggested.ok().lines().count(), 1);
     let pipe = piped(["count", "-", "$", "--where", "@.age > 30"], &read(data().join("users.json")));
     assert!(pipe.err.contains("--where drops the only document") && !pipe.err.contains('`'), "{}", pipe.err);
@@ -169,7 +169,7 @@ fn invalid_filters_are_underlined() {
 fn other_commands_name_the_filtering_ones() {
     for command in ["check", "put", "read", "list", "tools"] {
         let refused = run([command, "--where", "@.a"]).failed(2);
-        let names = "extract, count, sample, stats, and schema take --where";
+        let names = "extract, count, group, sample, stats, and schema take --where";
         assert!(refused.contains(names), "{command}: {refused}");
     }
 }

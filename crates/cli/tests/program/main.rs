@@ -12,6 +12,7 @@ mod cloud;
 mod common;
 mod count;
 mod directives;
+mod each;
 mod errors;
 #[cfg(unix)]
 mod examples;

@@ -94,17 +94,7 @@ pub fn elements_query(
     bytes: Option<u64>,
     filters: &[String],
 ) -> Option<String> {
-    if !document.is_repeatable() || bytes.is_none_or(|bytes| bytes > MAX_SEARCHED_BYTES) {
-        return None;
-    }
-    let report = analysis.ask(Measure::Stats(Stats::new())).run(document).ok()?;
-    let arrays = report.answers.into_iter().find_map(|answer| match answer {
-        Answer::Stats(stats) => stats.summary.arrays,
-        _ => None,
-    })?;
-    // Of several arrays of the same length, the outermost comes first. `max_by_key` returns the
-    // last one.
-    let longest = arrays.into_iter().rev().max_by_key(|row| row.length)?;
+    let longest = longest_array(analysis, document, bytes)?;
     let filter = match filters {
         // `$` would refer to the document and no longer to the element, so the filter cannot be
         // copied.
@@ -115,7 +105,23 @@ pub fn elements_query(
             filters.iter().map(each).collect::<Vec<_>>().join(" && ")
         }
     };
-    Some(format!("{}[?{filter}]", longest.path))
+    Some(format!("{longest}[?{filter}]"))
+}
+
+/// Returns the path of a document's longest array. Conditions are those of [`elements_query`].
+pub fn longest_array(analysis: Analysis, document: &mut Document, bytes: Option<u64>) -> Option<String> {
+    if !document.is_repeatable() || bytes.is_none_or(|bytes| bytes > MAX_SEARCHED_BYTES) {
+        return None;
+    }
+    let report = analysis.ask(Measure::Stats(Stats::new())).run(document).ok()?;
+    let arrays = report.answers.into_iter().find_map(|answer| match answer {
+        Answer::Stats(stats) => stats.summary.arrays,
+        _ => None,
+    })?;
+    // Of several arrays of the same length, the outermost comes first. `max_by_key` returns the
+    // last one.
+    let longest = arrays.into_iter().rev().max_by_key(|row| row.max_length.unwrap_or(row.length))?;
+    Some(longest.path)
 }
 
 /// Returns the expression of a filter, which may be written `?EXPRESSION` or `[?EXPRESSION]`.

@@ -45,7 +45,7 @@ use shared::Shared;
 
 pub use crate::text::size;
 pub use extract::{Document, Shape};
-pub use filters::{elements_query, is_document_dropped};
+pub use filters::{elements_query, is_document_dropped, longest_array};
 pub use groups::GroupsText;
 pub use item::{Item, Rendering, kind_of};
 pub use list::ListedOutput;

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use trommel::groups::{AggregateKind, Group};
 use trommel::path::{Order, Query};
 use trommel::reader::{Framing, Span, Validation};
 use trommel::sampler::Seed;
@@ -109,6 +110,7 @@ fn figures() -> Analysis {
     Analysis::new()
         .filter(Query::parse_filter("1 == 1").unwrap())
         .count(query("$..a"))
+        .group(Group::new().by("a", query("$.a")).aggregate(AggregateKind::Distinct, "b", query("$..b")))
         .ask(Measure::Count(Count::new(Query::root()).count_as(CountAs::NestedTotal)))
         .ask(Measure::Stats(rich))
         .ask(Measure::Stats(of_queries))
@@ -139,7 +141,7 @@ fn figures_are_those_of_a_stream_of_the_nodes() {
             assert_eq!(figures(&report.answers), figures(&expected.answers), "seed {seed}: {each}");
         }
         assert_eq!(report.answers[0].count(), expected.answers[0].count(), "seed {seed}: {each}");
-        assert_eq!(sample_of(&report.answers[5]), sample_of(&expected.answers[5]), "seed {seed}: {each}");
+        assert_eq!(sample_of(&report.answers[6]), sample_of(&expected.answers[6]), "seed {seed}: {each}");
         assert_eq!(report.coverage.records, expected.coverage.records);
     }
 }
@@ -171,6 +173,12 @@ fn long_arrays_are_divided_among_threads() {
         Analysis::new().ask(limited(31_234)),
         Analysis::new().filter(rare()).ask(limited(5_000)).count(query("$.tags[*]")),
         Analysis::new().stats(),
+        Analysis::new().group(Group::new().by("kind", query("$.kind")).aggregate(
+            AggregateKind::Sum,
+            "id",
+            query("$.id"),
+        )),
+        Analysis::new().group(Group::new().by("kind", query("$.kind")).max_groups(3).approximate(true)),
         Analysis::new().filter(rare()).ask(Measure::Stats(values)),
         Analysis::new().ask(Measure::Stats(of_queries)),
         Analysis::new().sample(Sample::new(Query::root(), size(20)).seed(Seed::new(3))),
