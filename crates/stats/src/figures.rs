@@ -24,4 +24,5 @@ pub use quantiles::{Quantiles, QuantilesSummary};
 pub use sum::ExactSum;
 pub use values::ValuesSummary;
 
+pub(crate) use frequent::FREQUENT_VALUES;
 pub(crate) use values::{LEVELS, Values};

@@ -9,7 +9,7 @@
 //!
 //! | accumulator | observes | reports |
 //! | --- | --- | --- |
-//! | [`Profile`] | events | structure, types, sizes of arrays and objects by path, a [`Schema`], figures about values |
+//! | [`Profile`] | events | structure, types, sizes of arrays and objects by path, [fields](FieldRow), a [`Schema`], figures about values |
 //! | [`Kinds`] | types | the number of values of each type |
 //! | [`Numeric`] | numbers | count, exact sum, mean, minimum, maximum, integers too large for a double |
 //! | [`ExactSum`] | numbers | the sum, never rounded |
@@ -24,9 +24,11 @@
 //!
 //! - *path*: the location of a value as a query, such as `$.users[*].tags`. All elements of an
 //!   array have one path.
-//! - *row*: the figures about all values of one path.
-//! - *folded*: if the objects of one path have too many distinct names, the members that not every
-//!   object has share a single path, which ends in `.*`.
+//! - *row*: the figures about all values of one path. A *field* is the row of all values of a path,
+//!   of whatever type.
+//! - *folded*: the members of [maps](#maps) share a single path, which ends in `.*`. If the objects
+//!   of one path have more names than the [limit](ProfileLimits::names_per_path), so do the members
+//!   that not every object has.
 //! - *root*: a value that the caller observes as a whole: a document, a record of a stream, or a
 //!   node that a query selects.
 //! - *first appearance*: the smallest offset at which a path was observed, among the offsets that
@@ -34,6 +36,19 @@
 //! - *shape*: the observed paths with their types and counts. A schema is derived from it.
 //! - *cap*: the maximum amount of state of an accumulator. Up to the cap, a figure is *exact*.
 //!   Beyond it, the figure is *approximate*, and the summary says so and states the error bound.
+//!
+//! # Maps
+//!
+//! Objects whose names are data, such as IDs, are maps. The objects of one path are maps if they
+//! have over 100 distinct names, and one of these holds:
+//!
+//! - No name is in half of the objects.
+//! - There is one object, and all of its members have one type. If they are objects, two of them
+//!   have, on average, four fifths of their names in common.
+//!
+//! Rows, fields, figures about values, and the schema then describe all members of the maps
+//! together, and are as exact as those of other paths. The rule applies to the summary alone: a
+//! profile keeps the names, so the result does not depend on how the input was divided.
 //!
 //! # Example
 //!
@@ -100,7 +115,8 @@ pub use figures::{
     TypeCounts, ValuesSummary,
 };
 pub use profile::{
-    ArrayRow, Capped, ObjectRow, Profile, ProfileLimits, ProfileOptions, RowCounts, Structure, Summary,
+    ArrayRow, Capped, FieldRow, ObjectRow, Profile, ProfileLimits, ProfileOptions, RowCounts, Structure,
+    Summary,
 };
 pub use schema::Schema;
 

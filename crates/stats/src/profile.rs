@@ -1,11 +1,13 @@
 //! Structure, rows, schema, and values of JSON, computed from its events.
 
+mod maps;
 mod names;
 mod options;
 mod path;
 mod plain;
 mod regroup;
 mod repeats;
+mod rows;
 #[cfg(feature = "serde")]
 mod state;
 mod summary;
@@ -13,19 +15,21 @@ mod trie;
 mod walk;
 
 pub use options::{ProfileLimits, ProfileOptions};
-pub use summary::{ArrayRow, Capped, ObjectRow, RowCounts, Structure, Summary};
+pub use summary::{ArrayRow, Capped, FieldRow, ObjectRow, RowCounts, Structure, Summary};
 
-pub(crate) use regroup::Policy;
 pub(crate) use trie::{NONE, Node, Trie};
 
-use trie::Label;
+use trie::{Label, Objects};
 
 use crate::Accumulator;
 use names::{Novelty, OpenNames};
+use regroup::Policy;
 use repeats::Sequences;
 use trommel_reader::{Event, Kind, Listener, Payload, Scalar, Tally, Text};
 use walk::{Core, Frame, Totals, Walk};
 
+/// When memory runs out, figures become coarser once the cap on names is as low as this.
+const FIRST_NAMES_CAP: u32 = 4096;
 /// The lower bound of the cap on names when memory runs out.
 const MIN_NAMES_CAP: u32 = 16;
 
@@ -190,6 +194,7 @@ impl Profile {
         // The marks refer to nodes that are about to be renumbered or folded.
         for walk in open.iter_mut() {
             self.core.unmark(walk);
+            self.core.note_open(walk, |objects, count| objects.open += count);
         }
         let new_ids = self.core.normalize();
         let new_id = |id: u32| new_ids.get(id as usize).copied().unwrap_or(NONE);
@@ -200,6 +205,7 @@ impl Profile {
                 frame.last = new_id(frame.last);
                 frame.deeper = self.core.goes_deeper(frame.node);
             }
+            self.core.note_open(walk, |objects, _| objects.open = 0);
         }
         // Leave space to grow, so that not every new path triggers another rebuild.
         let limit = trie_bytes(&self.core.options);
@@ -257,14 +263,18 @@ impl Core {
     }
 
     fn regroup(&mut self) -> Vec<u32> {
-        self.trie.regroup(Policy::Cap { names: self.names_cap, depth: self.depth_cap })
+        // The trie is one level deeper than the rows: the names of the deepest objects decide whether
+        // these have the same shape.
+        self.trie.regroup(Policy::Cap { names: self.names_cap, depth: self.depth_cap.saturating_add(1) })
     }
 
     /// Takes the next step to save memory. Returns false if there is none left.
     fn tighten(&mut self) -> bool {
-        // The order of the steps follows the loss of information: first coarser figures, then fewer
-        // names, // then fewer levels.
-        if self.options.values && self.level < crate::figures::LEVELS {
+        // The order of the steps follows the loss of information: first the names of huge objects,
+        // which are maps, then coarser figures, then fewer names, then fewer levels.
+        if self.names_cap > FIRST_NAMES_CAP {
+            self.names_cap = (self.names_cap / 2).max(FIRST_NAMES_CAP);
+        } else if self.options.values && self.level < crate::figures::LEVELS {
             self.level += 1;
             self.lower_caps();
         } else if self.names_cap > MIN_NAMES_CAP {
@@ -289,7 +299,17 @@ impl Core {
 
     #[inline]
     pub(super) fn goes_deeper(&self, node: u32) -> bool {
-        self.trie.nodes.get(node as usize).is_some_and(|node| node.depth < self.depth_cap)
+        self.trie.nodes.get(node as usize).is_some_and(|node| node.depth <= self.depth_cap)
+    }
+
+    /// Calls `note` for the node of each open object, with the number of its members so far.
+    fn note_open(&mut self, walk: &Walk, note: impl Fn(&mut Objects, u64)) {
+        for frame in walk.frames.iter().filter(|frame| frame.kind == Kind::Object) {
+            let node = self.trie.nodes.get_mut(frame.node as usize);
+            if let Some(objects) = node.and_then(|node| node.objects.as_deref_mut()) {
+                note(objects, frame.members());
+            }
+        }
     }
 
     /// Copies the names of open objects from the marks of the trie to their lists, because the trie

@@ -3,7 +3,7 @@
 pub(crate) mod format;
 mod write;
 
-use crate::profile::{Policy, ProfileOptions, Trie};
+use crate::profile::{ProfileOptions, Trie};
 use std::fmt;
 
 /// A JSON Schema (Draft 2020-12) that every observed value satisfies.
@@ -11,8 +11,8 @@ use std::fmt;
 /// - `type` is one type or a list; `integer` if every number is written without a fraction and an
 ///   exponent.
 /// - `required` lists the names that every object has. Properties are in order of first appearance.
-/// - Objects with over 100 distinct names, none of which is in half of them, are maps: instead of
-///   `properties` they get `additionalProperties` with one schema for all of their values.
+/// - [Maps](crate#maps) have `additionalProperties` instead of `properties`: one schema for all of
+///   their values.
 /// - A `format` (`date-time`, `date`, `uuid`, `email`, `ipv4`, `ipv6` or `uri`) is given if all
 ///   strings have it and there are at least 20.
 /// - Values deeper than the requested depth are unconstrained. So are subschemas beyond
@@ -27,10 +27,9 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Builds the schema of a normalized trie, whose nodes go down to `depth`.
+    /// Builds the schema of a normalized trie down to `depth`, with maps folded.
     pub(crate) fn of(trie: &Trie, options: &ProfileOptions, depth: u32) -> Self {
-        let trie = trie.regrouped(Policy::Maps);
-        Self { json: write::write(&trie, options.limits.schema_nodes, depth.min(options.max_depth)) }
+        Self { json: write::write(trie, options.limits.schema_nodes, depth.min(options.max_depth)) }
     }
 
     /// Returns the schema as JSON, without white space.

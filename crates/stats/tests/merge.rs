@@ -82,6 +82,7 @@ fn documents(seed: u64, shape: &Shape, count: usize) -> Vec<(u64, Vec<u8>)> {
 fn everything(options: &mut ProfileOptions) {
     options.schema = true;
     options.values = true;
+    options.fields = true;
 }
 
 #[test]
@@ -105,6 +106,32 @@ fn profiles_beyond_their_name_cap() {
         });
         check_profile(&mut Random::new(seed), &capped, &documents);
     }
+}
+
+/// Whether objects are maps is decided when the summary is made, so it does not depend on the parts.
+#[test]
+fn profiles_with_maps() {
+    let mut folded = 0;
+    for seed in 0..cases(60, 2000) {
+        let random = &mut Random::new(seed);
+        // Each name is in `share` of eight records.
+        let (names, share) = (random.between(90, 200), random.between(1, 6));
+        let record = |record: usize| {
+            let members = (0..names).filter(|name| (name + record) % 8 < share);
+            let members = members.map(|name| format!(r#""k{name}":{{"id":{name},"x":[{}]}}"#, name % 7));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        };
+        let documents: Vec<_> = (0..8).map(|n| (n as u64 * 100_000, record(n).into_bytes())).collect();
+        let limited = options(|options| {
+            everything(options);
+            options.max_depth = [10_000, 3, 2][seed as usize % 3];
+        });
+        check_profile(random, &limited, &documents);
+        let mut profile = Profile::new(limited);
+        documents.iter().for_each(|(at, document)| observe_text(&mut profile, document, *at));
+        folded += usize::from(profile.summary().fields.unwrap()[1].path == "$.*");
+    }
+    assert!((10..50).contains(&folded), "{folded}");
 }
 
 /// Records with a member that all of them have, among ever new names.

@@ -4,10 +4,12 @@
 
 mod support;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use support::{Random, kind, observe, options, summary};
 use trommel_reader::Kind;
-use trommel_stats::{Accumulator as _, Profile, ScalarValue, Summary, TypeCounts, ValuesSummary};
+use trommel_stats::{
+    Accumulator as _, Profile, ProfileOptions, ScalarValue, Summary, TypeCounts, ValuesSummary,
+};
 use trommel_testkit::conformance;
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{Shape, document, stream};
@@ -85,7 +87,22 @@ fn check_rows(found: &Summary, population: &Population<'_>, max_depth: u32) {
         .collect();
     assert_eq!(arrays, of_kind(naive::Kind::Array));
     assert_eq!(objects, of_kind(naive::Kind::Object));
+    check_fields(found, population, max_depth);
     assert!(found.capped.is_empty());
+}
+
+fn check_fields(found: &Summary, population: &Population<'_>, max_depth: u32) {
+    let found = found.fields.as_ref().unwrap().iter().map(|row| {
+        let types: BTreeMap<&str, u64> = row.types.occurring().collect();
+        (row.path.as_str(), types, row.count, row.missing)
+    });
+    let expected = statistics::fields(population, max_depth);
+    let expected = expected.iter().map(|row| {
+        let types: BTreeMap<&str, u64> =
+            row.kinds.iter().map(|(kind, &count)| (kind.name(), count)).collect();
+        (row.path.as_str(), types, row.count, row.missing)
+    });
+    assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
 }
 
 #[test]
@@ -100,7 +117,8 @@ fn structure_types_and_rows() {
         let text = document(seed, &shapes[seed as usize % shapes.len()]);
         let tree = parse(&text).unwrap();
         let max_depth = [10_000, 3, 1, 2, 5][seed as usize % 5];
-        let found = summary(options(|options| options.max_depth = max_depth), &[&text]);
+        let fields = |options: &mut ProfileOptions| (options.fields, options.max_depth) = (true, max_depth);
+        let found = summary(options(fields), &[&text]);
         check_structure(&found, &[(&tree, tree.root())]);
         check_rows(&found, &[(&tree, tree.root())], max_depth);
         let names = summary(options(|options| (options.per_path, options.counts) = (false, false)), &[&text]);
@@ -114,7 +132,7 @@ fn record_streams() {
     let shape = Shape { duplicates: true, ..Shape::plain() };
     for seed in 0..cases(300, 20_000) {
         let text = stream(seed, &shape, Framing::Lines, 12);
-        let mut profile = Profile::new(options(|options| options.schema = true));
+        let mut profile = Profile::new(options(|options| (options.schema, options.fields) = (true, true)));
         let trees: Vec<Document> =
             records(&text, Framing::Lines).into_iter().map(|record| record.outcome.unwrap()).collect();
         for tree in &trees {
@@ -125,6 +143,80 @@ fn record_streams() {
         check_structure(&found, &population);
         check_rows(&found, &population, 10_000);
     }
+}
+
+/// Returns a random value of maps, records, arrays, and scalars, with at most two maps on one path.
+/// Names of maps are those of one of three ranges, so that objects of one path may share them, and
+/// they may need brackets or escapes.
+fn maps(random: &mut Random, depth: i32) -> String {
+    let scalar = |random: &mut Random| {
+        ["1", "2.5", r#""x""#, "null", "[]", "{}"][random.weighted(&[9, 2, 4, 1, 1, 1])]
+    };
+    if depth <= 0 {
+        return scalar(random).to_owned();
+    }
+    match random.weighted(&[5, 2, 2, 1]) {
+        0 => {
+            let (start, count) = ([0, 0, 60, 1000][random.below(4)], random.between(80, 130));
+            let odd = random.chance(20).then(|| start + random.below(count));
+            // All members alike, or each of its own.
+            let alike = random.chance(70);
+            let seed = random.bits();
+            let members: Vec<String> = (start..start + count)
+                .map(|name| {
+                    let own = &mut Random::new(if alike { seed } else { seed ^ name as u64 });
+                    let value = if odd == Some(name) { "7".to_owned() } else { maps(own, depth - 2) };
+                    let form = ["", "a.b ", "\\u0001'\\n"][name % 3];
+                    format!(r#""{form}{name}":{value}"#)
+                })
+                .collect();
+            format!("{{{}}}", members.join(","))
+        }
+        1 => {
+            let members = ["a", "b", "c", "d", "e", "f"].into_iter().filter(|_| random.chance(75));
+            let members: Vec<&str> = members.collect();
+            let members = members.iter().map(|name| format!(r#""{name}":{}"#, maps(random, depth - 1)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        }
+        2 => {
+            let items: Vec<String> = (0..random.between(1, 4)).map(|_| maps(random, depth - 1)).collect();
+            format!("[{}]", items.join(","))
+        }
+        _ => scalar(random).to_owned(),
+    }
+}
+
+/// Objects used as maps are folded by the same rule everywhere, whatever the depth of rows.
+#[test]
+fn folded_maps() {
+    let mut folded = 0;
+    for seed in 0..cases(24, 3000) {
+        let random = &mut Random::new(seed);
+        let texts: Vec<String> = (0..[1, 1, 3][seed as usize % 3]).map(|_| maps(random, 4)).collect();
+        let trees: Vec<Document> = texts.iter().map(|text| parse(text.as_bytes()).unwrap()).collect();
+        let max_depth = [10_000, 10_000, 3, 2, 1][seed as usize % 5];
+        let mut profile = Profile::new(options(|options| {
+            (options.fields, options.values, options.max_depth) = (true, max_depth == 10_000, max_depth);
+            (options.limits.rows, options.limits.bytes) = (1 << 20, 1 << 31);
+        }));
+        for ((text, tree), base) in texts.iter().zip(&trees).zip((0..).step_by(1 << 20)) {
+            observe(&mut profile, text.as_bytes(), tree, &BTreeSet::from([tree.root()]), base);
+        }
+        let population: Vec<_> = trees.iter().map(|tree| (tree, tree.root())).collect();
+        let found = profile.summary();
+        check_rows(&found, &population, max_depth);
+        folded += usize::from(found.fields.as_ref().unwrap().iter().any(|row| row.path.contains(".*")));
+        if let Some(values) = &found.values {
+            let expected = statistics::path_values(&population);
+            let expected: Vec<_> = expected.iter().filter(|row| !row.scalars.is_empty()).collect();
+            assert_eq!(values.len(), expected.len());
+            for (found, expected) in values.iter().zip(expected) {
+                assert_eq!(found.path, expected.path);
+                check_values(found, expected);
+            }
+        }
+    }
+    assert!(folded > 5, "{folded}");
 }
 
 /// Values that contain each other (`$..a`) and values selected twice count as often as they are
@@ -239,7 +331,7 @@ fn real_documents() {
     for figures in &all {
         let text = std::fs::read(&figures.path).unwrap();
         let framing = if figures.records.is_some() { Framing::Lines } else { Framing::Single };
-        let mut profile = Profile::new(options(|_| {}));
+        let mut profile = Profile::new(options(|options| options.fields = true));
         let trees: Vec<Document> =
             records(&text, framing).into_iter().map(|record| record.outcome.unwrap()).collect();
         for tree in &trees {

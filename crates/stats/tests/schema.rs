@@ -161,6 +161,25 @@ fn maps_have_no_properties() {
     check(with_schema(), &nested);
 }
 
+/// The members of a single object with many names share a schema if they have the same shape.
+#[test]
+fn a_single_map() {
+    let user = |name: u32| format!(r#"{{"id":{name},"n":"x"{}}}"#, [r#","z":[]"#, ""][name as usize % 2]);
+    let expected = json!({"type": "object", "additionalProperties": {
+        "type": "object",
+        "properties": {"id": {"type": "integer"}, "n": {"type": "string"}, "z": {"type": "array"}},
+        "required": ["id", "n"]
+    }});
+    let one = map(0..150, user);
+    assert_eq!(schema(with_schema(), &[&one]), expected);
+    check(with_schema(), &[&one]);
+    let odd = map(0..150, |name| if name == 3 { "3".into() } else { user(name) });
+    assert_eq!(schema(with_schema(), &[&odd])["properties"].as_object().unwrap().len(), 150);
+    check(with_schema(), &[&odd]);
+    let mixed = [map(0..150, user), map(0..10, |_| "null".into()), "{}".into()];
+    check(with_schema(), &mixed);
+}
+
 #[test]
 fn formats_need_twenty_strings() {
     let dates = |count: u32| {

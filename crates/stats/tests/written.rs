@@ -60,6 +60,20 @@ fn values_are_written_with_all_their_digits() {
 }
 
 #[test]
+fn fields_have_the_types_that_occur() {
+    let written =
+        serde_json::to_string(&summary(options(|options| options.fields = true), &RECORDS)).unwrap();
+    let expected = concat!(
+        r#""fields":[{"path":"$","types":{"object":3},"count":3,"missing":0},"#,
+        r#"{"path":"$.a","types":{"array":3},"count":3,"missing":0},"#,
+        r#"{"path":"$.a[*]","types":{"string":1,"number":4},"count":5,"missing":0},"#,
+        r#"{"path":"$.b","types":{"object":2,"null":1},"count":3,"missing":1},"#,
+        r#"{"path":"$.b['c d']","types":{"boolean":1},"count":1,"missing":1}]"#,
+    );
+    assert!(written.contains(expected), "{written}");
+}
+
+#[test]
 fn reports_dropped_figures() {
     let tight = options(|options| {
         options.limits.rows = 1;
@@ -69,11 +83,13 @@ fn reports_dropped_figures() {
     let written = serde_json::to_value(summary(tight, &RECORDS)).unwrap();
     assert_eq!(written["capped"], json!({"objects": {"shown": 1, "total": 2}, "folded_paths": 1}));
     assert_eq!(written["arrays"][0]["item_type"], json!("unknown"));
-    let overview = summary(options(|options| options.per_path = false), &RECORDS);
-    assert_eq!(
-        (overview.arrays, overview.objects, overview.schema, overview.values),
-        (None, None, None, None)
-    );
+    let fields = options(|options| (options.fields, options.limits.rows) = (true, 2));
+    let written = serde_json::to_value(summary(fields, &RECORDS)).unwrap();
+    assert_eq!(written["capped"]["fields"], json!({"shown": 2, "total": 5}));
+    let plain = options(|options| (options.per_path, options.fields) = (false, true));
+    let overview = summary(plain, &RECORDS);
+    assert_eq!((overview.arrays, overview.objects, overview.fields), (None, None, None));
+    assert_eq!((overview.schema, overview.values), (None, None));
 }
 
 /// R47: later releases read stored states. A change here needs a new version of the format that

@@ -2,13 +2,15 @@
 //!
 //! Terms and names follow the tool `tool_outputs.stats`: depth counts values (the root is 1), keys
 //! count members with repetitions, and characters count Unicode scalar values of the text. A row
-//! covers all containers of one [shorthand path](Document::shorthand_path); rows are in order of
-//! first appearance. Nothing is capped.
+//! covers all values of one path: the [shorthand path](Document::shorthand_path), except that the
+//! members of maps share the path `.*`. Rows are in order of first appearance. Nothing is capped.
 
+mod fields;
 mod rows;
 mod sum;
 mod values;
 
+pub use fields::{Field, fields};
 pub use rows::{Containers, containers};
 pub use sum::Sum;
 pub use values::{Lengths, PathValues, path_values};

@@ -225,6 +225,11 @@ pub struct Stats {
     pub schema: bool,
     /// Computes statistics of the values by path: numbers, lengths, distinct and frequent values.
     pub values: bool,
+    /// Lists every path, of scalars and containers, with the types of its values and the number of
+    /// objects without it.
+    pub fields: bool,
+    /// Maximum number of frequent values of each path; `None` for ten.
+    pub top: Option<usize>,
     /// Maximum depth of rows, schema, and statistics of values; the root has depth 1.
     pub max_depth: Option<u32>,
 }
@@ -239,6 +244,8 @@ impl Default for Stats {
             item_types: true,
             schema: false,
             values: false,
+            fields: false,
+            top: None,
             max_depth: None,
         }
     }
@@ -253,7 +260,7 @@ impl Stats {
     /// True if tallies suffice: the statistics cover the whole input and need no names and no
     /// paths.
     pub(crate) fn is_tally(&self) -> bool {
-        let rows = self.per_path || self.schema || self.values;
+        let rows = self.per_path || self.schema || self.values || self.fields;
         self.queries.is_empty() && !rows && !self.duplicate_names
     }
 

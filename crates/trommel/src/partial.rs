@@ -231,6 +231,8 @@ fn question(measure: &Measure) -> String {
             item_types,
             schema,
             values,
+            fields,
+            top,
             max_depth,
         }) => {
             let switches = [
@@ -240,11 +242,13 @@ fn question(measure: &Measure) -> String {
                 ("item_types", *item_types),
                 ("schema", *schema),
                 ("values", *values),
+                ("fields", *fields),
             ];
             let switches = switches.iter().filter(|(_, on)| *on).map(|(name, _)| format!(" {name}"));
             let depth = max_depth.map_or_else(String::new, |depth| format!(" max_depth {depth}"));
+            let top = top.map_or_else(String::new, |top| format!(" top {top}"));
             let queries = queries.iter().map(|query| format!(" {query}"));
-            format!("stats{depth}{}{}", switches.collect::<String>(), queries.collect::<String>())
+            format!("stats{depth}{top}{}{}", switches.collect::<String>(), queries.collect::<String>())
         }
     }
 }

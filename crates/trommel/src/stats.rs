@@ -34,12 +34,16 @@ const LAST_PART: u64 = (1 << (u64::BITS - OFFSET_BITS)) - 1;
 impl Description {
     pub(crate) fn new(stats: &Stats, path: String) -> Self {
         let mut options = ProfileOptions::default();
-        options.per_path = stats.per_path || stats.schema || stats.values;
+        options.per_path = stats.per_path || stats.schema || stats.values || stats.fields;
         options.duplicate_names = stats.duplicate_names;
         options.counts = stats.counts;
         options.item_types = stats.item_types;
         options.schema = stats.schema;
         options.values = stats.values;
+        options.fields = stats.fields;
+        if let Some(top) = stats.top {
+            options.limits.frequent_values = top;
+        }
         options.max_depth = stats.max_depth.unwrap_or(u32::MAX);
         options.root_path.clone_from(&path);
         Self { path, profile: Profile::new(options), open: Vec::new(), base: 0, bytes: 0, characters: 0 }
@@ -213,6 +217,8 @@ fn join_rows(summary: &mut Summary, by_path: &[PathStats]) {
         joined(parts().map(|part| (part.arrays.as_deref(), part.capped.arrays)));
     (summary.objects, capped.objects) =
         joined(parts().map(|part| (part.objects.as_deref(), part.capped.objects)));
+    (summary.fields, capped.fields) =
+        joined(parts().map(|part| (part.fields.as_deref(), part.capped.fields)));
     (summary.values, capped.values) =
         joined(parts().map(|part| (part.values.as_deref(), part.capped.values)));
 }

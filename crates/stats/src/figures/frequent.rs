@@ -14,8 +14,8 @@ const DEFAULT_CAP: usize = 1024;
 const MIN_CAP: usize = 16;
 /// The text of longer strings is not stored; only their occurrences and length are.
 const MAX_STORED_TEXT_BYTES: usize = 256;
-/// The number of values in a summary.
-const MAX_SUMMARY_VALUES: usize = 10;
+/// The number of values in a summary, unless another one is requested.
+pub(crate) const FREQUENT_VALUES: usize = 10;
 /// Bytes of the empty trees, and of an entry without its text.
 const EMPTY_BYTES: usize = 850;
 const ENTRY_BYTES: usize = 115;
@@ -234,6 +234,22 @@ impl Frequent {
         self.text_bytes = self.values.values().map(|entry| entry.value.bytes()).sum();
     }
 
+    /// Returns the `count` most frequent values, or all that are known if these are fewer.
+    ///
+    /// Sorts the counted values.
+    pub fn top(&self, count: usize) -> FrequentSummary {
+        let mut counted = self.counted();
+        counted.sort_by_key(|&(count, entry)| (Reverse(count), entry.first));
+        counted.truncate(count);
+        let values =
+            counted.into_iter().map(|(count, entry)| FrequentValue { value: entry.value.to_scalar(), count });
+        FrequentSummary {
+            values: values.collect(),
+            approximate: self.sketch.is_some(),
+            error: self.sketch.as_ref().map(CountMin::error),
+        }
+    }
+
     /// Returns values with their counts, without those that the sketch cannot distinguish from
     /// chance.
     fn counted(&self) -> Vec<(u64, &Entry)> {
@@ -281,21 +297,13 @@ impl Accumulator for Frequent {
         self.shrink_to_cap();
     }
 
+    /// Returns the ten most frequent values.
     fn summary(&self) -> FrequentSummary {
-        let mut counted = self.counted();
-        counted.sort_by_key(|&(count, entry)| (Reverse(count), entry.first));
-        counted.truncate(MAX_SUMMARY_VALUES);
-        let values =
-            counted.into_iter().map(|(count, entry)| FrequentValue { value: entry.value.to_scalar(), count });
-        FrequentSummary {
-            values: values.collect(),
-            approximate: self.sketch.is_some(),
-            error: self.sketch.as_ref().map(CountMin::error),
-        }
+        self.top(FREQUENT_VALUES)
     }
 }
 
-/// The ten most frequent values, most frequent first. Ties are in order of first appearance.
+/// The most frequent values, most frequent first. Ties are in order of first appearance.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]

@@ -78,6 +78,22 @@ pub struct TypeCounts {
     pub null: u64,
 }
 
+impl TypeCounts {
+    /// Returns the names and counts of the types that occur, in the order of the members.
+    pub fn occurring(self) -> impl Iterator<Item = (&'static str, u64)> {
+        let Self { object, array, string, number, boolean, null } = self;
+        let counts = [
+            (Kind::Object, object),
+            (Kind::Array, array),
+            (Kind::String, string),
+            (Kind::Number, number),
+            (Kind::Bool, boolean),
+            (Kind::Null, null),
+        ];
+        counts.into_iter().filter(|(_, count)| *count > 0).map(|(kind, count)| (kind.name(), count))
+    }
+}
+
 /// A set of types.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -75,7 +75,8 @@ impl Values {
         self.frequent.merge(other.frequent);
     }
 
-    pub(crate) fn summary(&self, path: String) -> ValuesSummary {
+    /// Returns the figures of a path, with at most `frequent` frequent values.
+    pub(crate) fn summary(&self, path: String, frequent: usize) -> ValuesSummary {
         let numbers = self.numeric.summary();
         let lengths = self.lengths.summary();
         ValuesSummary {
@@ -85,7 +86,7 @@ impl Values {
             numbers: (numbers.count > 0).then_some(numbers),
             strings: (lengths.count > 0).then_some(lengths),
             distinct: self.distinct.summary_bounded(self.count.saturating_sub(self.uncompared)),
-            frequent: self.frequent.summary(),
+            frequent: self.frequent.top(frequent),
             long_strings: self.uncompared,
         }
     }

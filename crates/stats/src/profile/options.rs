@@ -22,6 +22,9 @@ pub struct ProfileOptions {
     pub schema: bool,
     /// Compute figures about the scalars of every path. Default: false.
     pub values: bool,
+    /// List the types of every path, and the number of objects without it. Default: false.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_false"))]
+    pub fields: bool,
     /// Track paths. Without them, only structure and types are computed. Default: true.
     pub per_path: bool,
     /// Count repeated names even if paths are not tracked. With paths, they are always counted.
@@ -44,6 +47,7 @@ impl Default for ProfileOptions {
             item_types: true,
             schema: false,
             values: false,
+            fields: false,
             per_path: true,
             duplicate_names: true,
             counts: true,
@@ -58,6 +62,17 @@ const fn yes() -> bool {
     true
 }
 
+#[cfg(feature = "serde")]
+const fn frequent_values() -> usize {
+    crate::figures::FREQUENT_VALUES
+}
+
+#[cfg(feature = "serde")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
+const fn is_frequent_values(count: &usize) -> bool {
+    *count == crate::figures::FREQUENT_VALUES
+}
+
 impl ProfileOptions {
     /// Returns true if repeated names are counted without tracking paths.
     pub(super) const fn counts_repeats(&self) -> bool {
@@ -70,6 +85,7 @@ impl ProfileOptions {
         self.item_types &= other.item_types;
         self.schema &= other.schema;
         self.values &= other.values;
+        self.fields &= other.fields;
         self.per_path &= other.per_path;
         self.duplicate_names &= other.duplicate_names;
         self.counts &= other.counts;
@@ -87,16 +103,22 @@ pub struct ProfileLimits {
     /// The maximum number of distinct names in the objects of one path. With more, all but those
     /// that every object has are folded into one path, `.*`. Default: 65,536.
     pub names_per_path: u32,
-    /// The maximum number of bytes for paths and values. When they are used up, the caps of the
-    /// figures about values are halved first (down to a thousandth), then `names_per_path`, then
-    /// the depth. Default: 64 MiB.
+    /// The maximum number of bytes for paths and values. When they are used up, `names_per_path` is
+    /// halved first (down to 4,096), then the caps of the figures about values (down to a
+    /// thousandth), then `names_per_path` again, then the depth. Default: 64 MiB.
     pub bytes: u64,
     /// The maximum number of bytes for names of open objects, needed to find repeated names outside
     /// of the known paths. When they are used up, the number of repeated names is a lower bound.
     /// Default: 32 MiB.
     pub open_names_bytes: u64,
-    /// The maximum number of rows of arrays, of objects, and of values. Default: 1,000 each.
+    /// The maximum number of rows of arrays, of objects, of values, and of fields. Default: 1,000
+    /// each.
     pub rows: usize,
+    /// The maximum number of frequent values in a row of values. At most 1,024 values are counted
+    /// exactly, so a larger number shows all of those. Default: 10.
+    #[cfg_attr(feature = "serde", serde(default = "frequent_values"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_frequent_values"))]
+    pub frequent_values: usize,
     /// Rows with a path of more bytes are dropped. Default: 16,384.
     pub path_bytes: usize,
     /// The maximum number of subschemas of a schema. Default: 10,000.
@@ -110,6 +132,7 @@ impl Default for ProfileLimits {
             bytes: 64 << 20,
             open_names_bytes: 32 << 20,
             rows: 1000,
+            frequent_values: crate::figures::FREQUENT_VALUES,
             path_bytes: 16_384,
             schema_nodes: 10_000,
         }

@@ -9,18 +9,14 @@ use super::trie::{Label, NONE, Node, Objects, Trie};
 use crate::figures::Values;
 use std::ops::Range;
 
-/// Objects with more distinct names are maps: their values are looked up by name, unlike the
-/// members of a record.
-const MAP_NAMES: usize = 100;
-
 /// The condition for folding names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Policy {
     /// Fold where there are more names than `names`, and drop everything below `depth`. Names that
     /// every object has are not folded, unless some objects are so large that these names cannot be
-    /// known for all parts of the input.
+    /// known for all parts of the input. Of the nodes at `depth`, only the names are of interest.
     Cap { names: u32, depth: u32 },
-    /// Fold where objects are maps: over 100 names, none of which is in half of the objects.
+    /// Fold where objects are [maps](Regrouping::is_map).
     Maps,
 }
 
@@ -31,33 +27,24 @@ impl Policy {
             Self::Maps => u32::MAX,
         }
     }
+}
 
-    /// Returns the number of objects that must have a name for it to stay; `None` if all names
-    /// stay.
-    fn quorum(self, objects: &Objects, names: &[Named]) -> Option<u64> {
-        let count = objects.sizes.count;
-        match self {
-            Self::Cap { names: cap, .. } => {
-                let folds = objects.folded || names.len() > cap as usize;
-                // If every object has at most half the cap, a part of the input that begins with
-                // any object knows all of its names before the cap is reached. No part then folds a
-                // name that every object has.
-                let stays = if objects.sizes.max <= u64::from(cap / 2) { count.max(1) } else { u64::MAX };
-                folds.then_some(stays)
-            }
-            Self::Maps => {
-                let is_map =
-                    names.len() > MAP_NAMES && names.iter().all(|name| name.present < count.div_ceil(2));
-                is_map.then_some(u64::MAX)
-            }
-        }
-    }
+/// Returns the number of objects that must have a name for it to stay below a cap on names; `None`
+/// if all names stay.
+fn quorum(objects: &Objects, names: usize, cap: u32) -> Option<u64> {
+    let folds = objects.folded || names > cap as usize;
+    // If every object has at most half the cap, a part of the input that begins with any object
+    // knows all of its names before the cap is reached. No part then folds a name that every object
+    // has.
+    let is_small = objects.sizes.max.max(objects.open) <= u64::from(cap / 2);
+    folds.then_some(if is_small { objects.sizes.count.max(1) } else { u64::MAX })
 }
 
 /// Nodes of the same name below a group.
-struct Named {
-    nodes: Range<usize>,
-    present: u64,
+pub(super) struct Named {
+    pub(super) nodes: Range<usize>,
+    /// The number of objects that have the name.
+    pub(super) present: u64,
 }
 
 /// Nodes that become one.
@@ -69,7 +56,7 @@ struct Group {
 }
 
 /// The children of each node.
-struct Children {
+pub(super) struct Children {
     starts: Vec<u32>,
     ids: Vec<u32>,
 }
@@ -95,22 +82,22 @@ impl Children {
         Self { starts, ids }
     }
 
-    fn get(&self, id: u32) -> &[u32] {
+    pub(super) fn get(&self, id: u32) -> &[u32] {
         &self.ids[self.starts[id as usize] as usize..self.starts[id as usize + 1] as usize]
     }
 }
 
-struct Regrouping<'a> {
-    old: &'a Trie,
+pub(super) struct Regrouping<'a> {
+    pub(super) old: &'a Trie,
     /// Figures about the values of the old nodes, by id.
     values: Vec<Option<Box<Values>>>,
-    children: Children,
+    pub(super) children: Children,
     policy: Policy,
-    new: Trie,
+    pub(super) new: Trie,
     /// Old nodes, with those of each group adjacent.
-    pool: Vec<u32>,
+    pub(super) pool: Vec<u32>,
     /// The group's range in the pool, by new id.
-    groups: Vec<Range<usize>>,
+    pub(super) groups: Vec<Range<usize>>,
     /// The new id, by old id.
     new_ids: Vec<u32>,
 }
@@ -124,19 +111,14 @@ impl Trie {
     /// memory.
     pub(crate) fn regroup(&mut self, policy: Policy) -> Vec<u32> {
         let values = self.nodes.iter_mut().map(|node| node.values.take()).collect();
-        let (new, new_ids) = Regrouping::run(self, values, policy);
+        let Regrouping { new, new_ids, .. } = Regrouping::run(self, values, policy);
         *self = new;
         new_ids
-    }
-
-    /// Returns a copy rebuilt in the same way, without the figures about values.
-    pub(crate) fn regrouped(&self, policy: Policy) -> Self {
-        Regrouping::run(self, Vec::new(), policy).0
     }
 }
 
 impl<'a> Regrouping<'a> {
-    fn run(old: &'a Trie, values: Vec<Option<Box<Values>>>, policy: Policy) -> (Trie, Vec<u32>) {
+    pub(super) fn run(old: &'a Trie, values: Vec<Option<Box<Values>>>, policy: Policy) -> Self {
         let mut regrouping = Self {
             old,
             values,
@@ -148,7 +130,7 @@ impl<'a> Regrouping<'a> {
             new_ids: vec![NONE; old.nodes.len()],
         };
         regrouping.build();
-        (regrouping.new, regrouping.new_ids)
+        regrouping
     }
 
     fn build(&mut self) {
@@ -193,6 +175,11 @@ impl<'a> Regrouping<'a> {
             node.merge(&self.old.nodes[old as usize]);
             node.merge_values(self.values.get_mut(old as usize).and_then(Option::take));
         }
+        if node.depth == self.policy.depth() {
+            // These nodes were described as long as the limit of the depth was higher, which depends
+            // on the order of the input.
+            node.forget_description();
+        }
         self.new.charge += node.values.as_ref().map_or(0, |values| values.charge());
     }
 
@@ -230,8 +217,12 @@ impl<'a> Regrouping<'a> {
                 Named { nodes, present: run.iter().map(|&id| self.old.nodes[id as usize].present).sum() }
             })
             .collect();
+        let Some(objects) = self.new.nodes[id].objects.as_deref() else { return Vec::new() };
+        let quorum = match self.policy {
+            Policy::Cap { names: cap, .. } => quorum(objects, runs.len(), cap),
+            Policy::Maps => self.is_map(objects, &runs, &named).then_some(u64::MAX),
+        };
         let Some(objects) = self.new.nodes[id].objects.as_deref_mut() else { return Vec::new() };
-        let quorum = self.policy.quorum(objects, &runs);
         objects.folded |= quorum.is_some();
         let (kept, folded): (Vec<_>, Vec<_>) =
             runs.into_iter().partition(|run| quorum.is_none_or(|quorum| run.present >= quorum));

@@ -1,9 +1,10 @@
 //! The results of a profile.
 
-use super::trie::{NONE, Node, Sizes, Trie};
+use super::maps::FoldedTrie;
+use super::rows::Rows;
 use super::walk::Core;
 use crate::Accumulator;
-use crate::figures::{KindSet, TypeCounts, ValuesSummary};
+use crate::figures::{TypeCounts, ValuesSummary};
 use crate::schema::Schema;
 
 /// All results of a profile. With the feature `serde` it is serialized with the member names of the
@@ -22,6 +23,9 @@ pub struct Summary {
     /// Objects by path, in order of first appearance; `None` if paths were not tracked.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub objects: Option<Vec<ObjectRow>>,
+    /// The values of every path, in order of first appearance, if requested.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub fields: Option<Vec<FieldRow>>,
     /// The schema, if requested.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub schema: Option<Schema>,
@@ -98,6 +102,27 @@ pub struct ObjectRow {
     pub max_keys: Option<u64>,
 }
 
+/// All values of one path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct FieldRow {
+    /// The path, as a query.
+    pub path: String,
+    /// The number of values of each type. Serialized without the types that do not occur.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "occurring"))]
+    pub types: TypeCounts,
+    /// The number of values. If an object repeats the name, each repeat counts.
+    pub count: u64,
+    /// The number of objects of the parent path that do not have the name; 0 for roots, elements,
+    /// and the members of maps. An upper bound if [`Capped::duplicate_names`] is true.
+    pub missing: u64,
+    /// The number of objects that could have the name: those of the parent path. 0 for roots,
+    /// elements, and the members of maps.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub parents: u64,
+}
+
 /// Everything that was dropped to stay within the limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -109,6 +134,9 @@ pub struct Capped {
     /// Rows of objects, if some were dropped.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub objects: Option<RowCounts>,
+    /// Rows of fields, if some were dropped.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub fields: Option<RowCounts>,
     /// Rows of values, if some were dropped.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub values: Option<RowCounts>,
@@ -142,44 +170,42 @@ pub struct RowCounts {
 }
 
 impl Summary {
+    /// Builds the summary of a normalized profile.
     pub(super) fn of(core: &Core) -> Self {
-        let rows = Rows { core, trie: &core.trie };
-        let item_types = core.options.item_types;
-        let (arrays, arrays_cut) = rows.collect(
-            |node| node.arrays.as_ref().map(|arrays| arrays.sizes.first),
-            |node, path| {
-                node.arrays.as_ref().map(|arrays| array_row(path, arrays.sizes, arrays.items, item_types))
-            },
-        );
-        let (objects, objects_cut) = rows.collect(
-            |node| node.objects.as_ref().map(|objects| objects.sizes.first),
-            |node, path| node.objects.as_ref().map(|objects| object_row(path, objects.sizes)),
-        );
-        let (values, values_cut) = rows.collect(
-            |node| node.values.as_ref().map(|_| node.first),
-            |node, path| node.values.as_ref().map(|values| values.summary(path)),
-        );
-        let folded =
-            core.trie.nodes.iter().filter(|node| node.objects.as_ref().is_some_and(|objects| objects.folded));
         let options = &core.options;
+        let folded = FoldedTrie::new(&core.trie);
+        let rows = Rows::new(core, &folded);
+        let (arrays, arrays_cut) = rows.arrays();
+        let (objects, objects_cut) = rows.objects();
+        let (values, values_cut) = rows.values();
+        let (fields, fields_cut) = if options.fields { rows.fields() } else { (Vec::new(), None) };
         Self {
             structure: structure(core),
             types: core.totals.kinds.summary(),
             arrays: options.per_path.then_some(arrays),
             objects: options.per_path.then_some(objects),
+            fields: (options.fields && options.per_path).then_some(fields),
             schema: (options.schema && options.per_path)
-                .then(|| Schema::of(&core.trie, options, core.depth_cap)),
+                .then(|| Schema::of(folded.trie(), options, core.depth_cap)),
             values: (options.values && options.per_path).then_some(values),
             capped: Capped {
                 arrays: arrays_cut,
                 objects: objects_cut,
+                fields: fields_cut,
                 values: values_cut,
-                folded_paths: folded.count() as u64,
+                folded_paths: folded_paths(core),
                 max_depth: Some(core.depth_cap).filter(|&depth| depth < options.max_depth),
                 duplicate_names: core.totals.missed,
             },
         }
     }
+}
+
+/// Returns the number of paths whose names were folded to save memory. Names of the deepest rows
+/// have no rows of their own.
+fn folded_paths(core: &Core) -> u64 {
+    let above = core.trie.nodes.iter().filter(|node| node.depth < core.depth_cap);
+    above.filter(|node| node.objects.as_ref().is_some_and(|objects| objects.folded)).count() as u64
 }
 
 fn structure(core: &Core) -> Structure {
@@ -199,50 +225,8 @@ fn structure(core: &Core) -> Structure {
     }
 }
 
-struct Rows<'a> {
-    core: &'a Core,
-    trie: &'a Trie,
-}
-
-impl Rows<'_> {
-    /// Builds the rows of the nodes that have a first offset, ordered by it. Also returns the row
-    /// counts if some rows were dropped.
-    fn collect<T>(
-        &self,
-        first: impl Fn(&Node) -> Option<u64>,
-        make: impl Fn(&Node, String) -> Option<T>,
-    ) -> (Vec<T>, Option<RowCounts>) {
-        let limits = &self.core.options.limits;
-        let nodes = (0..NONE).zip(&self.trie.nodes);
-        let mut found: Vec<(u64, u32)> = nodes.filter_map(|(id, node)| Some((first(node)?, id))).collect();
-        // Truncate before building paths: their total length is bounded by the row limit, not by
-        // the shape.
-        found.sort_unstable();
-        let total = found.len();
-        found.truncate(limits.rows);
-        let root = &self.core.options.root_path;
-        let rows = found.into_iter().filter_map(|(_, id)| {
-            let path = self.trie.path(id, root, limits.path_bytes)?;
-            make(self.trie.nodes.get(id as usize)?, path)
-        });
-        let rows: Vec<T> = rows.collect();
-        let shown = RowCounts { shown: rows.len() as u64, total: total as u64 };
-        (rows, Some(shown).filter(|shown| shown.shown < shown.total))
-    }
-}
-
-fn array_row(path: String, sizes: Sizes, items: KindSet, item_types: bool) -> ArrayRow {
-    let [count, min_length, max_length] = several(sizes);
-    let item_type = if item_types { items.name() } else { "unknown".into() };
-    ArrayRow { path, length: sizes.total, item_type, count, min_length, max_length }
-}
-
-fn object_row(path: String, sizes: Sizes) -> ObjectRow {
-    let [count, min_keys, max_keys] = several(sizes);
-    ObjectRow { path, keys: sizes.total, count, min_keys, max_keys }
-}
-
-/// Returns the figures that are reported for several containers only.
-fn several(sizes: Sizes) -> [Option<u64>; 3] {
-    [sizes.count, sizes.min, sizes.max].map(|figure| (sizes.count > 1).then_some(figure))
+/// Serializes only the types that occur.
+#[cfg(feature = "serde")]
+fn occurring<S: serde::Serializer>(types: &TypeCounts, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(types.occurring())
 }

@@ -100,6 +100,8 @@ pub(crate) struct Objects {
     pub(crate) fold: u32,
     /// True if there were more names than may have a node.
     pub(crate) folded: bool,
+    /// The number of members so far of objects that are open while the trie is rebuilt.
+    pub(crate) open: u64,
 }
 
 impl Default for Arrays {
@@ -110,7 +112,7 @@ impl Default for Arrays {
 
 impl Default for Objects {
     fn default() -> Self {
-        Self { sizes: Sizes::default(), names: 0, head: NONE, fold: NONE, folded: false }
+        Self { sizes: Sizes::default(), names: 0, head: NONE, fold: NONE, folded: false, open: 0 }
     }
 }
 
@@ -180,6 +182,7 @@ impl Node {
             let objects = self.objects.get_or_insert_default();
             objects.sizes.merge(other.sizes);
             objects.folded |= other.folded;
+            objects.open = objects.open.saturating_add(other.open);
         }
     }
 
@@ -189,6 +192,12 @@ impl Node {
             (values @ None, other) => *values = other,
             (Some(_), None) => {}
         }
+    }
+
+    /// Drops everything that only scalars contribute: the figures about values, and what a schema
+    /// says about them.
+    pub(crate) fn forget_description(&mut self) {
+        (self.values, self.formats, self.has_fractions) = (None, u8::MAX, false);
     }
 
     /// Bytes to account for, without name and values. Nodes count twice, because rebuilding the

@@ -51,6 +51,11 @@ impl Frame {
         Self::new(self.kind, node, self.deeper, object)
     }
 
+    /// The number of members or elements so far.
+    pub(super) const fn members(&self) -> u64 {
+        self.count
+    }
+
     /// Adds the counts of another frame of the same container.
     pub(super) fn absorb(&mut self, other: &Self) {
         self.count += other.count;
@@ -116,7 +121,7 @@ pub(super) struct Core {
     pub(super) level: u32,
     /// The maximum number of names with a node in the objects of one path.
     pub(super) names_cap: u32,
-    /// The maximum depth of nodes.
+    /// The maximum depth of rows and schema. Nodes are up to one level deeper.
     pub(super) depth_cap: u32,
 }
 
@@ -240,6 +245,9 @@ impl Core {
     /// Records a scalar for the schema and for figures about values.
     fn describe(&mut self, node: u32, scalar: &Scalar<'_>, at: u64) {
         let Some(node) = self.trie.nodes.get_mut(node as usize) else { return };
+        if node.depth > self.depth_cap {
+            return;
+        }
         if self.options.schema {
             match scalar {
                 Scalar::Number(number) => node.has_fractions = node.has_fractions || !number.is_integer(),

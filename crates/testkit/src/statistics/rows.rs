@@ -1,13 +1,14 @@
 //! Rows of containers by path.
 
 use super::Population;
+use super::fields::Paths;
 use crate::naive::{Data, Kind};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All arrays, or all objects, of one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Containers {
-    /// The shorthand path, the same for all elements of an array.
+    /// The shorthand path, the same for all elements of an array and for all members of a map.
     pub path: String,
     /// [`Kind::Array`] or [`Kind::Object`].
     pub kind: Kind,
@@ -37,7 +38,9 @@ impl Containers {
 /// have depth 1), arrays and objects mixed, in order of first appearance.
 pub fn containers(population: &Population<'_>, max_depth: u32) -> Vec<Containers> {
     let mut rows: Vec<Containers> = Vec::new();
-    for &(document, root) in population {
+    let paths = Paths::of(population);
+    let mut known: BTreeMap<(&str, Kind), usize> = BTreeMap::new();
+    for (number, &(document, root)) in population.iter().enumerate() {
         for id in document.subtree(root) {
             let value = &document[id];
             let kind = value.data.kind();
@@ -45,10 +48,9 @@ pub fn containers(population: &Population<'_>, max_depth: u32) -> Vec<Containers
             if !is_container || value.depth - document[root].depth >= max_depth {
                 continue;
             }
-            let path = document.shorthand_path(id);
-            let known = rows.iter().position(|row| row.kind == kind && row.path == path);
-            let row = known.unwrap_or_else(|| {
-                let (count, total, min, max) = (0, 0, u64::MAX, 0);
+            let path = paths.path(number, id);
+            let row = *known.entry((path, kind)).or_insert_with(|| {
+                let (path, count, total, min, max) = (path.to_owned(), 0, 0, u64::MAX, 0);
                 rows.push(Containers { path, kind, count, total, min, max, types: BTreeSet::new() });
                 rows.len() - 1
             });

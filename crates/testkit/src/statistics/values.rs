@@ -1,5 +1,6 @@
 //! Figures about the values of one path.
 
+use super::fields::Paths;
 use super::{Population, Sum};
 use crate::decimal::Decimal;
 use crate::naive::{Data, Kind};
@@ -8,7 +9,7 @@ use std::collections::BTreeMap;
 /// Every value of one path, counted exactly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathValues {
-    /// The shorthand path, the same for all elements of an array.
+    /// The shorthand path, the same for all elements of an array and for all members of a map.
     pub path: String,
     /// The number of values of each type that occurs.
     pub kinds: BTreeMap<Kind, u64>,
@@ -109,9 +110,10 @@ pub fn path_values(population: &Population<'_>) -> Vec<PathValues> {
     let mut rows: Vec<PathValues> = Vec::new();
     let mut by_path: BTreeMap<String, usize> = BTreeMap::new();
     let mut scalars: BTreeMap<(usize, Key), usize> = BTreeMap::new();
-    for &(document, root) in population {
+    let paths = Paths::of(population);
+    for (number, &(document, root)) in population.iter().enumerate() {
         for id in document.subtree(root) {
-            let path = document.shorthand_path(id);
+            let path = paths.path(number, id).to_owned();
             let row = *by_path.entry(path.clone()).or_insert_with(|| {
                 rows.push(PathValues::new(path));
                 rows.len() - 1

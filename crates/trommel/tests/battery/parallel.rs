@@ -130,7 +130,7 @@ fn value_statistics_are_the_same_for_any_number_of_threads() {
         Some(format!(r#"{{"id":{number},"ratio":{}.5,"text":"{text}{}"}}"#, number % 70, random.below(90)))
     });
     let mut stats = Stats::new();
-    stats.values = true;
+    (stats.values, stats.fields, stats.top) = (true, true, Some(20));
     let seen = same(&Analysis::new().ask(Measure::Stats(stats)), &text);
     assert!(seen.end.unwrap().contains("$.ratio"));
 }

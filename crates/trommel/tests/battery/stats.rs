@@ -240,14 +240,20 @@ fn omits_unrequested_statistics() {
 #[test]
 fn counts_omitted_rows() {
     let wide: Vec<String> = (0..1200).map(|name| format!("\"n{name}\": []")).collect();
-    let text = format!(r#"{{"wide": {{{}}}, "small": [[]]}}"#, wide.join(", "));
-    let found =
-        describe(&analysis_of(&[query("$.wide"), query("$.small")], |_| {}), &mut Document::from_bytes(text));
+    // A member of another type makes the object a record.
+    let text = format!(r#"{{"wide": {{{}, "n": 1}}, "small": [[]]}}"#, wide.join(", "));
+    let queries = [query("$.wide"), query("$.small")];
+    let found = describe(&analysis_of(&queries, |_| {}), &mut Document::from_bytes(text.clone()));
     let capped = found.summary.capped.arrays.unwrap();
     assert_eq!((capped.shown, capped.total), (1002, 1202));
     assert_eq!(found.summary.arrays.unwrap().len(), 1002);
     assert_eq!(found.by_path[0].summary.capped.arrays.unwrap().total, 1200);
     assert!(found.by_path[1].summary.capped.is_empty() && found.summary.capped.objects.is_none());
+    let fields = analysis_of(&queries, |stats| stats.fields = true);
+    let found = describe(&fields, &mut Document::from_bytes(text));
+    let capped = found.summary.capped.fields.unwrap();
+    assert_eq!((capped.shown, capped.total), (1002, 1204));
+    assert_eq!(found.summary.fields.unwrap().last().unwrap().path, "$.small[*]");
 }
 
 /// The counts that the suite gives for real documents and logs.
@@ -319,6 +325,50 @@ fn documents_satisfy_their_schemas() {
         if !records.is_empty() {
             check_schema(&analysis, &mut document, &records, &case.name);
         }
+    }
+}
+
+/// Fields equal those of the oracle, for whole inputs and for selected values.
+#[test]
+fn fields_are_those_of_the_oracle() {
+    for seed in 0..cases(200, 2000) {
+        let (text, framing) = random_text(seed);
+        let trees = trees(&text, framing);
+        let all = [query("$"), query("$.a"), query("$[0]"), query("$..b")];
+        let query = &all[seed as usize % 4];
+        let nodes = trees
+            .iter()
+            .flat_map(|tree| evaluate::evaluate(tree, query.segments(), evaluate::Duplicates::All));
+        let spans: BTreeSet<(u64, u64)> = nodes.map(|node| (node.span.start, node.span.end)).collect();
+        let values = spans.iter().map(|&(start, end)| &text[start as usize..end as usize]);
+        let values: Vec<naive::Document> = values.map(|text| naive::parse(text).unwrap()).collect();
+        let population: Vec<_> = values.iter().map(|tree| (tree, tree.root())).collect();
+        let expected = statistics::fields(&population, u32::MAX).into_iter().map(|row| {
+            let types: Vec<(String, u64)> =
+                row.kinds.iter().map(|(kind, count)| (kind.name().to_owned(), *count)).collect();
+            (format!("{}{}", query.shorthand(), &row.path[1..]), types, row.count, row.missing)
+        });
+        let mut expected: Vec<_> = expected.collect();
+        let analysis = analysis_of(std::slice::from_ref(query), |stats| {
+            (stats.fields, stats.per_path) = (true, false);
+        });
+        let found = describe(&analysis, &mut Source::pick(seed).document(&text, framing)).summary;
+        let capped = found.capped.fields;
+        let found = found.fields.unwrap().into_iter().map(|row| {
+            let mut types: Vec<(String, u64)> =
+                row.types.occurring().map(|(kind, count)| (kind.to_owned(), count)).collect();
+            types.sort();
+            (row.path, types, row.count, row.missing)
+        });
+        let mut found: Vec<_> = found.collect();
+        // Values that contain each other appear in the order of the input, and not one by one.
+        expected.sort();
+        found.sort();
+        if let Some(capped) = capped {
+            assert_eq!((capped.shown, capped.total), (1000, expected.len() as u64), "seed {seed} {query}");
+            expected.retain(|row| found.binary_search(row).is_ok());
+        }
+        assert_eq!(found, expected, "seed {seed} {query}");
     }
 }
 
