@@ -263,8 +263,8 @@ impl Core {
     }
 
     fn regroup(&mut self) -> Vec<u32> {
-        // The trie is one level deeper than the rows: the names of the deepest objects decide whether
-        // these have the same shape.
+        // The trie is one level deeper than the rows: the names of the deepest objects decide
+        // whether these have the same shape.
         self.trie.regroup(Policy::Cap { names: self.names_cap, depth: self.depth_cap.saturating_add(1) })
     }
 

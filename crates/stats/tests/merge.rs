@@ -108,7 +108,7 @@ fn profiles_beyond_their_name_cap() {
     }
 }
 
-/// Whether objects are maps is decided when the summary is made, so it does not depend on the parts.
+/// The decision to fold maps is part of the summary, so it does not depend on the parts.
 #[test]
 fn profiles_with_maps() {
     let mut folded = 0;

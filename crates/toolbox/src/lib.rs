@@ -78,6 +78,9 @@
 //!   its filters hold. Both `@` and `$` are the record. Cursors and cache entries are bound to the
 //!   filters. A single document is kept or dropped whole; if it is dropped, `warning` has the path
 //!   that filters the elements of its longest array.
+//! - **`stats`** lists containers by default. With `include_fields`, `fields` has every path: its
+//!   types, the number of its values, and the number of objects without it. The members of maps
+//!   share the path `.*` ([`trommel::statistics`]).
 //! - **Hints.** If a path selects nothing, `warning` suggests the nearest path that selects
 //!   something, the length of the array, or `where` for a filter on records ([`trommel_hints`]).
 //!   Suggestions include names inside filters. A pattern that is not an I-Regexp is always

@@ -1,4 +1,4 @@
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 
 use clap::{Args, ValueEnum};
 
@@ -31,14 +31,27 @@ pub(crate) struct StatsArgs {
     #[arg(long)]
     pub(crate) schema: bool,
 
+    /// Add every path to the JSON: types, and the share of objects
+    ///
+    /// Each row of `fields` has the path, the types with their counts, the number of values, and
+    /// the number of objects without the name. On a terminal, the fields are always shown.
+    #[arg(long)]
+    pub(crate) fields: bool,
+
     /// Add value statistics per path: ranges, lengths, frequent values
     #[arg(long)]
     pub(crate) values: bool,
 
+    /// Report the N most frequent values per path [default: 10]
+    ///
+    /// Implies --values. On a terminal, also lists these values one by one.
+    #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroUsize>)]
+    pub(crate) top: Option<NonZeroUsize>,
+
     /// Describe at most N levels; the root is level 1 [default: all]
     ///
-    /// Limits the arrays, the objects, the value statistics, and the schema. The structure and the
-    /// types always cover all levels.
+    /// Limits the fields, the arrays, the objects, the value statistics, and the schema. The
+    /// structure and the types always cover all levels.
     #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroU32>)]
     pub(crate) max_depth: Option<NonZeroU32>,
 
@@ -51,9 +64,10 @@ pub(crate) struct StatsArgs {
     /// Does not read member names, so it cannot report duplicate names. Checks values only for
     /// brackets and strings, unless --strict is given.
     ///
-    /// Cannot be combined with --schema, --values, --max-depth, or --no-sample-arrays.
+    /// Cannot be combined with --schema, --fields, --values, --top, --max-depth, or
+    /// --no-sample-arrays.
     #[arg(long, value_name = "SECTIONS", value_delimiter = ',', num_args = 1)]
-    #[arg(conflicts_with_all = ["schema", "values", "max_depth", "no_sample_arrays"])]
+    #[arg(conflicts_with_all = ["schema", "fields", "values", "top", "max_depth", "no_sample_arrays"])]
     pub(crate) only: Vec<Section>,
 
     /// Print one JSON document, as in a pipe

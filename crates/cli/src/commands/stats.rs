@@ -14,7 +14,7 @@ use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::{Filters, Job};
 use crate::output::size::formatted;
-use crate::output::tables::{self, StatsView};
+use crate::output::tables::{self, Selection, StatsView};
 use crate::output::{self, Screen};
 
 /// The answer, with the members of the tool `tool_outputs.stats`.
@@ -74,6 +74,8 @@ pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
     let texts: Vec<String> = inputs.queries.into_iter().map(|named| named.query).collect();
     let queries = texts.iter().map(|text| QueryError::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let overview = !args.only.is_empty();
+    let printer = Printer { args, screen, queries: &texts };
+    let shows_fields = !overview && !printer.is_json();
     // Full statistics visit every value, so only the overview can skip validation.
     let validation = if overview { args.engine.validation() } else { Validation::Strict };
     let filters = Filters::parse(&args.records)?;
@@ -91,11 +93,12 @@ pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
         stats.duplicate_names = !overview;
         stats.item_types = !args.no_sample_arrays;
         stats.schema = args.schema;
-        stats.values = args.values;
+        stats.values = args.values || args.top.is_some();
+        stats.fields = args.fields || shows_fields;
+        stats.top = args.top.map(std::num::NonZeroUsize::get);
         stats.max_depth = args.max_depth.map(std::num::NonZeroU32::get);
         analysis.ask(Measure::Stats(stats))
     });
-    let printer = Printer { args, screen, selects: !queries.is_empty() };
     let (answer, text) = if args.by_file {
         let mut parts = Vec::new();
         let report = job.run_by_input(&mut |job, report| {
@@ -165,8 +168,8 @@ impl<'a> Input<'a> {
 struct Printer<'a> {
     args: &'a StatsArgs,
     screen: &'a Screen,
-    /// True if queries select a part of the input.
-    selects: bool,
+    /// The queries that select a part of the input.
+    queries: &'a [String],
 }
 
 impl Printer<'_> {
@@ -179,10 +182,24 @@ impl Printer<'_> {
         if self.is_json() {
             return Ok(output::for_reader(json(input, answer)?, self.screen.out.is_terminal));
         }
-        let whole = coverage.bytes_total.unwrap_or(coverage.bytes_read);
         let only: Vec<_> = self.args.only.iter().copied().map(Into::into).collect();
-        let shown = StatsView { file: input.name, only: &only, selected_of: self.selects.then_some(whole) };
+        let by = self.selected_by();
+        let whole = coverage.bytes_total.unwrap_or(coverage.bytes_read);
+        let selection = by.as_ref().map(|by| Selection { by, whole });
+        let shown = StatsView { file: input.name, only: &only, selection, lists_values: self.args.top.is_some() };
         Ok(tables::stats(&shown, answer, self.screen.out))
+    }
+
+    /// The options that select a part of the input, if there are any.
+    fn selected_by(self) -> Option<String> {
+        let queries = match self.queries {
+            [] => None,
+            [query] => Some(query.clone()),
+            queries => Some(format!("{} queries", queries.len())),
+        };
+        let filters = (!self.args.records.filters.is_empty()).then(|| "--where".to_owned());
+        let both: Vec<String> = queries.into_iter().chain(filters).collect();
+        (!both.is_empty()).then(|| both.join(" and "))
     }
 
     /// Joins the answers of the inputs and of all.

@@ -30,6 +30,8 @@ mod mistakes;
 #[cfg(unix)]
 mod narrow;
 mod pages;
+#[cfg(unix)]
+mod profiles;
 mod readme;
 mod routes;
 mod runs;

@@ -74,9 +74,9 @@ impl<'a> FoldedTrie<'a> {
 }
 
 impl Regrouping<'_> {
-    /// Returns true if objects are maps: they have over 100 distinct names, and either no name is in
-    /// half of the objects, or there is one object, whose members have the same shape. `members` are
-    /// the nodes of all names.
+    /// Returns true if objects are maps: they have over 100 distinct names, and either no name is
+    /// in half of the objects, or there is one object, whose members have the same shape. `members`
+    /// are the nodes of all names.
     pub(super) fn is_map(&self, objects: &Objects, names: &[Named], members: &[u32]) -> bool {
         let count = objects.sizes.count;
         let is_rare = |name: &Named| name.present < count.div_ceil(2);

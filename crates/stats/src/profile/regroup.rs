@@ -176,8 +176,8 @@ impl<'a> Regrouping<'a> {
             node.merge_values(self.values.get_mut(old as usize).and_then(Option::take));
         }
         if node.depth == self.policy.depth() {
-            // These nodes were described as long as the limit of the depth was higher, which depends
-            // on the order of the input.
+            // These nodes were described as long as the limit of the depth was higher, which
+            // depends on the order of the input.
             node.forget_description();
         }
         self.new.charge += node.values.as_ref().map_or(0, |values| values.charge());

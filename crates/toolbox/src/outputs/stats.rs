@@ -56,6 +56,9 @@ struct Arguments {
     /// distinct and frequent values
     #[serde(default)]
     include_values: bool,
+    /// Include `fields`: every path with its types, values, and the number of objects without it
+    #[serde(default)]
+    include_fields: bool,
     #[serde(default, rename = "where")]
     filters: Where,
     cursor: Option<Cursor>,
@@ -81,13 +84,13 @@ impl Stats {
 fn describe() -> Metadata {
     let first = "Get statistics and metadata about stored tool output including size, structure, types, and optional schema \
         generation.";
-    let contents = "Call this first on an unknown output: `arrays` and `objects` list every path \
-        ($.users[*].tags), with lengths and types, for use in other calls. All figures are exact and cover the whole \
-        output; `max_depth` bounds only the depth of `arrays`, `objects`, `schema`, and `values`. A row for several \
-        arrays or objects has their total as `length` or `keys`, and also `count`, smallest, and largest. `paths` restricts the \
-        figures to the selected values, with one entry a path in `by_path`. `include_values` adds figures of the values at each path: sum, \
-        mean, minimum, maximum and quantiles of numbers, lengths of strings, distinct and most frequent values; those that are \
-        approximate say so.";
+    let contents = "Call this first on an unknown output. Without options it lists containers only: `arrays` and `objects` \
+        have every path of a container ($.users[*].tags), with lengths and types, for use in other calls. `include_fields` \
+        adds `fields`: every path with its types, values, and the number of objects without it. Members of maps (IDs as \
+        names) share the path `.*`. All figures are exact and cover the whole output; `max_depth` bounds only the rows and \
+        the schema. A row for several arrays or objects has their total as `length` or `keys`, and also `count`, smallest, \
+        and largest. `paths` restricts the figures to the selected values, with one entry a path in `by_path`. \
+        `include_values` adds figures of the values at each path; those that are approximate say so.";
     let required = &["id", "size", "structure", "types"];
     let results = Results { properties: results(), required, next: describe::Next::Cursor };
     metadata::<Arguments>("tool_outputs.stats", &[first, contents], results).result_mode(ResultMode::Inline)
@@ -140,6 +143,19 @@ fn results() -> Value {
                     "keys": { "type": "integer" }
                 }
             }
+        },
+        "fields": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "path": { "type": "string" },
+                    "types": { "type": "object", "additionalProperties": { "type": "integer" } },
+                    "count": { "type": "integer" },
+                    "missing": { "type": "integer" }
+                }
+            },
+            "description": "The values at every path, if requested"
         },
         "schema": {
             "description": "Generated JSON schema if requested"
@@ -210,8 +226,9 @@ struct Start<'a> {
 impl Arguments {
     /// Returns the cache key of the statistics that the arguments select.
     fn key(&self, stored: &Stored, queries: &[Arc<Query>]) -> String {
-        let Self { include_schema, max_depth, sample_arrays, include_values, .. } = self;
-        let flags = [include_schema, sample_arrays, include_values].map(|flag| u8::from(*flag));
+        let Self { include_schema, max_depth, sample_arrays, include_values, include_fields, .. } = self;
+        let flags = [include_schema, sample_arrays, include_values, include_fields];
+        let flags = flags.map(|flag| u8::from(*flag));
         let queries: Vec<String> = queries.iter().map(|query| query.shorthand()).collect();
         format!("{} {flags:?} {max_depth} {}", stored.digest, queries.join("\n"))
     }
@@ -221,6 +238,7 @@ impl Arguments {
         stats.queries = queries.iter().map(|query| (**query).clone()).collect();
         stats.schema = self.include_schema;
         stats.values = self.include_values;
+        stats.fields = self.include_fields;
         stats.item_types = self.sample_arrays;
         stats.max_depth = Some(self.max_depth);
         Measure::Stats(stats)

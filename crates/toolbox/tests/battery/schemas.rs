@@ -182,7 +182,10 @@ fn stats_schema_is_as_specified() {
         "required": ["id"],
         "additionalProperties": false
     });
-    assert_eq!(without("stats", "args", &["where", "cursor", "max_chars", "include_values"]), arguments);
+    assert_eq!(
+        without("stats", "args", &["where", "cursor", "max_chars", "include_values", "include_fields"]),
+        arguments
+    );
     let integer = json!({ "type": "integer" });
     let string = json!({ "type": "string" });
     let results = json!({
@@ -222,7 +225,7 @@ fn stats_schema_is_as_specified() {
         "required": ["id", "size", "structure", "types"],
         "additionalProperties": false
     });
-    let more = ["truncated", "warning", "records", "capped", "by_path", "values"];
+    let more = ["truncated", "warning", "records", "capped", "by_path", "values", "fields"];
     assert_eq!(without("stats", "result", &more), results);
 }
 

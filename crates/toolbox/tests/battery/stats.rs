@@ -62,21 +62,62 @@ fn reports_records_duplicate_names_and_caps() {
     let answer = bench.value("stats", json!({ "id": "twice" }));
     assert_eq!(answer["structure"]["duplicate_names"], 1);
     let members: Vec<String> = (0..1_100).map(|n| format!("\"k{n}\":[]")).collect();
-    bench.put("wide", format!("{{{}}}", members.join(",")));
+    // A member of another type makes the object a record.
+    bench.put("wide", format!("{{{},\"n\":1}}", members.join(",")));
     let answer = bench.ok("stats", json!({ "id": "wide", "max_chars": 100_000 }));
     assert_eq!(answer.value["capped"]["arrays"], json!({ "shown": 1000, "total": 1100 }));
     assert_eq!(answer.value["arrays"].as_array().unwrap().len(), 1000);
+}
+
+/// Containers only by default; every path on request. A map of many IDs takes one row of each.
+#[test]
+fn fields_on_request() {
+    let bench = Bench::new();
+    let packages: Vec<String> = (0..900)
+        .map(|n| {
+            format!(r#""node_modules/p{n}":{{"version":"1.{n}","license":"MIT","engines":{{"node":">=1"}}}}"#)
+        })
+        .collect();
+    bench.put("lockfile", format!(r#"{{"name":"x","packages":{{{}}}}}"#, packages.join(",")));
+    let plain = bench.ok("stats", json!({ "id": "lockfile" }));
+    assert_eq!(plain.value.get("fields"), None);
+    let objects = json!([
+        { "path": "$", "keys": 2 },
+        { "path": "$.packages", "keys": 900 },
+        { "path": "$.packages.*", "keys": 2700, "count": 900, "min_keys": 3, "max_keys": 3 },
+        { "path": "$.packages.*.engines", "keys": 900, "count": 900, "min_keys": 1, "max_keys": 1 },
+    ]);
+    assert_eq!(plain.value["objects"], objects);
+    let answer =
+        bench.value("stats", json!({ "id": "lockfile", "include_fields": true, "include_schema": true }));
+    let fields = answer["fields"].as_array().unwrap();
+    let paths: Vec<&str> = fields.iter().map(|row| row["path"].as_str().unwrap()).collect();
+    let expected = ["", ".name", ".packages", ".packages.*", ".packages.*.version", ".packages.*.license"];
+    assert_eq!(paths[..6], expected.map(|path| format!("${path}")));
+    let version =
+        json!({ "path": "$.packages.*.version", "types": { "string": 900 }, "count": 900, "missing": 0 });
+    assert_eq!(fields[4], version);
+    let packages = &answer["schema"]["properties"]["packages"];
+    assert_eq!(packages["additionalProperties"]["required"], json!(["version", "license", "engines"]));
+    // Fields of each path, and pages that have all rows.
+    let arguments = json!({ "id": "lockfile", "include_fields": true, "paths": ["$.name", "$.packages"] });
+    let parts = bench.value("stats", arguments);
+    assert_eq!(parts["by_path"][0]["fields"][0]["path"], "$.name");
+    assert_eq!(parts["fields"].as_array().unwrap().len(), 1 + paths.len() - 2);
+    let pages = bench.walk("stats", &json!({ "id": "lockfile", "include_fields": true, "max_chars": 600 }));
+    let rows: usize = pages.iter().filter_map(|page| page.value["fields"].as_array()).map(Vec::len).sum();
+    assert_eq!((rows, pages.len() > 1), (paths.len(), true));
 }
 
 #[test]
 fn later_pages_repeat_the_figures() {
     let bench = Bench::new();
     let members: Vec<String> = (0..300).map(|n| format!("\"k{n}\":[]")).collect();
-    bench.put("wide", format!("{{{}}}", members.join(",")));
+    bench.put("wide", format!("{{{},\"n\":1}}", members.join(",")));
     let pages = bench.walk("stats", &json!({ "id": "wide", "max_chars": 3_000 }));
     assert!(pages.len() > 3);
     for page in &pages {
-        assert_eq!(page.value["structure"]["total_keys"], 300);
+        assert_eq!(page.value["structure"]["total_keys"], 301);
     }
     let rows: usize = pages.iter().filter_map(|page| page.value["arrays"].as_array()).map(Vec::len).sum();
     assert_eq!(rows, 300);

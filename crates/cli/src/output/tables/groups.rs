@@ -2,6 +2,7 @@ use trommel::groups::{AggregateValue, Approximation, Group, GroupRow, Groups};
 use trommel_base::text::clip;
 
 use super::Grid;
+use super::figures::{number_text, rounded};
 use crate::output::size::grouped;
 use crate::output::{Stream, escape};
 
@@ -53,23 +54,10 @@ fn shown(value: &[u8]) -> String {
     clip(&plain.unwrap_or_else(|| text.into_owned()), MAX_CHARS).into_owned()
 }
 
-/// A number for reading: an integer in groups of three digits, others with six significant digits.
-fn number(lexeme: &str) -> String {
-    if let Ok(integer) = lexeme.parse::<i64>() {
-        let sign = if integer < 0 { "-" } else { "" };
-        return format!("{sign}{}", grouped(integer.unsigned_abs()));
-    }
-    let double: f64 = lexeme.parse().unwrap_or(f64::NAN);
-    // The notation with an exponent rounds to a number of digits, and the shortest one drops zeros.
-    let rounded = format!("{double:.5e}").parse::<f64>().unwrap_or(double);
-    let plain = 1e-4..1e15;
-    if plain.contains(&rounded.abs()) { rounded.to_string() } else { format!("{rounded:e}") }
-}
-
 fn figure_text(value: &AggregateValue<'_>) -> String {
     match value {
-        AggregateValue::Sum(sum) => number(sum.as_str()),
-        AggregateValue::Mean(mean) => number(&mean.to_string()),
+        AggregateValue::Sum(sum) => number_text(sum.as_str()),
+        AggregateValue::Mean(mean) => rounded(*mean),
         AggregateValue::Extreme(value) => shown(value),
         AggregateValue::Distinct(distinct) => {
             let about = if distinct.approximate { "~" } else { "" };
@@ -82,21 +70,6 @@ fn figure_text(value: &AggregateValue<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_rounded_for_reading() {
-        for (lexeme, text) in [
-            ("0", "0"),
-            ("-1234567", "-1,234,567"),
-            ("444.14285714285717", "444.143"),
-            ("0.30", "0.3"),
-            ("123456789012345678901234567890", "1.23457e29"),
-            ("1234567.5", "1234570"),
-            ("0.0000123", "1.23e-5"),
-        ] {
-            assert_eq!(number(lexeme), text);
-        }
-    }
 
     #[test]
     fn strings_that_look_like_other_values_keep_their_quotes() {

@@ -1,8 +1,8 @@
 use trommel::statistics::{ArrayRow, Capped, ObjectRow, RowCounts, Structure, TypeCounts};
 use trommel::{PathStats, StatsAnswer};
 
-use super::values::values;
-use super::{Grid, heading};
+use super::fields::fields;
+use super::{Grid, heading, shorten, width};
 use crate::output::size::{binary, grouped};
 use crate::output::{Stream, escape, for_reader, pretty};
 
@@ -15,6 +15,9 @@ pub(crate) enum Section {
     Types,
 }
 
+/// The number of rows of arrays and of objects.
+const CONTAINER_ROWS: usize = 20;
+
 /// The input of a description, and its sections.
 #[derive(Clone, Copy)]
 pub(crate) struct StatsView<'a> {
@@ -22,21 +25,29 @@ pub(crate) struct StatsView<'a> {
     pub(crate) file: &'a str,
     /// The sections to show; all if empty.
     pub(crate) only: &'a [Section],
-    /// The size of the input, if queries select a part of it.
-    pub(crate) selected_of: Option<u64>,
+    /// The described part of the input, if it is not the whole.
+    pub(crate) selection: Option<Selection<'a>>,
+    /// True if the most frequent values are listed one by one.
+    pub(crate) lists_values: bool,
+}
+
+/// A part of an input.
+#[derive(Clone, Copy)]
+pub(crate) struct Selection<'a> {
+    /// The options that select it.
+    pub(crate) by: &'a str,
+    /// The size of the whole input in bytes.
+    pub(crate) whole: u64,
 }
 
 /// Formats a description, section by section.
 pub(crate) fn stats(shown: &StatsView<'_>, answer: &StatsAnswer, out: Stream) -> String {
-    let StatsView { file, only, selected_of } = *shown;
+    let only = shown.only;
     let summary = &answer.summary;
-    let size = match selected_of {
-        None => binary(answer.bytes),
-        Some(whole) => format!("selected: {} of {}", binary(answer.bytes), binary(whole)),
-    };
-    let (bytes, characters) = (grouped(answer.bytes), grouped(answer.characters));
-    let title = format!("{}: {size} ({bytes} bytes, {characters} characters)", escape::short(file, 200));
-    let mut sections = vec![heading(&title, out)];
+    let mut sections = vec![title(shown, answer, out)];
+    if only.is_empty() {
+        sections.extend(fields(answer, shown.lists_values, out));
+    }
     if only.is_empty() || only.contains(&Section::Structure) {
         sections.push(structure(&summary.structure, answer.records, out));
     }
@@ -47,13 +58,12 @@ pub(crate) fn stats(shown: &StatsView<'_>, answer: &StatsAnswer, out: Stream) ->
         sections.push(paths(&answer.by_path, out));
     }
     if let Some(rows) = summary.arrays.as_deref().filter(|rows| !rows.is_empty()) {
-        sections.push(heading("Arrays", out) + &arrays(rows, out) + &cut(summary.capped.arrays));
+        let note = cut(counts(summary.capped.arrays, rows.len()), CONTAINER_ROWS.min(rows.len()));
+        sections.push(heading("Arrays", out) + &arrays(rows, out) + &note);
     }
     if let Some(rows) = summary.objects.as_deref().filter(|rows| !rows.is_empty()) {
-        sections.push(heading("Objects", out) + &objects(rows, out) + &cut(summary.capped.objects));
-    }
-    if let Some(rows) = summary.values.as_deref().filter(|rows| !rows.is_empty()) {
-        sections.push(heading("Values", out) + &values(rows, out) + &cut(summary.capped.values));
+        let note = cut(counts(summary.capped.objects, rows.len()), CONTAINER_ROWS.min(rows.len()));
+        sections.push(heading("Objects", out) + &objects(rows, out) + &note);
     }
     if let Some(schema) = &summary.schema {
         let schema = pretty::json(&for_reader(schema.as_json().to_owned(), true), out.is_colored);
@@ -63,36 +73,45 @@ pub(crate) fn stats(shown: &StatsView<'_>, answer: &StatsAnswer, out: Stream) ->
     sections.join("\n")
 }
 
+/// Formats the name and size of the input and, on a line of its own, the size of the described
+/// part.
+fn title(shown: &StatsView<'_>, answer: &StatsAnswer, out: Stream) -> String {
+    let file = escape::short(shown.file, 200);
+    let (bytes, characters) = (grouped(answer.bytes), grouped(answer.characters));
+    let described = format!("{} ({bytes} bytes, {characters} characters)", binary(answer.bytes));
+    let Some(Selection { by, whole }) = shown.selection else {
+        return heading(&format!("{file}: {described}"), out);
+    };
+    let input = format!("{file}: {} ({} bytes)", binary(whole), grouped(whole));
+    heading(&input, out) + &heading(&format!("selected by {}: {described}", escape::short(by, 200)), out)
+}
+
 fn structure(structure: &Structure, records: Option<u64>, out: Stream) -> String {
-    let mut grid = Grid::unnamed(&[false, false], out);
-    let mut row = |name: &str, figure: String| grid.row([name.to_owned(), figure]);
-    if let Some(records) = records {
-        row("records", grouped(records));
-    }
-    row("root", structure.root_type.to_owned());
-    row("depth", grouped(structure.max_depth));
-    row("values", grouped(structure.total_values));
-    row("names", grouped(structure.total_keys));
-    if structure.duplicate_names > 0 {
-        row("repeated names", grouped(structure.duplicate_names));
-    }
-    heading("Structure", out) + &grid.text()
+    let counted = |count: u64, what: &str| format!("{} {what}{}", grouped(count), plural(count));
+    let items = [
+        records.map(|records| counted(records, "record")),
+        Some(format!("root {}", structure.root_type)),
+        Some(format!("depth {}", grouped(structure.max_depth))),
+        Some(counted(structure.total_values, "value")),
+        Some(counted(structure.total_keys, "name")),
+        (structure.duplicate_names > 0).then(|| counted(structure.duplicate_names, "repeated name")),
+    ];
+    heading("Structure", out) + &list(&items.into_iter().flatten().collect::<Vec<_>>(), out)
 }
 
 fn types(types: &TypeCounts, out: Stream) -> String {
-    let mut grid = Grid::unnamed(&[false, true], out);
-    let TypeCounts { object, array, string, number, boolean, null } = *types;
-    for (name, count) in [
-        ("object", object),
-        ("array", array),
-        ("string", string),
-        ("number", number),
-        ("boolean", boolean),
-        ("null", null),
-    ] {
-        grid.row([name.to_owned(), grouped(count)]);
-    }
-    heading("Types", out) + &grid.text()
+    let counted = |(name, count): (&str, u64)| format!("{} {name}{}", grouped(count), plural(count));
+    heading("Types", out) + &list(&types.occurring().map(counted).collect::<Vec<_>>(), out)
+}
+
+fn plural(count: u64) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+/// Formats items on as few lines as possible.
+fn list(items: &[String], out: Stream) -> String {
+    let columns = width(out).map_or(usize::MAX, |width| usize::from(width) - 1);
+    shorten::list(items, columns).iter().map(|line| format!(" {line}\n")).collect()
 }
 
 fn paths(rows: &[PathStats], out: Stream) -> String {
@@ -108,7 +127,7 @@ fn paths(rows: &[PathStats], out: Stream) -> String {
 fn arrays(rows: &[ArrayRow], out: Stream) -> String {
     let names = ["path", "arrays", "items", "shortest", "longest", "item type"];
     let mut grid = Grid::new(&names, &[false, true, true, true, true, false], out);
-    for row in rows {
+    for row in rows.iter().take(CONTAINER_ROWS) {
         let length = |length: Option<u64>| grouped(length.unwrap_or(row.length));
         let figures = [
             grouped(row.count.unwrap_or(1)),
@@ -125,7 +144,7 @@ fn arrays(rows: &[ArrayRow], out: Stream) -> String {
 fn objects(rows: &[ObjectRow], out: Stream) -> String {
     let names = ["path", "objects", "names", "fewest", "most"];
     let mut grid = Grid::new(&names, &[false, true, true, true, true], out);
-    for row in rows {
+    for row in rows.iter().take(CONTAINER_ROWS) {
         let keys = |keys: Option<u64>| grouped(keys.unwrap_or(row.keys));
         let figures =
             [grouped(row.count.unwrap_or(1)), grouped(row.keys), keys(row.min_keys), keys(row.max_keys)];
@@ -134,10 +153,17 @@ fn objects(rows: &[ObjectRow], out: Stream) -> String {
     grid.text()
 }
 
+/// Returns the number of all rows of a section.
+pub(super) fn counts(capped: Option<RowCounts>, rows: usize) -> u64 {
+    capped.map_or(rows as u64, |capped| capped.total)
+}
+
 /// Notes that rows are omitted.
-fn cut(rows: Option<RowCounts>) -> String {
-    let cut = |rows: RowCounts| format!("first {} of {}\n", grouped(rows.shown), grouped(rows.total));
-    rows.map_or(String::new(), cut)
+pub(super) fn cut(total: u64, shown: usize) -> String {
+    if total <= shown as u64 {
+        return String::new();
+    }
+    format!("first {} of {}\n", grouped(shown as u64), grouped(total))
 }
 
 /// Notes the limits that the statistics reached.
@@ -145,8 +171,9 @@ fn limits(capped: &Capped, out: Stream) -> Option<String> {
     let mut lines = Vec::new();
     if capped.folded_paths > 0 {
         lines.push(format!(
-            "{} paths have too many distinct names; shown as .*",
-            grouped(capped.folded_paths)
+            "{} path{} with too many distinct names: some are shown as .*",
+            grouped(capped.folded_paths),
+            plural(capped.folded_paths)
         ));
     }
     if let Some(depth) = capped.max_depth {

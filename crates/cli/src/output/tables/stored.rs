@@ -8,7 +8,7 @@ use trommel_base::text::first;
 use trommel_route::BufferInfo;
 use trommel_store::{Damage, EvictionReason, GcReport, RebuildReport, Row, VerifyReport};
 
-use super::{Grid, heading, on_one_line};
+use super::{Column, Fit, Grid, heading, on_one_line};
 use crate::output::size::{binary, grouped};
 use crate::output::{Stream, escape};
 
@@ -17,6 +17,9 @@ const PREVIEW: usize = 60;
 
 /// The maximum number of characters of a name or ID.
 const NAME: usize = 64;
+
+/// The minimum number of characters of a name or content in a narrow terminal.
+const MIN_TEXT: usize = 8;
 
 /// Summarizes the content of an output.
 fn content(row: &Row) -> String {
@@ -36,9 +39,15 @@ fn content(row: &Row) -> String {
 /// Formats outputs, one per row, with at most `preview` characters of their previews.
 pub(crate) fn outputs(rows: &[Row], preview: Option<usize>, zone: &TimeZone, out: Stream) -> String {
     let previews = preview.is_some() && rows.iter().any(|row| row.preview.is_some());
-    let names = ["id", "tool", "stored", "size", "content", "preview"];
-    let names = if previews { &names[..] } else { &names[..5] };
-    let mut grid = Grid::new(names, &[false, false, false, true, false, false], out);
+    let columns = [
+        Column::new("id", Fit::Whole),
+        Column::new("tool", Fit::Text).at_least(MIN_TEXT),
+        Column::new("stored", Fit::Whole),
+        Column::number("size"),
+        Column::new("content", Fit::Text).at_least(MIN_TEXT),
+    ];
+    let preview_column = previews.then(|| Column::new("preview", Fit::Text).rank(1));
+    let mut grid = Grid::of(columns.into_iter().chain(preview_column).collect(), out);
     for row in rows {
         let cells = [
             escape::short(&row.id, NAME),
@@ -77,7 +86,7 @@ pub(crate) fn swept(swept: &GcReport, out: Stream) -> String {
         sections.push(heading(title, out) + &grid.text());
     }
     if !swept.removed.is_empty() {
-        let mut grid = Grid::new(&["file", "size"], &[false, true], out);
+        let mut grid = Grid::new(&["file", "size"], &[false, true], out).wrapped();
         for one in &swept.removed {
             grid.row([one.path.display().to_string(), binary(one.bytes)]);
         }

@@ -16,19 +16,21 @@ pub(crate) enum Section {
     Types,
     Arrays,
     Objects,
+    Fields,
     Schema,
     ByPath,
     Values,
 }
 
 impl Section {
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Top,
         Self::Size,
         Self::Structure,
         Self::Types,
         Self::Arrays,
         Self::Objects,
+        Self::Fields,
         Self::Schema,
         Self::ByPath,
         Self::Values,
@@ -48,6 +50,7 @@ impl Section {
             Self::Types => (r#""types":{"#, "}"),
             Self::Arrays => (r#""arrays":["#, "]"),
             Self::Objects => (r#""objects":["#, "]"),
+            Self::Fields => (r#""fields":["#, "]"),
             Self::Schema => (r#""schema":"#, ""),
             Self::ByPath => (r#""by_path":["#, "]"),
             Self::Values => (r#""values":["#, "]"),
@@ -104,6 +107,7 @@ impl RenderedStats {
         rendered.push_members(Section::Types, &summary.types)?;
         rendered.push_rows(Section::Arrays, summary.arrays.as_deref(), |row| &row.path)?;
         rendered.push_rows(Section::Objects, summary.objects.as_deref(), |row| &row.path)?;
+        rendered.push_rows(Section::Fields, summary.fields.as_deref(), |row| &row.path)?;
         if let Some(schema) = summary.schema.clone() {
             rendered.push_row(Section::Schema, "$", safe_json(&Schema::into_json(schema)));
         }

@@ -108,7 +108,7 @@ pub(crate) fn events(events: &[EventRow], usual: bool, clock: &Clock, out: Strea
     let names = ["time", "event"].into_iter().chain(usual.then_some("fields"));
     let names: Vec<&str> =
         names.chain(shown.iter().map(String::as_str)).chain(has_omitted.then_some("omitted")).collect();
-    let mut grid = Grid::new(&names, &[], out);
+    let mut grid = Grid::new(&names, &[], out).wrapped();
     for row in &rows {
         let field = |column: &&str| {
             let field = row.fields.iter().find(|(name, _)| name == column);
@@ -139,7 +139,7 @@ pub(crate) fn errors(errors: &[ErrorRow], clock: &Clock, out: Stream) -> String 
         return String::new();
     }
     let names = ["record", "time", "event", "tool", "message"];
-    let mut grid = Grid::new(&names, &[true, false, false, false, false], out);
+    let mut grid = Grid::new(&names, &[true, false, false, false, false], out).wrapped();
     for row in errors {
         grid.row([
             grouped(row.record),

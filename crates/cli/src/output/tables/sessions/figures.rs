@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use serde_json::Value;
 use trommel::statistics::Exact;
 use trommel_session::{Aggregate, Group, LargestEvent, Summary};
 
 use super::times::format_duration;
 use super::{Clock, NAME, bar, counted};
 use crate::output::size::{binary, grouped};
+use crate::output::tables::figures::{exact, rounded};
 use crate::output::tables::{Grid, heading};
 use crate::output::{Stream, escape};
 
@@ -90,7 +90,7 @@ fn of_groups(found: &Aggregate, out: Stream) -> String {
     let names = ["group", "count", "sum", "mean", "minimum", "maximum"];
     let mut grid = Grid::new(&names, &[false, true, true, true, true, true], out);
     let unknown = || "–".to_owned();
-    let exact = |number: &Option<Exact>| number.as_ref().map_or_else(unknown, ToString::to_string);
+    let text = |number: &Option<Exact>| number.as_ref().map_or_else(unknown, exact);
     for Group { group, figures, .. } in &found.groups {
         let name = match (group, &found.by) {
             (Some(group), _) => escape::short(group, NAME),
@@ -98,17 +98,8 @@ fn of_groups(found: &Aggregate, out: Stream) -> String {
             (None, None) => "all".to_owned(),
         };
         let mean = figures.mean.map_or_else(unknown, rounded);
-        let [sum, min, max] = [&figures.sum, &figures.min, &figures.max].map(exact);
+        let [sum, min, max] = [&figures.sum, &figures.min, &figures.max].map(text);
         grid.row([name, grouped(figures.count), sum, mean, min, max]);
     }
     grid.text()
-}
-
-/// Formats a mean with at most three decimals, or in full if that would hide it.
-fn rounded(mean: f64) -> String {
-    if mean == 0.0 || (0.01..1e15).contains(&mean.abs()) {
-        let text = format!("{mean:.3}");
-        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
-    }
-    Value::from(mean).to_string()
 }

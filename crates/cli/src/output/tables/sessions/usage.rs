@@ -67,7 +67,7 @@ fn sessions(rows: &[SessionUsage], out: Stream) -> String {
 }
 
 fn left_out(rows: &[Exclusion], out: Stream) -> String {
-    let mut grid = Grid::new(&["item", "count", "reason"], &[false, true, false], out);
+    let mut grid = Grid::new(&["item", "count", "reason"], &[false, true, false], out).wrapped();
     for Exclusion { what, count, why, .. } in rows {
         grid.row([escape::short(what, NAME), grouped(*count), escape::short(why, 200)]);
     }
