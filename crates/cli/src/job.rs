@@ -11,7 +11,7 @@ use std::sync::Arc;
 use open::OverallProgress;
 use trommel::path::{Logical, Query};
 use trommel::reader::{Config, Framing, LineColumn, Validation};
-use trommel::{Analysis, Cancel, Damage, Document, Error, Match, RepeatedName, Report, Sink};
+use trommel::{Analysis, Cancel, Damage, Document, Error, Match, RepeatedName, Report, Sink, reader};
 use trommel_hints::pattern_warnings;
 use trommel_store::Stored;
 use trommel_toolbox::outputs::is_document_dropped;
@@ -19,7 +19,7 @@ use trommel_toolbox::outputs::is_document_dropped;
 use crate::args::RecordFilters;
 use crate::errors::{Failure, QueryError};
 use crate::input::{self, Options, SharedInputs};
-use crate::output::{InputSink, MalformedValue, Notes, Out, Screen, Values};
+use crate::output::{BadValue, FileNames, InputSink, JsonStyle, Notes, Out, Refusal, Screen, Stream, Values};
 use crate::progress::Progress;
 
 /// The maximum number of bytes of a pipe to keep.
@@ -47,6 +47,8 @@ pub(crate) struct Job {
     files: Vec<PathBuf>,
     /// The inputs that follow the current one, the next one last.
     later: Vec<PathBuf>,
+    /// The names of the inputs that were read, in order.
+    read: Vec<String>,
     /// The options of the current input.
     options: Options,
     screen: Screen,
@@ -137,6 +139,29 @@ impl Job {
         Ok(Out::new(Arc::clone(&self.progress), self.cancel.clone())?)
     }
 
+    /// Opens standard output for JSON, which has colors if they are on.
+    pub(crate) fn json_out(&self) -> Result<Out, Failure> {
+        let style = JsonStyle { colored: self.screen.out.is_colored, ..JsonStyle::default() };
+        Ok(self.out()?.styled(style))
+    }
+
+    /// Returns the capabilities of standard output.
+    pub(crate) fn stdout(&self) -> Stream {
+        self.screen.out
+    }
+
+    /// Returns the lines that name their input. `prefix` is true if all do.
+    pub(crate) fn file_names(&self, prefix: bool) -> FileNames {
+        if prefix { FileNames::Prefix } else { FileNames::Objects { several: self.has_several_inputs() } }
+    }
+
+    /// Returns the name of the input with this number, in the order in which they were read.
+    pub(crate) fn input_name(&self, number: u64) -> &str {
+        let name = usize::try_from(number).ok().and_then(|number| self.read.get(number));
+        #[expect(clippy::expect_used, reason = "the engine numbers the inputs of a run")]
+        name.expect("the input was read")
+    }
+
     /// Returns the notes about this input, which go to standard error.
     pub(crate) fn notes(&self) -> Notes {
         Notes::new(&self.name(), Arc::clone(&self.progress))
@@ -185,7 +210,7 @@ impl Job {
     fn run_all(&mut self, sink: &mut dyn InputSink) -> Result<Report, Failure> {
         let mut sequence = self.analysis.sequence().map_err(|error| self.options.failure(error))?;
         loop {
-            sink.begin_input(&self.options.name());
+            self.begin_input(sink);
             let ran = sequence.run_with(&mut self.document, sink);
             let coverage = ran.map_err(|error| self.options.failure(error))?;
             self.overall.advance(coverage.bytes_read);
@@ -194,6 +219,11 @@ impl Job {
             }
         }
         sequence.finish().map_err(|error| self.options.failure(error))
+    }
+
+    fn begin_input(&mut self, sink: &mut dyn InputSink) {
+        self.read.push(self.options.name());
+        sink.begin_input(&self.options.name());
     }
 
     /// Runs counts or statistics over all inputs, and passes the report of each to `take`, with the
@@ -230,7 +260,7 @@ impl Job {
 
     /// Runs the analysis over the current input alone.
     pub(crate) fn run_one(&mut self, sink: &mut dyn InputSink) -> Result<Report, Failure> {
-        sink.begin_input(&self.options.name());
+        self.begin_input(sink);
         let report = self.analysis.run_with(&mut self.document, sink);
         self.progress.clear();
         let report = report.map_err(|error| self.options.failure(error))?;
@@ -249,14 +279,40 @@ impl Job {
     }
 
     /// Returns the failure for a malformed value that the engine skipped.
-    pub(crate) fn malformed_value(&self, MalformedValue { error, record }: MalformedValue) -> Failure {
+    pub(crate) fn bad_value(&self, BadValue { refusal, record }: BadValue) -> Failure {
         let record = (record > 0 || self.is_stream() == Some(true)).then_some(record);
+        match refusal {
+            Refusal::Malformed(error) => self.malformed_value(error, record),
+            Refusal::Nul(offset) => Failure::Form {
+                message: "the string contains NUL, which -0 prints after each value",
+                position: self.position(offset),
+                note: format!("byte {offset}{}", in_record(record)),
+                help: "omit -0, or omit -r to print strings as JSON",
+            },
+            Refusal::LateStream => Failure::Form {
+                message: "a second record follows the first, which was printed as a document",
+                position: self.name(),
+                note: "a stream is recognized only if its first record is short".into(),
+                help: "pass --input jsonl or --input concatenated",
+            },
+        }
+    }
+
+    /// Returns the failure for a malformed value that the engine skipped.
+    fn malformed_value(&self, error: reader::Error, record: Option<u64>) -> Failure {
         if let Some(position) = self.locate(error.offset()) {
             return self.options.failure(Error::Read { error: error.with_line_column(position), record });
         }
-        let record = record.map_or_else(String::new, |record| format!(", record {record}"));
-        let position = format!("byte {}{record}", error.offset());
+        let position = format!("byte {}{}", error.offset(), in_record(record));
         Failure::Value { error, file: self.name(), position }
+    }
+
+    /// Returns the input's name, with line and column if they are known.
+    fn position(&self, offset: u64) -> String {
+        match self.locate(offset) {
+            Some(LineColumn { line, column, .. }) => format!("{}:{line}:{column}", self.name()),
+            None => self.name(),
+        }
     }
 
     /// Returns the line and column of an offset, if the input can be read again.
@@ -266,6 +322,11 @@ impl Job {
         }
         self.options.locate(offset)
     }
+}
+
+/// The words for a record after an offset.
+fn in_record(record: Option<u64>) -> String {
+    record.map_or_else(String::new, |record| format!(", record {record}"))
 }
 
 /// A sink for an analysis that yields no values.

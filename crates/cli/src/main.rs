@@ -42,7 +42,10 @@ fn main() -> ExitCode {
             }
             commands::run(&cli, &screen)
         }
-        Err(error) => errors::usage::report(error, Screen::detect().out),
+        Err(error) => {
+            screen::choose_colors(std::env::args_os());
+            errors::usage::report(error, Screen::detect().out)
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

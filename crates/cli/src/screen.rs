@@ -1,9 +1,11 @@
 //! The capabilities of the standard streams, detected once when the program starts.
 
 use std::env;
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
 
+use anstream::ColorChoice;
 use terminal_size::{Width, terminal_size_of};
 use trommel_display::DisplayOptions;
 
@@ -42,6 +44,24 @@ pub(crate) struct Stream {
     pub(crate) is_colored: bool,
     /// The width in columns, if it is known.
     pub(crate) width: Option<u16>,
+}
+
+/// Applies `--color` to both streams if the arguments were not parsed: help and errors about the
+/// arguments have colors too. The parser reports an invalid value.
+pub(crate) fn choose_colors(args: impl IntoIterator<Item = OsString>) {
+    let mut args = args.into_iter().take_while(|arg| arg != "--");
+    while let Some(arg) = args.next() {
+        let value = match arg.to_str() {
+            Some("--color") => args.next(),
+            Some(arg) => arg.strip_prefix("--color=").map(OsString::from),
+            None => None,
+        };
+        match value {
+            Some(value) if value == "always" => ColorChoice::Always.write_global(),
+            Some(value) if value == "never" => ColorChoice::Never.write_global(),
+            _ => {}
+        }
+    }
 }
 
 impl Screen {
@@ -86,7 +106,7 @@ impl Stream {
             Some((Width(width @ 1..), _)) => Some(width),
             _ => None,
         };
-        let is_colored = anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never;
+        let is_colored = anstream::AutoStream::choice(stream) != ColorChoice::Never;
         Self { is_terminal: stream.is_terminal(), is_colored, width }
     }
 

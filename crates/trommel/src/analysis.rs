@@ -364,6 +364,12 @@ impl Analysis {
         asks(|measure| matches!(measure, Measure::Extract(_)))
             && asks(|measure| matches!(measure, Measure::Sample(_)))
     }
+
+    /// True if a sample records the origins of its items. Candidates of a part have none.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn records_origins(&self) -> bool {
+        self.measures.iter().any(Measure::records_origins)
+    }
 }
 
 /// True if the population of a sample must be counted before it is drawn.

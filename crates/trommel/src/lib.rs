@@ -65,6 +65,7 @@
 //! nothing rounded, reordered, or dropped. [`Count`] counts nodes, elements, or members. [`Sample`]
 //! draws items at random, from the start, from the end, evenly spaced, or from each group. Random
 //! samples are seeded and uniform, and the same on every platform and for every number of threads.
+//! [`Sample::origins`] adds the path, span, and record of each item.
 //! [`Stats`] computes the size, structure, and types of the input, and describes the arrays and
 //! objects of each path. On request it infers a JSON Schema and computes statistics of the values.
 //! An [`Analysis`] takes any number of measures and answers them in one pass. There is one
@@ -181,8 +182,8 @@ pub use packed::{is_packed, unpacked};
 pub use partial::Partial;
 pub use repeated::RepeatedName;
 pub use report::{
-    Answer, Coverage, Damage, Match, PathStats, Report, SampleAnswer, SampleItem, Sink, StatsAnswer,
-    StratumAnswer,
+    Answer, Coverage, Damage, ItemOrigin, Match, PathStats, Report, SampleAnswer, SampleItem, Sink,
+    StatsAnswer, StratumAnswer,
 };
 pub use sequence::Sequence;
 pub use trommel_base::{Cancel, Progress};

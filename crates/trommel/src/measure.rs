@@ -31,6 +31,11 @@ impl Measure {
             Self::Sample(_) | Self::Stats(_) | Self::Group(_) => false,
         }
     }
+
+    /// True if it is a sample with the origins of its items.
+    pub(crate) fn records_origins(&self) -> bool {
+        matches!(self, Self::Sample(sample) if sample.origins)
+    }
 }
 
 /// An extraction: passes the nodes of a query to the sink.
@@ -179,6 +184,8 @@ pub struct Sample {
     pub strategy: Strategy,
     /// The seed. A random sample with the same seed is the same.
     pub seed: Seed,
+    /// Records the [origin](crate::SampleItem::origin) of each item. The run then uses one thread.
+    pub origins: bool,
 }
 
 impl Sample {
@@ -188,7 +195,7 @@ impl Sample {
 
     /// A random sample with seed 0.
     pub fn new(query: Query, size: NonZeroUsize) -> Self {
-        Self { query, size, strategy: Strategy::Random, seed: Seed::new(0) }
+        Self { query, size, strategy: Strategy::Random, seed: Seed::new(0), origins: false }
     }
 
     /// Sets the strategy.
@@ -202,6 +209,13 @@ impl Sample {
     #[must_use]
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
+        self
+    }
+
+    /// Records the [origin](crate::SampleItem::origin) of each item.
+    #[must_use]
+    pub fn origins(mut self) -> Self {
+        self.origins = true;
         self
     }
 }

@@ -88,7 +88,7 @@ impl Analysis {
         // Statistics are cut into parts even for one thread. When rows exceed their memory, paths
         // are folded, and which ones may depend on the parts.
         let cut = Threads::count(&self.options) > 1 || asks(|measure| matches!(measure, Measure::Stats(_)));
-        let can = lines && cut && !self.has_extracts_and_samples();
+        let can = lines && cut && !self.has_extracts_and_samples() && !self.records_origins();
         let Some(view) = document.view().filter(|view| can && view.bytes().len() > part) else {
             return Ok(None);
         };

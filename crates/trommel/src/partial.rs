@@ -206,7 +206,8 @@ fn question(measure: &Measure) -> String {
             let filter = filter.as_ref().map_or_else(String::new, |filter| format!(" filter {filter}"));
             format!("count {what} {query}{filter}{}", limited(*limit))
         }
-        Measure::Sample(Sample { query, size, strategy, seed }) => {
+        // Origins are not part of a partial.
+        Measure::Sample(Sample { query, size, strategy, seed, origins: _ }) => {
             let strategy = match strategy {
                 Strategy::Random => format!("random seed {}", seed.get()),
                 Strategy::First => "first".into(),

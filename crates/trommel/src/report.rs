@@ -105,6 +105,23 @@ pub struct SampleItem {
     pub index: u64,
     /// The item's bytes, verbatim from the input.
     pub value: Vec<u8>,
+    /// The item's position in the input, if [requested](crate::Sample::origins). A merged
+    /// [`Partial`](crate::Partial) has none.
+    pub origin: Option<ItemOrigin>,
+}
+
+/// The position of a sampled item in its document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ItemOrigin {
+    /// The number of the item's document in a [`Sequence`](crate::Sequence), from 0.
+    pub document: u64,
+    /// The item's span.
+    pub span: Span,
+    /// The record that contains the item, from 0.
+    pub record: u64,
+    /// The item's normalized path.
+    pub location: String,
 }
 
 /// One group of a stratified sample.

@@ -17,12 +17,12 @@ use trommel_sampler::{Draw, First, Item, Last, Reservoir, Sample as Drawn, Strat
 use crate::analysis::Options;
 use crate::error::Error;
 use crate::measure::{Sample, Strategy};
-use crate::report::{SampleAnswer, SampleItem, StratumAnswer};
+use crate::report::{ItemOrigin, SampleAnswer, SampleItem, StratumAnswer};
 #[cfg(feature = "parallel")]
 pub(crate) use candidates::PartCandidates;
 #[cfg(feature = "serde")]
 pub(crate) use partial::{NO_SYSTEMATIC, PartialSample};
-use store::{Slot, Store, Stored, bytes_of};
+use store::{Slot, Store, Stored, bytes_of, origin_of};
 use strata::{Candidate, GroupKey, Stratified};
 
 /// A sample while it is drawn.
@@ -32,7 +32,23 @@ pub(crate) struct Drawing {
     /// drawn.
     open: Vec<Option<Slot>>,
     store: Store,
+    /// True if the origins of the items are recorded.
+    origins: bool,
+    /// The number of the current document.
+    document: u64,
     cancel: Cancel,
+}
+
+/// A drawn value, and its origin if that is recorded.
+pub(crate) struct DrawnValue {
+    value: Vec<u8>,
+    origin: Option<ItemOrigin>,
+}
+
+impl From<String> for DrawnValue {
+    fn from(value: String) -> Self {
+        Self { value: value.into_bytes(), origin: None }
+    }
 }
 
 #[expect(clippy::large_enum_variant, reason = "there is one per sample")]
@@ -63,7 +79,8 @@ impl Drawing {
             })),
         };
         let store = Store::new(options.limits.spool_bytes);
-        Self { drawer, open: Vec::new(), store, cancel: options.control.cancel.clone() }
+        let (origins, cancel) = (sample.origins, options.control.cancel.clone());
+        Self { drawer, open: Vec::new(), store, origins, document: 0, cancel }
     }
 
     /// Offers the candidates of the next part.
@@ -114,7 +131,13 @@ impl Drawing {
         } else {
             Stored::Span(span)
         };
-        *slot.lock().unwrap_or_else(PoisonError::into_inner) = stored;
+        let origin = self.origins.then(|| ItemOrigin {
+            document: self.document,
+            span,
+            record: cursor.record(),
+            location: matcher.location().to_string(),
+        });
+        *slot.lock().unwrap_or_else(PoisonError::into_inner) = store::Drawn { stored, origin };
         Ok(())
     }
 
@@ -125,6 +148,7 @@ impl Drawing {
 
     /// Copies the values that are in the input, which ends. Another input follows.
     pub(crate) fn detach(&mut self, view: Option<View<'_>>) -> Result<(), Error> {
+        self.document += 1;
         let Some(view) = view else { return Ok(()) };
         let Self { drawer, store, .. } = self;
         let mut detach = |slot: &Slot| store.detach(slot, view);
@@ -139,14 +163,16 @@ impl Drawing {
 
     /// Returns the sample.
     pub(crate) fn finish(self, view: Option<View<'_>>) -> Result<SampleAnswer, Error> {
-        let read = |slot: Slot| bytes_of(&slot, view);
+        let read = |slot: Slot| {
+            Ok::<_, Error>(DrawnValue { value: bytes_of(&slot, view)?, origin: origin_of(&slot) })
+        };
         Ok(match self.drawer {
             Drawer::Random(drawer) => answer(drawer.try_map(read)?.into_sample(), None),
             Drawer::First(drawer) => answer(drawer.try_map(read)?.into_sample(), None),
             Drawer::Last(drawer) => answer(drawer.try_map(read)?.into_sample(), None),
             Drawer::Systematic(drawer) => {
                 let Drawn { items, seen, .. } = drawer.into_sample();
-                let read = |Item { index, value }: Item<Slot>| Ok(SampleItem { index, value: read(value)? });
+                let read = |Item { index, value }: Item<Slot>| Ok(item(Item { index, value: read(value)? }));
                 let items = items.into_iter().map(read).collect::<Result<_, Error>>()?;
                 SampleAnswer { items, total: seen, strata: None }
             }
@@ -175,11 +201,10 @@ impl Drawing {
 }
 
 /// Converts a drawn sample to its answer.
-pub(crate) fn answer<V: Into<Vec<u8>>>(
+pub(crate) fn answer<V: Into<DrawnValue>>(
     drawn: Drawn<V>,
     strata: Option<Vec<Stratum<Option<String>>>>,
 ) -> SampleAnswer {
-    let item = |item: Item<V>| SampleItem { index: item.index, value: item.value.into() };
     let strata = strata.map(|strata| {
         let stratum = |stratum: Stratum<Option<String>>| StratumAnswer {
             value: stratum.label.map(String::into_bytes),
@@ -189,4 +214,9 @@ pub(crate) fn answer<V: Into<Vec<u8>>>(
         strata.into_iter().map(stratum).collect()
     });
     SampleAnswer { items: drawn.items.into_iter().map(item).collect(), total: drawn.seen, strata }
+}
+
+fn item<V: Into<DrawnValue>>(Item { index, value }: Item<V>) -> SampleItem {
+    let DrawnValue { value, origin } = value.into();
+    SampleItem { index, value, origin }
 }

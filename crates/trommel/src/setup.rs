@@ -170,8 +170,9 @@ impl Builder<'_> {
         // once.
         wants.only_count = self.roles.iter().map(|role| matches!(role, Role::Count(_)) && !can_end).collect();
         wants.late_leave = self.roles.iter().map(|role| role.is_value() && !can_end).collect();
-        wants.location =
-            self.located || self.roles.iter().any(|role| matches!(role, Role::CountedContainer(_)));
+        wants.location = self.located
+            || measures.iter().any(Measure::records_origins)
+            || self.roles.iter().any(|role| matches!(role, Role::CountedContainer(_)));
         let filters = self.options.filters.as_slice();
         let filter = (!filters.is_empty()).then(|| RecordFilter::new(filters, self.options.duplicates));
         let located = wants.location;

@@ -1,14 +1,14 @@
 use clap::{Args, ValueEnum};
 use trommel::path;
 
-use super::{Arguments, BadRecords, Engine, RecordFilters, Source, values};
-use crate::output::LineForm;
+use super::{Arguments, BadRecords, Engine, Form, RecordFilters, Source, ValueStyle, values};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   trommel extract data.json '$.users[*].name'
-  trommel extract data.json '$..price' --output located --limit 10
+  trommel extract data.json '$..price' -o located --limit 10
+  trommel extract data.json '$.users[*].name' -r -0 | xargs -0 -n1 echo
   trommel extract '$.id' '$.total' --order document < orders.jsonl
   trommel extract log.jsonl --where '@.level == \"error\"'
   trommel extract data.json '$.name' '$.nick' --json --default '\"none\"'
@@ -31,15 +31,19 @@ pub(crate) struct ExtractArgs {
     #[arg(short, long, value_name = "FORM", default_value = "values", conflicts_with = "json")]
     pub(crate) output: Form,
 
+    #[command(flatten)]
+    pub(crate) style: ValueStyle,
+
     /// Print the file before each value, followed by a tab
     #[arg(short = 'H', long, conflicts_with = "json")]
     pub(crate) with_filename: bool,
 
-    /// Choose the order of the values
+    /// Order values by query (rfc) or by position (document)
     ///
-    /// With rfc, values of later queries are held, if necessary in temporary files (see
-    /// --spool-limit). With document, values are printed as they are found.
-    #[arg(long, value_name = "ORDER", default_value = "rfc")]
+    /// With rfc, the values of each query come in the order of RFC 9535. Values of later queries
+    /// are held, if necessary in temporary files (see --spool-limit). With document, all queries
+    /// are interleaved, and values are printed as they are found.
+    #[arg(long, value_name = "ORDER", default_value = "rfc", hide_possible_values = true)]
     pub(crate) order: ValueOrder,
 
     /// Stop after N values per query
@@ -53,11 +57,11 @@ pub(crate) struct ExtractArgs {
     pub(crate) json: bool,
 
     /// Put all values into one array (needs --json)
-    #[arg(long, requires = "json")]
+    #[arg(long, requires = "json", hide_short_help = true)]
     pub(crate) flatten: bool,
 
     /// Add the path to the values of each query (needs --json)
-    #[arg(long, requires = "json")]
+    #[arg(long, requires = "json", hide_short_help = true)]
     pub(crate) include_paths: bool,
 
     /// Use this value instead of null if a query has no match (needs --json)
@@ -75,29 +79,6 @@ pub(crate) struct ExtractArgs {
 
     #[command(flatten)]
     pub(crate) bad_records: BadRecords,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Form {
-    /// The value without insignificant white space
-    Values,
-    /// The bytes as written in the input
-    Verbatim,
-    /// The normalized path
-    Paths,
-    /// A JSON object with path, value, and byte offsets
-    Located,
-}
-
-impl From<Form> for LineForm {
-    fn from(form: Form) -> Self {
-        match form {
-            Form::Values => Self::Values,
-            Form::Verbatim => Self::Verbatim,
-            Form::Paths => Self::Paths,
-            Form::Located => Self::Located,
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -2,7 +2,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 
 use clap::{Args, ValueEnum};
 
-use super::{Arguments, BadRecords, Engine, RecordFilters, Source, values};
+use super::{Arguments, BadRecords, Engine, RecordFilters, SampleForm, Source, ValueStyle, values};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -49,8 +49,21 @@ pub(crate) struct SampleArgs {
     #[arg(long, value_name = "P")]
     pub(crate) strata_path: Option<String>,
 
+    /// Choose what to print for each item
+    ///
+    /// Cannot be combined with --json.
+    #[arg(short = 'o', long, value_name = "FORM", default_value = "values", conflicts_with = "json")]
+    pub(crate) output: SampleForm,
+
+    #[command(flatten)]
+    pub(crate) style: ValueStyle,
+
+    /// Print the file before each item, followed by a tab
+    #[arg(short = 'H', long, conflicts_with_all = ["json", "indices"])]
+    pub(crate) with_filename: bool,
+
     /// Print each item as {"index": …, "value": …}
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "output", "raw_strings"])]
     pub(crate) indices: bool,
 
     #[arg(long, help = "Print one JSON document: {\"sample\": […], \"total_items\": …, …}")]

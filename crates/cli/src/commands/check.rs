@@ -25,7 +25,7 @@ pub(crate) fn run(args: &CheckArgs, screen: &Screen) -> Result<(), Failure> {
     });
     // A damage report in a pipe is for programs.
     let json = args.json || args.bad_records.skip() && !screen.out.is_terminal;
-    let out = job.out()?;
+    let out = if json { job.json_out()? } else { job.out()? };
     loop {
         let damage = DamageReport::new(&job, json, out.clone());
         match check(args, &mut job, damage) {

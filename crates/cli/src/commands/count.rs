@@ -58,7 +58,7 @@ pub(crate) fn run(args: &CountArgs, screen: &Screen) -> Result<(), Failure> {
     if as_json {
         answer.push('\n');
     }
-    let out = job.out()?;
+    let out = if as_json { job.json_out()? } else { job.out()? };
     out.write(answer.as_bytes())?;
     out.finish()?;
     let empty = unmatched.iter().zip(&whole.counts).filter(|(_, (_, count))| *count == 0);

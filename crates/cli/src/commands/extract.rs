@@ -10,10 +10,15 @@ use crate::arguments::Inputs;
 use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::{Filters, Job};
-use crate::output::{DocumentQuery, DocumentRequest, Extracted, FileNames, Lines, LinesRequest, Screen};
+use crate::output::{DocumentQuery, DocumentRequest, Extracted, LineOptions, Lines, LinesRequest, Screen};
 
 pub(crate) fn run(args: &ExtractArgs, screen: &Screen) -> Result<(), Failure> {
     let inputs = Inputs::split(&args.arguments.arguments, "extract")?;
+    if !args.json {
+        let usage = |message| Failure::Usage { command: "extract", message };
+        let files = if args.with_filename { 1 } else { inputs.files.len() };
+        args.style.check(args.output, files).map_err(usage)?;
+    }
     let texts = inputs.texts_or_root();
     let queries = texts.iter().map(|text| QueryError::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let filters = Filters::parse(&args.records)?;
@@ -44,14 +49,14 @@ pub(crate) fn run(args: &ExtractArgs, screen: &Screen) -> Result<(), Failure> {
 
 /// Prints one value per line.
 fn as_lines(args: &ExtractArgs, queries: &[String], job: &mut Job) -> Result<Report, Failure> {
-    let asked = LinesRequest {
+    let options = LineOptions {
         form: args.output.into(),
-        files: if args.with_filename {
-            FileNames::Prefix
-        } else {
-            FileNames::Objects { several: job.has_several_inputs() }
-        },
+        files: job.file_names(args.with_filename),
         queries,
+        style: args.style.of(job.stdout()),
+    };
+    let asked = LinesRequest {
+        options,
         is_interleaved: args.order == ValueOrder::Document,
         is_stream: if job.has_several_inputs() { Some(true) } else { job.is_input_stream() },
         spool_limit: args.source.spool_limit,
@@ -59,14 +64,14 @@ fn as_lines(args: &ExtractArgs, queries: &[String], job: &mut Job) -> Result<Rep
     let mut lines = Lines::new(&asked, job.values(), job.out()?, job.notes());
     let report = job.run(&mut lines);
     lines.notes().sum_up();
-    let malformed = lines.malformed();
+    let bad = lines.bad_value();
     // Values that were found before a failure are printed before it is reported.
     // A match shows if it is from a later record of the input, of which nodes are no evidence.
     let several = report.as_ref().is_ok_and(|report| report.coverage.records > 1);
     lines.finish(several && !job.has_nodes())?;
-    match (report, malformed) {
+    match (report, bad) {
         (Ok(report), _) => Ok(report),
-        (Err(_), Some(malformed)) => Err(job.malformed_value(malformed)),
+        (Err(_), Some(bad)) => Err(job.bad_value(bad)),
         (Err(failure), None) => Err(failure),
     }
 }
@@ -83,19 +88,19 @@ fn as_document(args: &ExtractArgs, queries: &[(&String, &Query)], job: &mut Job)
         spool_limit: args.source.spool_limit,
     };
     let stream = job.is_stream();
-    let out = job.out()?;
+    let out = job.out()?.styled(args.style.of(job.stdout()));
     let mut document = Extracted::new(request, job.values(), out.clone(), job.notes());
     let report = job.run(&mut document);
     document.notes().sum_up();
-    match (report, document.malformed()) {
+    match (report, document.bad_value()) {
         (Ok(report), _) => {
             document.finish(stream.unwrap_or(report.coverage.records > 1))?;
             Ok(report)
         }
-        (Err(failure), malformed) => {
+        (Err(failure), bad) => {
             // A failure of the output takes precedence, because it may have caused the other.
             out.finish()?;
-            Err(malformed.map_or(failure, |malformed| job.malformed_value(malformed)))
+            Err(bad.map_or(failure, |bad| job.bad_value(bad)))
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::args::{BadRecords, DisplayForm as Form, ReadArgs, output_id};
 use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::Job;
-use crate::output::{self, InputSink, MalformedValue, Notes, Screen, Stream, escape, pretty};
+use crate::output::{self, BadValue, InputSink, Notes, Refusal, Screen, Stream, escape, pretty};
 use crate::progress::Progress;
 use crate::signals;
 use crate::toolbox::Toolbox;
@@ -86,12 +86,12 @@ fn of_file(args: &ReadArgs, screen: &Screen) -> Result<String, Failure> {
         whole: Vec::new(),
         within: Vec::new(),
         records: Children::default(),
-        malformed: None,
+        bad: None,
     };
     let report = job.run(&mut search);
-    let report = match (report, search.malformed.take()) {
+    let report = match (report, search.bad.take()) {
         (Ok(report), _) => report,
-        (Err(_), Some(malformed)) => return Err(job.malformed_value(malformed)),
+        (Err(_), Some(bad)) => return Err(job.bad_value(bad)),
         (Err(failure), None) => return Err(failure),
     };
     let stream = stream.unwrap_or(report.coverage.records > 1);
@@ -135,7 +135,7 @@ struct Search<'a> {
     within: Vec<Value>,
     /// The records that may fit on the page.
     records: Children,
-    malformed: Option<MalformedValue>,
+    bad: Option<BadValue>,
 }
 
 impl Search<'_> {
@@ -195,7 +195,7 @@ impl InputSink for Search<'_> {
 impl Sink for Search<'_> {
     fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
         self.collect(found).map_err(|error| {
-            self.malformed = Some(MalformedValue { error, record: found.record });
+            self.bad = Some(BadValue { refusal: Refusal::Malformed(error), record: found.record });
             io::Error::other("a value is not valid JSON")
         })
     }

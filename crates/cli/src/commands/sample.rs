@@ -5,19 +5,27 @@ use std::io;
 
 use trommel::reader::View;
 use trommel::sampler::Seed;
-use trommel::{Answer, Measure, Sample, SampleAnswer, Strategy};
+use trommel::{Answer, Measure, Sample, SampleAnswer, SampleItem, Strategy};
 use trommel_hints::{UnmatchedQuery, shortfall_reason};
 
-use crate::args::{SampleArgs, SampleStrategy};
+use crate::args::{Form, SampleArgs, SampleStrategy};
 use crate::arguments::Inputs;
 use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::{Filters, Job};
 use crate::output::size::grouped;
-use crate::output::{Out, Screen, Target, Values, push_string};
+use crate::output::{
+    BadValue, FoundValue, LineForm, LineOptions, LineWriter, Out, Refusal, Screen, Target, Values,
+    WriteError, push_string,
+};
 
 pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
     let inputs = Inputs::split(&args.arguments.arguments, "sample")?;
+    if !args.json {
+        let usage = |message| Failure::Usage { command: "sample", message };
+        let files = if args.with_filename { 1 } else { inputs.files.len() };
+        args.style.check(args.output.into(), files).map_err(usage)?;
+    }
     let text = one_query(&inputs)?;
     let query = QueryError::parse(&text)?;
     let strategy = strategy(args, inputs.files.len())?;
@@ -27,7 +35,11 @@ pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
     let mut job = Job::open(inputs.files, options, screen)?;
     job.filter(filters);
     job.configure(|analysis| {
-        let sample = Sample::new(query.clone(), args.size).strategy(strategy).seed(Seed::new(seed));
+        let mut sample = Sample::new(query.clone(), args.size).strategy(strategy).seed(Seed::new(seed));
+        // An error about NUL shows the position of the string.
+        let refuses_nul = args.style.nul && args.style.raw_strings;
+        let needs_location = LineForm::from(Form::from(args.output)).needs_location();
+        sample.origins = needs_location || refuses_nul || args.with_filename;
         analysis.ask(Measure::Sample(sample))
     });
     let asked = [UnmatchedQuery::new(&text, &query)];
@@ -37,6 +49,7 @@ pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
         notes.note(&format!("drawn with --seed {seed}"));
     }
     let report = job.answer()?;
+    let is_stream = job.is_stream().unwrap_or(report.coverage.records > 1);
     let answer = report.answers.into_iter().find_map(|answer| match answer {
         Answer::Sample(answer) => Some(answer),
         _ => None,
@@ -49,17 +62,24 @@ pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
         let position = format!("byte {} of item {index}", error.offset());
         Failure::Value { error, file: job.name(), position }
     })?;
-    let out = job.out()?;
     let warning = warning(args, &answer, &mut job, &asked);
-    if args.json {
-        print_document(&answer, values, warning.as_deref(), &out)?;
-    } else {
-        if let Some(warning) = warning {
-            notes.note(&warning);
+    let style = args.style.of(job.stdout());
+    if args.json || args.indices {
+        let out = job.out()?.styled(style);
+        if args.json {
+            print_document(&answer, values, warning.as_deref(), &out)?;
+        } else {
+            warning.inspect(|warning| notes.note(warning));
+            print_indexed(&answer, values, &out)?;
         }
-        print_lines(args, &answer, values, &out)?;
+        out.finish()?;
+    } else {
+        let (form, files) = (Form::from(args.output).into(), job.file_names(args.with_filename));
+        let options = LineOptions { form, files, queries: &[], style };
+        let lines = LineWriter::new(&options, values);
+        warning.inspect(|warning| notes.note(warning));
+        print_lines(&answer, lines, is_stream, &job)?;
     }
-    out.finish()?;
     job.end(answer.total > 0, args.exit_status)
 }
 
@@ -127,14 +147,59 @@ fn warning(
     Some(format!("only {} of {} drawn: {why}", grouped(answer.total), grouped(wanted)))
 }
 
-fn print_lines(args: &SampleArgs, answer: &SampleAnswer, mut values: Values, out: &Out) -> io::Result<()> {
+/// Prints the lines of each item.
+fn print_lines(
+    answer: &SampleAnswer,
+    mut lines: LineWriter,
+    is_stream: bool,
+    job: &Job,
+) -> Result<(), Failure> {
+    let items: Vec<FoundValue<'_>> = answer.items.iter().map(found).collect();
+    let refuse = |error, record| match error {
+        WriteError::Malformed(error) => {
+            job.bad_value(BadValue { refusal: Refusal::Malformed(error), record })
+        }
+        WriteError::Nul(offset) => job.bad_value(BadValue { refusal: Refusal::Nul(offset), record }),
+        WriteError::Output(error) => Failure::Output(error),
+    };
+    let checked = items.iter().map(|item| lines.check(item).map_err(|error| refuse(error, item.record)));
+    let checked = checked.collect::<Result<Vec<_>, _>>()?;
+    let out = if lines.form().is_json() { job.out()?.styled(lines.style()) } else { job.out()? };
+    let mut input = None;
+    for (item, checked) in items.iter().zip(&checked) {
+        if input != Some(item.input) {
+            input = Some(item.input);
+            lines.begin_input(job.input_name(item.input));
+            if is_stream {
+                lines.begin_stream(&out)?;
+            }
+        }
+        let mut page = out.page();
+        let written = lines.write(item, checked.as_ref(), Some(is_stream), &mut page);
+        written.map_err(|error| refuse(error, item.record))?;
+    }
+    Ok(out.finish()?)
+}
+
+/// Returns an item as a value to print.
+fn found(item: &SampleItem) -> FoundValue<'_> {
+    let origin = item.origin.as_ref();
+    FoundValue {
+        query: 0,
+        input: origin.map_or(0, |origin| origin.document),
+        view: View::at(&item.value, origin.map_or(0, |origin| origin.span.start)),
+        record: origin.map_or(0, |origin| origin.record),
+        location: origin.map(|origin| origin.location.as_str()),
+    }
+}
+
+/// Prints `{"index": …, "value": …}` for each item.
+fn print_indexed(answer: &SampleAnswer, mut values: Values, out: &Out) -> io::Result<()> {
     for item in &answer.items {
         let mut page = out.page();
-        if args.indices {
-            page.bytes().extend_from_slice(format!("{{\"index\":{},\"value\":", item.index).as_bytes());
-        }
+        page.bytes().extend_from_slice(format!("{{\"index\":{},\"value\":", item.index).as_bytes());
         values.put_whole(&item.value, &mut page)?;
-        page.bytes().extend_from_slice(if args.indices { b"}\n" } else { b"\n" });
+        page.bytes().extend_from_slice(b"}\n");
         page.flush_if_full()?;
     }
     Ok(())

@@ -8,7 +8,7 @@ use crate::arguments::Inputs;
 use crate::errors::Failure;
 use crate::input::Options;
 use crate::job::{Filters, Job};
-use crate::output::{self, Screen, json_string, pretty};
+use crate::output::{self, JsonStyle, Screen, json_string};
 
 pub(crate) fn run(args: &SchemaArgs, screen: &Screen) -> Result<(), Failure> {
     let filters = Filters::parse(&args.records)?;
@@ -32,11 +32,15 @@ pub(crate) fn run(args: &SchemaArgs, screen: &Screen) -> Result<(), Failure> {
     } else {
         schema_of(job.answer()?)
     };
-    let out = job.out()?;
     let terminal = screen.out.is_terminal;
     let schema = output::for_reader(schema, terminal);
-    let text = if terminal && !args.json { pretty::json(&schema, screen.out.is_colored) } else { schema };
-    out.write(text.as_bytes())?;
+    let style = JsonStyle {
+        indented: terminal && !args.json,
+        colored: screen.out.is_colored,
+        ..JsonStyle::default()
+    };
+    let out = job.out()?.styled(style);
+    out.write(schema.as_bytes())?;
     out.write(b"\n")?;
     out.finish()?;
     job.end(true, false)

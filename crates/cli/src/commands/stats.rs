@@ -125,7 +125,8 @@ pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
         };
         (answer, text)
     };
-    let out = job.out()?;
+    let is_json = args.json || !screen.out.is_terminal;
+    let out = if is_json { job.json_out()? } else { job.out()? };
     out.write(text.as_bytes())?;
     if !text.ends_with('\n') {
         out.write(b"\n")?;

@@ -43,6 +43,8 @@ pub(crate) enum Failure {
     Work(Box<EngineError>),
     /// A value that the engine skipped is malformed, and its line and column are unknown.
     Value { error: reader::Error, file: String, position: String },
+    /// A value cannot be printed in the requested form.
+    Form { message: &'static str, position: String, note: String, help: &'static str },
     /// The store refused a request or failed.
     Store(Box<StoreError>),
     /// A directive of a document is invalid or failed.
@@ -97,6 +99,7 @@ impl Failure {
             Self::ParserReported { status } => *status,
             Self::Work(_)
             | Self::Value { .. }
+            | Self::Form { .. }
             | Self::Store(_)
             | Self::Step(_)
             | Self::Route(_)
@@ -127,6 +130,12 @@ impl Failure {
                 renderer.render(&[title.element(Level::HELP.message(help))])
             }
             Self::Query(bad) => bad.render(&renderer),
+            Self::Form { message, position, note, help } => {
+                let title = format!("{}: {message}", escape::short(position, 200));
+                let title = Level::ERROR.primary_title(title).id("form");
+                let notes = [Level::NOTE.message(note), Level::HELP.message(*help)];
+                renderer.render(&[title.elements(notes)])
+            }
             Self::Store(error) => store::render(error, &renderer),
             Self::Step(bad) => bad.render(&renderer),
             Self::Route(error) => route::render(error, &renderer),

@@ -86,6 +86,7 @@ impl Job {
         }
         let mut job = Self {
             later: files.iter().rev().cloned().collect(),
+            read: Vec::new(),
             files,
             options,
             screen: *screen,

@@ -5,8 +5,7 @@ use std::io;
 use trommel::{Damage, Match, Sink};
 use trommel_toolbox::outputs::{Document, Shape};
 
-use super::lines::MalformedValue;
-use super::{Budget, HeldOutput, InputSink, Notes, Out, Target, Values};
+use super::{BadValue, Budget, HeldOutput, InputSink, Notes, Out, Refusal, Target, Values};
 
 /// The form of the document.
 #[derive(Debug)]
@@ -40,7 +39,7 @@ pub(crate) struct Extracted<'a> {
     /// True if the start of the document is written.
     is_started: bool,
     notes: Notes,
-    malformed: Option<MalformedValue>,
+    bad: Option<BadValue>,
 }
 
 /// The values of one query, separated by commas.
@@ -66,12 +65,12 @@ impl<'a> Extracted<'a> {
             Part { count: 0, held: (!is_direct).then(|| HeldOutput::new(&budget)) }
         });
         let parts = parts.collect();
-        Self { out, values, document, request, parts, is_started: false, notes, malformed: None }
+        Self { out, values, document, request, parts, is_started: false, notes, bad: None }
     }
 
-    /// Returns the malformed value that ended the run, if one did.
-    pub(crate) fn malformed(&mut self) -> Option<MalformedValue> {
-        self.malformed.take()
+    /// Returns the value that ended the run because it cannot be printed, if one did.
+    pub(crate) fn bad_value(&mut self) -> Option<BadValue> {
+        self.bad.take()
     }
 
     pub(crate) fn notes(&self) -> &Notes {
@@ -173,7 +172,7 @@ impl<'a> Extracted<'a> {
         let checked = match self.values.check(found.view()) {
             Ok(checked) => checked,
             Err(error) => {
-                self.malformed = Some(MalformedValue { error, record: found.record });
+                self.bad = Some(BadValue { refusal: Refusal::Malformed(error), record: found.record });
                 return Err(io::Error::other("a value is not valid JSON"));
             }
         };

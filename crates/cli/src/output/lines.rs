@@ -1,87 +1,50 @@
-//! The answer of `extract`: one value per line.
+//! The answer of `extract`: lines for each value.
 
 use std::io;
 
 use trommel::{Damage, Match, Sink, reader};
 
-use super::values::Checked;
-use super::{Budget, HeldOutput, InputSink, Notes, Out, Target, Values, escape, push_string};
+use super::line::{FoundValue, LineForm, LineOptions, LineWriter, WriteError};
+use super::{Budget, HeldOutput, InputSink, Notes, Out, Target, Values};
 
 /// The maximum bytes of lines to hold while it is unknown if a second record follows.
 const MAX_HELD: u64 = 64 << 10;
 
-/// The content of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LineForm {
-    /// The value without insignificant white space.
-    Values,
-    /// The value, verbatim.
-    Verbatim,
-    /// The normalized path.
-    Paths,
-    /// An object with path, value, and byte offsets.
-    Located,
-}
-
-/// The form of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ValueForm {
-    /// Without insignificant white space.
-    Compact,
-    Verbatim,
-}
-
-/// The parts of a line.
-#[derive(Clone, Copy, Debug)]
-struct Parts {
-    value: Option<ValueForm>,
-    /// The normalized path.
-    location: bool,
-    /// True if a line is an object, which also has the offsets. If there are several queries or
-    /// records, it names those of the match.
-    is_object: bool,
-}
-
-impl Parts {
-    fn of(form: LineForm) -> Self {
-        let value = Self { value: Some(ValueForm::Compact), location: false, is_object: false };
-        match form {
-            LineForm::Values => value,
-            LineForm::Verbatim => Self { value: Some(ValueForm::Verbatim), ..value },
-            LineForm::Paths => Self { value: None, location: true, ..value },
-            LineForm::Located => Self { location: true, is_object: true, ..value },
-        }
-    }
-}
+/// The same for assignments. Unlike other lines, they are wrong without the record, so a second
+/// record that follows more than this is an error.
+const MAX_HELD_ASSIGNMENTS: u64 = 1 << 20;
 
 /// Prints matches as they are found: those of the first query, or of all queries in document order.
 /// Matches of other queries follow after those of the first.
 #[derive(Debug)]
 pub(crate) struct Lines {
     out: Out,
-    parts: Parts,
-    values: Values,
-    /// True if the output goes to a terminal, which needs escapes.
-    escape: bool,
-    /// The queries as JSON strings, if lines name them.
-    queries: Vec<String>,
-    files: FileNames,
-    /// The start of each line: the name of the current input and a tab, or nothing.
-    prefix: Vec<u8>,
-    /// The name of the current input as a JSON string, if objects name it.
-    file: Vec<u8>,
+    writer: LineWriter,
     /// The held lines of each query but the first, unless all are interleaved.
     waiting: Vec<HeldOutput>,
     records: Records,
+    /// True if a value of the current input was found.
+    has_values: bool,
     notes: Notes,
-    malformed: Option<MalformedValue>,
+    bad: Option<BadValue>,
 }
 
-/// A value that the engine skipped and that is malformed.
+/// A value that cannot be printed.
 #[derive(Debug)]
-pub(crate) struct MalformedValue {
-    pub(crate) error: reader::Error,
+pub(crate) struct BadValue {
+    pub(crate) refusal: Refusal,
     pub(crate) record: u64,
+}
+
+/// The reason why a value cannot be printed.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The engine skipped the value, which is malformed.
+    Malformed(reader::Error),
+    /// The string at this offset contains NUL, which also ends values.
+    Nul(u64),
+    /// The first record was printed as a document, but a second record follows.
+    LateStream,
 }
 
 /// Decides if lines show the record. They do in a stream, but a stream is known only at its second
@@ -89,29 +52,18 @@ pub(crate) struct MalformedValue {
 #[derive(Debug)]
 enum Records {
     /// The framing decides it.
-    Known { show_record: bool },
-    /// The held lines of the first record, without their ends. Those of later queries are at the
-    /// start of their own buffers.
+    Known { stream: bool },
+    /// The held lines of the first record, incomplete. Those of later queries are at the start of
+    /// their own buffers.
     Unknown { first: HeldOutput },
     /// Decided when the buffers of later queries had these lengths.
-    Resolved { show_record: bool, waiting: Vec<u64> },
-}
-
-/// The lines that name their input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FileNames {
-    /// None, or objects if there are several inputs.
-    Objects { several: bool },
-    /// Each line begins with the name.
-    Prefix,
+    Resolved { stream: bool, waiting: Vec<u64> },
 }
 
 /// The form of the lines.
 #[derive(Debug)]
 pub(crate) struct LinesRequest<'a> {
-    pub(crate) form: LineForm,
-    pub(crate) files: FileNames,
-    pub(crate) queries: &'a [String],
+    pub(crate) options: LineOptions<'a>,
     /// True if the matches of all queries are interleaved.
     pub(crate) is_interleaved: bool,
     /// True if the input is a stream of records; `None` if that is unknown.
@@ -121,40 +73,29 @@ pub(crate) struct LinesRequest<'a> {
 
 impl Lines {
     pub(crate) fn new(request: &LinesRequest<'_>, values: Values, out: Out, notes: Notes) -> Self {
-        let escape = values.is_escaped();
-        let several = request.queries.len() > 1;
-        let buffers = if request.is_interleaved { 1 } else { request.queries.len() };
+        let LineOptions { form, queries, .. } = request.options;
+        let buffers = if request.is_interleaved { 1 } else { queries.len() };
         let budget = Budget::new(request.spool_limit, buffers);
-        let parts = Parts::of(request.form);
         let records = match request.is_stream {
-            _ if !parts.is_object => Records::Known { show_record: false },
-            Some(show_record) => Records::Known { show_record },
+            _ if !form.shows_record() => Records::Known { stream: false },
+            Some(stream) => Records::Known { stream },
             None => Records::Unknown { first: HeldOutput::new(&budget) },
         };
-        let as_json = |query: &String| {
-            let mut text = Vec::new();
-            push_string(query, &mut text);
-            super::into_text(text)
-        };
+        let writer = LineWriter::new(&request.options, values);
         Self {
-            out,
-            parts,
-            values: values.raw(parts.value == Some(ValueForm::Verbatim)),
-            escape,
-            queries: if several { request.queries.iter().map(as_json).collect() } else { Vec::new() },
-            files: request.files,
-            prefix: Vec::new(),
-            file: Vec::new(),
+            out: if form.is_json() { out.styled(writer.style()) } else { out },
+            writer,
             waiting: (1..buffers).map(|_| HeldOutput::new(&budget)).collect(),
             records,
+            has_values: false,
             notes,
-            malformed: None,
+            bad: None,
         }
     }
 
-    /// Returns the malformed value that ended the run, if one did.
-    pub(crate) fn malformed(&mut self) -> Option<MalformedValue> {
-        self.malformed.take()
+    /// Returns the value that ended the run because it cannot be printed, if one did.
+    pub(crate) fn bad_value(&mut self) -> Option<BadValue> {
+        self.bad.take()
     }
 
     pub(crate) fn notes(&self) -> &Notes {
@@ -164,50 +105,64 @@ impl Lines {
     /// Prints the held lines. `stream` is true if there were several records.
     pub(crate) fn finish(mut self, stream: bool) -> io::Result<()> {
         self.resolve_records(stream)?;
-        let (show_record, lengths) = match &self.records {
-            Records::Resolved { show_record, waiting } => (*show_record, waiting.clone()),
+        let (stream, lengths) = match &self.records {
+            Records::Resolved { stream, waiting } => (*stream, waiting.clone()),
             Records::Known { .. } | Records::Unknown { .. } => (false, Vec::new()),
         };
         for (number, held) in self.waiting.into_iter().enumerate() {
             let out = &self.out;
-            let unended = lengths.get(number).copied().unwrap_or(0);
-            held.read(unended, |piece| end_lines(piece, show_record, out), |piece| out.write(piece))?;
+            let incomplete = lengths.get(number).copied().unwrap_or(0);
+            let mut completion = self.writer.completion(stream);
+            let complete = |piece: &[u8]| out.write(&completion.complete(piece));
+            held.read(incomplete, complete, |piece| out.write(piece))?;
         }
-        self.out.finish()
+        self.out.finish()?;
+        self.writer.note().inspect(|note| self.notes.note(note));
+        Ok(())
     }
 
     /// Decides if lines show the record, and writes the held lines of the first query.
-    fn resolve_records(&mut self, show_record: bool) -> io::Result<()> {
+    fn resolve_records(&mut self, stream: bool) -> io::Result<()> {
         if !matches!(self.records, Records::Unknown { .. }) {
             return Ok(());
         }
         let waiting = self.waiting.iter().map(HeldOutput::len).collect();
-        let before = std::mem::replace(&mut self.records, Records::Resolved { show_record, waiting });
+        let before = std::mem::replace(&mut self.records, Records::Resolved { stream, waiting });
         let Records::Unknown { first } = before else { return Ok(()) };
-        first.read(u64::MAX, |piece| end_lines(piece, show_record, &self.out), |_| Ok(()))
+        if self.has_values && stream {
+            self.writer.begin_stream(&self.out)?;
+        }
+        let mut completion = self.writer.completion(stream);
+        first.read(u64::MAX, |piece| self.out.write(&completion.complete(piece)), |_| Ok(()))
     }
 
     /// True if the decision must be made before a line of `length` bytes is added: a second record
     /// has begun, or too much is held.
     fn must_resolve(&self, record: u64, length: u64) -> bool {
+        let is_gron = self.writer.form() == LineForm::Gron;
+        let max_held = if is_gron { MAX_HELD_ASSIGNMENTS } else { MAX_HELD };
         match &self.records {
-            Records::Unknown { first } => record > 0 || first.len() + length > MAX_HELD,
+            Records::Unknown { first } => record > 0 || first.len() + length > max_held,
             Records::Known { .. } | Records::Resolved { .. } => false,
         }
     }
 
-    /// Writes the line of a match, or holds it.
-    fn line(&mut self, found: &Match<'_>) -> io::Result<()> {
-        let checked = if self.parts.value.is_some() { Some(self.check(found)?) } else { None };
-        if self.must_resolve(found.record, found.value.len() as u64) {
+    /// Writes the lines of a match, or holds them.
+    fn line(&mut self, found: &FoundValue<'_>) -> Result<(), WriteError> {
+        let checked = self.writer.check(found)?;
+        let is_first = !std::mem::replace(&mut self.has_values, true);
+        if self.must_resolve(found.record, found.view.bytes().len() as u64) {
             self.resolve_records(found.record > 0)?;
         }
-        let show_record = match &self.records {
-            Records::Known { show_record } | Records::Resolved { show_record, .. } => Some(*show_record),
+        if is_first && matches!(self.records, Records::Known { stream: true }) {
+            self.writer.begin_stream(&self.out)?;
+        }
+        let stream = match &self.records {
+            Records::Known { stream } | Records::Resolved { stream, .. } => Some(*stream),
             Records::Unknown { .. } => None,
         };
         let mut page;
-        let waiting = found.measure.checked_sub(1).and_then(|number| self.waiting.get_mut(number));
+        let waiting = found.query.checked_sub(1).and_then(|number| self.waiting.get_mut(number));
         let to: &mut dyn Target = match (waiting, &mut self.records) {
             (Some(held), _) => held,
             (None, Records::Unknown { first }) => first,
@@ -216,72 +171,39 @@ impl Lines {
                 &mut page
             }
         };
-        to.bytes().extend_from_slice(&self.prefix);
-        match &checked {
-            Some(checked) if self.parts.is_object => {
-                let query = self.queries.get(found.measure);
-                to.bytes().extend_from_slice(b"{\"path\":");
-                push_path(located(found), self.escape, to.bytes());
-                to.bytes().extend_from_slice(b",\"value\":");
-                self.values.put(checked, to)?;
-                push_offsets(found, query, to.bytes());
-                if let Some(show_record) = show_record {
-                    push_record(show_record.then_some(found.record), to.bytes());
-                    to.bytes().extend_from_slice(&self.file);
-                    to.bytes().push(b'}');
-                }
-            }
-            Some(checked) => self.values.put(checked, to)?,
-            None => {
-                let path = located(found);
-                let path = if self.escape { escape::text(path) } else { path.into() };
-                to.bytes().extend_from_slice(path.as_bytes());
-            }
-        }
-        to.bytes().push(b'\n');
-        to.flush_if_full()
+        self.writer.write(found, checked.as_ref(), stream, to)
     }
 
-    /// Validates a value. An error ends the run.
-    fn check<'v>(&mut self, found: &Match<'v>) -> io::Result<Checked<'v>> {
-        self.values.check(found.view()).map_err(|error| {
-            self.malformed = Some(MalformedValue { error, record: found.record });
-            io::Error::other("a value is not valid JSON")
-        })
+    /// Ends the run with the reason why a value cannot be printed.
+    fn refuse(&mut self, refusal: Refusal, record: u64) -> io::Error {
+        self.bad = Some(BadValue { refusal, record });
+        io::Error::other("a value cannot be printed")
     }
 }
 
 impl InputSink for Lines {
     fn begin_input(&mut self, name: &str) {
         self.notes.begin_input(name);
-        match self.files {
-            FileNames::Prefix => {
-                let name = if self.escape { escape::text(name) } else { name.into() };
-                self.prefix = format!("{name}\t").into_bytes();
-            }
-            FileNames::Objects { several } if several && self.parts.is_object => {
-                self.file = b",\"file\":".to_vec();
-                push_path(name, self.escape, &mut self.file);
-            }
-            FileNames::Objects { .. } => {}
-        }
+        self.writer.begin_input(name);
+        // Each input with a prefix is a stream of its own.
+        self.has_values = false;
     }
 }
 
 impl Sink for Lines {
     fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
-        // A scalar needs neither validation nor compaction: most lines take this path.
-        if !self.parts.location
-            && self.values.are_verbatim(found.value)
-            && (found.measure == 0 || self.waiting.is_empty())
-        {
-            let mut page = self.out.page();
-            page.bytes().extend_from_slice(&self.prefix);
-            page.bytes().extend_from_slice(found.value);
-            page.bytes().push(b'\n');
-            return page.flush_if_full();
+        if self.writer.is_line(found.value) && (found.measure == 0 || self.waiting.is_empty()) {
+            return self.writer.write_line(found.value, &mut self.out.page());
         }
-        self.line(found)
+        let is_late = matches!(self.records, Records::Resolved { stream: false, .. }) && found.record > 0;
+        if is_late && self.writer.form() == LineForm::Gron {
+            return Err(self.refuse(Refusal::LateStream, found.record));
+        }
+        self.line(&found.into()).map_err(|error| match error {
+            WriteError::Malformed(error) => self.refuse(Refusal::Malformed(error), found.record),
+            WriteError::Nul(offset) => self.refuse(Refusal::Nul(offset), found.record),
+            WriteError::Output(error) => error,
+        })
     }
 
     fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
@@ -290,55 +212,6 @@ impl Sink for Lines {
     }
 
     fn wants_location(&self) -> bool {
-        self.parts.location
+        self.writer.form().needs_location()
     }
-}
-
-/// Returns the path of a match. Only for forms that request it.
-#[expect(clippy::expect_used, reason = "the engine sets the location for sinks that request it")]
-fn located<'v>(found: &Match<'v>) -> &'v str {
-    found.location.expect("the sink requests locations")
-}
-
-/// Appends a normalized path or the name of a file as a JSON string.
-pub(super) fn push_path(path: &str, escaped: bool, out: &mut Vec<u8>) {
-    let start = out.len();
-    push_string(path, out);
-    if escaped {
-        let plain = out.split_off(start);
-        escape::json(&plain, out);
-    }
-}
-
-/// Appends the offsets of a match and its query.
-fn push_offsets(found: &Match<'_>, query: Option<&String>, out: &mut Vec<u8>) {
-    out.extend_from_slice(format!(",\"start\":{},\"end\":{}", found.span.start, found.span.end).as_bytes());
-    if let Some(query) = query {
-        out.extend_from_slice(b",\"query\":");
-        out.extend_from_slice(query.as_bytes());
-    }
-}
-
-/// Appends the record of a match.
-fn push_record(record: Option<u64>, out: &mut Vec<u8>) {
-    if let Some(record) = record {
-        out.extend_from_slice(format!(",\"record\":{record}").as_bytes());
-    }
-}
-
-/// Writes held lines of the first record and completes their ends.
-fn end_lines(piece: &[u8], show_record: bool, out: &Out) -> io::Result<()> {
-    let mut ended = Vec::with_capacity(piece.len() + 64);
-    // A piece may end within a line, whose end is then in the next piece.
-    for line in piece.split_inclusive(|&byte| byte == b'\n') {
-        match line.strip_suffix(b"\n") {
-            Some(line) => {
-                ended.extend_from_slice(line);
-                push_record(show_record.then_some(0), &mut ended);
-                ended.extend_from_slice(b"}\n");
-            }
-            None => ended.extend_from_slice(line),
-        }
-    }
-    out.write(&ended)
 }

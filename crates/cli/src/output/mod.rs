@@ -1,8 +1,11 @@
 //! Output: values, JSON, tables, and notes.
 
+mod decode;
 pub(crate) mod escape;
 mod extracted;
+mod gron;
 mod held;
+mod line;
 mod lines;
 mod notes;
 mod out;
@@ -15,9 +18,11 @@ use std::io::{self, Write};
 
 pub(crate) use extracted::{DocumentQuery, DocumentRequest, Extracted};
 use held::{Budget, HeldOutput};
-pub(crate) use lines::{FileNames, LineForm, Lines, LinesRequest, MalformedValue};
+pub(crate) use line::{FileNames, FoundValue, LineForm, LineOptions, LineWriter, WriteError};
+pub(crate) use lines::{BadValue, Lines, LinesRequest, Refusal};
 pub(crate) use notes::Notes;
 pub(crate) use out::Out;
+pub(crate) use pretty::JsonStyle;
 use serde::Serialize;
 use trommel::Sink;
 pub(crate) use values::Values;
@@ -53,8 +58,9 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
 /// Prints one JSON document. A terminal gets an indented layout unless `as_in_pipe` is true.
 pub(crate) fn print_json(document: &str, as_in_pipe: bool, out: Stream) -> io::Result<()> {
     let document = for_reader(document.to_owned(), out.is_terminal);
-    let is_plain = as_in_pipe || !out.is_terminal;
-    let document = if is_plain { document } else { pretty::json(&document, out.is_colored) };
+    let indented = out.is_terminal && !as_in_pipe;
+    let style = JsonStyle { indented, colored: out.is_colored, ..JsonStyle::default() };
+    let document = if style.is_plain() { document } else { pretty::styled(&document, style) };
     print(&(document + "\n"))
 }
 

@@ -1,5 +1,5 @@
 //! Standard output. It is buffered, and a thread flushes it even if the next line is slow to
-//! arrive.
+//! arrive. Values can be [laid out](JsonStyle) on their way.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use trommel::Cancel;
 
+use super::pretty::{JsonStyle, Layout};
 use super::{BUFFER_SIZE, Target};
 use crate::progress::Progress;
 use crate::stdio;
@@ -32,6 +33,10 @@ struct Shared {
 #[derive(Debug)]
 pub(crate) struct Page {
     bytes: Vec<u8>,
+    /// The layout of values. `None` if they are written as they are.
+    layout: Option<Layout>,
+    /// Bytes that are not laid out yet. Empty while the page is not locked.
+    values: Vec<u8>,
     progress: Arc<Progress>,
     /// An error of the flushing thread, which the next write returns.
     failed: Option<io::Error>,
@@ -42,11 +47,20 @@ pub(crate) struct Page {
 impl Out {
     /// Opens standard output. A failure of it cancels `cancel`.
     pub(crate) fn new(progress: Arc<Progress>, cancel: Cancel) -> io::Result<Self> {
-        let page = Page { bytes: Vec::with_capacity(2 * BUFFER_SIZE), progress, failed: None, cancel };
+        let (bytes, values) = (Vec::with_capacity(2 * BUFFER_SIZE), Vec::new());
+        let page = Page { bytes, layout: None, values, progress, failed: None, cancel };
         let shared = Arc::new(Shared { page: Mutex::new(page), filled: Condvar::new() });
         let waiting = Arc::clone(&shared);
         thread::Builder::new().name("output".into()).spawn(move || waiting.flush_after_delay())?;
         Ok(Self(shared))
+    }
+
+    /// Lays out all that is written from now on: JSON values that are separated by newlines.
+    pub(crate) fn styled(self, style: JsonStyle) -> Self {
+        if !style.is_plain() {
+            self.0.lock().layout = Some(Layout::new(style));
+        }
+        self
     }
 
     /// Locks the buffer for writing. Nothing is flushed until the page is dropped.
@@ -91,6 +105,14 @@ impl Shared {
 }
 
 impl Page {
+    /// Lays out the written values.
+    fn lay_out(&mut self) {
+        if let Some(layout) = &mut self.layout {
+            layout.push(&self.values, &mut self.bytes);
+            self.values.clear();
+        }
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         // The flushing thread cannot return its error, so the next writer does.
         if let Some(error) = self.failed.take() {
@@ -118,11 +140,14 @@ pub(crate) struct OutPage<'a> {
 }
 
 impl Target for OutPage<'_> {
+    #[inline]
     fn bytes(&mut self) -> &mut Vec<u8> {
-        &mut self.page.bytes
+        let page = &mut *self.page;
+        if page.layout.is_some() { &mut page.values } else { &mut page.bytes }
     }
 
     fn flush_if_full(&mut self) -> io::Result<()> {
+        self.page.lay_out();
         if self.page.bytes.len() >= BUFFER_SIZE || self.page.failed.is_some() {
             self.page.flush()
         } else {
@@ -133,6 +158,7 @@ impl Target for OutPage<'_> {
 
 impl Drop for OutPage<'_> {
     fn drop(&mut self) {
+        self.page.lay_out();
         if self.was_empty && !self.page.bytes.is_empty() {
             self.filled.notify_one();
         }

@@ -17,7 +17,7 @@ pub(crate) struct Values {
     /// True if the engine skipped containers by their brackets, so that they must be validated
     /// before they are written.
     unchecked: bool,
-    raw: bool,
+    verbatim: bool,
     /// True if the output goes to a terminal, which needs escapes.
     escape: bool,
     scratch: Vec<u8>,
@@ -35,7 +35,7 @@ impl Values {
     /// Takes the configuration of the run. `unchecked` is true if it was structural only, `escape`
     /// if a terminal shows the values.
     pub(crate) fn new(config: Config, unchecked: bool, escape: bool) -> Self {
-        Self { config, unchecked, raw: false, escape, scratch: Vec::new() }
+        Self { config, unchecked, verbatim: false, escape, scratch: Vec::new() }
     }
 
     /// True if the output goes to a terminal, which needs escapes.
@@ -44,9 +44,14 @@ impl Values {
     }
 
     /// Selects verbatim output, white space included.
-    pub(crate) fn raw(mut self, raw: bool) -> Self {
-        self.raw = raw;
+    pub(crate) fn verbatim(mut self, verbatim: bool) -> Self {
+        self.verbatim = verbatim;
         self
+    }
+
+    /// Returns the configuration of the run.
+    pub(crate) fn config(&self) -> Config {
+        self.config
     }
 
     /// True if a value can be copied without a check: it is a single token, which the engine has
@@ -99,7 +104,7 @@ impl Values {
             // A larger piece is a single token, which has no insignificant white space.
             let token = piece.len() > LARGE && !cuts.is_empty();
             for part in parts(piece, if token { BUFFER_SIZE } else { usize::MAX }) {
-                self.put_piece(part, token || self.raw, to)?;
+                self.put_piece(part, token || self.verbatim, to)?;
                 written += part.len() as u64;
                 if written - kept > LARGE as u64 {
                     // Written pages need not stay in memory.
@@ -111,8 +116,8 @@ impl Values {
         Ok(())
     }
 
-    fn put_piece(&mut self, piece: &[u8], raw: bool, to: &mut dyn Target) -> io::Result<()> {
-        match (raw, self.escape) {
+    fn put_piece(&mut self, piece: &[u8], verbatim: bool, to: &mut dyn Target) -> io::Result<()> {
+        match (verbatim, self.escape) {
             (true, false) => to.bytes().extend_from_slice(piece),
             (false, false) => compact(piece, to.bytes()),
             (true, true) => escape::json(piece, to.bytes()),
@@ -178,7 +183,7 @@ mod tests {
     fn only_white_space_is_removed() {
         let value = "{ \"a b\" :\t[ 1.0e0 ,\n-0 ] , \"a b\":\"\\u0041\" }";
         assert_eq!(put(&mut values(), value), "{\"a b\":[1.0e0,-0],\"a b\":\"\\u0041\"}");
-        assert_eq!(put(&mut values().raw(true), value), value);
+        assert_eq!(put(&mut values().verbatim(true), value), value);
     }
 
     #[test]
@@ -192,7 +197,7 @@ mod tests {
             many.replace("[ 1 , \"a b\" ] ,\n", "[1,\"a b\"],")
         );
         assert!(put(&mut values(), &value) == expected);
-        assert!(put(&mut values().raw(true), &value) == value);
+        assert!(put(&mut values().verbatim(true), &value) == value);
         assert!(put(&mut escaped(), &value) == expected.replace('\u{202e}', "\\u202e"));
     }
 

@@ -13,7 +13,7 @@ fn values_keep_their_lexemes() {
 }
 
 #[test]
-fn raw_prints_the_input_bytes() {
+fn verbatim_prints_the_input_bytes() {
     assert_eq!(
         line("extract users.json $.meta $.users[2].tags --output verbatim").ok(),
         "{ \"n\" : 3, \"n\": 4, \"it's\": true }\n[{\"deep\": null}]\n"

@@ -21,6 +21,7 @@ mod exits;
 mod extract;
 mod files;
 mod filters;
+mod forms;
 mod group;
 mod help;
 mod hints;

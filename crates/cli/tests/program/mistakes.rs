@@ -129,7 +129,7 @@ fn invalid_arguments_get_help() {
         ("help nothing", &["unknown command nothing"]),
         ("help sessions nothing", &["unknown command nothing"]),
         ("man nothing", &["unknown command nothing"]),
-        ("extract users.json $ -r", &["unexpected argument '-r'"]),
+        ("extract users.json $ -x", &["unexpected argument '-x'"]),
         ("extract users.json $ --raw", &["unexpected argument '--raw'"]),
         ("gc --max-size lots", &["expected a size"]),
         ("list --before 5 --after 9", &["--after (9) must be earlier than --before (5)"]),

@@ -80,6 +80,10 @@ fn answers_are_tables_on_a_terminal() {
         "extract users.json $.users[*].name $.meta",
         "extract users.json $.users[0].age --output located",
         "extract users.json $.users[0].age --json",
+        "extract users.json $.users[*].name $.meta -r",
+        "extract users.json $.meta --pretty",
+        "extract users.json $.meta -o gron",
+        "extract users.json $.meta -o keys",
         "sample log.jsonl $.id -n 2 --strategy last --indices",
         "count log.jsonl $.id --json",
     ] {
@@ -101,6 +105,28 @@ fn colors_appear_only_on_a_terminal() {
     let mut dumb = trommel(["stats", "users.json"]);
     dumb.env("TERM", "dumb");
     assert!(!shown(dumb).contains('\u{1b}'));
+}
+
+/// Values have colors on a terminal, and each is still one line.
+#[test]
+fn values_have_colors_on_a_terminal() {
+    let value = "{\u{1b}[36m\"n\"\u{1b}[0m:\u{1b}[33m3\u{1b}[0m,\u{1b}[36m\"n\"\u{1b}[0m:\u{1b}[33m4\u{1b}[0m,\
+                 \u{1b}[36m\"it's\"\u{1b}[0m:\u{1b}[33mtrue\u{1b}[0m}\n";
+    assert_eq!(shown_of("extract users.json $.meta"), value);
+    assert_eq!(shown_of("sample users.json $..meta -n 1 --strategy first"), value);
+    assert_eq!(shown_of("extract users.json $.users[0].name -r"), "Ada\n");
+    assert_eq!(shown_of("extract users.json $.users[0].name"), "\u{1b}[32m\"Ada\"\u{1b}[0m\n");
+    assert_eq!(shown_of("extract users.json $.meta.n -o gron"), "json.meta.n = \u{1b}[33m3\u{1b}[0m;\n");
+    for line in ["extract users.json $ --color never", "extract users.json $ --json --color=never"] {
+        assert!(!shown_of(line).contains('\u{1b}'), "{line}");
+    }
+    let mut forced = trommel(words("extract users.json $.users[0].name"));
+    let forced = forced.env("CLICOLOR_FORCE", "1").output().unwrap();
+    assert_eq!(forced.stdout, b"\x1b[32m\"Ada\"\x1b[0m\n");
+    let mut refused = trommel(words("extract users.json $.users[0].name --color always"));
+    refused.env("NO_COLOR", "1");
+    // The option takes precedence over the environment.
+    assert!(shown(refused).contains('\u{1b}'));
 }
 
 /// Characters that control a terminal: C0 except line feed and tab, C1, bidirectional overrides,
@@ -125,6 +151,8 @@ fn r26_terminals_are_safe() {
         "extract hostile.json $ $.* --json",
         "extract hostile.json $.* --json --flatten --include-paths",
         "sample hostile.json $.* -n 2 --seed 1",
+        "sample hostile.json $.* -n 2 --seed 1 -o gron",
+        "sample hostile.json $..* -n 9 --seed 1 -r",
         "sample hostile.json $.* -n 2 --seed 1 --json",
         "stats hostile.json --values --schema",
         "stats hostile.json --values --schema --json",
@@ -140,7 +168,7 @@ fn r26_terminals_are_safe() {
         assert!(!text.is_empty() && !text.contains("error"), "{line}: {text}");
     }
     let name = "n\u{9b}\u{202e}a";
-    let safe = shown_of("extract hostile.json $");
+    let safe = shown_plainly(trommel(words("extract hostile.json $")));
     let plain = common::line("extract hostile.json $").ok();
     assert!(plain.contains(name) && !safe.contains(name));
     let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();

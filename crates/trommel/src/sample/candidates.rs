@@ -117,6 +117,6 @@ impl PartCandidates {
     }
 
     fn slot(&self, number: usize) -> Slot {
-        Arc::new(Mutex::new(Stored::Span(self.spans[number])))
+        Arc::new(Mutex::new(Stored::Span(self.spans[number]).into()))
     }
 }

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use trommel_reader::{ErrorKind, Limit, Span, View};
 
 use crate::error::Error;
+use crate::report::ItemOrigin;
 use crate::spool::TextSpool;
 
 /// The maximum number of copied bytes that one sample holds in memory.
@@ -20,9 +21,22 @@ const MAX_MEMORY: usize = 16 << 20;
 /// therefore free disk space earlier than one large file.
 const MAX_FILE: u64 = 64 << 20;
 
-/// The value of a candidate, shared by its places in the sample. It is filled in when the matcher
-/// leaves the candidate.
-pub(super) type Slot = Arc<Mutex<Stored>>;
+/// A candidate, shared by its places in the sample. It is filled in when the matcher leaves the
+/// candidate.
+pub(super) type Slot = Arc<Mutex<Drawn>>;
+
+/// The value of a candidate, and its origin if the sample records origins.
+#[derive(Debug, Default)]
+pub(super) struct Drawn {
+    pub(super) stored: Stored,
+    pub(super) origin: Option<ItemOrigin>,
+}
+
+impl From<Stored> for Drawn {
+    fn from(stored: Stored) -> Self {
+        Self { stored, origin: None }
+    }
+}
 
 /// The location of a candidate's value.
 #[derive(Debug, Default)]
@@ -96,9 +110,9 @@ impl Store {
     /// Copies the value of a candidate that is in the input.
     #[expect(clippy::expect_used, reason = "a stored span is in the input")]
     pub(super) fn detach(&mut self, slot: &Slot, view: View<'_>) -> Result<(), Error> {
-        let mut stored = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Stored::Span(span) = *stored {
-            *stored = self.keep(view.get(span).expect("a candidate is in the input"), span)?;
+        let mut drawn = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Stored::Span(span) = drawn.stored {
+            drawn.stored = self.keep(view.get(span).expect("a candidate is in the input"), span)?;
         }
         Ok(())
     }
@@ -129,8 +143,8 @@ const MAPPED_AROUND: u64 = 2 << 20;
 /// Returns the bytes of a candidate's value. `view` is the input if it is in memory or mapped.
 #[expect(clippy::expect_used, reason = "spans are stored only if the input is in memory or mapped")]
 pub(super) fn bytes_of(slot: &Slot, view: Option<View<'_>>) -> Result<Vec<u8>, Error> {
-    let stored = slot.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(match &*stored {
+    let drawn = slot.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(match &drawn.stored {
         Stored::Open => unreachable!("the matcher has left every candidate of the sample"),
         Stored::Span(span) => {
             let view = view.expect("an input with stored spans has a view");
@@ -147,4 +161,9 @@ pub(super) fn bytes_of(slot: &Slot, view: Option<View<'_>>) -> Result<Vec<u8>, E
             bytes
         }
     })
+}
+
+/// Returns the origin of a candidate, if the sample records origins.
+pub(super) fn origin_of(slot: &Slot) -> Option<ItemOrigin> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner).origin.clone()
 }

@@ -2,14 +2,14 @@
 
 use std::num::NonZeroU64;
 
-use trommel::path::{Duplicates, Query};
+use trommel::path::{Duplicates, Order, Query};
 use trommel::reader::{Backend, Framing, Kind, Validation};
 use trommel::sampler::{Seed, allot, systematic_indices, winners, winners_within};
 use trommel::{Analysis, Document, Error, Sample, SampleAnswer, Strategy};
 use trommel_testkit::generate::{self, QueryOptions, Random, Shape, stream};
 use trommel_testkit::naive;
 
-use crate::support::{Source, cases, naive_framing, nodes, query, sample_of, size};
+use crate::support::{Memory, Source, cases, naive_framing, nodes, query, sample_of, size};
 
 /// The population of a query, in document order: span and bytes of each candidate.
 fn population(text: &[u8], framing: Framing, query: &Query) -> Vec<Vec<u8>> {
@@ -130,6 +130,72 @@ fn threads_draw_the_same() {
     }
     assert_eq!(indices(&drawn[0]), winners(Seed::new(9), size(50), 40_000));
     assert!(drawn.iter().all(|other| *other == drawn[0]));
+}
+
+/// The origin of an item is that of the match with its index, in a document and in a stream, for
+/// any number of threads.
+#[test]
+fn origins_are_those_of_the_matches() {
+    let pad = "x".repeat(300);
+    let item = |id: usize| format!("{{\"id\": {id}, \"tags\": [\"{pad}\", {id}]}}");
+    let items: Vec<String> = (0..8_000).map(item).collect();
+    let lines = items.join("\n");
+    let document = format!("{{\"items\": [{}]}}", items.join(", "));
+    let mut without = 0;
+    for (text, framing, asked) in [
+        (&lines, Framing::Lines, "$"),
+        (&lines, Framing::Lines, "$.tags[*]"),
+        (&document, Framing::Single, "$.items"),
+        (&document, Framing::Single, "$.items[*].tags[1]"),
+    ] {
+        let population = match asked {
+            "$.items" => query("$.items[*]"),
+            other => query(other),
+        };
+        let mut memory = Memory::located();
+        let extraction = Analysis::new().extract(population).order(Order::Document);
+        let source = Source::Bytes;
+        extraction.run_with(&mut source.document(text.as_bytes(), framing), &mut memory).unwrap();
+        let matches = memory.values();
+        for strategy in [Strategy::Random, Strategy::Last, Strategy::Systematic(None)] {
+            for (threads, source) in [(1, Source::Bytes), (4, Source::Bytes), (1, Source::pick(3))] {
+                let sample = Sample::new(query(asked), size(20)).strategy(strategy.clone());
+                let run = |sample: Sample| {
+                    let analysis = Analysis::new().sample(sample).threads(threads);
+                    let report = analysis.run(&mut source.document(text.as_bytes(), framing)).unwrap();
+                    sample_of(&report.answers[0]).clone()
+                };
+                let mut located = run(sample.clone().origins());
+                for item in &mut located.items {
+                    let origin = item.origin.take().unwrap();
+                    let found = &matches[item.index as usize];
+                    assert_eq!((origin.span, origin.record), (found.span, found.record), "{asked}");
+                    assert_eq!(Some(origin.location), found.location, "{asked}");
+                }
+                let plain = run(sample);
+                without += plain.items.iter().filter(|item| item.origin.is_none()).count();
+                assert_eq!(located, plain);
+            }
+        }
+    }
+    assert_eq!(without, 4 * 3 * 3 * 20);
+}
+
+#[test]
+fn origins_name_the_document_of_a_sequence() {
+    let analysis = Analysis::new().sample(Sample::new(query("$.a"), size(9)).origins());
+    let mut sequence = analysis.sequence().unwrap();
+    for text in ["{\"a\": [1]}\n{\"a\": [2, 3]}", "{\"b\": 4}", "{\"a\": [5]}"] {
+        sequence.run(&mut Document::from_bytes(text)).unwrap();
+    }
+    let report = sequence.finish().unwrap();
+    let origin = |item: &trommel::SampleItem| {
+        let origin = item.origin.clone().unwrap();
+        (origin.document, origin.record, origin.location, origin.span.start)
+    };
+    let origins: Vec<_> = sample_of(&report.answers[0]).items.iter().map(origin).collect();
+    let at = |document, record, index: u64, start| (document, record, format!("$['a'][{index}]"), start);
+    assert_eq!(origins, [at(0, 0, 0, 7), at(0, 1, 0, 18), at(0, 1, 1, 21), at(2, 0, 0, 7)]);
 }
 
 #[test]
