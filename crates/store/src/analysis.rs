@@ -1,6 +1,8 @@
 //! Analysis of a payload while it is written: whether it is JSON, its record separation, and its
 //! summary.
 
+mod lines;
+
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use trommel::reader::{Config, Cursor, Framing, Kind as JsonKind, Listener, Scalar, Text};
 use trommel::statistics::{self, Accumulator, Profile, ProfileOptions};
 
-use crate::output::{Kind, NotJson, Records, Summary};
+use crate::output::{DamagedRecord, Kind, NotJson, Records, Stored, Summary};
+
+pub(crate) use lines::analyze_lines;
 
 /// The result of an analysis.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +20,8 @@ pub(crate) struct Analysis {
     pub(crate) kind: Kind,
     pub(crate) framing: Option<Records>,
     pub(crate) records: Option<u64>,
+    pub(crate) damaged_records: u64,
+    pub(crate) first_damaged: Option<DamagedRecord>,
     pub(crate) summary: Summary,
     pub(crate) duplicate_names: u64,
     pub(crate) not_json: Option<NotJson>,
@@ -45,36 +51,43 @@ fn read(
 ) -> trommel::reader::Result<bool> {
     let mut is_lines = true;
     while cursor.next_record()? {
-        counters.begin_record();
-        let start = cursor.record_start();
-        let event = cursor.begin_value()?;
-        counters.receive(event, cursor.payload(), start);
-        cursor.listen(0, u64::MAX, counters)?;
-        let end = cursor.offset();
-        // Advancing past the value detects trailing bytes that are not allowed.
-        while cursor.advance()?.is_some() {}
-        counters.end_record();
+        let (start, end) = counters.record(cursor)?;
         is_lines &= lines.lock().unwrap_or_else(PoisonError::into_inner).is_own_line(start, end);
     }
     Ok(is_lines)
 }
 
+/// The reason why a payload or a record is not JSON.
+fn not_json(error: &trommel::reader::Error) -> NotJson {
+    let position = error.line_column();
+    NotJson {
+        message: error.to_string().chars().take(MAX_REASON_CHARS).collect(),
+        offset: error.offset(),
+        line: position.map(|position| position.line),
+        column: position.map(|position| position.column),
+    }
+}
+
 impl Analysis {
+    /// Enters the results into the description of the payload.
+    pub(crate) fn describe(self, stored: &mut Stored) {
+        let Self { kind, framing, records, damaged_records, first_damaged, summary, .. } = self;
+        (stored.kind, stored.framing, stored.records) = (kind, framing, records);
+        (stored.damaged_records, stored.first_damaged) = (damaged_records, first_damaged);
+        (stored.summary, stored.duplicate_names) = (summary, self.duplicate_names);
+        stored.not_json = self.not_json;
+    }
+
     fn text(error: &trommel::reader::Error) -> Self {
-        let position = error.line_column();
-        let not_json = NotJson {
-            message: error.to_string().chars().take(MAX_REASON_CHARS).collect(),
-            offset: error.offset(),
-            line: position.map(|position| position.line),
-            column: position.map(|position| position.column),
-        };
         Self {
             kind: Kind::Text,
             framing: None,
             records: None,
+            damaged_records: 0,
+            first_damaged: None,
             summary: Summary { type_: "text".into(), keys: None, items: None },
             duplicate_names: 0,
-            not_json: Some(not_json),
+            not_json: Some(not_json(error)),
         }
     }
 }
@@ -113,13 +126,20 @@ impl Counters {
         }
     }
 
-    fn begin_record(&mut self) {
+    /// Counts the record that the cursor is before. Returns the offsets where its value starts and
+    /// ends.
+    fn record(&mut self, cursor: &mut Cursor<'_>) -> trommel::reader::Result<(u64, u64)> {
         self.profile.begin();
-    }
-
-    fn end_record(&mut self) {
+        let start = cursor.record_start();
+        let event = cursor.begin_value()?;
+        self.receive(event, cursor.payload(), start);
+        cursor.listen(0, u64::MAX, self)?;
+        let end = cursor.offset();
+        // Advancing past the value detects trailing bytes that are not allowed.
+        while cursor.advance()?.is_some() {}
         self.profile.end();
         self.records += 1;
+        Ok((start, end))
     }
 
     /// Counts a value that starts at the current depth.
@@ -170,6 +190,8 @@ impl Counters {
             kind,
             framing: Some(records),
             records: stream,
+            damaged_records: 0,
+            first_damaged: None,
             summary: Summary { type_: root.into(), keys, items },
             duplicate_names: duplicate_names(&self.profile.summary()),
             not_json: None,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::output::{Kind, Stored, Summary};
+use crate::output::{Kind, Stored, Summary, is_zero};
 
 /// Selects the outputs of a list. Start from the default (the newest 20) and change fields. An
 /// output must satisfy every field that is set.
@@ -177,6 +177,9 @@ pub struct Row {
     /// The summary of the payload, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
+    /// The number of records that are not JSON, in a stream.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub damaged_records: u64,
     /// True if the output is never evicted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
@@ -199,6 +202,7 @@ impl From<Stored> for Row {
             kind: Some(stored.kind),
             preview: Some(stored.preview),
             summary: Some(stored.summary),
+            damaged_records: stored.damaged_records,
             pinned: stored.pinned,
             corrupted: false,
         }

@@ -65,6 +65,11 @@
 //! that is not JSON is stored as text; [`NotJson`] has the reason. Compressed input is text, too,
 //! so decompress it first.
 //!
+//! A log in which at least nine of ten lines are JSON is not text but a stream with [damaged
+//! records](Stored::damaged_records), unless the caller declares another [framing](Origin::framing)
+//! than lines. This can be decided only at the end, so the payload is then read again from its
+//! file. For other text, that reading stops after a tenth of the lines.
+//!
 //! Two outputs with the same bytes are stored as two files. Each one is compressed, deleted, and
 //! counted separately, and damage to one does not affect the other.
 //!
@@ -200,7 +205,9 @@ pub use error::{DatabaseFault, Error, ErrorClass, ErrorKind, ForeignFault, Paylo
 pub use filter::{Filter, Page, Row, SortBy, SortOrder};
 pub use history::Executions;
 pub use options::{GcOptions, HistoryLimits, Limits, StoreOptions};
-pub use output::{Kind, META_VERSION, NotJson, Origin, PREVIEW_CHARS, Records, Stored, Summary};
+pub use output::{
+    DamagedRecord, Kind, META_VERSION, NotJson, Origin, PREVIEW_CHARS, Records, Stored, Summary,
+};
 pub use payload::Payload;
 pub use put::Put;
 pub use reports::{

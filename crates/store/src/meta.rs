@@ -95,7 +95,13 @@ pub(crate) fn open(bytes: &[u8], id: &str) -> std::result::Result<Stored, Fault>
     if stored.id != id {
         return Err(damaged("it describes another output"));
     }
-    if stored.version != META_VERSION || (stored.framing.is_none()) != (stored.kind == crate::Kind::Text) {
+    let is_text = stored.kind == crate::Kind::Text;
+    let is_damaged = stored.damaged_records > 0;
+    if stored.version != META_VERSION
+        || stored.framing.is_none() != is_text
+        || stored.first_damaged.is_some() != is_damaged
+        || is_damaged && stored.kind != crate::Kind::JsonLines
+    {
         return Err(damaged("its members contradict each other"));
     }
     Ok(stored)

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use trommel::OnBadRecord;
 use trommel::reader::Framing;
 
 /// Maximum number of characters in a preview.
@@ -36,7 +37,9 @@ pub struct Origin {
     /// The creation time in milliseconds since 1970. If `None`, the current time.
     pub created_at: Option<i64>,
     /// The framing of the payload's records. [`Framing::Auto`] detects it. A payload that is not
-    /// valid JSON in this framing is stored as text.
+    /// valid JSON in this framing is stored as text, with one exception: under [`Framing::Auto`]
+    /// and [`Framing::Lines`], a log in which at least nine of ten lines are JSON is a stream with
+    /// [damaged records](Stored::damaged_records).
     pub framing: Framing,
 }
 
@@ -145,6 +148,17 @@ pub struct NotJson {
     pub column: Option<u64>,
 }
 
+/// The first record of a stream that is not JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DamagedRecord {
+    /// The number of the record, from 0. Damaged records are counted as well.
+    pub record: u64,
+    /// The reason why it is not JSON, with the position of the error.
+    #[serde(flatten)]
+    pub why: NotJson,
+}
+
 /// The description of a stored output, as recorded in its `meta.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -175,9 +189,17 @@ pub struct Stored {
     /// The length of the payload in Unicode scalar values. In invalid UTF-8, every byte that is not
     /// a continuation byte counts as one.
     pub characters: u64,
-    /// The number of records in a stream. `None` for a single value and for text.
+    /// The number of records in a stream, damaged ones included. `None` for a single value and for
+    /// text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<u64>,
+    /// The number of records that are not JSON. If it is not zero, query with
+    /// [`on_bad_record`](Self::on_bad_record), which skips them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub damaged_records: u64,
+    /// The first record that is not JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_damaged: Option<DamagedRecord>,
     /// The first [`PREVIEW_CHARS`] characters of the payload. Invalid UTF-8 is replaced by U+FFFD.
     pub preview: String,
     /// A summary of the payload.
@@ -202,8 +224,18 @@ pub struct Stored {
     pub pinned: bool,
 }
 
+impl Stored {
+    /// The policy with which a query skips the known damaged records. Further damage is an error.
+    pub fn on_bad_record(&self) -> OnBadRecord {
+        match self.damaged_records {
+            0 => OnBadRecord::Stop,
+            at_most => OnBadRecord::Skip { at_most },
+        }
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
-fn is_zero(count: &u64) -> bool {
+pub(crate) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 

@@ -13,11 +13,12 @@ pub(crate) struct PayloadStats {
     head: Vec<u8>,
     bytes: u64,
     characters: u64,
+    line_ends: u64,
 }
 
 impl PayloadStats {
     pub(crate) fn new() -> Self {
-        Self { hasher: blake3::Hasher::new(), head: Vec::new(), bytes: 0, characters: 0 }
+        Self { hasher: blake3::Hasher::new(), head: Vec::new(), bytes: 0, characters: 0, line_ends: 0 }
     }
 
     pub(crate) fn update(&mut self, bytes: &[u8]) {
@@ -26,6 +27,7 @@ impl PayloadStats {
         self.head.extend_from_slice(&bytes[..wanted]);
         self.bytes += bytes.len() as u64;
         self.characters += count_chars(bytes);
+        self.line_ends += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -36,6 +38,11 @@ impl PayloadStats {
     /// byte counts as one.
     pub(crate) fn characters(&self) -> u64 {
         self.characters
+    }
+
+    /// The number of line feeds.
+    pub(crate) fn line_ends(&self) -> u64 {
+        self.line_ends
     }
 
     /// The first [`PREVIEW_CHARS`] characters.

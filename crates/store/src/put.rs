@@ -3,13 +3,15 @@
 use std::io::{self, Read, Write};
 
 use serde_json::{Value, json};
-use trommel_base::files;
+use trommel::reader::Framing;
+use trommel_base::files::{self, Op};
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, analyze_lines};
 use crate::body::{Body, Sealed};
 use crate::check::{CHUNK, Check};
 use crate::error::{Error, ErrorClass, ErrorKind, Result};
-use crate::output::{META_VERSION, Origin, Stored};
+use crate::output::{Kind, META_VERSION, Origin, Stored, Summary};
+use crate::payload::Payload;
 use crate::payload_stats::PayloadStats;
 use crate::pending::OutputLock;
 use crate::rows::{self, Entry};
@@ -220,14 +222,19 @@ impl<'a> Put<'a> {
         // The payload is synced before its description exists. A description on disk therefore
         // always refers to a complete payload.
         let sealed = body.seal().map_err(|error| error.needs(bytes))?;
-        let stored = self.describe(analysis, &sealed);
+        let line_ends = self.stats.line_ends();
+        let is_lines = matches!(self.origin.framing, Framing::Auto | Framing::Lines);
+        let mut stored = self.describe(analysis, &sealed);
+        if stored.kind == Kind::Text && is_lines {
+            read_as_log(&mut stored, &sealed, line_ends)?;
+        }
         store.publish(&mut output_lock, &sealed, &stored).map_err(|error| error.needs(bytes))?;
         Ok(stored)
     }
 
     fn describe(self, analysis: Analysis, sealed: &Sealed) -> Stored {
         let Self { id, origin, stats, .. } = self;
-        Stored {
+        let mut stored = Stored {
             version: META_VERSION,
             id,
             tool_name: origin.tool_name,
@@ -236,21 +243,40 @@ impl<'a> Put<'a> {
             created_at: origin.created_at.unwrap_or_else(clock::now_ms),
             success: origin.success,
             parameters: origin.parameters,
-            kind: analysis.kind,
-            framing: analysis.framing,
+            kind: Kind::Text,
+            framing: None,
             size_bytes: stats.bytes(),
             characters: stats.characters(),
-            records: analysis.records,
+            records: None,
+            damaged_records: 0,
+            first_damaged: None,
             preview: stats.preview(),
-            summary: analysis.summary,
-            duplicate_names: analysis.duplicate_names,
-            not_json: analysis.not_json,
+            summary: Summary::default(),
+            duplicate_names: 0,
+            not_json: None,
             digest: stats.digest(),
             packed: sealed.packed,
             disk_bytes: sealed.disk_bytes,
             pinned: false,
-        }
+        };
+        analysis.describe(&mut stored);
+        stored
     }
+}
+
+/// Describes a payload that is not JSON as a stream of lines with damaged records, if at least nine
+/// of ten lines are JSON.
+///
+/// The payload is read again from its file, because a log is recognized only at its end: until then
+/// a document of many lines could go on anywhere.
+fn read_as_log(stored: &mut Stored, sealed: &Sealed, line_ends: u64) -> Result<()> {
+    let payload = Payload::open(disk::open(&sealed.path)?, stored, &sealed.path)?;
+    let lines = analyze_lines(payload, line_ends);
+    let lines = lines.map_err(|error| Error::file(Op::Read, &sealed.path, io::Error::other(error)))?;
+    if let Some(analysis) = lines {
+        analysis.describe(stored);
+    }
+    Ok(())
 }
 
 fn abandoned(id: &str) -> Error {

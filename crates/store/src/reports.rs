@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::output::is_zero;
+
 /// The report of a garbage collection, or of a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -102,11 +104,6 @@ pub struct VerifyReport {
     /// damage; each is reported as [`DamageKind::Stray`].
     #[serde(skip_serializing_if = "is_zero")]
     pub strays: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl VerifyReport {

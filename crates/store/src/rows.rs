@@ -132,6 +132,7 @@ fn damaged(layout: &Layout, id: &str, stamp: String) -> Entry {
         kind: None,
         preview: None,
         summary: None,
+        damaged_records: 0,
         pinned: false,
         corrupted: true,
     };

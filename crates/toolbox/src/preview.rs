@@ -8,6 +8,7 @@ use trommel_base::text::{excerpt, first, is_unsafe, push_escape};
 use trommel_store::{Kind as Stream, Store, Stored};
 use trommel_tool::PREVIEW_CHARS;
 
+use crate::outputs::damage::RecordSkipper;
 use crate::outputs::source::Source;
 use crate::text::{chars, push_name, string};
 
@@ -81,13 +82,17 @@ impl PreviewWriter {
     fn draw(&mut self, source: &Source<'_>, stored: &Stored) -> Result<()> {
         let config = Config::new().validation(Validation::Structural);
         let mut cursor = source.cursor(&config, Box::new(|_| Ok(())))?;
-        if !cursor.next_record()? {
+        if !RecordSkipper::new(stored).next_record(&mut cursor)? {
             return Ok(());
         }
         if source.is_stream() {
             self.array = Some("$".into());
             let records = stored.records.unwrap_or_default();
-            let _ = writeln!(self.text, "[{records} records], the first:");
+            let damaged = match stored.damaged_records {
+                0 => String::new(),
+                damaged => format!(", {damaged} damaged"),
+            };
+            let _ = writeln!(self.text, "[{records} records{damaged}], the first:");
         }
         // The summary of a stream has no totals of its first record.
         let record = source.is_stream();

@@ -13,7 +13,8 @@ Examples:
   id=$(curl -s https://example.org/api | trommel put --tool web.fetch)
   trommel put log.jsonl.gz --tool ci.log --conversation conv-7 --param '{\"run\": 7}'
 
-A stored output never changes. Input that is not valid JSON is stored as text.")]
+A stored output never changes. Input that is not valid JSON is stored as text. A log in which
+at least nine of ten lines are JSON is an exception: queries skip the other lines.")]
 pub(crate) struct PutArgs {
     /// Input file, output:ID, or - for standard input; decompressed if packed
     #[arg(default_value = "-")]
@@ -21,8 +22,9 @@ pub(crate) struct PutArgs {
 
     /// Set the record framing [default: by file name, else auto]
     ///
-    /// Input that does not match the framing is stored as text. Names that end in .jsonl or
-    /// .ndjson, also before .gz or .zst, imply jsonl unless this option is given.
+    /// Input that does not match the framing is stored as text, except that auto and jsonl accept
+    /// one damaged line in ten. Names that end in .jsonl or .ndjson, also before .gz or .zst, imply
+    /// jsonl unless this option is given.
     #[arg(long, value_name = "FRAMING")]
     pub(crate) input: Option<Framing>,
 

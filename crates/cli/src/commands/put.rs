@@ -17,6 +17,7 @@ use trommel_tool::Redaction;
 
 use crate::args::{PutArgs, output_id};
 use crate::errors::{EngineError, Failure};
+use crate::output::size::grouped;
 use crate::output::{self, Notes, Screen, escape};
 use crate::progress::Progress;
 use crate::read_ahead::ReadAhead;
@@ -178,12 +179,20 @@ fn write(put: &mut Put<'_>, pieces: &Receiver<InputEvent>, progress: impl Fn(u64
     Ok(())
 }
 
-/// Notes why content that looks like JSON was stored as text.
+/// Notes why content that looks like JSON was stored as text, or which records are damaged.
 fn warn(args: &PutArgs, stored: &Stored, progress: Arc<Progress>) {
     let begins = stored.preview.trim_start().starts_with(['{', '[']);
+    let notes = Notes::new(&args.file.to_string_lossy(), progress);
     if let (Kind::Text, true, Some(why)) = (stored.kind, begins, &stored.not_json) {
         let why = escape::short(&why.message, 300);
-        let notes = Notes::new(&args.file.to_string_lossy(), progress);
         notes.note(&format!("not valid JSON ({why}); stored as text"));
+    }
+    if let Some(first) = &stored.first_damaged {
+        let (damaged, all) = (grouped(stored.damaged_records), grouped(stored.records.unwrap_or(0)));
+        let why = escape::short(&first.why.message, 300);
+        let record = first.record;
+        notes.note(&format!(
+            "not valid JSON and skipped by queries: {damaged} of {all} records, the first is record {record} ({why})"
+        ));
     }
 }

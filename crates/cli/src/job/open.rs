@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use trommel::path::Duplicates;
-use trommel::{Analysis, Cancel, Document};
+use trommel::{Analysis, Cancel, Document, OnBadRecord};
 
 use super::Job;
 use crate::errors::Failure;
@@ -106,6 +106,11 @@ impl Job {
         }
         let first = job.later.pop();
         first.map_or(Ok(()), |file| job.open_file(file))?;
+        if let (Some(stored), OnBadRecord::Stop) = (&job.stored, job.options.on_bad_record) {
+            // As the tools do, skips the known damaged records of a stored output.
+            let policy = stored.on_bad_record();
+            job.configure(|analysis| analysis.on_bad_record(policy));
+        }
         Ok(job)
     }
 

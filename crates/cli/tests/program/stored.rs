@@ -153,6 +153,27 @@ fn texts_can_be_read_but_not_queried() {
     );
 }
 
+/// A log with a few lines that are not JSON is a stream. Queries skip these lines and report them.
+#[test]
+fn logs_with_damaged_lines_can_be_queried() {
+    let home = Home::new("mixed");
+    let line = |n: u32| if n == 7 { "Killed\n".to_owned() } else { format!("{{\"n\":{n}}}\n") };
+    let log: String = (0..40).map(line).collect();
+    let put = home.fed(["put", "--tool", "t", "--id", "mixed-log"], log.as_bytes());
+    assert_eq!((put.status, put.out.as_str()), (Some(0), "mixed-log\n"));
+    let note = "note: not valid JSON and skipped by queries: 1 of 40 records, the first is record 7 (";
+    assert!(put.err.starts_with(note) && put.err.contains("line 8"), "{}", put.err);
+    let summary = json!({"type": "records", "records": 40, "damaged_records": 1});
+    assert_eq!(home.line("list").json()["outputs"][0]["summary"], summary);
+    let counted = home.line("count output:mixed-log all=$.n");
+    assert_eq!((counted.status, counted.json()["total"].clone()), (Some(0), json!(39)));
+    assert!(counted.err.contains("record 7"), "{}", counted.err);
+    home.line("check output:mixed-log").failed(1);
+    // A document must be valid as a whole.
+    home.fed(["put", "--tool", "t", "--id", "document", "--input", "json"], log.as_bytes()).ok();
+    assert_eq!(home.line("list").json()["outputs"][0]["summary"], json!({"type": "text"}));
+}
+
 #[test]
 fn put_stores_the_origin() {
     let home = Home::new("origin");

@@ -17,6 +17,7 @@ mod many;
 mod mapping;
 mod memory;
 mod messages;
+mod mixed;
 mod modes;
 mod packed;
 mod puts;

@@ -204,7 +204,7 @@ fn short_and_long_payloads_are_analyzed_alike() {
     for (payload, kind, records) in [
         (lines, Kind::JsonLines, Some(40_000)),
         (pretty, Kind::Json, None),
-        (broken, Kind::Text, None),
+        (broken, Kind::JsonLines, Some(80_001)),
         (text, Kind::Text, None),
     ] {
         let whole = put(&home, &payload);

@@ -15,12 +15,13 @@ use trommel_hints::UnmatchedQuery as HintQuery;
 use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
 use super::arguments::{Id, MaxChars, Where};
+use super::damage::warning;
 use super::describe::{self, PATHS, Results, metadata};
 use super::filters::Filters;
 use super::hints::EmptyResult;
 use super::job::{AnswerCoverage, Job};
 use super::page::{DEFAULT_CHARS, Next, PagedAnswer, Reason, Truncation, push_warning, unit_text};
-use super::shared::{CallSubject, Shared, note, warning};
+use super::shared::{CallSubject, Shared, note};
 use super::source::Source;
 use crate::schema;
 use crate::text::{chars, string};
@@ -175,7 +176,7 @@ impl CountRun<'_> {
             EmptyResult { filters: self.filters, all: &all, is_empty: !empty.is_empty(), empty: &empty };
         let hint = empty_result.hint(self.shared, source, self.job);
         let counts = self.count_queries.iter().map(|query| query.name).zip(counts).collect();
-        let warning = warning(hint.as_ref(), self.subject.max_chars);
+        let warning = warning(&source.stored, hint, self.subject.max_chars);
         self.job.finished(total);
         Ok((self.subject.fit(&Counts { counts, warning })?, coverage))
     }
@@ -228,7 +229,7 @@ impl CountQuery<'_> {
 /// `{"counts": {NAME: …, …}, "total": …}`
 struct Counts<'a> {
     counts: Vec<(&'a str, u64)>,
-    warning: Option<&'a str>,
+    warning: Option<String>,
 }
 
 impl PagedAnswer for Counts<'_> {
@@ -251,7 +252,7 @@ impl PagedAnswer for Counts<'_> {
             let next = Some(Next::Number(returned));
             Truncation { reason: Reason::MaxChars, returned, next }.push(&mut out);
         }
-        push_warning(self.warning, &mut out);
+        push_warning(self.warning.as_deref(), &mut out);
         out.push('}');
         out
     }

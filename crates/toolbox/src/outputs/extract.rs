@@ -17,12 +17,13 @@ use trommel::{Error, Measure, OnBadRecord, Report};
 use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
 use super::cursor::Binding;
+use super::damage::warning;
 use super::describe::{Next, PATHS, Results, metadata};
 use super::failures::error_location;
 use super::hints::EmptyResult;
 use super::job::{AnswerCoverage, Job};
 use super::page::Reason;
-use super::shared::{CallSubject, Shared, is_cancelled, note, warning};
+use super::shared::{CallSubject, Shared, is_cancelled, note};
 use super::source::Source;
 use answer::Answer;
 use collect::{CollectOptions, Collector};
@@ -103,21 +104,23 @@ impl ExtractRun<'_> {
     ) -> Result<(Output, AnswerCoverage), Failure> {
         let total = source.stored.size_bytes;
         let mut collector = self.collector(source);
-        let mut ran = self.run(source, &mut collector, OnBadRecord::Stop);
+        let known = source.stored.damaged_records;
+        let mut ran = self.run(source, &mut collector, source.stored.on_bad_record());
         if source.is_stream() && is_damage(&ran, &collector) {
-            // The first pass stops at damage, so an undamaged stream is read once. The second one
-            // skips and reports damaged records.
+            // The first pass stops at unknown damage, so an undamaged stream is read once. The
+            // second one skips and reports all damaged records.
             collector = self.collector(source);
             ran = self.run(source, &mut collector, OnBadRecord::Skip { at_most: u64::MAX });
         }
-        let end = self.end(&ran, &collector)?;
+        let is_partial = collector.bad_records > known;
+        let end = self.end(&ran, &collector, is_partial)?;
         let coverage = match &ran {
             Ok(report) => AnswerCoverage::of(&report.coverage, total),
             Err(_) => {
                 AnswerCoverage { read: self.job.read().max(collector.read), ..AnswerCoverage::known(total) }
             }
         };
-        let is_damaged = end == Some(Reason::Damage) || collector.bad_records > 0;
+        let is_damaged = end == Some(Reason::Damage) || is_partial;
         let damage = if is_damaged { collector.damage_report(&ran) } else { None };
         let mut answer = Answer::new(self.request, binding, self.start, collector, end);
         let all: Vec<_> = self.request.paths.iter().map(Path::hint_query).collect();
@@ -125,7 +128,7 @@ impl ExtractRun<'_> {
         let filters = &self.request.filters;
         let empty_result = EmptyResult { filters, all: &all, is_empty: !empty.is_empty(), empty: &empty };
         let hint = damage.or_else(|| empty_result.hint(self.shared, source, self.job));
-        answer.warning = warning(hint.as_ref(), self.subject.max_chars).map(str::to_owned);
+        answer.warning = warning(&source.stored, hint, self.subject.max_chars);
         self.job.finished(total);
         Ok((self.subject.fit(&answer)?, coverage))
     }
@@ -161,9 +164,15 @@ impl ExtractRun<'_> {
     }
 
     /// Returns the reason why values may be missing from the collector, if not for lack of space.
-    fn end(&self, ran: &Result<Report, Error>, collector: &Collector) -> Result<Option<Reason>, Failure> {
+    /// `is_partial` is true if records were skipped that were not known to be damaged.
+    fn end(
+        &self,
+        ran: &Result<Report, Error>,
+        collector: &Collector,
+        is_partial: bool,
+    ) -> Result<Option<Reason>, Failure> {
         match ran {
-            Ok(_) => Ok((collector.bad_records > 0).then_some(Reason::Damage)),
+            Ok(_) => Ok(is_partial.then_some(Reason::Damage)),
             // The collector stopped the pass on purpose, so this error is the normal end of a full
             // answer.
             Err(_) if collector.enough => Ok(None),
@@ -183,6 +192,7 @@ impl ExtractRun<'_> {
 fn is_damage(ran: &Result<Report, Error>, collector: &Collector) -> bool {
     match ran {
         Err(Error::Read { error, .. }) => error.is_syntax(),
+        Err(Error::TooManyBadRecords { .. }) => true,
         // The collector stops the pass with an I/O error if a value is not JSON.
         Err(_) => collector.damage.is_some(),
         Ok(_) => false,
@@ -192,7 +202,7 @@ fn is_damage(ran: &Result<Report, Error>, collector: &Collector) -> bool {
 impl Collector {
     /// Returns the warning that reports the damage.
     fn damage_report(&self, ran: &Result<Report, Error>) -> Option<String> {
-        let (error, record) = match (&self.damage, ran) {
+        let (error, record) = match (self.damage.as_ref().or(self.first_bad.as_ref()), ran) {
             (Some((error, record)), _) | (None, Err(Error::Read { error, record })) => (error, *record),
             _ => return None,
         };

@@ -67,12 +67,14 @@ impl Job {
         Self { cancel, state: Arc::default(), progress: call.progress_handle(), started }
     }
 
-    /// Returns an analysis of a source that is cancelled with the call and reports its progress.
+    /// Returns an analysis of a source that is cancelled with the call and reports its progress. It
+    /// skips the known damaged records.
     pub(crate) fn analysis(&self, source: &Source<'_>, validation: Validation) -> Analysis {
         let (handle, state) = (self.progress.clone(), Arc::clone(&self.state));
         Analysis::new()
             .validation(validation)
             .duplicates(source.duplicates())
+            .on_bad_record(source.stored.on_bad_record())
             .cancel_with(&self.cancel)
             .on_progress(move |Progress { bytes, total, .. }| {
                 // Worker threads may report out of order, so only the maximum counts.
@@ -83,7 +85,10 @@ impl Job {
 
     /// Returns an analysis of a source that is cancelled with the call and reports no progress.
     pub(crate) fn quiet_analysis(&self, source: &Source<'_>) -> Analysis {
-        Analysis::new().duplicates(source.duplicates()).cancel_with(&self.cancel)
+        Analysis::new()
+            .duplicates(source.duplicates())
+            .on_bad_record(source.stored.on_bad_record())
+            .cancel_with(&self.cancel)
     }
 
     /// Runs a pass over `bytes` bytes that another one will follow.

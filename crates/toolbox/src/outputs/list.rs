@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use trommel_base::nearest_one;
 use trommel_base::text::{excerpt, first};
-use trommel_store::{Filter, Page, Row, SortBy, SortOrder, Summary};
+use trommel_store::{Filter, Kind, Page, Row, SortBy, SortOrder, Summary};
 use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
 use super::arguments::MaxChars;
@@ -125,8 +125,8 @@ impl List {
 fn describe() -> Metadata {
     let first = "List stored tool outputs with filtering, sorting, and preview capabilities.";
     let contents = "Each row has the id that the other tool_outputs tools take, and a summary of what is stored: `type` (of the \
-        root; `text` if not JSON), `keys` (members of an object) and `items` (elements of the array, or of the longest \
-        array directly in the object, or records). Newest first unless sorted otherwise. `after` and `before` are Unix times, both \
+        root; `records` of a stream; `text` if not JSON), `keys` (members of an object), `items` (elements of the array, or of the \
+        longest array directly in the object), and `records`. Newest first unless sorted otherwise. `after` and `before` are Unix times, both \
         exclusive: seconds up to 10^11, milliseconds above; `created_at` is in milliseconds. If more \
         outputs match, `truncated.next` is the `offset` to continue with. A row with `corrupted` is an output with damaged metadata.";
     let properties = json!({
@@ -165,7 +165,9 @@ fn row() -> Value {
                 "properties": {
                     "type": { "type": "string" },
                     "keys": { "type": "integer" },
-                    "items": { "type": "integer" }
+                    "items": { "type": "integer" },
+                    "records": { "type": "integer", "description": "Records of a stream, in place of items" },
+                    "damaged_records": { "type": "integer", "description": "Records that queries skip" }
                 }
             },
             "corrupted": { "type": "boolean", "description": "Whether the metadata of the output is damaged" }
@@ -213,9 +215,34 @@ pub struct ListedOutput<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     preview: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    summary: Option<&'a Summary>,
+    summary: Option<ListedSummary<'a>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     corrupted: bool,
+}
+
+/// The summary of a payload. A stream of records has their number in place of items.
+#[derive(Clone, Debug, Serialize)]
+struct ListedSummary<'a> {
+    r#type: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keys: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    records: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    damaged_records: Option<u64>,
+}
+
+impl<'a> ListedSummary<'a> {
+    fn new(row: &Row, summary: &'a Summary) -> Self {
+        let Summary { type_, keys, items, .. } = summary;
+        if row.kind == Some(Kind::JsonLines) {
+            let damaged_records = (row.damaged_records > 0).then_some(row.damaged_records);
+            return Self { r#type: "records", keys: None, items: None, records: *items, damaged_records };
+        }
+        Self { r#type: type_, keys: *keys, items: *items, records: None, damaged_records: None }
+    }
 }
 
 impl<'a> ListedOutput<'a> {
@@ -231,7 +258,7 @@ impl<'a> ListedOutput<'a> {
             success: row.success,
             size_bytes: row.size_bytes,
             preview: preview.map(|(max_chars, preview)| first(preview, max_chars)),
-            summary: row.summary.as_ref(),
+            summary: row.summary.as_ref().map(|summary| ListedSummary::new(row, summary)),
             corrupted: row.corrupted,
         }
     }

@@ -12,6 +12,7 @@
 //! | `cache` | results of earlier calls |
 //! | `groups` | groups of records as JSON |
 //! | `filters`, `hints` | filters on records, and hints for empty answers |
+//! | `damage` | streams with damaged records |
 //! | `failures` | error messages |
 
 mod aggregate;
@@ -19,6 +20,7 @@ mod arguments;
 mod cache;
 mod count;
 mod cursor;
+pub(crate) mod damage;
 mod describe;
 mod extract;
 mod failures;

@@ -21,6 +21,7 @@ use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 use super::arguments::{Cursor, Id, MaxChars};
 use super::cache::Cache;
 use super::cursor::Binding;
+use super::damage::damage_warning;
 use super::describe::{Next, Results, metadata};
 use super::job::{AnswerCoverage, Job};
 use super::page::READ_CHARS;
@@ -102,6 +103,7 @@ impl Tool for Read {
             .map_err(|bad| subject.action.cursor(bad))?
             .and_then(|page_start| PageStart::of(&page_start));
         let job = Job::new(call);
+        let warning = damage_warning(&stored, subject.max_chars);
         let reader = PageReader {
             shared: &self.shared,
             locations: &self.locations,
@@ -110,6 +112,7 @@ impl Tool for Read {
             query: &query,
             binding: &binding,
             job: &job,
+            warning: warning.as_deref(),
         };
         let (output, coverage) = reader.answer(stored, page_start)?;
         note(call, coverage, job.elapsed());

@@ -25,6 +25,7 @@ use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 use super::arguments::{Cursor, Id, MaxChars, Where};
 use super::cache::Cache;
 use super::cursor::Binding;
+use super::damage::warning;
 use super::describe::{self, Results, metadata};
 use super::failures::Action;
 use super::filters::Filters;
@@ -33,7 +34,7 @@ use super::item::{Item, kind_of};
 use super::job::{AnswerCoverage, Job};
 use super::mark::TruncationMark;
 use super::page::{DEFAULT_CHARS, Next, PagedAnswer, Reason, Truncation, push_warning, unit_text};
-use super::shared::{CallSubject, Shared, note, warning};
+use super::shared::{CallSubject, Shared, note};
 use super::source::Source;
 use draw::{DrawRequest, DrawnItem, DrawnSample, Group, Population, Rule, draw};
 
@@ -280,7 +281,7 @@ impl SampleRun<'_> {
         let mut page = Page::new(&drawn, self.start, binding);
         self.fill(&mut page, &drawn, source).map_err(|error| self.subject.action.read(&error, None))?;
         let hint = self.warning(source, &drawn);
-        page.warning = warning(hint.as_ref(), self.subject.max_chars);
+        page.warning = warning(&source.stored, hint, self.subject.max_chars);
         self.job.finished(size);
         Ok((self.subject.fit(&page)?, coverage))
     }
@@ -429,7 +430,7 @@ struct Page<'a> {
     from: usize,
     start: Start,
     binding: &'a Binding,
-    warning: Option<&'a str>,
+    warning: Option<String>,
 }
 
 /// An item with its index, or a group of a stratified sample.
@@ -514,7 +515,7 @@ impl PagedAnswer for Page<'_> {
         if let Some(truncation) = self.truncation(shown, first.is_some()) {
             truncation.push(&mut out);
         }
-        push_warning(self.warning, &mut out);
+        push_warning(self.warning.as_deref(), &mut out);
         out.push('}');
         out
     }

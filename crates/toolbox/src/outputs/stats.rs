@@ -17,13 +17,14 @@ use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 use super::arguments::{Cursor, Id, MaxChars, Where};
 use super::cache::Cache;
 use super::cursor::Binding;
+use super::damage::warning;
 use super::describe::{self, Results, metadata};
 use super::filters::Filters;
 use super::hints::EmptyResult;
 use super::item::Item;
 use super::job::{AnswerCoverage, Job};
 use super::page::{DEFAULT_CHARS, Next, PagedAnswer, Reason, Truncation, push_warning};
-use super::shared::{CallSubject, Shared, note, warning};
+use super::shared::{CallSubject, Shared, note};
 use super::source::Source;
 use crate::text::{chars, string};
 use rendered::{RenderedStats, Row, Section};
@@ -273,7 +274,7 @@ impl StatsRun<'_> {
         let empty_result = EmptyResult { filters: self.filters, all: &all, is_empty, empty: &empty };
         let hint = empty_result.hint(self.shared, source, self.job).or_else(|| self.too_long(&stats));
         let mut answer = Statistics::new(&source.stored, &stats, self.subject, start);
-        answer.warning = warning(hint.as_ref(), self.subject.max_chars);
+        answer.warning = warning(&source.stored, hint, self.subject.max_chars);
         self.job.finished(total);
         Ok((self.subject.fit(&answer)?, coverage))
     }
@@ -329,7 +330,7 @@ struct Statistics<'a> {
     start: Start<'a>,
     /// True if the figures are repeated on a page after the first.
     again: bool,
-    warning: Option<&'a str>,
+    warning: Option<String>,
 }
 
 impl<'a> Statistics<'a> {
@@ -413,7 +414,7 @@ impl PagedAnswer for Statistics<'_> {
         if let Some(truncation) = self.truncation(shown, first.is_some()) {
             truncation.push(&mut out);
         }
-        push_warning(self.warning, &mut out);
+        push_warning(self.warning.as_deref(), &mut out);
         out.push('}');
         out
     }

@@ -15,6 +15,7 @@ mod hints;
 mod hybrid;
 mod known;
 mod lists;
+mod mixed;
 mod providers;
 mod reads;
 /// The providers' rules are shared with the tests of the crate that exports by them.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use trommel_base::text::first;
 use trommel_route::BufferInfo;
-use trommel_store::{Damage, EvictionReason, GcReport, RebuildReport, Row, VerifyReport};
+use trommel_store::{Damage, EvictionReason, GcReport, Kind, RebuildReport, Row, VerifyReport};
 
 use super::{Column, Fit, Grid, heading, on_one_line};
 use crate::output::size::{binary, grouped};
@@ -30,10 +30,15 @@ fn content(row: &Row) -> String {
     let counted = |count: Option<u64>, unit: &str| {
         count.map(|count| format!("{} {unit}{}", grouped(count), if count == 1 { "" } else { "s" }))
     };
-    let figures = [counted(summary.keys, "key"), counted(summary.items, "item")];
-    let words = [Some(summary.type_.clone())].into_iter().chain(figures);
+    let is_stream = row.kind == Some(Kind::JsonLines);
+    let damaged = (row.damaged_records > 0).then(|| format!("{} damaged", grouped(row.damaged_records)));
+    let words = if is_stream {
+        [counted(summary.items, "record"), damaged, None]
+    } else {
+        [Some(summary.type_.clone()), counted(summary.keys, "key"), counted(summary.items, "item")]
+    };
     let failed = (!row.success).then(|| "failed".to_owned());
-    words.chain([failed]).flatten().collect::<Vec<_>>().join(", ")
+    words.into_iter().chain([failed]).flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Formats outputs, one per row, with at most `preview` characters of their previews.

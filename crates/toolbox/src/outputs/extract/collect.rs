@@ -22,8 +22,10 @@ pub(crate) struct Collector {
     pub(crate) enough: bool,
     /// The offset after the last value found.
     pub(crate) read: u64,
-    /// The first damage, and its record in a stream.
+    /// The value that is not JSON and ended the pass, and its record in a stream.
     pub(crate) damage: Option<(Error, Option<u64>)>,
+    /// The first damaged record that was skipped.
+    pub(crate) first_bad: Option<(Error, Option<u64>)>,
     pub(crate) bad_records: u64,
     notifier: ResultNotifier,
 }
@@ -83,6 +85,7 @@ impl Collector {
             enough: false,
             read: 0,
             damage: None,
+            first_bad: None,
             bad_records: 0,
             notifier,
         }
@@ -167,7 +170,7 @@ impl Sink for Collector {
 
     fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
         self.bad_records += 1;
-        self.damage.get_or_insert_with(|| (damage.error.clone(), Some(damage.record)));
+        self.first_bad.get_or_insert_with(|| (damage.error.clone(), Some(damage.record)));
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use trommel::reader::{Config, Cursor, Error, Framing, Result, Span, Validation};
 
 use super::page::{Child, Content};
 use super::value::{Answer, PageReader, PageStart, ValueType};
+use crate::outputs::damage::RecordSkipper;
 use crate::outputs::item::{Item, kind_of};
 use crate::outputs::mark::TruncationMark;
 use crate::outputs::page::Reason;
@@ -73,7 +74,11 @@ impl PageReader<'_> {
         // Offsets of the cursor include the substitute.
         let absolute = |offset: u64| (offset + from).saturating_sub(begin.len() as u64);
         let moved = |error: Error| Error::plain(error.kind(), absolute(error.offset()));
-        let mut walk = Walk { cursor: &mut cursor, value_type: value.value_type };
+        let mut walk = Walk {
+            cursor: &mut cursor,
+            value_type: value.value_type,
+            records: RecordSkipper::new(&source.stored),
+        };
         walk.begin(position.index > 0).map_err(moved)?;
         let (mut sum, mut number) = (0, position.index);
         while sum <= max_chars {
@@ -120,6 +125,7 @@ fn substitute_start(value_type: ValueType, continues: bool, framing: Framing) ->
 struct Walk<'w, 'c> {
     cursor: &'w mut Cursor<'c>,
     value_type: ValueType,
+    records: RecordSkipper,
 }
 
 impl Walk<'_, '_> {
@@ -138,7 +144,7 @@ impl Walk<'_, '_> {
     fn child(&mut self) -> Result<Option<(Option<String>, Span)>> {
         let more = match self.value_type {
             ValueType::Object => self.cursor.next_member()?,
-            ValueType::Records => self.cursor.next_record()?,
+            ValueType::Records => self.records.next_record(self.cursor)?,
             _ => self.cursor.next_element()?,
         };
         if !more {

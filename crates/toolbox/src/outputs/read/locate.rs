@@ -6,6 +6,7 @@ use trommel_base::text::excerpt;
 use trommel_tool::Failure;
 
 use super::value::{Located, PageReader, ValueType};
+use crate::outputs::damage::validate;
 use crate::outputs::item::kind_of;
 use crate::outputs::source::Source;
 
@@ -40,8 +41,12 @@ impl PageReader<'_> {
     fn search(&self, source: &Source<'_>, read: &mut u64) -> std::result::Result<Located, Failure> {
         let (record, query) = self.split_record(source)?;
         let found = find(source, &query, record, self.job.monitor(source.stored.size_bytes));
-        let FoundValues { spans, items, read: passed } =
-            found.map_err(|error| self.subject.action.read(&error, record))?;
+        let FoundValues { spans, items, read: passed } = found.map_err(|error| match record {
+            Some(record) if source.stored.damaged_records > 0 && error.is_syntax() => {
+                self.damaged_record(record, &error)
+            }
+            record => self.subject.action.read(&error, record),
+        })?;
         *read += passed;
         match *spans.as_slice() {
             [] => Err(self.no_match(source, &query, record)),
@@ -91,6 +96,12 @@ impl PageReader<'_> {
         self.subject.action.refuse("path", format!("the path {}: {why}", excerpt(self.path, 200)))
     }
 
+    fn damaged_record(&self, record: u64, error: &Error) -> Failure {
+        let (at, why) = (error.offset(), error.message());
+        let why = format!("record {record} is damaged at byte {at}: {why}; the other records can be read");
+        self.subject.action.refuse("damaged_record", why).with("offset", at)
+    }
+
     fn no_match(&self, source: &Source<'_>, query: &Query, record: Option<u64>) -> Failure {
         let text = excerpt(self.path, 200);
         let nearest = self.shared.outline(source, self.job).nearest(query).filter(Query::is_singular);
@@ -120,7 +131,7 @@ fn root_value(source: &Source<'_>) -> Result<Option<Located>> {
             value_type: ValueType::Records,
             start: 0,
             end: length,
-            items: stored.records,
+            items: stored.records.map(|records| records.saturating_sub(stored.damaged_records)),
         }));
     }
     let mut values = source.values()?;
@@ -172,7 +183,11 @@ fn find(
     let mut scratch = Scratch::new();
     let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
     let (mut spans, mut items) = (Vec::new(), 0);
-    if matcher.next_record()? {
+    if matcher.cursor_mut().next_record()? {
+        if source.stored.damaged_records > 0 {
+            validate(matcher.cursor_mut())?;
+        }
+        matcher.begin_record()?;
         while let Some(step) = matcher.advance()? {
             match step {
                 Step::Enter { query, times } if query.index() == 1 => items += times,

@@ -9,7 +9,9 @@ use serde::Serialize;
 
 use crate::outputs::item::Item;
 use crate::outputs::mark::shortened_name;
-use crate::outputs::page::{Next, PageTooSmall, PagedAnswer, Reason, Truncation, fit, fitting, unit_text};
+use crate::outputs::page::{
+    Next, PageTooSmall, PagedAnswer, Reason, Truncation, fit, fitting, push_warning, unit_text,
+};
 use crate::text::{chars, json, push_char};
 
 /// The members of a page that describe its value.
@@ -196,6 +198,7 @@ pub struct ValuePage<'a> {
     cursor: &'a dyn Fn(Position) -> String,
     /// The reason why reading stopped early, if it did.
     end: Option<Reason>,
+    warning: Option<&'a str>,
 }
 
 impl<'a> ValuePage<'a> {
@@ -207,7 +210,13 @@ impl<'a> ValuePage<'a> {
         start: Position,
         cursor: &'a dyn Fn(Position) -> String,
     ) -> Self {
-        Self { head: head.text(), items: head.items.unwrap_or(0), content, start, cursor, end: None }
+        let (head, items) = (head.text(), head.items.unwrap_or(0));
+        Self { head, items, content, start, cursor, end: None, warning: None }
+    }
+
+    /// Adds a warning.
+    pub(super) fn warned(self, warning: Option<&'a str>) -> Self {
+        Self { warning, ..self }
     }
 
     /// Sets the reason why reading stopped early.
@@ -373,6 +382,7 @@ impl PagedAnswer for ValuePage<'_> {
         if let Some(cut) = cut {
             cut.push(&mut out);
         }
+        push_warning(self.warning, &mut out);
         out.push('}');
         out
     }

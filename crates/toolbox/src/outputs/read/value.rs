@@ -131,6 +131,7 @@ pub(super) struct PageReader<'a> {
     pub(super) query: &'a Query,
     pub(super) binding: &'a Binding,
     pub(super) job: &'a Job,
+    pub(super) warning: Option<&'a str>,
 }
 
 impl PageReader<'_> {
@@ -141,6 +142,7 @@ impl PageReader<'_> {
         };
         let head = page_start.value.head(self.path);
         let page = ValuePage::new(&head, content, page_start.position, &cursor).ended(end);
+        let page = page.warned(self.warning);
         self.subject.written(page.fit(self.subject.max_chars))
     }
 }

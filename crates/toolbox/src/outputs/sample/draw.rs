@@ -12,6 +12,7 @@ use trommel::reader::{Config, ErrorKind, Kind, Limit, Span, Validation, compact}
 use trommel::sampler::{Draw, First, Item, Last, Reservoir, Sample, Seed, Strata, Stratum, Systematic};
 use trommel::{Error, reader};
 
+use crate::outputs::damage::RecordSkipper;
 use crate::outputs::job::Job;
 use crate::outputs::mark::of_record;
 use crate::outputs::source::Source;
@@ -114,9 +115,13 @@ pub(super) fn draw(source: &Source<'_>, job: &Job, request: DrawRequest<'_>) -> 
         stream: source.is_stream(),
     };
     let mut steps = 0_u32;
-    while !run.is_decided()
-        && matcher.next_record().map_err(|error| in_record(error.into(), &matcher, source))?
-    {
+    let mut records = RecordSkipper::new(&source.stored);
+    while !run.is_decided() {
+        let next = records.next_record(matcher.cursor_mut());
+        if !next.map_err(|error| in_record(error.into(), &matcher, source))? {
+            break;
+        }
+        matcher.begin_record().map_err(|error| in_record(error.into(), &matcher, source))?;
         run.open.clear();
         if let Some(filter) = request.filter
             && !matcher.keeps_record(filter).map_err(|error| in_record(error.into(), &matcher, source))?
