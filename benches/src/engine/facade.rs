@@ -5,9 +5,9 @@ use std::io::Cursor;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use trommel::path::Order;
+use trommel::path::{Order, Query};
 use trommel::reader::{Framing, Validation};
-use trommel::{Analysis, Answer, Document, Match, Measure, Report, Sample, Stats};
+use trommel::{Analysis, Answer, Document, Group, Match, Measure, Report, Sample, Stats};
 
 use crate::engine::{ANALYSIS, STRICT, STRUCTURAL};
 use crate::{Column, Input, Task};
@@ -43,18 +43,20 @@ fn skips(task: &Task) -> bool {
 /// Returns the analysis of a task. The answers of several measures are added up.
 fn analysis(task: &Task) -> Analysis {
     let (stage, name) = task.name.split_once('/').expect("a task's name is STAGE/NAME");
-    let queries = || task.queries.iter().map(|query| query.parse().expect("the query is in order"));
+    let queries = || task.queries.iter().map(|query| query.parse::<Query>().expect("the query is in order"));
     let extracts = || queries().fold(Analysis::new(), Analysis::extract);
     let counts = || queries().fold(Analysis::new(), Analysis::count);
     let samples = |analysis: Analysis| {
         let hundred = NonZeroUsize::MIN.saturating_add(99);
         queries().fold(analysis, |analysis, query| analysis.sample(Sample::new(query, hundred)))
     };
+    let by = |group: Group, query: Query| group.by(query.to_string(), query);
     match (stage, name) {
         ("path", _) if task.count => counts(),
         ("path", _) => extracts().order(Order::Document),
         (_, "descendants" | "extract") => extracts(),
         (_, "count") => counts(),
+        (_, "group" | "group-two") => Analysis::new().group(queries().fold(Group::new(), by)),
         (_, "sample") => samples(Analysis::new()),
         (_, "mixed") => samples(queries().fold(extracts(), Analysis::count)).stats(),
         _ => Analysis::new().ask(Measure::Stats(described(name))),
@@ -124,6 +126,7 @@ fn sum(report: &Report) -> u64 {
         Answer::Extracted(count) | Answer::Count(count) => *count,
         Answer::Sample(sample) => sample.items.len() as u64,
         Answer::Stats(stats) => stats.summary.structure.total_values,
+        Answer::Group(groups) => groups.total_groups(),
         _ => panic!("unknown kind of answer"),
     };
     report.answers.iter().map(number).sum()

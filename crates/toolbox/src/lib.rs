@@ -74,10 +74,10 @@
 //! - **Coverage** is in the metadata of each result: the bytes read and their total, the kind of
 //!   validation, whether all figures are exact, whether the whole output was read, and the
 //!   duration. The metadata also has the `seed` of a random sample, if the call had none.
-//! - **`where`** (in `extract`, `count`, `sample`, `stats`, and `aggregate`) keeps the records for which all of
-//!   its filters hold. Both `@` and `$` are the record. Cursors and cache entries are bound to the
-//!   filters. A single document is kept or dropped whole; if it is dropped, `warning` has the path
-//!   that filters the elements of its longest array.
+//! - **`where`** (in `extract`, `count`, `sample`, `stats`, and `aggregate`) keeps the records for
+//!   which all of its filters hold. Both `@` and `$` are the record. Cursors and cache entries are
+//!   bound to the filters. A single document is kept or dropped whole; if it is dropped, `warning`
+//!   has the path that filters the elements of its longest array.
 //! - **`stats`** lists containers by default. With `include_fields`, `fields` has every path: its
 //!   types, the number of its values, and the number of objects without it. The members of maps
 //!   share the path `.*` ([`trommel::statistics`]).

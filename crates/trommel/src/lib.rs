@@ -47,9 +47,9 @@
 //!
 //! A *document* is an input. Its *framing* divides it into *records*. Each record is one JSON
 //! value; a query is evaluated on each, with the record as `$`. A *measure* is one request of an
-//! analysis: an extraction, a count, a sample, or statistics. A *node* is a value that a query
-//! selects. The *population* of a sample is the set of values that it is drawn from. *Coverage*
-//! reports which parts of the input were read.
+//! analysis: an extraction, a count, a sample, statistics, or groups. A *node* is a value that a
+//! query selects. The *population* of a sample is the set of values that it is drawn from.
+//! *Coverage* reports which parts of the input were read.
 //!
 //! # Inputs
 //!
@@ -68,6 +68,8 @@
 //! [`Sample::origins`] adds the path, span, and record of each item.
 //! [`Stats`] computes the size, structure, and types of the input, and describes the arrays and
 //! objects of each path. On request it infers a JSON Schema and computes statistics of the values.
+//! [`Group`] groups records by the values of queries, with counts and figures for each group
+//! ([`groups`]). Beyond its limits, groups are an error, or only the most frequent ones remain.
 //! An [`Analysis`] takes any number of measures and answers them in one pass. There is one
 //! exception: an evenly spaced sample without a stride first counts its population.
 //!
@@ -114,9 +116,10 @@
 //! [`Analysis::sequence`] runs over several documents in order, as one sequence of records.
 //!
 //! [`Analysis::run_part`] processes part of an input and returns a [`Partial`], which can be
-//! stored, sent, and merged. Merged counts and statistics equal those of one run. There is one
-//! exception: when the paths of a profile exceed its memory, several paths share a row, and which
-//! ones do may depend on the division into parts.
+//! stored, sent, and merged. Merged counts, statistics, and groups equal those of one run. There
+//! are two exceptions. When the paths of a profile exceed its memory, several paths share a row,
+//! and which ones do may depend on the division into parts. So may the groups that remain beyond
+//! their limits.
 //!
 //! # Validation and coverage
 //!

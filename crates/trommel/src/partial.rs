@@ -27,7 +27,8 @@ const DAMAGED: &str = "the partial is damaged: its answers do not match its meas
 /// two exceptions. A random or stratified sample differs from that of one run; it is equally
 /// uniform, and depends on how the parts were merged. A limit applies to each part.
 ///
-/// Merging is associative. The caller must number the parts, and merge them, in the order of the
+/// Merging is associative, except that the groups that remain beyond their limits depend on how the
+/// parts were merged. The caller must number the parts, and merge them, in the order of the
 /// input. For parts numbered above one million, the order of the rows of statistics is unspecified.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Partial {

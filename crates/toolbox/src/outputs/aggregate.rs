@@ -39,22 +39,22 @@ pub(super) struct Aggregate {
 #[derive(Deserialize, JsonSchema)]
 struct Arguments {
     id: Id,
-    /// JSONPaths whose values form the key of a record
+    /// Paths whose values form the key of a record
     #[schemars(length(min = 1))]
     by: Vec<String>,
-    /// JSONPaths of numbers to add up
+    /// Paths of numbers to add up
     #[serde(default)]
     sum: Vec<String>,
-    /// JSONPaths of numbers to average
+    /// Paths of numbers to average
     #[serde(default)]
     mean: Vec<String>,
-    /// JSONPaths of which the smallest value is wanted
+    /// Paths of values to take the smallest of
     #[serde(default)]
     min: Vec<String>,
-    /// JSONPaths of which the largest value is wanted
+    /// Paths of values to take the largest of
     #[serde(default)]
     max: Vec<String>,
-    /// JSONPaths whose distinct values are counted
+    /// Paths whose distinct values to count
     #[serde(default)]
     distinct: Vec<String>,
     /// Return only the first groups
@@ -285,7 +285,7 @@ impl<'a> GroupsPage<'a> {
         let text = GroupsText::new(group, groups);
         let written = |bytes: Vec<u8>| safe_json(&String::from_utf8_lossy(&bytes));
         let rows = groups.rows(sort, Some(page.top));
-        let left = rows.get(page.start..).unwrap_or_default();
+        let left = rows.get(page.start..).unwrap_or(&[]);
         let (mut items, mut length) = (Vec::new(), 0);
         for row in left {
             let mut bytes = Vec::new();

@@ -144,8 +144,8 @@ impl Run<'_> {
         self.flush_before_release(matcher)
     }
 
-    /// In document order, emits the held matches inside a value, a sample's candidate, or a value of
-    /// a group, before the cursor releases its bytes.
+    /// In document order, emits the held matches inside a value, a sample's candidate, or a group's
+    /// value, before the cursor releases its bytes.
     fn flush_before_release(&mut self, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
         let document_order = self.request.analysis.options.order == Order::Document;
         match self.state.queues.first_mut() {
