@@ -116,6 +116,7 @@ const COMMAND_LINES: &[CommandLine] = &[
     command_line(Form::Lines, "extract FILE $.id $.payload.commits[-1].sha", 0),
     command_line(Form::Lines, "count FILE $", 0),
     command_line(Form::Lines, "count FILE $.payload.commits[*]", 0),
+    command_line(Form::Lines, "group FILE $.type $.public --sum $.payload.size", 0),
     command_line(Form::Lines, "sample FILE $ -n 1000 --seed 7", 0),
     command_line(Form::Lines, "stats FILE", 0),
     command_line(Form::Lines, "stats FILE --values", 64),

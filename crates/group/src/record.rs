@@ -108,21 +108,31 @@ impl RecordBuffer {
         }
         let order = append(&mut self.orders, order);
         for _ in 0..times {
-            let identity = self.identities.len();
-            write_identity(value, self.last, &mut self.identities)?;
-            let identity = identity..self.identities.len();
+            let start = self.identities.len();
+            let written = if is_plain(bytes) {
+                self.identities.extend_from_slice(bytes);
+                None
+            } else {
+                self.add_unusual(value)?
+            };
+            let identity = start..self.identities.len();
             self.identities.push(END);
-            let start = self.written.len();
-            if !is_plain(bytes) {
-                compact(bytes, &mut self.written);
-                if self.written[start..] == self.identities[identity.clone()] {
-                    self.written.truncate(start);
-                }
-            }
-            let written = (self.written.len() > start).then_some(start..self.written.len());
             self.parts.push(KeyPart { key, identity, written, order: order.clone() });
         }
         Ok(())
+    }
+
+    /// Adds a value whose bytes may differ from its identity. Returns the range of its compact text
+    /// if they do.
+    fn add_unusual(&mut self, value: View<'_>) -> Result<Option<Range<usize>>, ValueFault> {
+        let (identity, written) = (self.identities.len(), self.written.len());
+        write_identity(value, self.last, &mut self.identities)?;
+        compact(value.bytes(), &mut self.written);
+        if self.written[written..] == self.identities[identity..] {
+            self.written.truncate(written);
+            return Ok(None);
+        }
+        Ok(Some(written..self.written.len()))
     }
 
     /// Adds a value of an aggregate, which occurs `times` times.

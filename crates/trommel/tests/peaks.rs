@@ -8,6 +8,7 @@
 use std::io::{Cursor, Read};
 use std::num::{NonZeroU64, NonZeroUsize};
 
+use trommel::groups::{AggregateKind, Group};
 use trommel::path::{Order, Query};
 use trommel::reader::{Framing, Validation};
 use trommel::{Analysis, Count, CountAs, Document, Match, Measure, Sample, Stats, Strategy};
@@ -83,7 +84,10 @@ fn peaks_do_not_grow() {
         let sizes = [MIB, cases(large, 256) * MIB];
         check(name, sizes, 0, sizes.map(|bytes| run(&analysis, Document::from_reader(document(bytes)))));
     }
-    for (name, analysis) in all_measures("$") {
+    let group = Group::new().by("ok", query("$.ok")).by("tag", query("$.tags[0]"));
+    let group = group.aggregate(AggregateKind::Sum, "id", query("$.id"));
+    let groups = [("groups", Analysis::new().group(group))];
+    for (name, analysis) in all_measures("$").into_iter().chain(groups) {
         let run = |bytes| run(&analysis, Document::from_reader(lines(bytes)).framing(Framing::Lines));
         let sizes = [MIB, cases(4, 256) * MIB];
         // Lines are read in parts of 4 MiB, each with its own state.
@@ -165,6 +169,7 @@ fn threads_multiply_the_peak() {
         ("values", Analysis::new().extract(query("$.tags[*]"))),
         ("count", Analysis::new().count(query("$..k"))),
         ("stats", Analysis::new().stats()),
+        ("groups", Analysis::new().group(Group::new().by("ok", query("$.ok")))),
     ];
     let (small, large) = (text(8 * MIB), text(cases(32, 256) * MIB));
     for (name, analysis) in analyses {
