@@ -99,11 +99,11 @@ pub fn is_packed(start: &[u8]) -> bool {
 ///
 /// # Errors
 /// If the first bytes cannot be read, or the decoder cannot start.
-pub fn unpacked(mut reader: Box<dyn Read + Send>, ratio: u64) -> io::Result<Box<dyn Read + Send>> {
+pub fn unpacked<'r>(mut raw: Box<dyn Read + Send + 'r>, ratio: u64) -> io::Result<Box<dyn Read + Send + 'r>> {
     let mut start = [0; 4];
-    let length = read_start(&mut *reader, &mut start)?;
+    let length = read_start(&mut *raw, &mut start)?;
     let codec = codec(&start[..length]);
-    let whole = io::Cursor::new(start).take(length as u64).chain(reader);
+    let whole = io::Cursor::new(start).take(length as u64).chain(raw);
     match codec {
         Some(codec) => codec.unpack(Box::new(whole), ratio),
         None => Ok(Box::new(whole)),

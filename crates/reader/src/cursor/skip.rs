@@ -34,11 +34,39 @@ impl Cursor<'_> {
             }
             Validation::Structural => {
                 let remaining = self.limits.depth - self.stack.depth();
-                self.skip_brackets(&mut Skip::new(0, 0, u64::from(remaining)))?;
+                self.skip_brackets(&mut Skip::new(0, 0, u64::from(remaining)), u64::MAX)?;
                 self.after_value();
             }
         }
         Ok(Span::new(start, self.offset()))
+    }
+
+    /// Skips the next value if it is a container that ends at or before offset `end`, and returns
+    /// true. Otherwise stays before the value, whose name stays available, and returns false.
+    ///
+    /// The skip is structural, also under strict validation. It reads no byte after `end`. On a
+    /// stream, it holds the bytes up to there.
+    pub fn skip_container_before(&mut self, end: u64) -> Result<bool> {
+        self.expect_value()?;
+        let before = self.hold();
+        let skipped = self.skip_if_before(end);
+        if matches!(skipped, Ok(false)) {
+            self.rewind(&before);
+        }
+        self.release();
+        skipped
+    }
+
+    fn skip_if_before(&mut self, end: u64) -> Result<bool> {
+        if !matches!(self.next_byte()?, Some(b'{' | b'[')) {
+            return Ok(false);
+        }
+        let remaining = self.limits.depth - self.stack.depth();
+        let skipped = self.skip_brackets(&mut Skip::new(0, 0, u64::from(remaining)), end)?;
+        if skipped {
+            self.after_value();
+        }
+        Ok(skipped)
     }
 
     /// Leaves the innermost open container: moves past its closing bracket. Does nothing outside
@@ -53,11 +81,8 @@ impl Cursor<'_> {
             Validation::Structural => {
                 let remaining = self.limits.depth - outside;
                 // The container's own opening bracket was passed before: it counts as open.
-                self.skip_brackets(&mut Skip::new(
-                    1,
-                    i64::from(self.stack.in_object()),
-                    u64::from(remaining),
-                ))?;
+                let mut state = Skip::new(1, i64::from(self.stack.in_object()), u64::from(remaining));
+                self.skip_brackets(&mut state, u64::MAX)?;
                 self.stack.set_depth(outside);
                 self.after_value();
                 Ok(())
@@ -85,16 +110,22 @@ impl Cursor<'_> {
         }
         let remaining = self.limits.depth - self.stack.depth();
         let mut state = Tallier::new(Skip::new(0, 0, u64::from(remaining)));
-        self.skip_brackets(&mut state)?;
+        self.skip_brackets(&mut state, u64::MAX)?;
         self.after_value();
         Ok(Tally::of(&state))
     }
 
     /// Moves from a position outside strings past the bracket that brings the depth to zero.
-    fn skip_brackets(&mut self, state: &mut impl BracketKernel) -> Result<()> {
+    /// Returns false if no such bracket is before offset `end`; the cursor must then rewind.
+    fn skip_brackets(&mut self, state: &mut impl BracketKernel, end: u64) -> Result<bool> {
         self.token = Token::None;
         loop {
             let window = self.source.window();
+            let before_end = usize::try_from(end.saturating_sub(self.source.base())).unwrap_or(usize::MAX);
+            let window = &window[..window.len().min(before_end)];
+            if self.at >= before_end {
+                return Ok(false);
+            }
             match state.run(self.kernels, window, self.at) {
                 Skipped::Done(end) => {
                     self.at = end;
@@ -108,7 +139,7 @@ impl Cursor<'_> {
                     self.at = window.len();
                     // Skipped bytes are not needed again: a stream may drop all that are not held.
                     self.start = self.at;
-                    if !self.more()? {
+                    if self.at < before_end && !self.more()? {
                         let open = if state.brackets().in_string() {
                             Syntax::UnterminatedString
                         } else {
@@ -124,7 +155,7 @@ impl Cursor<'_> {
         }
         self.end = self.at;
         self.start = self.at;
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod ahead;
+mod bounded;
 mod chunks;
 mod corpus;
 mod errors;
