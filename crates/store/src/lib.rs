@@ -73,6 +73,9 @@
 //! Two outputs with the same bytes are stored as two files. Each one is compressed, deleted, and
 //! counted separately, and damage to one does not affect the other.
 //!
+//! The description of a text also has a [`LineIndex`], the number of line ends in each block of the
+//! payload. With it, a line is found by reading one block.
+//!
 //! # Finding
 //!
 //! Every ID argument also accepts a unique prefix of at least 6 characters. A text that does not
@@ -182,6 +185,7 @@ mod filter;
 mod history;
 mod id;
 mod layout;
+mod line_index;
 mod list;
 mod meta;
 mod options;
@@ -204,6 +208,7 @@ pub use control::Control;
 pub use error::{DatabaseFault, Error, ErrorClass, ErrorKind, ForeignFault, PayloadFault, Result};
 pub use filter::{Filter, Page, Row, SortBy, SortOrder};
 pub use history::Executions;
+pub use line_index::{BlockStart, LineIndex};
 pub use options::{GcOptions, HistoryLimits, Limits, StoreOptions};
 pub use output::{
     DamagedRecord, Kind, META_VERSION, NotJson, Origin, PREVIEW_CHARS, Records, Stored, Summary,

@@ -90,8 +90,11 @@ pub(crate) fn open(bytes: &[u8], id: &str) -> std::result::Result<Stored, Fault>
         return Err(damaged("the file is empty"));
     }
     let stored = unseal(bytes).ok_or_else(|| damaged("it does not match its seal"))?;
-    let stored: Stored =
+    let mut stored: Stored =
         serde_json::from_slice(&stored).map_err(|error| Fault::Damaged(error.to_string()))?;
+    // The text can be read without an index, so one that does not fit is ignored.
+    let size = stored.size_bytes;
+    stored.line_index = stored.line_index.filter(|index| index.fits(size));
     if stored.id != id {
         return Err(damaged("it describes another output"));
     }

@@ -5,6 +5,8 @@ use serde_json::Value;
 use trommel::OnBadRecord;
 use trommel::reader::Framing;
 
+use crate::line_index::LineIndex;
+
 /// Maximum number of characters in a preview.
 pub const PREVIEW_CHARS: usize = 500;
 
@@ -214,6 +216,10 @@ pub struct Stored {
     pub not_json: Option<NotJson>,
     /// `blake3:` and the hash of the uncompressed payload.
     pub digest: String,
+    /// The lines of a text. `None` for JSON, and for outputs that an earlier release has stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "LineIndex::deserialize_known")]
+    pub line_index: Option<LineIndex>,
     /// True if the payload is stored as seekable zstd.
     #[serde(default, skip_serializing_if = "is_false")]
     pub packed: bool,

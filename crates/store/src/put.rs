@@ -10,6 +10,7 @@ use crate::analysis::{Analysis, analyze_lines};
 use crate::body::{Body, Sealed};
 use crate::check::{CHUNK, Check};
 use crate::error::{Error, ErrorClass, ErrorKind, Result};
+use crate::line_index::LineCounter;
 use crate::output::{Kind, META_VERSION, Origin, Stored, Summary};
 use crate::payload::Payload;
 use crate::payload_stats::PayloadStats;
@@ -42,6 +43,7 @@ pub struct Put<'a> {
     check: Check,
     chunk: Vec<u8>,
     stats: PayloadStats,
+    lines: LineCounter,
 }
 
 impl std::fmt::Debug for Put<'_> {
@@ -143,6 +145,7 @@ impl<'a> Put<'a> {
             body: None,
             chunk: Vec::new(),
             stats: PayloadStats::new(),
+            lines: LineCounter::new(),
         }
     }
 
@@ -187,6 +190,7 @@ impl<'a> Put<'a> {
     fn write_chunk(&mut self) -> Result<()> {
         let output_lock = self.output_lock.as_mut().ok_or_else(|| abandoned(&self.id))?;
         self.stats.update(&self.chunk);
+        self.lines.update(&self.chunk);
         let pack_over = self.store.options().pack_over;
         let body = match &mut self.body {
             Some(body) => body,
@@ -233,7 +237,7 @@ impl<'a> Put<'a> {
     }
 
     fn describe(self, analysis: Analysis, sealed: &Sealed) -> Stored {
-        let Self { id, origin, stats, .. } = self;
+        let Self { id, origin, stats, lines, .. } = self;
         let mut stored = Stored {
             version: META_VERSION,
             id,
@@ -255,6 +259,7 @@ impl<'a> Put<'a> {
             duplicate_names: 0,
             not_json: None,
             digest: stats.digest(),
+            line_index: (analysis.kind == Kind::Text).then(|| lines.finish()),
             packed: sealed.packed,
             disk_bytes: sealed.disk_bytes,
             pinned: false,

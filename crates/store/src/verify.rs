@@ -11,6 +11,7 @@ use crate::control::Control;
 use crate::db::TransactionResult;
 use crate::error::{Error, ErrorClass, Result};
 use crate::layout::Layout;
+use crate::line_index::LineCounter;
 use crate::output::Stored;
 use crate::payload::Payload;
 use crate::payload_stats::PayloadStats;
@@ -185,8 +186,14 @@ impl Store {
                 return Ok(());
             }
         };
-        match digest(payload, report)? {
-            Ok(digest) if digest == stored.digest => {}
+        let mut lines = LineCounter::new();
+        match digest(payload, &mut lines, report)? {
+            Ok(digest) if digest == stored.digest => {
+                if stored.line_index.as_ref().is_some_and(|index| *index != lines.finish()) {
+                    let message = format!("the line index differs from the payload: {advice}");
+                    report.report(id, &self.layout().meta(&stored.id), DamageKind::Metadata, message);
+                }
+            }
             Ok(_) => {
                 let message = format!("the bytes differ from those that were stored: {advice}");
                 report.report(id, &path, DamageKind::Content, message);
@@ -253,9 +260,13 @@ fn damage_kind(path: &Path, stored: &Stored, error: &Error) -> DamageKind {
     }
 }
 
-/// Computes the digest of a payload. The outer error means cancellation, the inner one that the
-/// payload cannot be read.
-fn digest(mut payload: Payload, report: &mut Findings<'_>) -> Result<io::Result<String>> {
+/// Computes the digest of a payload, and counts its lines. The outer error means cancellation, the
+/// inner one that the payload cannot be read.
+fn digest(
+    mut payload: Payload,
+    lines: &mut LineCounter,
+    report: &mut Findings<'_>,
+) -> Result<io::Result<String>> {
     let mut stats = PayloadStats::new();
     let mut chunk = vec![0; CHUNK];
     let mut read = 0;
@@ -264,6 +275,7 @@ fn digest(mut payload: Payload, report: &mut Findings<'_>) -> Result<io::Result<
             Ok(0) => break Ok(stats.digest()),
             Ok(count) => {
                 stats.update(&chunk[..count]);
+                lines.update(&chunk[..count]);
                 read += count as u64;
                 report.report_progress(read)?;
             }

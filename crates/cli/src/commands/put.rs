@@ -60,7 +60,10 @@ pub(crate) fn run(args: &PutArgs, screen: &Screen) -> Result<(), Failure> {
     let stored = put.finish()?;
     warn(args, &stored, progress);
     if args.json {
-        let document = serde_json::to_string(&stored).map_err(io::Error::other)?;
+        // The index of lines only serves reading.
+        let mut shown = stored;
+        shown.line_index = None;
+        let document = serde_json::to_string(&shown).map_err(io::Error::other)?;
         return Ok(output::print_json(&document, true, screen.out)?);
     }
     Ok(output::print(&format!("{}\n", stored.id))?)

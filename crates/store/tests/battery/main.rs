@@ -11,6 +11,7 @@ mod full;
 mod history;
 mod keeps;
 mod kills;
+mod line_indexes;
 mod lists;
 mod logs;
 mod many;
