@@ -280,6 +280,8 @@ fn read_as_log(stored: &mut Stored, sealed: &Sealed, line_ends: u64) -> Result<(
     let lines = lines.map_err(|error| Error::file(Op::Read, &sealed.path, io::Error::other(error)))?;
     if let Some(analysis) = lines {
         analysis.describe(stored);
+        // Only texts are read by lines.
+        stored.line_index = None;
     }
     Ok(())
 }

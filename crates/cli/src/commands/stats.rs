@@ -187,7 +187,8 @@ impl Printer<'_> {
         let by = self.selected_by();
         let whole = coverage.bytes_total.unwrap_or(coverage.bytes_read);
         let selection = by.as_ref().map(|by| Selection { by, whole });
-        let shown = StatsView { file: input.name, only: &only, selection, lists_values: self.args.top.is_some() };
+        let shown =
+            StatsView { file: input.name, only: &only, selection, lists_values: self.args.top.is_some() };
         Ok(tables::stats(&shown, answer, self.screen.out))
     }
 

@@ -144,14 +144,11 @@ impl Action<'_> {
             Error::Sample(error) => {
                 self.refuse("sample", format!("{error}; use a `strata_path` that makes fewer groups"))
             }
-<<<<<<< HEAD
             Error::Group { error, record } => self.group(error, *record),
-=======
             Error::TooManyBadRecords { .. } => {
                 let why = "further records of the payload are damaged since it was stored; rerun the tool that created it";
                 self.fail("bad_records", why)
             }
->>>>>>> 2b811411 (Store: a log with a few lines that are not JSON is a stream with damaged records; queries skip and report them)
             Error::Query(error) => self.refuse(error.kind().code(), error.to_string()),
             other => self.fail("failed", format!("{other}; try again")),
         }
