@@ -1,7 +1,6 @@
 //! Splits the positional arguments of a command into files and queries.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use trommel::path::Query;
@@ -9,6 +8,7 @@ use trommel::path::Query;
 use crate::args::{NamedQuery, output_id};
 use crate::errors::{Failure, QueryError};
 use crate::input::STDIN_ARGUMENT;
+use crate::screen::is_input_terminal;
 
 /// The inputs of a command and the queries over them.
 #[derive(Debug)]
@@ -36,11 +36,13 @@ impl Inputs {
             return Err(usage("- is given twice, but standard input can be read only once".into()));
         }
         if files.is_empty() {
-            if std::io::stdin().is_terminal() {
-                let message = "no input: name a file, or pipe JSON into the command (- reads a terminal)";
-                return Err(usage(message.into()));
-            }
             files.push(PathBuf::from(STDIN_ARGUMENT));
+        }
+        if files.iter().any(|file| is_stdin(file)) && is_input_terminal() {
+            let message = format!(
+                "standard input is a terminal; name a file, or pipe JSON into the command: … | trommel {command}"
+            );
+            return Err(usage(message));
         }
         Ok(Self { files, queries })
     }
@@ -59,7 +61,12 @@ impl Inputs {
         match queries.first() {
             None => Ok(files),
             Some(NamedQuery { query, .. }) => {
-                let message = format!("{command} takes no query; write ./{query} if this is a file");
+                let instead = if command == "schema" {
+                    format!("for the schema of a part, use `trommel stats FILE '{query}' --schema`")
+                } else {
+                    format!("write ./{query} if this is a file")
+                };
+                let message = format!("{command} takes no query; {instead}");
                 Err(Failure::Usage { command, message })
             }
         }
@@ -169,7 +176,7 @@ fn is_member(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('.') else { return false };
     let rest = rest.strip_prefix('.').unwrap_or(rest);
     // `..` and `../a` are paths; so is `.a/b`.
-    let before_filter = rest.split(['[', '(', ' ', '|']).next().unwrap_or_default();
+    let before_filter = rest.find(['[', '(', ' ', '|']).map_or(rest, |end| &rest[..end]);
     !before_filter.contains('/') && rest.starts_with(|c: char| c.is_alphanumeric() || "_[\"'*?".contains(c))
         || text == "."
 }

@@ -109,7 +109,7 @@ impl Options {
             return None;
         }
         match self.file.metadata() {
-            Ok(metadata) => metadata.is_file().then(|| metadata.len()),
+            Ok(metadata) => metadata.is_file().then_some(metadata.len()),
             Err(_) => Some(0),
         }
     }

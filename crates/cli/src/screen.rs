@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 
 use anstream::ColorChoice;
@@ -119,6 +119,11 @@ impl Stream {
             None => look,
         }
     }
+}
+
+/// True if a person would have to type standard input.
+pub(crate) fn is_input_terminal() -> bool {
+    io::stdin().is_terminal()
 }
 
 /// True if a stream leads into a pipe.

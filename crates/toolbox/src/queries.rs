@@ -1,11 +1,12 @@
 //! `query:` inputs of documents: the values that a query selects in a file or a stored output.
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use trommel::path::{Duplicates, Query};
-use trommel::reader::{Framing, Input, MapPolicy, compact};
-use trommel::{Analysis, Cancel, Document, Match};
+use trommel::reader::{Input, MapPolicy, compact};
+use trommel::{Analysis, Cancel, Document, Match, framing_of};
 use trommel_base::text::excerpt;
 use trommel_route::Destinations;
 use trommel_store::Store;
@@ -52,11 +53,7 @@ impl QueryInputs {
         let file = self.destinations.root()?.read(input)?;
         let opened = Input::from_file(file, MapPolicy::never()).and_then(Document::from_input);
         let document = opened.map_err(|error| Failure::raised(&error))?;
-        let is_lines = [".jsonl", ".ndjson"].iter().any(|ending| {
-            let name = input.trim_end_matches(".gz").trim_end_matches(".zst");
-            name.ends_with(ending)
-        });
-        Ok((if is_lines { document.framing(Framing::Lines) } else { document }, Duplicates::First))
+        Ok((document.framing(framing_of(Path::new(input))), Duplicates::First))
     }
 }
 

@@ -74,7 +74,8 @@ const DEFAULT_RATIO: u64 = 1000;
 
 impl Document {
     /// Opens a file to be read through a window. Files named `.jsonl` or `.ndjson` (also before
-    /// `.gz` or `.zst`) are read as [`Framing::Lines`], others as [`Framing::Auto`].
+    /// `.gz`, `.zst`, `.bz2`, or `.xz`) are read as [`Framing::Lines`], others as
+    /// [`Framing::Auto`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::open_with(path, MapPolicy::never())
     }

@@ -44,8 +44,8 @@ pub(crate) struct NamedQuery {
 pub(crate) struct Source {
     /// Set the record framing [default: by file name, else auto]
     ///
-    /// Names that end in .jsonl or .ndjson, also before .gz or .zst, imply jsonl unless this option
-    /// is given.
+    /// Names that end in .jsonl or .ndjson, also before .gz, .zst, .bz2, or .xz, imply jsonl unless
+    /// this option is given.
     #[arg(long, value_name = "FRAMING", help_heading = "Input")]
     pub(crate) input: Option<Framing>,
 

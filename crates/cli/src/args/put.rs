@@ -23,8 +23,8 @@ pub(crate) struct PutArgs {
     /// Set the record framing [default: by file name, else auto]
     ///
     /// Input that does not match the framing is stored as text, except that auto and jsonl accept
-    /// one damaged line in ten. Names that end in .jsonl or .ndjson, also before .gz or .zst, imply
-    /// jsonl unless this option is given.
+    /// one damaged line in ten. Names that end in .jsonl or .ndjson, also before .gz, .zst, .bz2,
+    /// or .xz, imply jsonl unless this option is given.
     #[arg(long, value_name = "FRAMING")]
     pub(crate) input: Option<Framing>,
 

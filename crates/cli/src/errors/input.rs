@@ -38,7 +38,11 @@ impl EngineError {
             Error::Read { error, record } => self.render_read(error, *record, &file, renderer),
             Error::Open { cause, .. } => {
                 let title = Level::ERROR.primary_title(format!("cannot open {file}: {cause}")).id("open");
-                renderer.render(&[title.element(Level::HELP.message(open_help(cause.kind())))])
+                let help = open_help(cause.kind());
+                let query = resembled_query(&self.file, cause.kind());
+                let help = query
+                    .map_or_else(|| help.to_owned(), |query| format!("{help}; a query is written `{query}`"));
+                renderer.render(&[title.element(Level::HELP.message(help))])
             }
             Error::NotCountable(what) => render_not_countable(what, &file, renderer),
             Error::Group { error, record } => group::render(error, *record, &file, renderer),
@@ -85,9 +89,17 @@ fn open_help(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::PermissionDenied => "make the file readable for this user",
         io::ErrorKind::IsADirectory => "name a file in this folder, or - for standard input",
-        io::ErrorKind::NotFound => "name a file, or - for standard input; a query begins with `$`",
+        io::ErrorKind::NotFound => "name a file, or - for standard input",
         _ => "check that the file can be read",
     }
+}
+
+/// Returns the query that the user may have meant by a missing file: the name of a member.
+fn resembled_query(file: &str, kind: io::ErrorKind) -> Option<String> {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let is_member =
+        file.starts_with(|c: char| is_name(c) && !c.is_ascii_digit()) && file.chars().all(is_name);
+    (kind == io::ErrorKind::NotFound && is_member).then(|| format!("$.{}", escape::short(file, NAME)))
 }
 
 /// Renders the error of counting the elements or members of a match that has none.
@@ -243,6 +255,13 @@ mod tests {
     #[test]
     fn help_fits_the_cause() {
         assert!(open_help(io::ErrorKind::NotFound).contains("standard input"));
+        let missing = |file| resembled_query(file, io::ErrorKind::NotFound);
+        assert_eq!(missing("users").as_deref(), Some("$.users"));
+        assert_eq!(
+            (missing("a.json"), missing("2026"), missing("a/b"), missing("")),
+            (None, None, None, None)
+        );
+        assert_eq!(resembled_query("users", io::ErrorKind::PermissionDenied), None);
         for kind in [io::ErrorKind::PermissionDenied, io::ErrorKind::Other] {
             assert!(!open_help(kind).contains("standard input"), "{kind}");
         }

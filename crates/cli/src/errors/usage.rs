@@ -15,7 +15,7 @@ const RESTRICTED: &[(&str, &str)] = &[
     ("--each", "extract, count, group, sample, stats, and schema take --each"),
     ("-o", TO_A_FILE),
     ("--output", TO_A_FILE),
-    ("--by-file", "count, stats, and schema take --by-file"),
+    ("--by-file", "count, group, stats, and schema take --by-file"),
     ("-H", "extract and sample take -H"),
     ("--with-filename", "extract and sample take --with-filename"),
 ];

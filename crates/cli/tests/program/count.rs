@@ -63,5 +63,5 @@ fn names_are_unique() {
         (Some(1), "{\"counts\":{\"records\":1},\"total\":1}\n")
     );
     let err = &missing.err;
-    assert!(err.contains("cannot open users") && err.contains("a query begins with `$`"), "{err}");
+    assert!(err.contains("cannot open users") && err.contains("a query is written `$.users`"), "{err}");
 }

@@ -3,8 +3,10 @@
 use std::fs;
 
 use serde_json::Value;
+use trommel_testkit::generate::{Random, Shape, stream};
+use trommel_testkit::naive;
 
-use crate::common::{Folder, Home, data, gzip, line, piped, run, zstd};
+use crate::common::{Folder, Home, Run, data, gzip, line, piped, run, zstd};
 
 /// Files that `run` reads by their paths.
 fn files(folder: &Folder) -> [String; 3] {
@@ -139,6 +141,215 @@ fn a_missing_file_does_not_stop_the_others() {
     assert_eq!(run(["check", &a, &b, &c]).ok(), "");
 }
 
+/// One of ten files is missing: every command answers for the others, and fails at the end.
+#[test]
+fn ten_files_of_which_one_is_missing_are_read() {
+    let folder = Folder::new("files-ten");
+    let file = |n: usize| folder.file(&format!("{n}.jsonl"), format!("{{\"id\":{n}}}\n"));
+    let mut files: Vec<String> = (0..10).map(file).collect();
+    fs::remove_file(&files[6]).unwrap();
+    let without: Vec<String> = files.iter().filter(|file| !file.ends_with("/6.jsonl")).cloned().collect();
+    for args in [
+        &["extract", "$.id"][..],
+        &["extract", "--json", "$.id"],
+        &["extract", "-o", "located", "$.id"],
+        &["extract", "-H", "$.id"],
+        &["count", "$.id"],
+        &["count", "--by-file", "$.id"],
+        &["group", "$.id"],
+        &["sample", "-n", "3", "--seed", "5"],
+        &["sample", "-n", "3", "--seed", "5", "--json"],
+        &["stats", "--values"],
+        &["stats", "--by-file"],
+        &["schema"],
+        &["schema", "--by-file"],
+        &["check"],
+    ] {
+        let expected = run(args.iter().copied().chain(without.iter().map(String::as_str))).ok();
+        let found = run(args.iter().copied().chain(files.iter().map(String::as_str)));
+        assert_eq!((found.status, &found.out), (Some(1), &expected), "{args:?}: {}", found.err);
+        assert_eq!(found.err.matches("error[").count(), 1, "{args:?}: {}", found.err);
+        assert!(found.err.contains("6.jsonl: No such file"), "{args:?}: {}", found.err);
+    }
+    // The first and the last one are no exceptions.
+    for at in [0, 9] {
+        let missing = std::mem::replace(&mut files[at], folder.path("none.json").display().to_string());
+        let found = run(["count"].iter().copied().chain(files.iter().map(String::as_str)));
+        assert_eq!(found.out, "{\"counts\":{\"records\":8},\"total\":8}\n", "{}", found.err);
+        assert_eq!((found.status, found.err.matches("cannot open").count()), (Some(1), 2), "{}", found.err);
+        files[at] = missing;
+    }
+}
+
+/// Reading stops at a limit, so a later file is neither opened nor read.
+#[test]
+fn limits_end_the_sequence() {
+    let folder = Folder::new("files-limit");
+    let [a, b, _] = files(&folder);
+    let bad = folder.file("bad.json", "{\"id\":");
+    let missing = folder.path("missing.json").display().to_string();
+    for later in [&bad, &missing] {
+        assert_eq!(run(["extract", "$.id", "-n", "3", &a, &b, later]).ok(), "1\n2\n3\n");
+        let counted = run(["count", "n=$.id", "--limit", "3", &a, &b, later]).ok();
+        assert_eq!(counted, "{\"counts\":{\"n\":3},\"total\":3}\n");
+    }
+    // The whole has one limit, too.
+    let by_file = run(["count", "n=$.id", "--limit", "2", "--by-file", &a, &b, &a]).json();
+    let counts: Vec<_> = by_file["files"].as_array().unwrap().iter().map(|file| &file["total"]).collect();
+    assert_eq!((counts, &by_file["total"]["total"]), (vec![&2.into(), &1.into(), &2.into()], &2.into()));
+}
+
+/// A file that is given twice is read twice.
+#[test]
+fn a_file_may_be_given_twice() {
+    let folder = Folder::new("files-twice");
+    let [a, _, c] = files(&folder);
+    assert_eq!(run(["extract", "$.id", &a, &c, &a]).ok(), "1\n2\n4\n5\n6\n1\n2\n");
+    assert_eq!(run(["count", "$.id", &a, &a]).json()["total"], 4);
+    let by_file = run(["count", "--by-file", "$.id", &a, &a]).json();
+    assert_eq!(by_file["files"][0], by_file["files"][1]);
+    assert_eq!(run(["sample", "-n", "9", "--seed", "1", &a, &a]).out.lines().count(), 4);
+}
+
+/// The report of `check` names the file in each line, for people and for programs.
+#[test]
+fn reports_of_damage_name_their_file() {
+    let folder = Folder::new("files-damage");
+    let [a, b, _] = files(&folder);
+    let damaged = folder.file("damaged.jsonl", "{\"id\":7}\n{\"id\":tru}\n{\"a\":1,\"a\":2}\n");
+    let twice = folder.file("twice.json", "{\"a\":1,\"a\":2}");
+    let args = ["check", &a, &damaged, &b, &twice, "--on-bad-record", "skip"];
+    let report = run(args);
+    assert_eq!(report.status, Some(1));
+    let line: Value = serde_json::from_str(&report.out).unwrap();
+    assert_eq!(
+        (&line["file"], &line["record"], &line["line"]),
+        (&damaged.clone().into(), &1.into(), &2.into())
+    );
+    assert!(report.err.contains("damaged.jsonl: 1 malformed record"), "{}", report.err);
+    assert!(report.err.contains("damaged.jsonl: 1 repeated name"), "{}", report.err);
+    // One document among several files has no record number of its own.
+    assert!(
+        report.err.contains("twice.json:1:8: $['a'] repeats a name in its object (byte 7)"),
+        "{}",
+        report.err
+    );
+    let lines = run(["check", &a, &twice, &damaged, "--json", "--duplicates-as-errors"]);
+    let lines: Vec<Value> = lines.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let found: Vec<_> = lines.iter().map(|line| (&line["file"], &line["kind"])).collect();
+    assert_eq!(
+        found,
+        [(&twice.into(), &"repeated_name".into()), (&damaged.clone().into(), &"literal".into())]
+    );
+    // The report about a single file is as before.
+    let one: Value = serde_json::from_str(&run(["check", &damaged, "--on-bad-record", "skip"]).out).unwrap();
+    assert_eq!(one.get("file"), None);
+}
+
+/// Answers by file name inputs as in their arguments; their sum has no name.
+#[test]
+fn answers_by_file_name_every_kind_of_input() {
+    let folder = Folder::new("files-by-kind");
+    let home = Home::new("files-by-kind");
+    home.put("stored-output", "{\"id\":4}\n{\"id\":4}\n");
+    let [a, _, _] = files(&folder);
+    for command in [&["count"][..], &["stats"], &["schema"], &["group", "$.id"]] {
+        let mut program = home.trommel(command.iter().chain(&["--by-file", &a, "-", "output:stored-output"]));
+        program.stdin(std::process::Stdio::piped());
+        let by_file = crate::common::fed(program, b"{\"id\":1}\n").json();
+        let names: Vec<_> = by_file["files"].as_array().unwrap().iter().map(|part| &part["file"]).collect();
+        assert_eq!(names, [&a, "<stdin>", "output:stored-output"], "{command:?}");
+        assert_eq!((by_file["total"].get("id"), by_file["total"].get("file")), (None, None), "{command:?}");
+    }
+    assert_eq!(run(["stats", &a, &a]).json().get("id"), None);
+    assert_eq!(run(["stats", &a]).json()["id"], a);
+}
+
+/// A query that selects nothing in any file gets the hint of the first file that can be read again.
+#[test]
+fn hints_look_into_a_file_that_can_be_read_again() {
+    let folder = Folder::new("files-hints");
+    let [a, b, _] = files(&folder);
+    let unlike = folder.file("unlike.json", "[1,2]");
+    for inputs in [[&*a, &*b, &*unlike], ["-", &*a, &*unlike], [&*a, &*b, "-"]] {
+        for command in [&["count"][..], &["extract"], &["sample", "-n", "1", "--seed", "1"], &["stats"]] {
+            let found = piped(command.iter().chain(&["$.tga"]).chain(&inputs), b"{\"x\":0}\n");
+            assert!(
+                found.err.contains("the nearest path is `$.tag`"),
+                "{command:?} {inputs:?}: {}",
+                found.err
+            );
+        }
+    }
+    // A pipe alone is remembered.
+    let found = piped(["count", "$.tga", "-"], b"{\"tag\":0}\n");
+    assert!(found.err.contains("the nearest path is `$.tag`"), "{}", found.err);
+}
+
+/// Any number of files, compressed or not, give the answers of their concatenation.
+#[test]
+fn files_answer_like_their_concatenation() {
+    for seed in 0..6 {
+        let mut random = Random::new(seed);
+        let folder = Folder::new("files-random");
+        let (mut all, mut names) = (Vec::new(), Vec::new());
+        for number in 0..=random.below(6) {
+            let shape = Shape { duplicates: true, ..Shape::plain() };
+            let lines = stream(seed * 10 + number as u64, &shape, naive::Framing::Lines, 12);
+            all.extend_from_slice(&lines);
+            // Only the last line of all files may lack its end.
+            if !lines.ends_with(b"\n") {
+                all.push(b'\n');
+            }
+            let (suffix, packed) = match random.below(3) {
+                0 => (".gz", gzip(&lines)),
+                1 => (".zst", zstd(&lines)),
+                _ => ("", lines),
+            };
+            names.push(folder.file(&format!("{number}.jsonl{suffix}"), packed));
+        }
+        let whole = folder.file("whole.jsonl", &all);
+        for args in [
+            &["extract"][..],
+            &["extract", "$..a", "$.b", "--strict"],
+            &["extract", "$..a", "$.b", "--order", "document", "-j", "1"],
+            &["extract", "-n", "5", "$..*"],
+            &["extract", "--json", "$..a", "$.b"],
+            &["count", "$..a", "$[*]", "--as", "nested-total"],
+            &["count", "--where", "@.a"],
+            &["count", "--limit", "7", "$..*"],
+            &["group", "$.a"],
+            &["sample", "-n", "4", "--seed", "3", "$..a"],
+            &["sample", "-n", "4", "--strategy", "last", "--json"],
+            &["sample", "-n", "4", "--strategy", "systematic", "--stride", "2", "--indices"],
+            &[
+                "sample",
+                "-n",
+                "4",
+                "--strategy",
+                "stratified",
+                "--strata-path",
+                "$.a",
+                "--seed",
+                "3",
+                "--json",
+            ],
+            &["schema"],
+            &["stats", "--values", "--schema", "$..a", "$.b"],
+        ] {
+            let files = names.iter().map(String::as_str);
+            let several = run(args.iter().copied().chain(files));
+            let one = run(args.iter().copied().chain([&*whole]));
+            // Statistics of a single file have its name.
+            let without_id = |run: &Run| run.out.replacen(&format!("\"id\":\"{whole}\","), "", 1);
+            let without_name =
+                |run: &Run| without_id(run).replacen(&format!("\"id\":\"{}\",", names[0]), "", 1);
+            assert_eq!(several.status, one.status, "seed {seed} {args:?}: {}{}", several.err, one.err);
+            assert_eq!(without_name(&several), without_id(&one), "seed {seed} {args:?}");
+        }
+    }
+}
+
 /// Malformed records are reported with their file, and counted over all files.
 #[test]
 fn skipped_records_name_their_file() {
@@ -159,11 +370,12 @@ fn inputs_of_every_kind_can_be_mixed() {
     let plain = folder.file("a.jsonl", "{\"id\":1}\n");
     let zipped = folder.file("b.jsonl.gz", gzip(b"{\"id\":2}\n"));
     let packed = folder.file("c", zstd(b"{\"id\":3}\n"));
-    let mut command =
-        home.trommel(["extract", "$.id", &plain, &zipped, "-", &packed, "output:stored-output"]);
+    let (bzip2, xz) = (folder.file("d.jsonl.bz2", BZIP2), folder.file("e.jsonl.xz", XZ));
+    let inputs = [&plain, &zipped, "-", &packed, &bzip2, "output:stored-output", &xz];
+    let mut command = home.trommel(["extract", "$.id"].iter().chain(&inputs));
     command.stdin(std::process::Stdio::piped());
     let found = crate::common::fed(command, b"{\"id\":0}\n").ok();
-    assert_eq!(found, "1\n2\n0\n3\n4\n4\n");
+    assert_eq!(found, "1\n2\n0\n3\n1\n2\n4\n4\n1\n2\n");
     let twice = line("count - -").failed(2);
     assert!(twice.contains("- is given twice"), "{twice}");
     assert_eq!(line("count users.json users.json").ok(), "{\"counts\":{\"records\":2},\"total\":2}\n");

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stdout, reason = "a test that cannot run says so")]
 
+mod arguments;
 #[cfg(unix)]
 mod calls;
 #[cfg(unix)]

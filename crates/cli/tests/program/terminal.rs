@@ -94,6 +94,21 @@ fn answers_are_tables_on_a_terminal() {
     snapshot("terminal.txt", &transcript);
 }
 
+/// Nobody has to type JSON: a terminal as standard input is a usage error.
+#[test]
+fn a_terminal_is_no_input() {
+    for args in ["stats", "extract $.a", "count users.json -", "check -", "sample -n 1", "schema"] {
+        let (_shown, inside) = terminal(80);
+        let mut command = trommel(words(args));
+        let err = common::Run::of(command.stdin(inside).output().unwrap()).failed(2);
+        let help = format!("pipe JSON into the command: … | trommel {}", words(args)[0]);
+        assert!(err.contains("standard input is a terminal") && err.contains(&help), "{args}: {err}");
+    }
+    let (_shown, inside) = terminal(80);
+    let mut command = trommel(["count", "users.json"]);
+    assert_eq!(common::Run::of(command.stdin(inside).output().unwrap()).status, Some(0));
+}
+
 #[test]
 fn colors_appear_only_on_a_terminal() {
     for line in ["stats users.json", "schema log.jsonl", "check bad.json", "extract users.json $.", "--help"]

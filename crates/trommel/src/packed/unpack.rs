@@ -203,8 +203,13 @@ impl<B: BufRead> Read for Bounded<B> {
 }
 
 impl<B: BufRead> Bounded<B> {
-    /// Replaces a decoder's error for truncated input, whose text differs from decoder to decoder.
+    /// Replaces a decoder's error for truncated input, whose text differs from decoder to decoder,
+    /// and for a dictionary that is too large.
     fn explained(&self, error: io::Error) -> io::Error {
+        if error.kind() == io::ErrorKind::OutOfMemory && self.members.codec == Codec::Xz {
+            let text = format!("the xz data needs more than {} MiB of memory", XZ_MEMORY_KIB >> 10);
+            return io::Error::new(io::ErrorKind::OutOfMemory, text);
+        }
         let is_cut =
             error.kind() == io::ErrorKind::UnexpectedEof && !self.input_use.failed.load(Ordering::Relaxed);
         if is_cut {

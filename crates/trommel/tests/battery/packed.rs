@@ -195,3 +195,24 @@ fn error_offsets_count_decompressed_bytes() {
         assert!(error.to_string().contains("byte 6 (line 2, column 3)"), "{name}: {error}");
     }
 }
+
+/// A dictionary that needs too much memory is refused before it is allocated.
+#[test]
+fn large_dictionaries_are_refused() {
+    let mut packed = xz(b"[1]");
+    // The header of the block begins after the 12 bytes of the stream header: its size, flags, and
+    // the filter LZMA2 with one byte of properties, the size of the dictionary. 39 is 3 GiB.
+    let (start, properties) = (12, 16);
+    assert_eq!(packed[start..properties], [2, 0, 0x21, 1]);
+    packed[properties] = 39;
+    let checksum = crc32(&packed[start..20]).to_le_bytes();
+    packed[20..24].copy_from_slice(&checksum);
+    let error = answers(Document::from_bytes(packed)).unwrap_err();
+    assert!(error.to_string().contains("the xz data needs more than 256 MiB of memory"), "{error}");
+}
+
+/// The checksum of headers in xz.
+fn crc32(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 };
+    !bytes.iter().fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), step))
+}
