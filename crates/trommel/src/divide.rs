@@ -75,13 +75,9 @@ impl<'a> ArrayDivider<'a> {
         // If nodes are the records, each of them lies within a stretch, so every measure divides,
         // and a limit ends the run between two stretches.
         let has_nodes = setup.each.is_some();
-        let is_divisible = |measure: &Measure| {
-            match measure {
-                // Blocks of approximate groups have fixed sizes, and stretches do not.
-                Measure::Group(group) => has_nodes && !group.approximate,
-                Measure::Stats(_) => has_nodes,
-                measure => has_nodes || !measure.is_limited(),
-            }
+        let is_divisible = |measure: &Measure| match measure {
+            Measure::Stats(_) | Measure::Group(_) => has_nodes,
+            measure => has_nodes || !measure.is_limited(),
         };
         // Statistics of values restart in each stretch, which costs more than the threads save.
         let divides = |stats: &Stats| !has_nodes && stats.queries.is_empty() && !stats.values;

@@ -7,6 +7,7 @@
 
 use std::io;
 
+use trommel_group::GroupError;
 use trommel_path::{Matcher, Order, Plan, PlanOptions, Query, Scratch, Step, Wants};
 
 use crate::error::{Error, NotCountable};
@@ -156,6 +157,10 @@ fn with_prefix(error: Error, prefix: Option<&str>) -> Error {
         (Error::NotCountable(what), Some(prefix)) => {
             let location = format!("{prefix}{}", &what.location[1..]);
             Error::NotCountable(Box::new(NotCountable { location, ..*what }))
+        }
+        (Error::Group { error: GroupError::Unusable(mut value), record }, Some(prefix)) => {
+            value.location = format!("{prefix}{}", &value.location[1..]);
+            Error::Group { error: GroupError::Unusable(value), record }
         }
         (error, _) => error,
     }

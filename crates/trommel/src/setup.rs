@@ -139,8 +139,9 @@ impl Builder<'_> {
             self.push(key.query.clone(), order, Role::GroupKey(number, at));
         }
         for (at, aggregate) in group.aggregates.iter().enumerate() {
-            // An error names the location of a value. That of a singular query is the query.
-            self.located |= !aggregate.query.is_singular();
+            // An error names the location of a value. That of a singular query is the query, unless
+            // `$` is a node.
+            self.located |= !aggregate.query.is_singular() || self.options.each.is_some();
             self.push(aggregate.query.clone(), Order::Any, Role::GroupValue(number, at));
         }
     }

@@ -56,6 +56,7 @@ pub(crate) fn run(args: &GroupArgs, screen: &Screen) -> Result<(), Failure> {
         let (shown, all) = (grouped(shown as u64), grouped(groups.len() as u64));
         job.notes().note(&format!("only {shown} of {all} groups are shown; use --top N or --json"));
     }
+    job.note_is_one_record(&report, "group");
     let keys = (0..group.keys.len()).map(|key| groups.has_key(key));
     let any = keys.clone().any(|matched| matched);
     let found = keys.chain((0..group.aggregates.len()).map(|figure| groups.has_values(figure)));

@@ -10,7 +10,10 @@ use crate::output::size::{binary, grouped};
 
 /// Renders the error of records that cannot be grouped.
 pub(super) fn render(error: &GroupError, record: Option<u64>, file: &str, renderer: &Renderer) -> String {
-    let (code, message, help) = parts(error);
+    let (code, message, mut help) = parts(error);
+    if matches!(error, GroupError::ValueBytes { .. }) && record.is_none() {
+        help = "make the elements of an array records: add --each '$.array[*]'";
+    }
     let offset = match error {
         GroupError::Unusable(value) => Some(value.offset),
         GroupError::ValueBytes { offset, .. } => Some(*offset),

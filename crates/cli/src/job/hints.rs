@@ -1,7 +1,7 @@
 //! Notes about queries and filters that selected nothing.
 
 use trommel::path::Query;
-use trommel::{Analysis, Document};
+use trommel::{Analysis, Document, Report};
 use trommel_hints::{HintStyle, UnmatchedQuery};
 use trommel_toolbox::outputs::longest_array;
 
@@ -104,17 +104,37 @@ impl Job {
         }
     }
 
-    /// Notes that `--where` keeps or drops a document as a whole, and suggests a query that filters
-    /// the elements of its longest array.
-    pub(super) fn note_is_document_dropped(&mut self) {
+    /// Notes that an input of one document is one record, and suggests to make the elements of its
+    /// longest array the records. `verb` is the use of records: `group`.
+    pub(crate) fn note_is_one_record(&mut self, report: &Report, verb: &str) {
+        let coverage = &report.coverage;
+        let is_one = (coverage.records, coverage.dropped_records, coverage.bad_records) == (1, 0, 0);
+        if !is_one || self.is_stream() == Some(true) || self.analysis.each_query().is_some() {
+            return;
+        }
+        if let Some(path) = self.longest_array() {
+            self.notes().note(&format!(
+                "the input is one document, and so one record; to {verb} the elements of its longest array, add `--each \
+                 '{path}[*]'`"
+            ));
+        }
+    }
+
+    /// Returns the path of the longest array of the document, escaped for a terminal.
+    fn longest_array(&mut self) -> Option<String> {
         let analysis = Analysis::new()
             .validation(self.options.validation)
             .limits(self.options.limits)
             .cancel_with(&self.cancel);
         let bytes = self.document.len().or(self.stored.as_ref().map(|stored| stored.size_bytes));
-        let array = longest_array(analysis, &mut self.document, bytes);
-        let help = array.map_or_else(String::new, |path| {
-            let path = escape::short(&path, 300);
+        let path = longest_array(analysis, &mut self.document, bytes)?;
+        Some(escape::short(&path, 300))
+    }
+
+    /// Notes that `--where` keeps or drops a document as a whole, and suggests a query that filters
+    /// the elements of its longest array.
+    pub(super) fn note_is_document_dropped(&mut self) {
+        let help = self.longest_array().map_or_else(String::new, |path| {
             format!("; to filter the elements of its longest array, add `--each '{path}[*]'`")
         });
         self.notes().note(&format!(
