@@ -41,6 +41,10 @@ impl From<Wide> for i128 {
 
 /// True if a number can be added: a double has its magnitude, and no digit is below 10^-1170.
 pub(crate) fn can_add(number: Number<'_>) -> bool {
+    // Without an exponent, so few digits are within both bounds.
+    if number.lexeme().len() < 300 && !number.lexeme().bytes().any(|byte| matches!(byte, b'e' | b'E')) {
+        return true;
+    }
     let decimal = Decimal::new(number.lexeme());
     let last = decimal.lead() - decimal.digits().count().saturating_sub(1) as i64;
     number.as_f64().is_finite() && last >= LOWEST_POWER

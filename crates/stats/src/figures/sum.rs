@@ -39,8 +39,30 @@ impl ExactSum {
     pub fn observe(&mut self, number: Number<'_>) {
         match number.as_i64() {
             Some(value) => self.add(0, i128::from(value)),
+            None if self.add_short(number.lexeme()) => {}
             None => self.add_decimal(&Decimal::new(number.lexeme())),
         }
+    }
+
+    /// Adds a number without an exponent, if the digits on each side of its point fit into a limb.
+    /// Returns false if they do not. The state is that of [`add_decimal`](Self::add_decimal).
+    fn add_short(&mut self, lexeme: &str) -> bool {
+        let (sign, unsigned) = lexeme.strip_prefix('-').map_or((1, lexeme), |unsigned| (-1, unsigned));
+        let Some((whole, fraction)) = unsigned.split_once('.') else { return false };
+        let is_short = whole.len() <= DIGITS as usize && fraction.len() <= DIGITS as usize;
+        // An exponent makes the fraction no integer.
+        let (Ok(whole), Ok(digits)) = (whole.parse::<u64>(), fraction.parse::<u64>()) else { return false };
+        if !is_short {
+            return false;
+        }
+        if whole > 0 {
+            self.add(0, sign * i128::from(whole));
+        }
+        if digits > 0 {
+            let scale = 10_u64.pow(DIGITS as u32 - fraction.len() as u32);
+            self.add(-1, sign * i128::from(digits) * i128::from(scale));
+        }
+        true
     }
 
     /// Adds a number `times` times. Linear in its digits.
@@ -266,6 +288,28 @@ mod tests {
         assert_eq!(sum(["5e-324"]).mean(1), Some(5e-324));
         assert_eq!(sum([]).mean(0), None);
         assert_eq!(sum([]).mean(3), Some(0.0));
+    }
+
+    /// Short numbers leave the same limbs as digit by digit, and so the same memory.
+    #[test]
+    fn short_numbers_are_added_at_once() {
+        for lexeme in [
+            "0.0",
+            "-0.5",
+            "5.0",
+            "12.34",
+            "-999999999999999999.999999999999999999",
+            "0.000000000000000001",
+            "10.05",
+        ] {
+            let (mut short, mut long) = (ExactSum::default(), ExactSum::default());
+            assert!(short.add_short(lexeme), "{lexeme}");
+            long.add_decimal(&Decimal::new(lexeme));
+            assert_eq!((short.low, &short.limbs), (long.low, &long.limbs), "{lexeme}");
+        }
+        for lexeme in ["1", "1e5", "1.5e5", "1.5E-5", "1.0000000000000000001", "1234567890123456789.5"] {
+            assert!(!ExactSum::default().add_short(lexeme), "{lexeme}");
+        }
     }
 
     #[test]
