@@ -34,11 +34,17 @@ pub(crate) struct BufferedOutput {
 pub(crate) struct SinkNeeds {
     pub(crate) locations: bool,
     pub(crate) records: bool,
+    /// True if the sink can end the run after a record.
+    pub(crate) ends: bool,
 }
 
 impl SinkNeeds {
     pub(crate) fn of(sink: &dyn Sink) -> Self {
-        Self { locations: sink.wants_location(), records: sink.wants_records() }
+        Self {
+            locations: sink.wants_location(),
+            records: sink.wants_records(),
+            ends: sink.records_left().is_some(),
+        }
     }
 }
 

@@ -90,7 +90,7 @@ impl<'a> ArrayDivider<'a> {
         };
         let can =
             fails && !analysis.has_extracts_and_samples() && (describes || measures.iter().all(is_divisible));
-        if Threads::count(options) < 2 || !can || analysis.records_origins() {
+        if Threads::count(options) < 2 || !can || needs.ends || analysis.records_origins() {
             return Ok(None);
         }
         let threads = Threads::new(options)?;

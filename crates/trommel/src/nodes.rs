@@ -67,6 +67,9 @@ impl Run<'_> {
     ) -> Result<bool, Error> {
         let setup = self.request.setup;
         let prefix = setup.wants.location.then(|| outer.location().to_string());
+        if let Some(prefix) = &prefix {
+            self.state.drawings.iter_mut().for_each(|drawing| drawing.begin_node(prefix));
+        }
         let can_move_on = !outer.selects_within();
         let holds = outer.cursor().holds();
         for time in 1..=times {
@@ -87,7 +90,7 @@ impl Run<'_> {
             }
             outer.cursor_mut().release_to(holds);
         }
-        Ok(self.state.is_done(setup))
+        Ok(self.is_done())
     }
 
     /// Matches one node, and moves the cursor to its end unless no later byte can change an answer,
@@ -99,7 +102,7 @@ impl Run<'_> {
         self.node_start = Some(start);
         let mut inner = setup.plan.matcher(scratch, cursor, &setup.wants);
         let outcome = self.match_value(&mut inner)?;
-        if matches!(outcome, ValueOutcome::Enough) && self.state.is_done(setup) {
+        if matches!(outcome, ValueOutcome::Enough) && self.is_done() {
             self.coverage.records += 1;
             return Ok(true);
         }
@@ -144,6 +147,10 @@ impl Sink for PrefixSink<'_> {
 
     fn wants_records(&self) -> bool {
         self.sink.wants_records()
+    }
+
+    fn records_left(&self) -> Option<u64> {
+        self.sink.records_left()
     }
 
     fn wants_location(&self) -> bool {

@@ -88,11 +88,11 @@ impl Analysis {
         // Statistics are cut into parts even for one thread. When rows exceed their memory, paths
         // are folded, and which ones may depend on the parts.
         let cut = Threads::count(&self.options) > 1 || asks(|measure| matches!(measure, Measure::Stats(_)));
-        let can = lines && cut && !self.has_extracts_and_samples() && !self.records_origins();
+        let needs = SinkNeeds::of(sink);
+        let can = lines && cut && !needs.ends && !self.has_extracts_and_samples() && !self.records_origins();
         let Some(view) = document.view().filter(|view| can && view.bytes().len() > part) else {
             return Ok(None);
         };
-        let needs = SinkNeeds::of(sink);
         let setup = Setup::new(&self.measures, &self.options, true, needs.locations);
         let track = self.options.control.track(document.len());
         let whole = Whole { analysis: self, setup, view, track, needs, part };
@@ -300,6 +300,10 @@ impl Sink for RebasingSink<'_, '_> {
 
     fn wants_records(&self) -> bool {
         self.sink.wants_records()
+    }
+
+    fn records_left(&self) -> Option<u64> {
+        self.sink.records_left()
     }
 
     fn wants_location(&self) -> bool {

@@ -244,6 +244,13 @@ pub trait Sink {
         false
     }
 
+    /// The number of records after which the sink needs no more, or `None` if it needs all. At 0,
+    /// the run ends after the current record, as it does when a [limit](crate::Extract::limit) is
+    /// reached. A run with such a sink uses one thread.
+    fn records_left(&self) -> Option<u64> {
+        None
+    }
+
     /// True if the sink needs [`Match::location`].
     fn wants_location(&self) -> bool {
         false

@@ -115,7 +115,7 @@ impl<'a> Run<'a> {
         let setup = self.request.setup;
         let (plan, wants) = setup.driver();
         let mut matcher = plan.matcher(&mut scratch, cursor, wants);
-        if self.state.is_done(setup) {
+        if self.is_done() {
             return Ok(matcher.cursor().framing());
         }
         let mut next = first;
@@ -250,7 +250,12 @@ impl<'a> Run<'a> {
             }
         }
         self.end_record(matcher)?;
-        Ok(if self.state.is_done(setup) { ValueOutcome::Enough } else { ValueOutcome::Matched })
+        Ok(if self.is_done() { ValueOutcome::Enough } else { ValueOutcome::Matched })
+    }
+
+    /// True if no later record can change an answer.
+    pub(crate) fn is_done(&self) -> bool {
+        self.state.is_done(self.request.setup) || self.sink.records_left() == Some(0)
     }
 
     /// Ends the run after the current record, which strict validation reads to its end.

@@ -87,7 +87,7 @@ impl Sequence {
     /// Those of [`run`](Self::run).
     pub fn run_with(&mut self, document: &mut Document, sink: &mut dyn Sink) -> Result<Coverage, Error> {
         let mut state = self.state.take().ok_or(Error::Sequence("the sequence has ended with an error"))?;
-        if state.is_done(&self.setup) {
+        if state.is_done(&self.setup) || sink.records_left() == Some(0) {
             self.state = Some(state);
             self.coverage.complete = false;
             return Ok(Coverage::new(self.analysis.options.validation, document.len()));

@@ -244,6 +244,10 @@ impl Sink for ResumedSink<'_> {
         self.sink.wants_records()
     }
 
+    fn records_left(&self) -> Option<u64> {
+        self.sink.records_left()
+    }
+
     fn wants_location(&self) -> bool {
         self.sink.wants_location()
     }

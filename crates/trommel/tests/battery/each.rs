@@ -274,3 +274,105 @@ fn ends_of_records_follow_their_matches() {
     let kept = run(4, Analysis::new().filter(odd).extract(query("$.none")));
     assert_eq!(kept, vec![None; 9]);
 }
+
+/// A sink that needs the first records only.
+#[derive(Debug)]
+struct FirstRecords {
+    heard: Heard,
+    left: u64,
+}
+
+impl Sink for FirstRecords {
+    fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
+        self.heard.found(found)
+    }
+
+    fn record_ended(&mut self, record: u64) -> io::Result<()> {
+        self.left -= 1;
+        self.heard.record_ended(record)
+    }
+
+    fn wants_records(&self) -> bool {
+        true
+    }
+
+    fn records_left(&self) -> Option<u64> {
+        Some(self.left)
+    }
+
+    fn wants_location(&self) -> bool {
+        true
+    }
+}
+
+/// A sink ends the run after the records that it needs, for any number of threads.
+#[test]
+fn a_sink_ends_the_run_after_a_record() {
+    let long = long_document();
+    let lines: Vec<u8> =
+        (0..60_000).flat_map(|id| format!("{{\"a\": {id}, \"b\": [1]}}\n").into_bytes()).collect();
+    for (bytes, framing, each, total) in [
+        (&lines, Framing::Lines, None, 60_000),
+        (&lines, Framing::Lines, Some("$.b[*]"), 60_000),
+        (&long, Framing::Single, Some("$.data.records[*]"), 60_000),
+        (&long, Framing::Single, Some("$..tags"), 60_000),
+        (&long, Framing::Single, None, 1),
+    ] {
+        let analysis = Analysis::new().extract(query("$.a")).extract(query("$.id")).extract(query("$.b[*]"));
+        let analysis = each.map_or(analysis.clone(), |each| analysis.each(query(each)));
+        let mut all = Heard::default();
+        let document = || Document::from_bytes(bytes.clone()).framing(framing);
+        analysis.run_with(&mut document(), &mut all).unwrap();
+        for (threads, left) in [(1, 0), (1, 1), (4, 5), (4, 31_000), (1, 31_000), (4, 70_000)] {
+            let mut first = FirstRecords { heard: Heard::default(), left };
+            let report = analysis.clone().threads(threads).run_with(&mut document(), &mut first).unwrap();
+            let ends = all.0.iter().enumerate().filter(|(_, heard)| heard.is_none()).map(|(at, _)| at + 1);
+            let ended = left.min(total);
+            let expected = ends.take(ended as usize).last().unwrap_or(0);
+            assert!(first.heard.0 == all.0[..expected], "{each:?} {left} of {total}");
+            assert_eq!((report.coverage.records, first.left), (ended, left - ended), "{each:?} {left}");
+        }
+    }
+}
+
+/// Strict validation reads the last needed record to its end, and nothing after it.
+#[test]
+fn a_run_that_a_sink_ends_is_as_strict_as_any() {
+    let run = |text: &str, validation, left| {
+        let mut first = FirstRecords { heard: Heard::default(), left };
+        let mut document = Document::from_bytes(text).framing(Framing::Lines);
+        let analysis = Analysis::new().extract(query("$.a")).validation(validation);
+        analysis.run_with(&mut document, &mut first).map(|_| first.left)
+    };
+    let late = "{\"a\": 1, \"b\": tru}\n{\"a\": 2}\n";
+    assert!(run(late, Validation::Strict, 1).is_err());
+    assert_eq!(run(late, Validation::Structural, 1).ok(), Some(0));
+    let next = "{\"a\": 1, \"b\": true}\n{\"a\": tru}\n";
+    assert_eq!(run(next, Validation::Strict, 1).ok(), Some(0));
+    assert!(run(next, Validation::Strict, 2).is_err());
+
+    let analysis = Analysis::new().extract(query("$.a"));
+    let mut sequence = analysis.sequence().unwrap();
+    let mut first = FirstRecords { heard: Heard::default(), left: 2 };
+    for text in ["{\"a\": 1}", "{\"a\": 2}\n{\"a\": tru}", "tru"] {
+        sequence.run_with(&mut Document::from_bytes(text), &mut first).unwrap();
+    }
+    assert_eq!((first.left, first.heard.0.len()), (0, 4));
+}
+
+/// The origins of sampled values are positions in the whole document.
+#[test]
+fn origins_of_samples_are_those_of_the_whole_document() {
+    let bytes = long_document();
+    let mut matches = Memory::located();
+    let path = Analysis::new().extract(query("$.data.records[*].tags[*]")).order(Order::Document);
+    path.run_with(&mut Document::from_bytes(bytes.clone()), &mut matches).unwrap();
+    let matches = matches.values();
+    let sample = Sample::new(query("$.tags[*]"), size(30)).origins();
+    let analysis = Analysis::new().each(query("$.data.records[*]")).sample(sample).threads(4);
+    let report = analysis.run(&mut Document::from_bytes(bytes)).unwrap();
+    for item in &sample_of(&report.answers[0]).items {
+        let (origin, found) = (item.origin.as_ref().unwrap(), &matches[item.index as usize]);
+        assert_eq!((origin.span, Some(&origin.location)), (found.span, found.location.as_ref()));
+    }
+}
