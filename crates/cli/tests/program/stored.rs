@@ -166,9 +166,9 @@ fn logs_with_damaged_lines_can_be_queried() {
     let summary = json!({"type": "records", "records": 40, "damaged_records": 1});
     assert_eq!(home.line("list").json()["outputs"][0]["summary"], summary);
     let counted = home.line("count output:mixed-log all=$.n");
+    assert_eq!(counted.out, "{\"counts\":{\"all\":39},\"total\":39}\n");
     assert!(counted.err.contains("record 7"), "{}", counted.err);
     assert_eq!(counted.status, Some(0));
-    assert_eq!(counted.json()["total"], json!(39));
     home.line("check output:mixed-log").failed(1);
     // A document must be valid as a whole.
     home.fed(["put", "--tool", "t", "--id", "document", "--input", "json"], log.as_bytes()).ok();

@@ -17,6 +17,7 @@ use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 use super::arguments::{Cursor, Id, MaxChars, Where};
 use super::cache::Cache;
 use super::cursor::Binding;
+use super::damage::warning;
 use super::describe::{self, PATHS, Results, metadata};
 use super::filters::Filters;
 use super::groups::{GroupsText, NamedPath};
@@ -24,7 +25,7 @@ use super::hints::EmptyResult;
 use super::item::Item;
 use super::job::{AnswerCoverage, Job};
 use super::page::{DEFAULT_CHARS, Next, PagedAnswer, Reason, Truncation, push_warning, unit_text};
-use super::shared::{CallSubject, Shared, note, warning};
+use super::shared::{CallSubject, Shared, note};
 use super::source::Source;
 use crate::text::{chars, safe_json};
 
@@ -242,7 +243,7 @@ impl GroupRun<'_> {
         let empty_result = EmptyResult { filters: self.filters, all: &all, is_empty, empty: &empty };
         let hint = empty_result.hint(&self.tool.shared, source, self.job);
         let mut answer = GroupsPage::new(group, &groups, self.request.sort, page, self.subject.max_chars);
-        answer.warning = warning(hint.as_ref(), self.subject.max_chars);
+        answer.warning = warning(&source.stored, hint, self.subject.max_chars);
         self.job.finished(total);
         Ok((self.subject.fit(&answer)?, coverage))
     }
@@ -277,7 +278,7 @@ struct GroupsPage<'a> {
     left: usize,
     totals: String,
     page: Page<'a>,
-    warning: Option<&'a str>,
+    warning: Option<String>,
 }
 
 impl<'a> GroupsPage<'a> {
@@ -323,7 +324,7 @@ impl PagedAnswer for GroupsPage<'_> {
             let next = (shown < self.left).then(|| Next::Cursor(self.page.binding.cursor(&[position])));
             Truncation { reason: Reason::MaxChars, returned: shown as u64, next }.push(&mut out);
         }
-        push_warning(self.warning, &mut out);
+        push_warning(self.warning.as_deref(), &mut out);
         out.push('}');
         out
     }

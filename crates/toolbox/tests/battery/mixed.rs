@@ -63,6 +63,7 @@ fn calls() -> Vec<(&'static str, Value)> {
         ),
         ("stats", json!({ "paths": ["$"], "include_values": true, "include_schema": true })),
         ("stats", json!({ "paths": ["$.n", "$.user"], "where": errors })),
+        ("aggregate", json!({ "by": ["$.level"], "sum": ["$.n"], "distinct": ["id=$.user.id"] })),
         ("read", json!({ "path": "$" })),
         ("read", json!({ "path": "$", "max_chars": 400 })),
     ]
