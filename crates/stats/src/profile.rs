@@ -194,7 +194,7 @@ impl Profile {
         // The marks refer to nodes that are about to be renumbered or folded.
         for walk in open.iter_mut() {
             self.core.unmark(walk);
-            self.core.note_open(walk, |objects, count| objects.open += count);
+            self.core.for_open(walk, |objects, count| objects.open += count);
         }
         let new_ids = self.core.normalize();
         let new_id = |id: u32| new_ids.get(id as usize).copied().unwrap_or(NONE);
@@ -205,7 +205,7 @@ impl Profile {
                 frame.last = new_id(frame.last);
                 frame.deeper = self.core.goes_deeper(frame.node);
             }
-            self.core.note_open(walk, |objects, _| objects.open = 0);
+            self.core.for_open(walk, |objects, _| objects.open = 0);
         }
         // Leave space to grow, so that not every new path triggers another rebuild.
         let limit = trie_bytes(&self.core.options);
@@ -302,12 +302,12 @@ impl Core {
         self.trie.nodes.get(node as usize).is_some_and(|node| node.depth <= self.depth_cap)
     }
 
-    /// Calls `note` for the node of each open object, with the number of its members so far.
-    fn note_open(&mut self, walk: &Walk, note: impl Fn(&mut Objects, u64)) {
+    /// Calls `change` for the node of each open object, with the number of its members so far.
+    fn for_open(&mut self, walk: &Walk, change: impl Fn(&mut Objects, u64)) {
         for frame in walk.frames.iter().filter(|frame| frame.kind == Kind::Object) {
             let node = self.trie.nodes.get_mut(frame.node as usize);
             if let Some(objects) = node.and_then(|node| node.objects.as_deref_mut()) {
-                note(objects, frame.members());
+                change(objects, frame.members());
             }
         }
     }

@@ -78,9 +78,10 @@ impl Paths {
                 tasks.push((format!("{path}.*"), 0, all));
             } else {
                 for (name, Named { values, objects: with }) in names {
-                    let segment = match is_shorthand(&name) {
-                        true => format!(".{name}"),
-                        false => format!("[{}]", normalized_name(&name)),
+                    let segment = if is_shorthand(&name) {
+                        format!(".{name}")
+                    } else {
+                        format!("[{}]", normalized_name(&name))
                     };
                     tasks.push((format!("{path}{segment}"), (objects.len() - with.len()) as u64, values));
                 }
@@ -108,9 +109,9 @@ fn members(population: &Population<'_>, objects: &[Member]) -> BTreeMap<String, 
     let mut names: BTreeMap<String, Named> = BTreeMap::new();
     for &(number, id) in objects {
         for member in population[number].0.members(id) {
-            let named = names.entry(member.name.clone()).or_default();
-            named.values.push((number, member.value));
-            named.objects.insert((number, id));
+            let found = names.entry(member.name.clone()).or_default();
+            found.values.push((number, member.value));
+            found.objects.insert((number, id));
         }
     }
     names

@@ -145,19 +145,7 @@ fn results() -> Value {
                 }
             }
         },
-        "fields": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "path": { "type": "string" },
-                    "types": { "type": "object", "additionalProperties": { "type": "integer" } },
-                    "count": { "type": "integer" },
-                    "missing": { "type": "integer" }
-                }
-            },
-            "description": "The values at every path, if requested"
-        },
+        "fields": fields(),
         "schema": {
             "description": "Generated JSON schema if requested"
         },
@@ -179,6 +167,23 @@ fn results() -> Value {
             "items": { "type": "object" },
             "description": "Figures of the values at each path, if requested"
         }
+    })
+}
+
+/// The schema of `fields`.
+fn fields() -> Value {
+    json!({
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "path": { "type": "string" },
+                "types": { "type": "object", "additionalProperties": { "type": "integer" } },
+                "count": { "type": "integer" },
+                "missing": { "type": "integer" }
+            }
+        },
+        "description": "The values at every path, if requested"
     })
 }
 

@@ -137,7 +137,9 @@ fn plain(rows: &[Row<'_>], out: Stream) -> String {
     let columns = [Column::new("path", Fit::Path), Column::new("type", Fit::Text)];
     let numbers = ["values", "present"].map(Column::number);
     let mut grid = Grid::of(columns.into_iter().chain(numbers).collect(), out);
-    rows.iter().for_each(|row| grid.row(row.basics()));
+    for row in rows {
+        grid.row(row.basics());
+    }
     grid.text()
 }
 

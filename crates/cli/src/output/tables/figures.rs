@@ -7,18 +7,23 @@ use crate::output::size::grouped;
 /// The number of significant digits.
 const DIGITS: i32 = 6;
 
-/// Integers with more digits are rounded.
-const MAX_INTEGER_DIGITS: usize = 15;
+/// Integers with more digits are rounded, in tables with many columns of numbers and in others.
+const MAX_DIGITS: usize = 12;
+const MAX_DIGITS_WIDE: usize = 15;
 
-/// Formats an exact number: integers in full unless they are very long, others rounded.
+/// Formats an exact number: integers in full unless they are long, others rounded.
 pub(super) fn exact(number: &Exact) -> String {
-    number_text(number.as_str())
+    within(number.as_str(), MAX_DIGITS)
 }
 
-/// Formats a JSON number like [`exact`].
+/// Formats a JSON number: integers in full unless they are very long, others rounded.
 pub(super) fn number_text(text: &str) -> String {
+    within(text, MAX_DIGITS_WIDE)
+}
+
+fn within(text: &str, max_digits: usize) -> String {
     let digits = text.strip_prefix('-').unwrap_or(text);
-    if digits.len() <= MAX_INTEGER_DIGITS
+    if digits.len() <= max_digits
         && let Ok(integer) = digits.parse()
     {
         return sign(text.len() > digits.len()) + &grouped(integer);
@@ -34,7 +39,7 @@ pub(super) fn rounded(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return size.to_string();
     }
-    if !(1e-4..1e15).contains(&size) {
+    if !(1e-4..1e12).contains(&size) {
         return short_mantissa(&format!("{number:.0$e}", DIGITS as usize - 1));
     }
     let decimals = (DIGITS - 1 - size.log10().floor() as i32).max(0);
@@ -115,11 +120,12 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_exact_up_to_fifteen_digits() {
+    fn integers_are_exact_up_to_some_digits() {
         let cases = [
             ("0", "0"),
             ("-42", "-42"),
-            ("123456789012345", "123,456,789,012,345"),
+            ("123456789012", "123,456,789,012"),
+            ("-1234567890123", "-1.23457e12"),
             ("505874924095815681", "5.05875e17"),
             ("0.10", "0.1"),
             ("1e400", "1e400"),
@@ -129,6 +135,7 @@ mod tests {
         for (number, text) in cases {
             assert_eq!(exact(&Exact::new(Number::parse(number).unwrap())), text);
         }
+        assert_eq!(number_text("-123456789012345"), "-123,456,789,012,345");
         let long = format!("98765432{}", "1".repeat(400));
         assert_eq!(exact(&Exact::new(Number::parse(&long).unwrap())), "9.87654e407");
     }

@@ -15,6 +15,9 @@ const WHOLE: [&str; 5] = ["id", "session", "changed", "stored", "written"];
 /// Columns of queries.
 const PATHS: [&str; 2] = ["path", "query"];
 
+/// Columns of this rank and above appear only if texts have twice the width that they need.
+const EXTRA: u8 = 4;
+
 /// The space before the first column, and between two columns.
 const MARGIN: usize = 1;
 const GAP: usize = 2;
@@ -287,12 +290,14 @@ impl Grid {
     ) -> Vec<(usize, usize)> {
         let least = |column: usize| {
             let Column { least, name, .. } = &self.columns[column];
-            wanted(column).min((*least).max(name.width()))
+            (*least).max(name.width())
         };
         let space = |shown: &[usize]| width.saturating_sub(MARGIN + GAP * shown.len().saturating_sub(1));
         loop {
-            let needed: usize = shown.iter().map(|&column| least(column)).sum();
             let rank = shown.iter().map(|&column| self.columns[column].rank).max().unwrap_or(0);
+            let scale = if rank >= EXTRA { 2 } else { 1 };
+            let needed = shown.iter().map(|&column| wanted(column).min(least(column).saturating_mul(scale)));
+            let needed: usize = needed.sum();
             if needed <= space(&shown) || rank == 0 {
                 break;
             }

@@ -49,8 +49,7 @@ fn segments(text: &str) -> Vec<&str> {
         let is_escaped = escapes;
         escapes = c == '\\' && !is_escaped;
         match (quote, c) {
-            (Some(open), _) if c == open && !is_escaped => quote = None,
-            (Some(_), _) => {}
+            (Some(open), _) => quote = Some(open).filter(|_| c != open || is_escaped),
             (None, '\'' | '"') if depth > 0 => quote = Some(c),
             (None, '[') => depth += 1,
             (None, ']') => depth = depth.saturating_sub(1),

@@ -111,7 +111,7 @@ fn plural(count: u64) -> &'static str {
 /// Formats items on as few lines as possible.
 fn list(items: &[String], out: Stream) -> String {
     let columns = width(out).map_or(usize::MAX, |width| usize::from(width) - 1);
-    shorten::list(items, columns).iter().map(|line| format!(" {line}\n")).collect()
+    shorten::list(items, columns).iter().fold(String::new(), |text, line| text + " " + line + "\n")
 }
 
 fn paths(rows: &[PathStats], out: Stream) -> String {
