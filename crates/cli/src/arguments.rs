@@ -49,9 +49,14 @@ impl Inputs {
 
     /// The texts of the queries, or `$` if there are none.
     pub(crate) fn texts_or_root(&self) -> Vec<String> {
+        self.queries_or_root().into_iter().map(|named| named.query).collect()
+    }
+
+    /// Returns the queries, or `$` if there are none.
+    pub(crate) fn queries_or_root(&self) -> Vec<NamedQuery> {
         match self.queries.as_slice() {
-            [] => vec!["$".into()],
-            queries => queries.iter().map(|named| named.query.clone()).collect(),
+            [] => vec![NamedQuery { name: None, query: "$".into() }],
+            queries => queries.to_vec(),
         }
     }
 

@@ -214,7 +214,7 @@ impl Job {
             let ran = sequence.run_with(&mut self.document, sink);
             let coverage = ran.map_err(|error| self.options.failure(error))?;
             self.overall.advance(coverage.bytes_read);
-            if sequence.is_done() || !self.open_next() {
+            if sequence.is_done() || sink.records_left() == Some(0) || !self.open_next() {
                 break;
             }
         }

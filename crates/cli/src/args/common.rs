@@ -39,6 +39,14 @@ pub(crate) struct NamedQuery {
     pub(crate) query: String,
 }
 
+impl NamedQuery {
+    /// The name in answers: the given one, or the last name in the query, or else its text.
+    pub(crate) fn name_in_answers(&self, parsed: &path::Query) -> String {
+        let name = self.name.as_deref().or_else(|| parsed.last_name());
+        name.unwrap_or(&self.query).to_owned()
+    }
+}
+
 /// The reading of the input.
 #[derive(Debug, Args)]
 pub(crate) struct Source {

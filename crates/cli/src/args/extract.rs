@@ -11,7 +11,8 @@ Examples:
   trommel extract data.json '$.users[*].name' -r -0 | xargs -0 -n1 echo
   trommel extract '$.id' '$.total' --order document < orders.jsonl
   trommel extract log.jsonl --where '@.level == \"error\"'
-  trommel extract data.json '$.name' '$.nick' --json --default '\"none\"'
+  trommel extract log.jsonl '$.ts' '$.user.id' -o csv > log.csv
+  trommel extract data.json --each '$.users[*]' '$.name' tag='$.tags[0]' -o tsv
 
 Values are printed query by query, one per line, with numbers and members as written in the input.
 Without a query, whole records are printed.")]
@@ -25,7 +26,12 @@ pub(crate) struct ExtractArgs {
     #[command(flatten)]
     pub(crate) records: RecordFilters,
 
-    /// Choose what to print for each match
+    /// Choose what to print for each match, or for each record
+    ///
+    /// objects, csv, and tsv print a row for each record, with a column for each query. A column is
+    /// named by NAME=$…, by the last name in the query, or by its text. Several matches in a record
+    /// are a JSON array. Text and JSON are distinguished by quotes in csv: a cell is empty for null,
+    /// and \"\" for an empty string.
     ///
     /// Cannot be combined with --json.
     #[arg(short, long, value_name = "FORM", default_value = "values", conflicts_with = "json")]
@@ -46,12 +52,22 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_name = "ORDER", default_value = "rfc", hide_possible_values = true)]
     pub(crate) order: ValueOrder,
 
-    /// Stop after N values per query
+    /// Stop after N values per query, or after N rows
     ///
     /// Reading stops once every query has N values; with --strict, at the end of that record or
     /// document.
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) limit: Option<u64>,
+
+    /// Skip the first N values of each query, or N rows
+    ///
+    /// --limit counts the values after them.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) skip: u64,
+
+    /// Omit the names of the columns (-o csv and tsv)
+    #[arg(long, hide_short_help = true)]
+    pub(crate) no_header: bool,
 
     #[arg(long, help = "Print one JSON document: {\"extracted\": …, \"missing_paths\": […]}")]
     pub(crate) json: bool,
@@ -64,8 +80,10 @@ pub(crate) struct ExtractArgs {
     #[arg(long, requires = "json", hide_short_help = true)]
     pub(crate) include_paths: bool,
 
-    /// Use this value instead of null if a query has no match (needs --json)
-    #[arg(long, value_name = "JSON", requires = "json", value_parser = values::json)]
+    /// Use this value for a query without a match
+    ///
+    /// Works with --json, and with -o objects, csv, and tsv for each record. It is null by default.
+    #[arg(long, value_name = "JSON", value_parser = values::json)]
     pub(crate) default: Option<String>,
 
     /// Exit with status 1 if nothing matches

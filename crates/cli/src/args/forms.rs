@@ -1,14 +1,14 @@
 use clap::{Args, ValueEnum};
 
-use crate::output::{JsonStyle, LineForm, Stream};
+use crate::output::{JsonStyle, LineForm, RowForm, Stream};
 
 /// The style of printed values.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ValueStyle {
     /// Print strings decoded and without quotes
     ///
-    /// Other values are printed as JSON. Works with -o values, verbatim, and keys; the other forms
-    /// for text print strings decoded anyway.
+    /// Other values are printed as JSON. Works with -o values, verbatim, and keys; csv, tsv, and
+    /// paths are text anyway.
     #[arg(short = 'r', long, conflicts_with = "json")]
     pub(crate) raw_strings: bool,
 
@@ -20,7 +20,7 @@ pub(crate) struct ValueStyle {
 
     /// Indent JSON
     ///
-    /// Works with --json and with -o values and located.
+    /// Works with --json and with -o values, located, and objects.
     #[arg(long)]
     pub(crate) pretty: bool,
 }
@@ -36,6 +36,12 @@ pub(crate) enum Form {
     Paths,
     /// A JSON object with path, value, and byte offsets
     Located,
+    /// A row per record: a JSON object with the values of all queries
+    Objects,
+    /// A row per record: comma-separated values (RFC 4180)
+    Csv,
+    /// A row per record: tab-separated values
+    Tsv,
     /// The names of an object's members, one per line
     Keys,
     /// Assignments, json.path = value;, which gron reads
@@ -57,32 +63,58 @@ pub(crate) enum SampleForm {
     Gron,
 }
 
-impl From<SampleForm> for Form {
-    fn from(form: SampleForm) -> Self {
-        match form {
-            SampleForm::Values => Self::Values,
-            SampleForm::Verbatim => Self::Verbatim,
-            SampleForm::Paths => Self::Paths,
-            SampleForm::Located => Self::Located,
-            SampleForm::Gron => Self::Gron,
+impl SampleForm {
+    /// The same form of matches.
+    pub(crate) fn form(self) -> Form {
+        match self {
+            Self::Values => Form::Values,
+            Self::Verbatim => Form::Verbatim,
+            Self::Paths => Form::Paths,
+            Self::Located => Form::Located,
+            Self::Gron => Form::Gron,
+        }
+    }
+
+    pub(crate) fn lines(self) -> LineForm {
+        match self {
+            Self::Values => LineForm::Values,
+            Self::Verbatim => LineForm::Verbatim,
+            Self::Paths => LineForm::Paths,
+            Self::Located => LineForm::Located,
+            Self::Gron => LineForm::Gron,
         }
     }
 }
 
-impl From<Form> for LineForm {
-    fn from(form: Form) -> Self {
-        match form {
-            Form::Values => Self::Values,
-            Form::Verbatim => Self::Verbatim,
-            Form::Paths => Self::Paths,
-            Form::Located => Self::Located,
-            Form::Keys => Self::Keys,
-            Form::Gron => Self::Gron,
-        }
-    }
+/// The printer of a form.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Printer {
+    /// Lines for each value.
+    Lines(LineForm),
+    /// A row for each record.
+    Rows(RowForm),
 }
 
 impl Form {
+    pub(crate) fn printer(self) -> Printer {
+        match self {
+            Self::Values => Printer::Lines(LineForm::Values),
+            Self::Verbatim => Printer::Lines(LineForm::Verbatim),
+            Self::Paths => Printer::Lines(LineForm::Paths),
+            Self::Located => Printer::Lines(LineForm::Located),
+            Self::Objects => Printer::Rows(RowForm::Objects),
+            Self::Csv => Printer::Rows(RowForm::Csv),
+            Self::Tsv => Printer::Rows(RowForm::Tsv),
+            Self::Keys => Printer::Lines(LineForm::Keys),
+            Self::Gron => Printer::Lines(LineForm::Gron),
+        }
+    }
+
+    /// True if the form has one row per record.
+    pub(crate) fn has_rows(self) -> bool {
+        matches!(self.printer(), Printer::Rows(_))
+    }
+
     /// The description of the form in messages.
     fn description(self) -> &'static str {
         match self {
@@ -90,6 +122,9 @@ impl Form {
             Self::Verbatim => "-o verbatim prints the bytes of the input",
             Self::Paths => "-o paths prints paths",
             Self::Located => "-o located prints JSON objects",
+            Self::Objects => "-o objects prints JSON objects",
+            Self::Csv => "-o csv prints rows of text",
+            Self::Tsv => "-o tsv prints rows of text",
             Self::Keys => "-o keys prints names",
             Self::Gron => "-o gron prints assignments",
         }
@@ -103,9 +138,9 @@ impl ValueStyle {
         if form == Form::Gron && files > 1 {
             return Err("-o gron takes one file, unless -H names the file of each line".into());
         }
-        let has_raw_strings = !matches!(form, Form::Located | Form::Gron);
-        let has_nul = form != Form::Gron;
-        let is_indented = matches!(form, Form::Values | Form::Located);
+        let has_raw_strings = !matches!(form, Form::Located | Form::Objects | Form::Gron);
+        let has_nul = !matches!(form, Form::Csv | Form::Tsv | Form::Gron);
+        let is_indented = matches!(form, Form::Values | Form::Located | Form::Objects);
         for (is_given, applies, option) in [
             (self.raw_strings, has_raw_strings, "-r"),
             (self.nul, has_nul, "-0"),

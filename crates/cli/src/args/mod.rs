@@ -26,7 +26,7 @@ pub(crate) use buffers::{BufferOperation, BuffersArgs, Session};
 pub(crate) use common::{Arguments, BadRecords, Engine, Files, NamedQuery, RecordFilters, Source, output_id};
 pub(crate) use count::CountArgs;
 pub(crate) use extract::{ExtractArgs, ValueOrder};
-pub(crate) use forms::{Form, SampleForm, ValueStyle};
+pub(crate) use forms::{Form, Printer, SampleForm, ValueStyle};
 pub(crate) use group::{FigureArgs, GroupArgs};
 pub(crate) use list::ListArgs;
 pub(crate) use program::{Appearance, When, command};

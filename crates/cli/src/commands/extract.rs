@@ -1,56 +1,119 @@
 //! `trommel extract`: prints matching values.
 
+use std::collections::BTreeSet;
+
 use trommel::path::Query;
-use trommel::{Answer, Extract, Measure, Report};
+use trommel::{Analysis, Answer, Extract, Measure, Report};
 use trommel_hints::UnmatchedQuery;
 use trommel_toolbox::outputs::Shape;
 
-use crate::args::{ExtractArgs, ValueOrder};
+use crate::args::{ExtractArgs, Form, Printer, ValueOrder};
 use crate::arguments::Inputs;
 use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::{Filters, Job};
-use crate::output::{DocumentQuery, DocumentRequest, Extracted, LineOptions, Lines, LinesRequest, Screen};
+use crate::output::{
+    DocumentQuery, DocumentRequest, Extracted, LineForm, LineOptions, Lines, LinesRequest, RowForm, Rows,
+    RowsRequest, Screen,
+};
 
 pub(crate) fn run(args: &ExtractArgs, screen: &Screen) -> Result<(), Failure> {
     let inputs = Inputs::split(&args.arguments.arguments, "extract")?;
-    if !args.json {
-        let usage = |message| Failure::Usage { command: "extract", message };
-        let files = if args.with_filename { 1 } else { inputs.files.len() };
-        args.style.check(args.output, files).map_err(usage)?;
-    }
-    let texts = inputs.texts_or_root();
+    let named = inputs.queries_or_root();
+    let texts: Vec<String> = named.iter().map(|named| named.query.clone()).collect();
     let queries = texts.iter().map(|text| QueryError::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let columns: Vec<String> =
+        named.iter().zip(&queries).map(|(named, query)| named.name_in_answers(query)).collect();
+    check(args, inputs.files.len(), &columns).map_err(usage)?;
     let filters = Filters::parse(&args.records)?;
     let options = Options::new(&args.source, &args.engine, args.engine.validation(), args.bad_records);
     let mut job = Job::open(inputs.files, options, screen)?;
     job.filter(filters);
-    job.configure(|mut analysis| {
-        analysis = analysis.order(args.order.into());
-        for query in &queries {
-            let extract = Extract::new(query.clone());
-            let extract = args.limit.map_or(extract.clone(), |limit| extract.limit(limit));
-            analysis = analysis.ask(Measure::Extract(extract));
-        }
-        analysis
+    job.configure(|analysis| {
+        let extracts = queries.iter().map(|query| Measure::Extract(extract(args, query)));
+        extracts.fold(analysis.order(args.order.into()), Analysis::ask)
     });
     let asked = texts.iter().zip(&queries).map(|(text, query)| UnmatchedQuery::new(text, query));
     let asked = asked.collect::<Vec<_>>();
     job.note_patterns(&asked);
     let selected: Vec<_> = texts.iter().zip(&queries).collect();
-    let report =
-        if args.json { as_document(args, &selected, &mut job)? } else { as_lines(args, &texts, &mut job)? };
-    let found = report.answers.iter().filter_map(Answer::count);
-    let empty = asked.iter().zip(found).filter(|(_, found)| *found == 0);
-    let empty = empty.map(|(asked, _)| *asked).collect::<Vec<_>>();
+    let report = match args.output.printer() {
+        _ if args.json => as_document(args, &selected, &mut job)?,
+        Printer::Lines(form) => as_lines(args, form, &texts, &mut job)?,
+        Printer::Rows(form) => return as_rows(args, &columns, form, (&asked, &mut job)),
+    };
+    let empty = unmatched(&asked, &report);
     job.note_hints(&empty);
     job.end(empty.len() < asked.len(), args.exit_status)
 }
 
+fn usage(message: String) -> Failure {
+    Failure::Usage { command: "extract", message }
+}
+
+/// Returns an error message if options do not fit together, or if two columns have one name.
+fn check(args: &ExtractArgs, files: usize, columns: &[String]) -> Result<(), String> {
+    let (form, has_rows) = (args.output, args.output.has_rows());
+    let is_text = matches!(form, Form::Csv | Form::Tsv);
+    if !args.json {
+        args.style.check(form, if args.with_filename { 1 } else { files })?;
+    }
+    // The parser does not see this if a form excludes --json.
+    if (args.flatten || args.include_paths) && !args.json {
+        return Err("--flatten and --include-paths need --json".into());
+    }
+    if args.default.is_some() && !args.json && !has_rows {
+        return Err("--default needs --json, or -o objects, csv, or tsv".into());
+    }
+    if args.no_header && !is_text {
+        return Err("--no-header needs -o csv or tsv".into());
+    }
+    if !has_rows {
+        return Ok(());
+    }
+    if args.with_filename && is_text {
+        return Err("-H does not apply to -o csv and tsv, whose lines are rows".into());
+    }
+    if args.order == ValueOrder::Document {
+        return Err(
+            "--order document does not apply to rows, whose columns are in the order of the queries".into()
+        );
+    }
+    let mut seen = BTreeSet::new();
+    match columns.iter().find(|name| !seen.insert(*name)) {
+        Some(twice) => Err(format!("two columns are named {twice}; rename one with NAME=QUERY")),
+        None => Ok(()),
+    }
+}
+
+/// Returns the extraction of a query. For rows, the limits count records instead of matches.
+fn extract(args: &ExtractArgs, query: &Query) -> Extract {
+    let extract = Extract::new(query.clone());
+    if args.output.has_rows() {
+        return extract;
+    }
+    let extract = extract.skip(args.skip);
+    match args.limit {
+        Some(limit) => extract.limit(limit),
+        None => extract,
+    }
+}
+
+/// Returns the queries that selected nothing.
+fn unmatched<'a>(asked: &[UnmatchedQuery<'a>], report: &Report) -> Vec<UnmatchedQuery<'a>> {
+    let found = report.answers.iter().filter_map(Answer::count);
+    asked.iter().zip(found).filter(|(_, found)| *found == 0).map(|(asked, _)| *asked).collect()
+}
+
 /// Prints one value per line.
-fn as_lines(args: &ExtractArgs, queries: &[String], job: &mut Job) -> Result<Report, Failure> {
+fn as_lines(
+    args: &ExtractArgs,
+    form: LineForm,
+    queries: &[String],
+    job: &mut Job,
+) -> Result<Report, Failure> {
     let options = LineOptions {
-        form: args.output.into(),
+        form,
         files: job.file_names(args.with_filename),
         queries,
         style: args.style.of(job.stdout()),
@@ -74,6 +137,36 @@ fn as_lines(args: &ExtractArgs, queries: &[String], job: &mut Job) -> Result<Rep
         (Err(_), Some(bad)) => Err(job.bad_value(bad)),
         (Err(failure), None) => Err(failure),
     }
+}
+
+/// Prints one row per record.
+fn as_rows(
+    args: &ExtractArgs,
+    columns: &[String],
+    form: RowForm,
+    (asked, job): (&[UnmatchedQuery<'_>], &mut Job),
+) -> Result<(), Failure> {
+    let request = RowsRequest {
+        form,
+        columns,
+        default: args.default.as_deref(),
+        header: !args.no_header,
+        skip: args.skip,
+        limit: args.limit,
+        files: job.file_names(args.with_filename),
+        style: args.style.of(job.stdout()),
+        spool_limit: args.source.spool_limit,
+    };
+    let mut rows = Rows::new(&request, job.values(), job.out()?, job.notes());
+    let report = job.run(&mut rows);
+    rows.notes().sum_up();
+    let bad = rows.bad_value();
+    // Rows before a failure are printed before it is reported.
+    rows.finish(report.is_ok())?;
+    let report = report.map_err(|failure| bad.map_or(failure, |bad| job.bad_value(bad)))?;
+    job.note_single_row(&report, &rows);
+    job.note_hints(&unmatched(asked, &report));
+    job.end(rows.has_values(), args.exit_status)
 }
 
 /// Prints one JSON document.

@@ -3,7 +3,6 @@
 use std::io;
 
 use trommel::groups::{AggregateKind, GroupSort};
-use trommel::path::Query;
 use trommel::{Answer, Group, Groups, Report};
 use trommel_hints::UnmatchedQuery;
 use trommel_toolbox::outputs::GroupsText;
@@ -90,7 +89,7 @@ fn request(args: &GroupArgs, named: &[(Option<AggregateKind>, &NamedQuery)]) -> 
     group = group.approximate(args.approximate);
     for (kind, named) in named {
         let query = QueryError::parse(&named.query)?;
-        let name = name_of(named, &query);
+        let name = named.name_in_answers(&query);
         group = match kind {
             None => group.by(name, query),
             Some(kind) => group.aggregate(*kind, name, query),
@@ -100,12 +99,6 @@ fn request(args: &GroupArgs, named: &[(Option<AggregateKind>, &NamedQuery)]) -> 
         None => Ok(group),
         Some(name) => Err(usage(format!("two keys or figures are named {name}; rename one with NAME=QUERY"))),
     }
-}
-
-/// The given name of a query, or the last name in it, or else its text.
-fn name_of(named: &NamedQuery, query: &Query) -> String {
-    let name = named.name.as_deref().or_else(|| query.last_name());
-    name.unwrap_or(&named.query).to_owned()
 }
 
 #[expect(clippy::expect_used, reason = "the engine answers every measure in its kind")]

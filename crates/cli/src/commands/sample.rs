@@ -8,15 +8,15 @@ use trommel::sampler::Seed;
 use trommel::{Answer, Measure, Sample, SampleAnswer, SampleItem, Strategy};
 use trommel_hints::{UnmatchedQuery, shortfall_reason};
 
-use crate::args::{Form, SampleArgs, SampleStrategy};
+use crate::args::{SampleArgs, SampleStrategy};
 use crate::arguments::Inputs;
 use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::{Filters, Job};
 use crate::output::size::grouped;
 use crate::output::{
-    BadValue, FoundValue, LineForm, LineOptions, LineWriter, Out, Refusal, Screen, Target, Values,
-    WriteError, push_string,
+    BadValue, FoundValue, LineOptions, LineWriter, Out, Refusal, Screen, Target, Values, WriteError,
+    push_string,
 };
 
 pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
     if !args.json {
         let usage = |message| Failure::Usage { command: "sample", message };
         let files = if args.with_filename { 1 } else { inputs.files.len() };
-        args.style.check(args.output.into(), files).map_err(usage)?;
+        args.style.check(args.output.form(), files).map_err(usage)?;
     }
     let text = one_query(&inputs)?;
     let query = QueryError::parse(&text)?;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
         let mut sample = Sample::new(query.clone(), args.size).strategy(strategy).seed(Seed::new(seed));
         // An error about NUL shows the position of the string.
         let refuses_nul = args.style.nul && args.style.raw_strings;
-        let needs_location = LineForm::from(Form::from(args.output)).needs_location();
+        let needs_location = args.output.lines().needs_location();
         sample.origins = needs_location || refuses_nul || args.with_filename;
         analysis.ask(Measure::Sample(sample))
     });
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
         }
         out.finish()?;
     } else {
-        let (form, files) = (Form::from(args.output).into(), job.file_names(args.with_filename));
+        let (form, files) = (args.output.lines(), job.file_names(args.with_filename));
         let options = LineOptions { form, files, queries: &[], style };
         let lines = LineWriter::new(&options, values);
         warning.inspect(|warning| notes.note(warning));

@@ -7,7 +7,7 @@ use trommel_toolbox::outputs::longest_array;
 
 use super::Job;
 use crate::input::Options;
-use crate::output::escape;
+use crate::output::{Rows, escape};
 
 /// The maximum number of hints to show.
 const MAX_HINTS: usize = 10;
@@ -118,6 +118,29 @@ impl Job {
                  '{path}[*]'`"
             ));
         }
+    }
+
+    /// Notes that `--each` makes a row of each element, if there is a single row: of a document, or
+    /// with several values in a cell.
+    pub(crate) fn note_single_row(&mut self, report: &Report, rows: &Rows) {
+        if !rows.is_single() {
+            return;
+        }
+        if !rows.has_arrays() {
+            return self.note_is_one_record(report, "print a row for each of");
+        }
+        if self.has_nodes() {
+            return;
+        }
+        let help = match self.longest_array() {
+            Some(path) => {
+                format!(
+                    "to print a row for each of the elements of its longest array, add `--each '{path}[*]'`"
+                )
+            }
+            None => "to print a row for each node of a query, add `--each QUERY`".to_owned(),
+        };
+        self.notes().note(&format!("the only row has several values in a cell; {help}"));
     }
 
     /// Returns the path of the longest array of the document, escaped for a terminal.

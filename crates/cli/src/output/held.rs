@@ -1,4 +1,5 @@
-//! Holds the values of later queries until those of earlier ones are written.
+//! Holds values until they can be written: those of later queries until those of earlier ones are
+//! written, and those of a row until it ends.
 
 use std::io::{self, Read, Seek, Write};
 use std::sync::Arc;
@@ -18,12 +19,29 @@ pub(crate) struct Budget {
     limit: u64,
     /// The bytes of memory for each buffer.
     memory: usize,
+    /// The bytes of a buffer that is written to its file.
+    full: usize,
+    /// The message about too many held bytes: its start, and the advice at its end.
+    held: &'static str,
+    advice: &'static str,
 }
 
 impl Budget {
-    /// Allows `limit` bytes in all, shared by `buffers` buffers.
+    /// Allows `limit` bytes of values of later queries in all, shared by `buffers` buffers.
     pub(crate) fn new(limit: u64, buffers: usize) -> Self {
-        Self { left: Arc::new(AtomicU64::new(limit)), limit, memory: MAX_MEMORY / buffers.max(1) }
+        let memory = MAX_MEMORY / buffers.max(1);
+        let (held, advice) = (
+            "the held values of later queries exceed",
+            "raise it with --spool-limit, or use --order document",
+        );
+        let full = BUFFER_SIZE.min(memory).max(1);
+        Self { left: Arc::new(AtomicU64::new(limit)), limit, memory, full, held, advice }
+    }
+
+    /// Allows `limit` bytes of one row, shared by its `cells` cells.
+    pub(super) fn of_row(limit: u64, cells: usize) -> Self {
+        let (held, advice) = ("a row exceeds", "raise it with --spool-limit, or select smaller values");
+        Self { held, advice, ..Self::new(limit, cells) }
     }
 
     fn reserve(&self, bytes: u64) -> io::Result<()> {
@@ -32,11 +50,8 @@ impl Budget {
         if reserved.is_ok() {
             return Ok(());
         }
-        Err(io::Error::other(format!(
-            "the held values of later queries exceed the spool limit of {} bytes; \
-             raise it with --spool-limit, or use --order document",
-            self.limit
-        )))
+        let Self { held, limit, advice, .. } = self;
+        Err(io::Error::other(format!("{held} the spool limit of {limit} bytes; {advice}")))
     }
 }
 
@@ -65,7 +80,29 @@ impl HeldOutput {
         self.file.write_all(&self.bytes)?;
         self.written += self.bytes.len() as u64;
         self.bytes.clear();
+        self.bytes.shrink_to(BUFFER_SIZE);
         Ok(())
+    }
+
+    /// Passes all bytes on in pieces, and keeps them.
+    pub(super) fn read_again(&mut self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        if self.written == 0 {
+            return take(&self.bytes);
+        }
+        self.flush()?;
+        self.file.rewind()?;
+        in_pieces(&mut self.file, take)
+    }
+
+    /// Removes all bytes.
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(BUFFER_SIZE);
+        if self.written > 0 {
+            self.budget.left.fetch_add(self.written, Ordering::Relaxed);
+            // A new buffer starts in memory again.
+            (self.file, self.written) = (SpooledTempFile::new(self.budget.memory), 0);
+        }
     }
 
     /// Passes all bytes on in pieces: the first `length` bytes to `first`, the rest to `others`. No
@@ -91,7 +128,7 @@ impl Target for HeldOutput {
     }
 
     fn flush_if_full(&mut self) -> io::Result<()> {
-        if self.bytes.len() >= BUFFER_SIZE { self.flush() } else { Ok(()) }
+        if self.bytes.len() >= self.budget.full { self.flush() } else { Ok(()) }
     }
 }
 
@@ -133,6 +170,31 @@ mod tests {
         assert_eq!((first.len(), others.len()), (70_000, 130_000));
         assert_eq!([first, others].concat(), bytes);
         assert_eq!(budget.left.load(Ordering::Relaxed), 1 << 20);
+    }
+
+    #[test]
+    fn bytes_are_read_again_until_they_are_removed() {
+        let budget = Budget::of_row(1 << 20, 100);
+        let bytes: Vec<u8> = (0..500_000_u32).map(|n| n as u8).collect();
+        let mut held = HeldOutput::new(&budget);
+        for length in [500_000, 10, 400_000] {
+            for piece in bytes[..length].chunks(7_000) {
+                held.bytes().extend_from_slice(piece);
+                held.flush_if_full().unwrap();
+            }
+            assert_eq!(held.written == 0, length == 10);
+            for _ in 0..2 {
+                let mut read = Vec::new();
+                held.read_again(|piece| {
+                    read.extend_from_slice(piece);
+                    Ok(())
+                })
+                .unwrap();
+                assert!(read == bytes[..length] && held.len() == length as u64);
+            }
+            held.clear();
+            assert_eq!((held.len(), budget.left.load(Ordering::Relaxed)), (0, 1 << 20));
+        }
     }
 
     #[test]

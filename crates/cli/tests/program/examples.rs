@@ -18,6 +18,7 @@ const EXCEPTIONS: &[(&str, i32, Output)] = &[
     ("trommel check log.jsonl --on-bad-record skip --json", 1, Output::Something),
     // These write a file, or set a variable of the shell.
     ("trommel schema log.jsonl.zst --max-depth 3 > log.schema.json", 0, Output::File("log.schema.json")),
+    ("trommel extract log.jsonl '$.ts' '$.user.id' -o csv > log.csv", 0, Output::File("log.csv")),
     ("trommel tools --schema anthropic > tools.json", 0, Output::File("tools.json")),
     ("id=$(curl -s https://example.org/api | trommel put --tool web.fetch)", 0, Output::Nothing),
 ];

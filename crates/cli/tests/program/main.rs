@@ -36,6 +36,7 @@ mod pages;
 mod profiles;
 mod readme;
 mod routes;
+mod rows;
 mod runs;
 mod sample;
 #[cfg(unix)]

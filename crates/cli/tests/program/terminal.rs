@@ -84,6 +84,9 @@ fn answers_are_tables_on_a_terminal() {
         "extract users.json $.meta --pretty",
         "extract users.json $.meta -o gron",
         "extract users.json $.meta -o keys",
+        "extract users.json --each $.users[*] $.name $.age $.tags -o tsv",
+        "extract users.json --each $.users[*] $.name $.age $.tags -o objects",
+        "extract users.json $.users[*].name -o tsv",
         "sample log.jsonl $.id -n 2 --strategy last --indices",
         "count log.jsonl $.id --json",
     ] {
@@ -130,6 +133,9 @@ fn values_have_colors_on_a_terminal() {
     assert_eq!(shown_of("extract users.json $.meta"), value);
     assert_eq!(shown_of("sample users.json $..meta -n 1 --strategy first"), value);
     assert_eq!(shown_of("extract users.json $.users[0].name -r"), "Ada\n");
+    let object = "{\u{1b}[36m\"id\"\u{1b}[0m:\u{1b}[33m1\u{1b}[0m}\n";
+    assert_eq!(shown_of("extract log.jsonl $.id -o objects -n 1"), object);
+    assert_eq!(shown_of("extract log.jsonl $.id -o csv -n 1"), "id\r\n1\r\n");
     assert_eq!(shown_of("extract users.json $.users[0].name"), "\u{1b}[32m\"Ada\"\u{1b}[0m\n");
     assert_eq!(shown_of("extract users.json $.meta.n -o gron"), "json.meta.n = \u{1b}[33m3\u{1b}[0m;\n");
     for line in ["extract users.json $ --color never", "extract users.json $ --json --color=never"] {
@@ -161,6 +167,14 @@ fn r26_terminals_are_safe() {
     for line in [
         "extract hostile.json $",
         "extract hostile.json $ --output verbatim",
+        "extract hostile.json $..* -r",
+        "extract hostile.json $ --pretty",
+        "extract hostile.json $..* -o keys",
+        "extract hostile.json $ -o keys -r",
+        "extract hostile.json $ -o gron",
+        "extract hostile.json --each $..* $ list=$[*] -o csv",
+        "extract hostile.json --each $..* $ list=$[*] -o tsv",
+        "extract hostile.json --each $..* $ list=$[*] -o objects",
         "extract hostile.json $..* --output paths",
         "extract hostile.json $..* --output located",
         "extract hostile.json $ $.* --json",
