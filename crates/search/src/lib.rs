@@ -36,6 +36,8 @@
 //! each string. To select values by their path, or by a filter, use `trommel`: JSONPath has the
 //! function `search`. To search agent sessions with roles and turns, use `trommel-session`.
 //!
+//! [`pass_lines`] and [`tail_start`] find lines of a text by number, and from its end.
+//!
 //! # Terms
 //!
 //! A [pattern](SearchPattern) is a text or a regular expression. It is applied to *units*: the
@@ -101,6 +103,7 @@ mod document;
 mod error;
 mod excerpt;
 mod found;
+mod lines;
 mod pattern;
 mod prefilter;
 mod records;
@@ -116,6 +119,7 @@ mod walk;
 
 pub use detect::Prefix;
 pub use found::{MatchSink, MatchSite, PatternMatch, SearchPosition};
+pub use lines::{OnBytes, PassedLines, pass_lines, tail_start};
 pub use pattern::{PatternFault, SearchPattern};
 pub use search::{PatternSearch, SearchContent, SearchReport};
 pub use source::{FileSource, SearchSource};

@@ -10,8 +10,9 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | [`outputs::register`] | registers the tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample`, `read`, and `aggregate` |
+//! | [`outputs::register`] | registers the tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample`, `read`, `aggregate`, and `search` |
 //! | [`outputs::ValuePage`] | a page of one value, from a stored output or a file |
+//! | [`outputs::OutputSource`] | a stored output as an input of a search |
 //! | [`outputs::Document`] | writes the document of extracted values, of any length |
 //! | [`outputs::TruncationMark`] | replaces a value that is too large for a page |
 //! | [`outputs::ListedOutput`] | a stored output as a row of `tool_outputs.list` |
@@ -70,7 +71,11 @@
 //! - **`read`** shows the children of a container, each of them whole or as a mark. A cut array
 //!   ends with `{"$more": N}`, a cut object with `"$more": N`, and a cut string with `…`. A text
 //!   with lines ends at a line break instead. A stream of records is read as the array of its
-//!   records, so `$[7].name` is a field of the eighth record. Marks in a stream have such paths.
+//!   records, so `$[7].name` is a field of the eighth record, and so is `record` 7 with the path
+//!   `$.name`. Marks in a stream have such paths. Lines of a text are chosen by their numbers, from
+//!   the end, or by an offset. A line index finds them without reading the text.
+//! - **`search`** finds lines of a text, or string values of JSON with their paths and records. Each
+//!   page continues after the last match of the one before.
 //! - **Coverage** is in the metadata of each result: the bytes read and their total, the kind of
 //!   validation, whether all figures are exact, whether the whole output was read, and the
 //!   duration. The metadata also has the `seed` of a random sample, if the call had none.

@@ -85,7 +85,7 @@ impl Action<'_> {
         self.refuse(
             "not_json",
             format!(
-                "it is {}, not JSON{because}, and has no paths; tool_outputs.read reads it page by page",
+                "it is {}, not JSON{because}, and has no paths; tool_outputs.search finds lines in it, and tool_outputs.read reads it page by page",
                 Kind::Text.name()
             ),
         )

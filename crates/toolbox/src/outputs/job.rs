@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use trommel::reader::{Error, ErrorKind, Monitor, Validation};
 use trommel::{Analysis, Coverage, Progress};
 use trommel_base::{Cancel, Reason};
+use trommel_search::PatternSearch;
 use trommel_tool::{Call, ProgressHandle};
 
 use super::source::Source;
@@ -89,6 +90,15 @@ impl Job {
             .duplicates(source.duplicates())
             .on_bad_record(source.stored.on_bad_record())
             .cancel_with(&self.cancel)
+    }
+
+    /// Returns a search that is cancelled with the call and reports its progress.
+    pub(crate) fn search(&self, search: PatternSearch) -> PatternSearch {
+        let (handle, state) = (self.progress.clone(), Arc::clone(&self.state));
+        search.cancel_with(&self.cancel).on_progress(move |Progress { bytes, total, .. }| {
+            state.read.fetch_max(bytes, Ordering::Relaxed);
+            state.report(&handle, bytes, total);
+        })
     }
 
     /// Runs a pass over `bytes` bytes that another one will follow.

@@ -3,7 +3,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `list`, `stats`, `extract`, `count`, `sample`, `read`, `aggregate` | the tools, each with its arguments and its description |
+//! | `list`, `stats`, `extract`, `count`, `sample`, `read`, `aggregate`, `search` | the tools, each with its arguments and its description |
 //! | `shared` | state that the tools share: the store, caches, the subject of a call |
 //! | `arguments`, `describe` | arguments and descriptions that several tools have in common |
 //! | `job` | a running call: cancellation, progress, the coverage of its answer |
@@ -34,6 +34,7 @@ mod mark;
 mod page;
 mod read;
 mod sample;
+mod search;
 mod shared;
 pub(crate) mod source;
 mod stats;
@@ -54,9 +55,10 @@ pub use list::ListedOutput;
 pub use mark::TruncationMark;
 pub use page::PageTooSmall;
 pub use read::{Character, Child, Content, Head, Position, ValuePage};
+pub use search::{MatchRow, OutputSource};
 
-/// Registers the tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample`, `read`, and
-/// `aggregate`.
+/// Registers the tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample`, `read`,
+/// `aggregate`, and `search`.
 ///
 /// The tools share their caches of lengths, shapes, and compiled queries. The caches take at most
 /// about 30 MiB.
@@ -71,5 +73,6 @@ pub fn register(registry: &Registry, store: &Arc<Store>) -> Result<(), RegistryE
     registry.register(count::Count::new(&shared))?;
     registry.register(sample::Sample::new(&shared))?;
     registry.register(read::Read::new(&shared))?;
-    registry.register(aggregate::Aggregate::new(&shared))
+    registry.register(aggregate::Aggregate::new(&shared))?;
+    registry.register(search::Search::new(&shared))
 }

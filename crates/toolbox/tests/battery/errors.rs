@@ -54,7 +54,12 @@ fn text_outputs_refer_to_read() {
     for tool in ["stats", "extract", "count", "sample"] {
         let message = bench.refused(tool, asked(tool, "a-text"));
         assert!(message.contains("it is text, not JSON"), "{message}");
-        assert!(message.ends_with("tool_outputs.read reads it page by page"), "{message}");
+        assert!(
+            message.ends_with(
+                "tool_outputs.search finds lines in it, and tool_outputs.read reads it page by page"
+            ),
+            "{message}"
+        );
     }
 }
 

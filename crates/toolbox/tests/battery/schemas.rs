@@ -317,7 +317,7 @@ fn remaining_metadata_is_as_specified() {
     let bench = Bench::new();
     let tools = bench.executor.registry().tools();
     let names: Vec<&str> = tools.iter().map(|tool| tool.metadata().name.as_str()).collect();
-    let expected = ["aggregate", "count", "extract", "list", "read", "sample", "stats"]
+    let expected = ["aggregate", "count", "extract", "list", "read", "sample", "search", "stats"]
         .map(|name| format!("tool_outputs.{name}"));
     assert_eq!(names, expected);
     for tool in &tools {

@@ -43,7 +43,7 @@ impl PageRequest<'_> {
         if self.tag.is_some_and(|tag| tag != cursor::tag(self.start, &tie)) {
             return Err(NoPage::ForeignCursor);
         }
-        let head = Head { path: self.path, kind, bytes, items };
+        let head = Head { path: self.path, kind, bytes, items, start_line: None };
         // A string continues at a byte, a container at a child.
         let is_string = matches!(content, Content::Characters(..));
         let start = if is_string {

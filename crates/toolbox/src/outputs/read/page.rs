@@ -23,14 +23,16 @@ pub struct Head<'a> {
     pub kind: &'a str,
     /// The size of the whole value in bytes.
     pub bytes: u64,
-    /// The number of all elements, members, or records.
+    /// The number of all elements, members, records, or lines.
     pub items: Option<u64>,
+    /// The number of the line of a text in which the page starts, from 1.
+    pub start_line: Option<u64>,
 }
 
 /// The position in a value from which a page continues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
-    /// The number of children before it.
+    /// The number of children before it; in a text, that of line ends.
     pub index: u64,
     /// The offset after the content shown so far. The caller chooses its origin.
     pub at: u64,
@@ -130,7 +132,7 @@ impl Character {
 
     /// Splits a part of a text into characters, and escapes them as in a JSON string. Bytes that
     /// are not UTF-8 are replaced. Returns at most `max_chars + 1` characters.
-    pub(super) fn decoded(piece: &[u8], last: bool, max_chars: usize) -> Vec<Self> {
+    pub fn decoded(piece: &[u8], last: bool, max_chars: usize) -> Vec<Self> {
         let mut units = Vec::new();
         let mut rest = piece.utf8_chunks().peekable();
         while let Some(chunk) = rest.next() {
@@ -182,7 +184,7 @@ fn utf8_length(first: u8) -> usize {
 /// ```
 /// use trommel_toolbox::outputs::{Character, Content, Head, Position, ValuePage};
 ///
-/// let head = Head { path: "$.name", kind: "string", bytes: 102, items: None };
+/// let head = Head { path: "$.name", kind: "string", bytes: 102, items: None, start_line: None };
 /// let content = Content::Characters(Character::escaped(&[b'x'; 100], true, 100), 100);
 /// let cursor = |position: Position| format!("from-{}", position.at);
 /// let page = ValuePage::new(&head, content, Position::default(), &cursor);
@@ -311,6 +313,7 @@ impl<'a> ValuePage<'a> {
             out.push_str(unit_text(at, &unit.text, first));
         }
         let at = self.offset_after(shown);
+        let index = self.start.index + shown.iter().filter(|unit| unit.line_end).count() as u64;
         let is_cut = at < until;
         if is_cut && !shown.last().is_some_and(|unit| unit.line_end) {
             out.push('…');
@@ -319,7 +322,7 @@ impl<'a> ValuePage<'a> {
         is_cut.then(|| Truncation {
             reason: Reason::MaxChars,
             returned: shown.len() as u64,
-            next: Some(Next::Cursor((self.cursor)(Position { index: 0, at }))),
+            next: Some(Next::Cursor((self.cursor)(Position { index, at }))),
         })
     }
 }
@@ -331,6 +334,8 @@ impl Head<'_> {
             path: &'a str,
             kind: &'a str,
             size: Size,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            start_line: Option<u64>,
         }
 
         #[derive(Serialize)]
@@ -340,8 +345,8 @@ impl Head<'_> {
             items: Option<u64>,
         }
 
-        let Self { path, kind, bytes, items } = *self;
-        let mut head = json(&Members { path, kind, size: Size { bytes, items } });
+        let Self { path, kind, bytes, items, start_line } = *self;
+        let mut head = json(&Members { path, kind, size: Size { bytes, items }, start_line });
         head.pop();
         head.push_str(r#","content":"#);
         head

@@ -1,13 +1,9 @@
-//! Pages of strings and texts: as many characters as fit, starting at any of them.
-
-use std::io::{self, Read, Seek, SeekFrom};
+//! Pages of strings: as many characters as fit, starting at any of them.
 
 use trommel::reader::{Config, Cursor, Error, Result, Span};
-use trommel_store::Stored;
-use trommel_tool::Failure;
 
 use super::page::{Character, Content, Position};
-use super::value::{Answer, Located, PageReader, PageStart, ValueType};
+use super::value::{Answer, Located, PageReader, PageStart};
 use crate::outputs::source::Source;
 
 impl PageReader<'_> {
@@ -28,38 +24,9 @@ impl PageReader<'_> {
         self.page(&page_start, Content::Characters(units, until), None)
     }
 
-    /// Returns a page of a payload that is not JSON.
-    pub(super) fn text(&self, stored: &Stored, page_start: Option<PageStart>, read: &mut u64) -> Answer {
-        if self.query.segments().iter().len() > 0 {
-            let why = "it is text, not JSON, and has no paths; leave out `path`, or pass $";
-            return Err(self.subject.action.refuse("not_json", why));
-        }
-        let end = stored.size_bytes;
-        let value = Located { value_type: ValueType::Text, start: 0, end, items: None };
-        let page_start = page_start.unwrap_or(PageStart::start(value));
-        let span = self.span_to_read(page_start.position.at, end);
-        let piece = self.read_text(stored, span)?;
-        *read += span.len();
-        let units = Character::decoded(&piece, span.end == end, self.subject.max_chars);
-        self.page(&page_start, Content::Characters(units, end), None)
-    }
-
-    fn read_text(&self, stored: &Stored, span: Span) -> std::result::Result<Vec<u8>, Failure> {
-        let action = self.subject.action;
-        let mut payload = self.shared.store.payload(stored).map_err(|error| action.store(&error))?;
-        let mut piece = Vec::new();
-        let mut load = || {
-            payload.seek(SeekFrom::Start(span.start))?;
-            (&mut payload).take(span.len()).read_to_end(&mut piece)
-        };
-        let load: io::Result<usize> = load();
-        load.map_err(|error| action.read(&Error::io(error, span.start), None))?;
-        Ok(piece)
-    }
-
-    /// Returns the span of a text that a page may need. No character takes more bytes than a pair
-    /// of escapes.
-    fn span_to_read(&self, at: u64, until: u64) -> Span {
+    /// Returns the span of a string or text that a page may need. No character takes more bytes than
+    /// a pair of escapes.
+    pub(super) fn span_to_read(&self, at: u64, until: u64) -> Span {
         const MAX_CHAR_BYTES: u64 = 12;
         Span::new(at, until.min(at + (self.subject.max_chars as u64 + 1) * MAX_CHAR_BYTES))
     }

@@ -23,7 +23,8 @@ pub(super) struct Located {
 
 impl Located {
     pub(super) fn head<'a>(&self, path: &'a str) -> Head<'a> {
-        Head { path, kind: self.value_type.name(), bytes: self.end - self.start, items: self.items }
+        let bytes = self.end - self.start;
+        Head { path, kind: self.value_type.name(), bytes, items: self.items, start_line: None }
     }
 }
 
@@ -38,21 +39,11 @@ pub(super) enum ValueType {
     Null,
     /// A whole stream of records.
     Records,
-    /// A payload that is not JSON.
-    Text,
 }
 
 impl ValueType {
-    const ALL: [Self; 8] = [
-        Self::Array,
-        Self::Object,
-        Self::String,
-        Self::Number,
-        Self::Bool,
-        Self::Null,
-        Self::Records,
-        Self::Text,
-    ];
+    const ALL: [Self; 7] =
+        [Self::Array, Self::Object, Self::String, Self::Number, Self::Bool, Self::Null, Self::Records];
 
     fn of(number: u64) -> Option<Self> {
         Self::ALL.into_iter().find(|value_type| *value_type as u64 == number)
@@ -61,7 +52,6 @@ impl ValueType {
     fn name(self) -> &'static str {
         match self {
             Self::Records => "records",
-            Self::Text => "text",
             Self::Array => Kind::Array.name(),
             Self::Object => Kind::Object.name(),
             Self::String => Kind::String.name(),
@@ -126,6 +116,8 @@ pub(super) type Answer = Result<Output, Failure>;
 pub(super) struct PageReader<'a> {
     pub(super) shared: &'a Shared,
     pub(super) locations: &'a Cache<Located>,
+    /// The number of lines of texts without an index, by digest.
+    pub(super) lines: &'a Cache<u64>,
     pub(super) subject: CallSubject<'a>,
     pub(super) path: &'a str,
     pub(super) query: &'a Query,
