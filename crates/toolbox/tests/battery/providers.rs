@@ -28,8 +28,8 @@ fn r28_every_provider_accepts_them() {
 #[test]
 fn strict_dialects_work_for_most_tools() {
     let tools = tools();
-    let all =
-        ["aggregate", "count", "list", "read", "sample", "search", "stats"].map(|name| format!("tool_outputs_{name}"));
+    let all = ["aggregate", "count", "list", "read", "sample", "search", "stats"]
+        .map(|name| format!("tool_outputs_{name}"));
     for (dialect, rest) in [(Dialect::OpenAiStrict, &all[..]), (Dialect::AnthropicStrict, &all[..5])] {
         let export = dialect.export(&tools.iter().collect::<Vec<_>>());
         let strict = export.tools.iter().filter(|tool| body(tool)["strict"] == true);
