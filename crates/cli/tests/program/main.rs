@@ -25,6 +25,7 @@ mod filters;
 mod forms;
 mod group;
 mod help;
+mod from_jq;
 mod hints;
 mod input;
 #[cfg(unix)]
