@@ -30,8 +30,7 @@ pub(crate) struct ExtractArgs {
     ///
     /// objects, csv, and tsv print a row for each record, with a column for each query. A column is
     /// named by NAME=$…, by the last name in the query, or by its text. Several matches in a record
-    /// are a JSON array. Text and JSON are distinguished by quotes in csv: a cell is empty for null,
-    /// and \"\" for an empty string.
+    /// are a JSON array. In csv and tsv, null is an empty cell, and an empty string is "".
     ///
     /// Cannot be combined with --json.
     #[arg(short, long, value_name = "FORM", default_value = "values", conflicts_with = "json")]

@@ -40,7 +40,12 @@ pub(crate) fn run(args: &ExtractArgs, screen: &Screen) -> Result<(), Failure> {
     let report = match args.output.printer() {
         _ if args.json => as_document(args, &selected, &mut job)?,
         Printer::Lines(form) => as_lines(args, form, &texts, &mut job)?,
-        Printer::Rows(form) => return as_rows(args, &columns, form, (&asked, &mut job)),
+        Printer::Rows(form) => {
+            let (report, rows) = as_rows(args, form, &columns, &mut job)?;
+            job.note_single_row(&report, &rows);
+            job.note_hints(&unmatched(&asked, &report));
+            return job.end(rows.has_values(), args.exit_status);
+        }
     };
     let empty = unmatched(&asked, &report);
     job.note_hints(&empty);
@@ -142,10 +147,10 @@ fn as_lines(
 /// Prints one row per record.
 fn as_rows(
     args: &ExtractArgs,
-    columns: &[String],
     form: RowForm,
-    (asked, job): (&[UnmatchedQuery<'_>], &mut Job),
-) -> Result<(), Failure> {
+    columns: &[String],
+    job: &mut Job,
+) -> Result<(Report, Rows), Failure> {
     let request = RowsRequest {
         form,
         columns,
@@ -164,9 +169,7 @@ fn as_rows(
     // Rows before a failure are printed before it is reported.
     rows.finish(report.is_ok())?;
     let report = report.map_err(|failure| bad.map_or(failure, |bad| job.bad_value(bad)))?;
-    job.note_single_row(&report, &rows);
-    job.note_hints(&unmatched(asked, &report));
-    job.end(rows.has_values(), args.exit_status)
+    Ok((report, rows))
 }
 
 /// Prints one JSON document.

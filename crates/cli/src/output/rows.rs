@@ -58,7 +58,7 @@ pub(crate) struct Rows {
     /// Rows to print, if there is a limit.
     left: Option<u64>,
     /// Rows so far, skipped ones included.
-    rows: u64,
+    seen: u64,
     is_started: bool,
     /// True if a printed row has a value.
     has_values: bool,
@@ -79,7 +79,7 @@ enum RowLayout {
         /// The start of each row: the name of the current input and a tab, or nothing.
         prefix: Vec<u8>,
     },
-    Delimited(Delimited),
+    Delimited(Box<Delimited>),
 }
 
 impl Rows {
@@ -88,7 +88,7 @@ impl Rows {
         let default = request.default.unwrap_or("null");
         let delimited = |dialect| {
             let header = if request.header { request.columns } else { &[] };
-            RowLayout::Delimited(Delimited::new(dialect, header, default, is_escaped))
+            RowLayout::Delimited(Box::new(Delimited::new(dialect, header, default, is_escaped)))
         };
         let (layout, style) = match request.form {
             RowForm::Objects => {
@@ -111,7 +111,7 @@ impl Rows {
             cells: request.columns.iter().map(|_| Cell::new(&budget)).collect(),
             skip: request.skip,
             left: request.limit,
-            rows: 0,
+            seen: 0,
             is_started: false,
             has_values: false,
             has_arrays: false,
@@ -136,7 +136,7 @@ impl Rows {
 
     /// True if the run has ended with a single row, and not because of the limit.
     pub(crate) fn is_single(&self) -> bool {
-        self.rows == 1 && self.left != Some(0)
+        self.seen == 1 && self.left != Some(0)
     }
 
     /// True if a cell of a row holds several values.
@@ -221,7 +221,7 @@ impl Sink for Rows {
     }
 
     fn record_ended(&mut self, _: u64) -> io::Result<()> {
-        self.rows += 1;
+        self.seen += 1;
         if self.skip > 0 {
             self.skip -= 1;
             return Ok(());

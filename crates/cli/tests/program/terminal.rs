@@ -84,6 +84,7 @@ fn answers_are_tables_on_a_terminal() {
         "extract users.json $.meta --pretty",
         "extract users.json $.meta -o gron",
         "extract users.json $.meta -o keys",
+        "extract users.json --each $.users[*] $.name $.age $.tags -o csv",
         "extract users.json --each $.users[*] $.name $.age $.tags -o tsv",
         "extract users.json --each $.users[*] $.name $.age $.tags -o objects",
         "extract users.json $.users[*].name -o tsv",
@@ -135,7 +136,7 @@ fn values_have_colors_on_a_terminal() {
     assert_eq!(shown_of("extract users.json $.users[0].name -r"), "Ada\n");
     let object = "{\u{1b}[36m\"id\"\u{1b}[0m:\u{1b}[33m1\u{1b}[0m}\n";
     assert_eq!(shown_of("extract log.jsonl $.id -o objects -n 1"), object);
-    assert_eq!(shown_of("extract log.jsonl $.id -o csv -n 1"), "id\r\n1\r\n");
+    assert_eq!(shown_of("extract log.jsonl $.id -o csv -n 1"), "id\n1\n");
     assert_eq!(shown_of("extract users.json $.users[0].name"), "\u{1b}[32m\"Ada\"\u{1b}[0m\n");
     assert_eq!(shown_of("extract users.json $.meta.n -o gron"), "json.meta.n = \u{1b}[33m3\u{1b}[0m;\n");
     for line in ["extract users.json $ --color never", "extract users.json $ --json --color=never"] {

@@ -1,8 +1,8 @@
 //! CSV and TSV.
 //!
-//! CSV follows RFC 4180, with the rules of `csv_core` for quotes. Lines end with CR LF. Null is an
-//! empty cell, and an empty string is `""`. The only cell of a row is never empty, because readers
-//! skip empty lines: there, null is `""` too.
+//! CSV follows RFC 4180, with the rules of `csv_core` for quotes. Lines end with CR LF, on a
+//! terminal with LF. Null is an empty cell, and an empty string is `""`. The only cell of a row is
+//! never empty, because readers skip empty lines: there, null is `""` too.
 //!
 //! TSV writes `\t`, `\n`, `\r`, and `\\` for these characters, and `\"\"` for a string of two
 //! quotes, because `""` is an empty string. Lines end with LF.
@@ -195,8 +195,8 @@ impl Delimited {
 
     fn line_end(&self) -> &'static [u8] {
         match self.dialect {
-            Dialect::Csv => b"\r\n",
-            Dialect::Tsv => b"\n",
+            Dialect::Csv if !self.is_escaped => b"\r\n",
+            Dialect::Csv | Dialect::Tsv => b"\n",
         }
     }
 }
