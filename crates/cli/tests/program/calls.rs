@@ -10,7 +10,7 @@ use crate::common::{Home, wait};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-const TOOLS: [&str; 9] = [
+const TOOLS: [&str; 10] = [
     "buffer_ops",
     "session",
     "tool_outputs.aggregate",
@@ -19,6 +19,7 @@ const TOOLS: [&str; 9] = [
     "tool_outputs.list",
     "tool_outputs.read",
     "tool_outputs.sample",
+    "tool_outputs.search",
     "tool_outputs.stats",
 ];
 
@@ -36,7 +37,7 @@ fn tools_are_shown_and_exported() {
     assert!(home.line("tools --plain").ok().contains("tool_outputs.sample"));
     assert!(home.line("history --plain").ok().contains("Total Executions: 0"));
     let state = home.line("tools --state").json();
-    assert_eq!((&state["total"], &state["names"]), (&json!(9), &json!(TOOLS)));
+    assert_eq!((&state["total"], &state["names"]), (&json!(10), &json!(TOOLS)));
 
     for (provider, place) in [
         ("openai", "/function/name"),

@@ -173,7 +173,8 @@ fn logs_with_damaged_lines_can_be_queried() {
     assert_eq!(checked.status, Some(1));
     assert!(checked.out.contains("record 7"), "{}", checked.out);
     // A document must be valid as a whole.
-    home.fed(["put", "--tool", "t", "--id", "document", "--input", "json"], log.as_bytes()).ok();
+    let text = home.fed(["put", "--tool", "t", "--id", "document", "--input", "json"], log.as_bytes());
+    assert!(text.status == Some(0) && text.err.contains("stored as text"), "{}", text.err);
     assert_eq!(home.line("list").json()["outputs"][0]["summary"], json!({"type": "text"}));
 }
 
