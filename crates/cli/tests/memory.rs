@@ -68,6 +68,21 @@ fn questions(records: &str) -> Vec<(&'static str, Value, u64)> {
     ]
 }
 
+/// Returns arguments of `extract` for the output `large`, with every form that holds a part of a
+/// value or a row.
+fn forms(records: &str) -> Vec<Vec<&str>> {
+    vec![
+        vec![records, "-o", "gron"],
+        vec![records, "-o", "keys", "-r", "-0"],
+        vec!["$", "--pretty", "--color", "always"],
+        vec!["--each", records, "$.id", "$.tags[*]", "$.none", "-o", "csv"],
+        vec!["--each", records, "$", "-o", "objects", "--pretty"],
+        // One document is one row, with all of it in a cell.
+        vec!["$", "all=$..tags", "-o", "csv"],
+        vec!["$", "-o", "tsv", "--no-header"],
+    ]
+}
+
 /// R7: storing an output, and each tool's answer about it, takes at most 64 MiB and the windows.
 #[test]
 fn r7_outputs_take_no_more_for_their_length() {
@@ -88,6 +103,12 @@ fn r7_outputs_take_no_more_for_their_length() {
             let taken = peak(call, None);
             println!("{tool} {arguments}: {} MiB of {}", taken / MIB, (bound + budget) / MIB);
             assert!(taken <= bound + budget, "{tool} {arguments}: {} MiB", taken / MIB);
+        }
+        for form in forms(records) {
+            let extract = home.trommel(["extract", "output:large-1", "-q"].iter().chain(&form));
+            let taken = peak(extract, None);
+            println!("extract {form:?}: {} MiB of {}", taken / MIB, bound / MIB);
+            assert!(taken <= bound, "extract {form:?}: {} MiB", taken / MIB);
         }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &GroupArgs, screen: &Screen) -> Result<(), Failure> {
     let top = args.top.map(std::num::NonZeroUsize::get);
     let as_json = args.json || !screen.out.is_terminal;
     let form = Form { group: &group, sort, top, as_json, screen };
-    let out = job.out()?;
+    let out = if as_json { job.json_out()? } else { job.out()? };
     let report = if args.by_file { by_file(&mut job, &form, &out)? } else { job.answer()? };
     let groups = groups_of(&report);
     let cut = form.write(groups, &out)?;

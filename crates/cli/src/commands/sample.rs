@@ -49,13 +49,14 @@ pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
         notes.note(&format!("drawn with --seed {seed}"));
     }
     let report = job.answer()?;
-    let is_stream = job.is_stream().unwrap_or(report.coverage.records > 1);
+    let records = report.coverage.records;
     let answer = report.answers.into_iter().find_map(|answer| match answer {
         Answer::Sample(answer) => Some(answer),
         _ => None,
     });
     #[expect(clippy::expect_used, reason = "the engine answers every measure")]
     let answer = answer.expect("the measure is a sample");
+    let is_stream = is_stream(&job, records, &answer);
     let values = job.values();
     // All items are validated before the first is printed, so that a failure prints nothing.
     check(&answer, &values).map_err(|(index, error)| {
@@ -81,6 +82,14 @@ pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
         print_lines(&answer, lines, is_stream, &job)?;
     }
     job.end(answer.total > 0, args.exit_status)
+}
+
+/// True if items show their record. `records` is the number of records, or of nodes that are
+/// records, which are no evidence of a stream.
+fn is_stream(job: &Job, records: u64, answer: &SampleAnswer) -> bool {
+    let mut origins = answer.items.iter().filter_map(|item| item.origin.as_ref());
+    let is_later = records > 1 && !job.has_nodes() || origins.any(|origin| origin.record > 0);
+    job.has_several_inputs() || job.is_input_stream().unwrap_or(is_later)
 }
 
 /// Returns the text of the query, or `$` if there is none.

@@ -308,6 +308,12 @@ fn samples_take_the_forms_of_values() {
         "{\"path\":\"$['users'][0]['tags']\",\"value\":[\"math\",\"code\"],\"start\":71,\"end\":87}\n"
     );
     assert!(sample("-o gron").ok().ends_with("json.users[0].tags[1] = \"code\";\n"));
+    let each = "users.json --each $.users[*] $.name -o gron";
+    let names = "json.users[0].name = \"Ada\";\njson.users[1].name = \"Bob\";\n\
+                 json.users[2].name = \"Cyd\";\njson.users[3].name = \"D\\u00fcr\";\n";
+    assert_eq!(line(&format!("extract {each}")).ok(), names);
+    let sampled = line("sample users.json --each $.users[*] $..name -n 9 --strategy first -o gron");
+    assert_eq!(sampled.out, names);
     let record = line("sample log.jsonl $ -n 1 --strategy last -o located").ok();
     assert!(record.contains("\"path\":\"$\"") && record.ends_with(",\"record\":3}\n"), "{record}");
     // Each located item is the match with its index.
@@ -331,6 +337,8 @@ fn colors_are_on_request() {
         "schema users.json",
         "stats users.json",
         "count users.json $..*",
+        "group log.jsonl $.level",
+        "extract log.jsonl $.id $.level -o objects",
     ] {
         let plain = line(args).ok();
         let colored = line(&format!("--color always {args}"));

@@ -314,6 +314,12 @@ fn r26_random_inputs_are_safe() {
         let file = folder.file(&format!("case-{case}.jsonl"), bytes);
         for args in [
             &["extract", &file, "$..*", "--output", "located"][..],
+            &["extract", &file, "$..*", "-r"],
+            &["extract", &file, "$", "-o", "gron"],
+            &["extract", &file, "$", "-o", "keys", "-r"],
+            &["extract", &file, "all=$..*", "$", "-o", "csv"],
+            &["extract", &file, "all=$..*", "$", "-o", "tsv"],
+            &["extract", &file, "all=$..*", "$", "-o", "objects", "--pretty"],
             &["check", &file, "--on-bad-record", "skip"],
             &["stats", &file, "--values"],
         ] {
