@@ -262,12 +262,21 @@ impl Job {
     pub(crate) fn run_one(&mut self, sink: &mut dyn InputSink) -> Result<Report, Failure> {
         self.begin_input(sink);
         let report = self.analysis.run_with(&mut self.document, sink);
-        self.progress.clear();
+        // The bar stays while further inputs follow.
+        if !self.has_several_inputs() {
+            self.progress.clear();
+        }
         let report = report.map_err(|error| self.options.failure(error))?;
+        self.overall.advance(report.coverage.bytes_read);
         if self.is_stream() != Some(true) && is_document_dropped(&report) {
             self.note_is_document_dropped();
         }
         Ok(report)
+    }
+
+    /// Removes the progress bar for good.
+    pub(crate) fn clear_progress(&self) {
+        self.progress.clear();
     }
 
     /// Runs an analysis that yields no values. Reports malformed records and their number.

@@ -26,18 +26,20 @@ pub(crate) fn run(args: &CheckArgs, screen: &Screen) -> Result<(), Failure> {
     // A damage report in a pipe is for programs.
     let json = args.json || args.bad_records.skip() && !screen.out.is_terminal;
     let out = if json { job.json_out()? } else { job.out()? };
-    loop {
+    let checked = loop {
         let damage = DamageReport::new(&job, json, out.clone());
         match check(args, &mut job, damage) {
             Ok(()) => {}
-            Err(Failure::Output(error)) => return Err(Failure::Output(error)),
-            Err(failure) if !job.has_several_inputs() => return Err(failure),
+            Err(Failure::Output(error)) => break Err(Failure::Output(error)),
+            Err(failure) if !job.has_several_inputs() => break Err(failure),
             Err(failure) => job.report_failure(&failure),
         }
         if !job.open_next() {
-            return job.end(true, false);
+            break Ok(());
         }
-    }
+    };
+    job.clear_progress();
+    checked.and_then(|()| job.end(true, false))
 }
 
 /// Checks the current input.

@@ -59,9 +59,9 @@ pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
     let is_stream = is_stream(&job, records, &answer);
     let values = job.values();
     // All items are validated before the first is printed, so that a failure prints nothing.
-    check(&answer, &values).map_err(|(index, error)| {
-        let position = format!("byte {} of item {index}", error.offset());
-        Failure::Value { error, file: job.name(), position }
+    check(&answer, &values).map_err(|(item, error)| {
+        let position = format!("byte {} of item {}", error.offset(), item.index);
+        Failure::Value { error, file: file_of(item, &job), position }
     })?;
     let warning = warning(args, &answer, &mut job, &asked);
     let style = args.style.of(job.stdout());
@@ -133,11 +133,23 @@ fn seed_from_system() -> u64 {
 }
 
 /// Validates the drawn items, because the engine skipped them.
-fn check(answer: &SampleAnswer, values: &Values) -> Result<(), (u64, trommel::reader::Error)> {
+fn check<'a>(
+    answer: &'a SampleAnswer,
+    values: &Values,
+) -> Result<(), (&'a SampleItem, trommel::reader::Error)> {
     for item in &answer.items {
-        values.check(View::new(&item.value)).map_err(|error| (item.index, error))?;
+        values.check(View::new(&item.value)).map_err(|error| (item, error))?;
     }
     Ok(())
+}
+
+/// The name of an item's input in messages. The inputs of items are known only if they are printed.
+fn file_of(item: &SampleItem, job: &Job) -> String {
+    match &item.origin {
+        Some(origin) => job.input_name(origin.document).to_owned(),
+        None if job.has_several_inputs() => "one of the inputs".to_owned(),
+        None => job.name(),
+    }
 }
 
 /// Returns a warning if the sample is smaller than requested.
