@@ -83,6 +83,7 @@
 //!   which all of its filters hold. Both `@` and `$` are the record. Cursors and cache entries are
 //!   bound to the filters. A single document is kept or dropped whole; if it is dropped, `warning`
 //!   has the path that filters the elements of its longest array.
+//! - **`each`** (in `aggregate`) makes the nodes of a path the records, and `$` is then that node.
 //! - **`stats`** lists containers by default. With `include_fields`, `fields` has every path: its
 //!   types, the number of its values, and the number of objects without it. The members of maps
 //!   share the path `.*` ([`trommel::statistics`]).

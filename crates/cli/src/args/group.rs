@@ -9,6 +9,7 @@ Examples:
   trommel group log.jsonl '$.level'
   trommel group log.jsonl '$.service' '$.level' --sum '$.ms' --max '$.ms' --top 10
   trommel group log.jsonl day='$.date' --mean ms='$.timing.ms' --sort mean:ms
+  trommel group data.json '$.region' --each '$.orders[*]' --sum '$.total'
   trommel group log.jsonl '$.url' --top 20 --approximate";
 
 const RULES: &str = "\

@@ -188,6 +188,38 @@ fn keys_that_match_nothing_are_noted() {
     assert!(figure.err.contains("the nearest path is `$.user.id`"), "{}", figure.err);
 }
 
+/// One document is one record, unless `--each` makes its elements the records.
+#[test]
+fn single_documents_get_a_note_that_names_the_option() {
+    let run = line("group users.json $.users[*].country");
+    assert_eq!(
+        run.out,
+        "{\"groups\":[{\"key\":{\"country\":[\"UK\",\"FR\",\"UK\"]},\"count\":1}],\"total\":1,\"total_groups\":1}\n"
+    );
+    assert!(run.err.contains("note: the input is one document, and so one record"), "{}", run.err);
+    assert!(run.err.contains("add `--each '$.users[*]'`"), "{}", run.err);
+    let each = line("group users.json $.country --each $.users[*] --max $.name");
+    assert_eq!(
+        each.ok(),
+        concat!(
+            r#"{"groups":[{"key":{"country":"UK"},"count":2,"max":{"name":"Cyd"}},{"key":{"country":"FR"},"count":1,"#,
+            r#""max":{"name":"Bob"}},{"key":{},"count":1,"max":{"name":"D\u00fcr"}}],"total":4,"total_groups":3}"#,
+            "\n"
+        )
+    );
+    assert_eq!(
+        line("group log.jsonl $.level --where @.id==1").ok().matches("level").count(),
+        1,
+        "a stream gets no note"
+    );
+    let failed = line("group users.json $.country --each $.users[*] --sum $.name").failed(1);
+    assert!(failed.contains("$['users'][0]['name'] is a string"), "{failed}");
+    let folder = Folder::new("group-document");
+    let long = folder.file("long.json", format!("[{}1]", "\"0123456789\",".repeat(6000)));
+    let failed = common::run(["group", long.as_str(), "$[*]"]).failed(1);
+    assert!(failed.contains("more than 64 KiB") && failed.contains("add --each '$.array[*]'"), "{failed}");
+}
+
 #[test]
 fn damaged_records_are_in_no_group() {
     let run = line("group damaged.jsonl $.id --on-bad-record skip");

@@ -14,7 +14,7 @@ use trommel_hints::UnmatchedQuery as HintQuery;
 use trommel_store::Stored;
 use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
-use super::arguments::{Cursor, Id, MaxChars, Where};
+use super::arguments::{Cursor, Each, Id, MaxChars, Where};
 use super::cache::Cache;
 use super::cursor::Binding;
 use super::damage::warning;
@@ -64,6 +64,7 @@ struct Arguments {
     /// count (most frequent first), key, or a figure such as sum:ms (largest first)
     #[serde(default = "by_count")]
     sort: String,
+    each: Option<Each>,
     #[serde(default, rename = "where")]
     filters: Where,
     cursor: Option<Cursor>,
@@ -129,7 +130,8 @@ impl Tool for Aggregate {
             .from(arguments.cursor.as_ref());
         let stored = self.shared.json(subject.action)?;
         let request = Request::new(&self.shared, subject, &arguments)?;
-        let filters = &Filters::new(&self.shared, subject.action, &arguments.filters.0)?;
+        let filters = Filters::new(&self.shared, subject.action, &arguments.filters.0)?;
+        let filters = &filters.of_each(&self.shared, subject.action, arguments.each.as_ref())?;
         let key = request.key(&stored) + &filters.key();
         let top = arguments.top.map_or(usize::MAX, |top| usize::try_from(top).unwrap_or(usize::MAX));
         let binding = Binding::new(&self.metadata.name, &stored.id, &stored.digest).and(&key);
@@ -242,6 +244,9 @@ impl GroupRun<'_> {
         let is_empty = groups.is_empty();
         let empty_result = EmptyResult { filters: self.filters, all: &all, is_empty, empty: &empty };
         let hint = empty_result.hint(&self.tool.shared, source, self.job);
+        let one = if groups.total() == 1 { self.filters.one_record("group", source, self.job) } else { None };
+        let hints: Vec<String> = hint.into_iter().chain(one).collect();
+        let hint = (!hints.is_empty()).then(|| hints.join("; "));
         let mut answer = GroupsPage::new(group, &groups, self.request.sort, page, self.subject.max_chars);
         answer.warning = warning(&source.stored, hint, self.subject.max_chars);
         self.job.finished(total);

@@ -10,6 +10,11 @@ use super::page::{MAX_CHARS, MIN_CHARS};
 #[serde(transparent)]
 pub(super) struct Id(pub(super) String);
 
+/// Make each value of this path a record, such as $.data.records[*]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Each(pub(super) String);
+
 /// Keep the records for which all these filters hold, such as @.level == "error"
 #[derive(Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(transparent)]

@@ -1,4 +1,5 @@
-//! The argument `where`: filters on records, and the suggestion if they drop a single document.
+//! The arguments `each` and `where`: the records, filters on them, and suggestions for a single
+//! document.
 
 use std::sync::Arc;
 
@@ -6,23 +7,38 @@ use trommel::path::{Duplicates, Logical, Query, RecordFilter};
 use trommel::reader::Validation;
 use trommel::{Analysis, Answer, Document, Measure, Report, Stats};
 use trommel_base::text::excerpt;
+use trommel_hints::UnmatchedQuery as HintQuery;
 use trommel_tool::Failure;
 
+use super::arguments::Each;
 use super::failures::Action;
 use super::job::Job;
 use super::shared::Shared;
 use super::source::Source;
 
-/// The filters of `where`. They keep a record if all of them hold.
+/// The filters of `where`. They keep a record if all of them hold. With `each`, the records are the
+/// nodes of a query.
 pub(super) struct Filters<'a> {
     texts: &'a [String],
     filters: Vec<Arc<Logical>>,
+    each: Option<Arc<Query>>,
 }
 
 impl<'a> Filters<'a> {
     pub(super) fn new(shared: &Shared, action: Action<'_>, texts: &'a [String]) -> Result<Self, Failure> {
         let filter = |text: &String| shared.filter(action, "the filter in `where`,", text);
-        Ok(Self { texts, filters: texts.iter().map(filter).collect::<Result<_, _>>()? })
+        Ok(Self { texts, filters: texts.iter().map(filter).collect::<Result<_, _>>()?, each: None })
+    }
+
+    /// Makes the nodes of a query the records, if there is one.
+    pub(super) fn of_each(
+        mut self,
+        shared: &Shared,
+        action: Action<'_>,
+        each: Option<&Each>,
+    ) -> Result<Self, Failure> {
+        self.each = each.map(|Each(text)| shared.query(action, "the path `each`,", text)).transpose()?;
+        Ok(self)
     }
 
     /// Returns warnings for invalid patterns in the filters. Such a pattern matches nothing.
@@ -30,13 +46,19 @@ impl<'a> Filters<'a> {
         self.filters.iter().flat_map(|filter| trommel_hints::pattern_warnings(filter))
     }
 
-    /// Returns the filters' part of a cache key. Empty without filters.
+    /// Returns the filters' part of a cache key. Empty without filters and `each`.
     pub(super) fn key(&self) -> String {
-        self.filters.iter().flat_map(|filter| ["\nwhere ".to_owned(), filter.to_string()]).collect()
+        let each = self.each.iter().flat_map(|each| ["\neach ".to_owned(), each.to_string()]);
+        let filters = self.filters.iter();
+        each.chain(filters.flat_map(|filter| ["\nwhere ".to_owned(), filter.to_string()])).collect()
     }
 
     /// Restricts an analysis to the records that the filters keep.
     pub(super) fn narrow(&self, analysis: Analysis) -> Analysis {
+        let analysis = match &self.each {
+            Some(each) => analysis.each((**each).clone()),
+            None => analysis,
+        };
         self.filters.iter().fold(analysis, |analysis, filter| analysis.filter((**filter).clone()))
     }
 
@@ -48,7 +70,7 @@ impl<'a> Filters<'a> {
 
     /// Returns a warning if the answer is empty because the filters drop a single document.
     pub(super) fn warning(&self, shared: &Shared, source: &mut Source<'_>, job: &Job) -> Option<String> {
-        if self.filters.is_empty() || source.is_stream() || job.is_over() {
+        if self.filters.is_empty() || self.each.is_some() || source.is_stream() || job.is_over() {
             return None;
         }
         let key = format!("{} Matches $ {}", source.stored.digest, self.key());
@@ -70,6 +92,35 @@ impl<'a> Filters<'a> {
             format!("; to filter the elements of its longest array, use the path {}", excerpt(&query, 300))
         });
         Some(format!("`where` drops this document, which is kept or dropped whole{help}"))
+    }
+}
+
+impl Filters<'_> {
+    /// Returns queries from the root of the document, also into the nodes that are records. `None`
+    /// if the records are the documents.
+    pub(super) fn queries_from_root(&self, queries: &[HintQuery<'_>]) -> Option<Vec<(String, Query)>> {
+        let each = self.each.as_ref()?.shorthand();
+        let join = |query: &HintQuery<'_>| {
+            // `$` within a filter refers to the node, which a joined query cannot.
+            let below = query.text().strip_prefix('$').filter(|below| !below.contains('$'))?;
+            let joined = format!("{each}{below}");
+            let query = joined.parse().ok()?;
+            Some((joined, query))
+        };
+        Some(queries.iter().filter_map(join).collect())
+    }
+
+    /// Returns a warning that a single document is one record, with the `each` that makes the
+    /// elements of its longest array the records. `verb` is the use of records: `group`.
+    pub(super) fn one_record(&self, verb: &str, source: &mut Source<'_>, job: &Job) -> Option<String> {
+        if self.each.is_some() || source.is_stream() || job.is_over() {
+            return None;
+        }
+        let (analysis, bytes) = (job.quiet_analysis(source), Some(source.stored.size_bytes));
+        let path = excerpt(&longest_array(analysis, &mut source.document, bytes)?, 300);
+        Some(format!(
+            "this output is one document, and so one record; to {verb} the elements of its longest array, pass `each`: {path}[*]"
+        ))
     }
 }
 

@@ -35,8 +35,18 @@ impl EmptyResult<'_> {
         if dropped.is_none() && !empty.is_empty() {
             let outline = shared.outline(source, job);
             let empty = &empty[..empty.len().min(MAX_HINTS)];
-            let analysis = filters.narrow(job.quiet_analysis(source));
-            let found = trommel_hints::hints(&analysis, &mut source.document, &outline, empty);
+            let analysis = job.quiet_analysis(source);
+            let found = match filters.queries_from_root(empty) {
+                Some(joined) => {
+                    let joined: Vec<_> =
+                        joined.iter().map(|(text, query)| HintQuery::new(text, query)).collect();
+                    trommel_hints::hints(&analysis, &mut source.document, &outline, &joined)
+                }
+                None => {
+                    let analysis = filters.narrow(analysis);
+                    trommel_hints::hints(&analysis, &mut source.document, &outline, empty)
+                }
+            };
             hints.extend(found.iter().map(|hint| hint.message(HintStyle::Arguments)));
         }
         hints.extend(dropped);

@@ -79,6 +79,35 @@ fn groups_are_sorted_limited_and_filtered() {
     );
 }
 
+/// A single document is one record, unless `each` makes its elements the records.
+#[test]
+fn elements_of_a_document_can_be_records() {
+    let bench = Bench::new();
+    let records: Vec<&str> = LOG.lines().collect();
+    bench.put("document", format!("{{\"meta\":[1],\"data\":{{\"log\":[{}]}}}}", records.join(",")));
+    bench.put("logged", LOG);
+    let whole = json!({ "id": "logged", "by": ["$.level"], "sum": ["$.ms"], "where": ["@.ms"] });
+    let mut each = whole.clone();
+    (each["id"], each["each"]) = (json!("document"), json!("$.data.log[*]"));
+    assert_eq!(bench.ok("aggregate", each.clone()).text, bench.ok("aggregate", whole).text);
+    let warning =
+        |arguments: Value| bench.value("aggregate", arguments)["warning"].as_str().unwrap().to_owned();
+    let one = warning(json!({ "id": "document", "by": ["$.data.log[*].level"] }));
+    assert!(one.contains("one record") && one.ends_with("pass `each`: $.data.log[*]"), "{one}");
+    each["by"] = json!(["$.levle"]);
+    assert!(warning(each.clone()).contains("`$.data.log[*].level`"), "{}", warning(each));
+    let misspelled = warning(json!({ "id": "document", "by": ["$.level"], "each": "$.data.lgo[*]" }));
+    assert!(misspelled.contains("`$.data.log[*].level`"), "{misspelled}");
+    let refused =
+        bench.refused("aggregate", json!({ "id": "document", "by": ["$.level"], "each": "$.data.log[" }));
+    assert!(refused.contains("the path `each`, `$.data.log[` is not valid"), "{refused}");
+    let named = bench.refused(
+        "aggregate",
+        json!({ "id": "document", "by": ["$.ms"], "sum": ["$.level"], "each": "$.data.log[*]" }),
+    );
+    assert!(named.contains("$['data']['log'][0]['level'] is a string"), "{named}");
+}
+
 #[test]
 fn pages_have_all_groups() {
     let bench = Bench::new();

@@ -458,6 +458,39 @@ fn limits_are_errors_at_the_first_record_beyond() {
     assert!(matches!(error, Error::Group { error: GroupError::Groups { limit: 110_000 }, .. }), "{error}");
 }
 
+/// Nodes as records: errors, limits, and approximate groups do not depend on the threads that share
+/// a long array.
+#[test]
+fn nodes_are_grouped_alike_by_any_number_of_threads() {
+    let mut text = String::from("{\"data\":[");
+    for number in 0..60_000 {
+        let id = if number == 51_000 { "\"x\"".into() } else { (number * number % 20_011).to_string() };
+        write!(text, "{{\"id\":{id},\"k\":{},\"pad\":\"{}\"}},", number % 7, "x".repeat(number % 50))
+            .unwrap();
+    }
+    text.push_str("{}]}");
+    let by = |path: &str| Group::new().by("k", query(path));
+    for group in [
+        by("$.k").aggregate(AggregateKind::Sum, "id", query("$.id")),
+        by("$.k").aggregate(AggregateKind::Max, "id", query("$.id")),
+        by("$.k").aggregate(AggregateKind::Distinct, "id", query("$.id")),
+        by("$.id").max_groups(9000),
+        by("$.id").max_groups(500).approximate(true),
+        by("$.id").max_bytes(300_000).approximate(true),
+    ] {
+        let analysis = Analysis::new().group(group).each(query("$.data[*]"));
+        let run = |threads| {
+            let ran = analysis.clone().threads(threads).run(&mut Document::from_bytes(text.clone()));
+            crate::parallel::reported(ran)
+        };
+        let one = run(1);
+        assert_eq!([run(2), run(4)], [one.clone(), one.clone()]);
+        if let Err(error) = &one {
+            assert!(error.contains("$['data'][51000]['id']") || error.contains("Groups"), "{error}");
+        }
+    }
+}
+
 fn error_of(text: &str, group: Group) -> (String, Option<u64>) {
     match Analysis::new().group(group).run(&mut Document::from_bytes(text)) {
         Err(Error::Group { error, record }) => (error.to_string(), record),
