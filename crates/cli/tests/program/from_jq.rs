@@ -39,7 +39,8 @@ fn shell(folder: &Folder, line: &str) -> Run {
 /// Programs whose output is compared line by line. The others print other forms of the answer.
 fn prints_the_same(jq: &str) -> bool {
     const OTHER: [&str; 12] = [
-        "length", "keys", "@csv", "uniq", "add", "shuf", "paths", "entries", "stream", "jq . ", "empty", "note?",
+        "length", "keys", "@csv", "uniq", "add", "shuf", "paths", "entries", "stream", "jq . ", "empty",
+        "note?",
     ];
     !OTHER.iter().any(|part| jq.contains(part))
 }

@@ -23,9 +23,9 @@ mod extract;
 mod files;
 mod filters;
 mod forms;
+mod from_jq;
 mod group;
 mod help;
-mod from_jq;
 mod hints;
 mod input;
 #[cfg(unix)]

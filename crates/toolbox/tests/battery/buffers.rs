@@ -277,7 +277,7 @@ fn r28_every_provider_accepts_it_with_the_others() {
         let export = dialect.export(&tools);
         assert_eq!(faults(&export), Vec::<String>::new(), "{dialect}");
         assert!(
-            export.tools.len() == 8 && export.excesses().is_empty(),
+            export.tools.len() == 9 && export.excesses().is_empty(),
             "{dialect}: {:?}",
             export.excesses()
         );

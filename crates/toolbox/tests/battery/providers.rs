@@ -17,7 +17,7 @@ fn r28_every_provider_accepts_them() {
     for dialect in Dialect::ALL {
         let export = dialect.export(&tools.iter().collect::<Vec<_>>());
         assert_eq!(faults(&export), Vec::<String>::new(), "{dialect}");
-        assert_eq!(export.tools.len(), 7, "{dialect}");
+        assert_eq!(export.tools.len(), 8, "{dialect}");
         assert!(export.excesses().is_empty(), "{dialect}: {:?}", export.excesses());
         assert!(!export.dropped.iter().any(|one| one.fate == Fate::Refused), "{dialect}");
     }
