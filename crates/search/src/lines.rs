@@ -20,8 +20,8 @@ pub struct PassedLines {
     pub line_ends: u64,
 }
 
-/// Passes `count` line ends, or all if there are fewer. The bytes end after the last of them, or at the
-/// end of the reader.
+/// Passes `count` line ends, or all if there are fewer. The bytes end after the last of them, or at
+/// the end of the reader.
 ///
 /// ```
 /// use trommel_search::{PassedLines, pass_lines};

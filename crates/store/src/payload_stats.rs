@@ -27,7 +27,7 @@ impl PayloadStats {
         self.head.extend_from_slice(&bytes[..wanted]);
         self.bytes += bytes.len() as u64;
         self.characters += count_chars(bytes);
-        self.line_ends += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.line_ends += memchr::memchr_iter(b'\n', bytes).count() as u64;
     }
 
     pub(crate) fn bytes(&self) -> u64 {

@@ -74,8 +74,8 @@
 //!   records, so `$[7].name` is a field of the eighth record, and so is `record` 7 with the path
 //!   `$.name`. Marks in a stream have such paths. Lines of a text are chosen by their numbers, from
 //!   the end, or by an offset. A line index finds them without reading the text.
-//! - **`search`** finds lines of a text, or string values of JSON with their paths and records. Each
-//!   page continues after the last match of the one before.
+//! - **`search`** finds lines of a text, or string values of JSON with their paths and records.
+//!   Each page continues after the last match of the one before.
 //! - **Coverage** is in the metadata of each result: the bytes read and their total, the kind of
 //!   validation, whether all figures are exact, whether the whole output was read, and the
 //!   duration. The metadata also has the `seed` of a random sample, if the call had none.

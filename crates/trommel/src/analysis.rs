@@ -160,8 +160,8 @@ impl Analysis {
     }
 
     /// Makes each node of a query a record: in all measures and filters, `$` is then that node. The
-    /// nodes are records in document order, a node once for each time that it is selected, and nodes
-    /// within nodes too.
+    /// nodes are records in document order, a node once for each time that it is selected, and
+    /// nodes within nodes too.
     ///
     /// Every measure covers the nodes only: limits count their matches, the population of a sample
     /// of `$` is the nodes, and [`Coverage::records`] is their number. Locations and offsets are

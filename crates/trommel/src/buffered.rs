@@ -96,8 +96,8 @@ impl BufferedOutput {
             self.needs.locations.then(|| FirstElement { index_at: array.to_string().len() + 1, index });
     }
 
-    /// Passes the buffered matches, record ends, and malformed records to a sink, in order. `extracts` is sorted
-    /// by measure.
+    /// Passes the buffered matches, record ends, and malformed records to a sink, in order.
+    /// `extracts` is sorted by measure.
     #[expect(
         clippy::expect_used,
         reason = "the part and the measures are those of the run that filled the buffer"

@@ -8,27 +8,11 @@
 use std::io;
 
 use trommel_group::GroupError;
-use trommel_path::{Matcher, Order, Plan, PlanOptions, Query, Scratch, Step, Wants};
+use trommel_path::{Matcher, Scratch, Step};
 
 use crate::error::{Error, NotCountable};
 use crate::report::{Damage, Match, Sink};
 use crate::run::{RecordOutcome, Run, ValueOutcome};
-
-/// The plan of the query whose nodes are the records.
-pub(crate) struct EachPlan {
-    pub(crate) plan: Plan,
-    pub(crate) wants: Wants,
-}
-
-impl EachPlan {
-    pub(crate) fn new(query: &Query, options: PlanOptions, located: bool) -> Self {
-        let mut wants = Wants::default();
-        // A search for a name reports nodes after it has moved beyond them. It knows no locations,
-        // so asking for locations excludes it.
-        wants.location = located || query.segments().iter().any(|segment| segment.descendant);
-        Self { plan: Plan::with_orders(&[(query.clone(), Order::Any)], options), wants }
-    }
-}
 
 impl Run<'_> {
     /// Processes the nodes of the current record.

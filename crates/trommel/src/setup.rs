@@ -8,7 +8,6 @@ use trommel_reader::Kind;
 use crate::analysis::{Analysis, Options};
 use crate::extract::{ExtractState, MatchQueue};
 use crate::measure::{Count, CountAs, Measure, Sample};
-use crate::nodes::EachPlan;
 use crate::sample::Drawing;
 use crate::stats::Description;
 #[cfg(feature = "parallel")]
@@ -84,6 +83,22 @@ pub(crate) struct Setup {
     pub(crate) needs_all: bool,
     /// True if every measure has a limit, so that the run can end early.
     pub(crate) can_end: bool,
+}
+
+/// The plan of the query whose nodes are the records.
+pub(crate) struct EachPlan {
+    pub(crate) plan: Plan,
+    pub(crate) wants: Wants,
+}
+
+impl EachPlan {
+    pub(crate) fn new(query: &Query, options: PlanOptions, located: bool) -> Self {
+        let mut wants = Wants::default();
+        // A search for a name reports nodes after it has moved beyond them. It knows no locations,
+        // so asking for locations excludes it.
+        wants.location = located || query.segments().iter().any(|segment| segment.descendant);
+        Self { plan: Plan::with_orders(&[(query.clone(), Order::Any)], options), wants }
+    }
 }
 
 /// Queries and roles while they are collected.

@@ -20,14 +20,14 @@ use super::source::Source;
 /// nodes of a query.
 pub(super) struct Filters<'a> {
     texts: &'a [String],
-    filters: Vec<Arc<Logical>>,
+    parsed: Vec<Arc<Logical>>,
     each: Option<Arc<Query>>,
 }
 
 impl<'a> Filters<'a> {
     pub(super) fn new(shared: &Shared, action: Action<'_>, texts: &'a [String]) -> Result<Self, Failure> {
         let filter = |text: &String| shared.filter(action, "the filter in `where`,", text);
-        Ok(Self { texts, filters: texts.iter().map(filter).collect::<Result<_, _>>()?, each: None })
+        Ok(Self { texts, parsed: texts.iter().map(filter).collect::<Result<_, _>>()?, each: None })
     }
 
     /// Makes the nodes of a query the records, if there is one.
@@ -43,13 +43,13 @@ impl<'a> Filters<'a> {
 
     /// Returns warnings for invalid patterns in the filters. Such a pattern matches nothing.
     pub(super) fn invalid_patterns(&self) -> impl Iterator<Item = String> {
-        self.filters.iter().flat_map(|filter| trommel_hints::pattern_warnings(filter))
+        self.parsed.iter().flat_map(|filter| trommel_hints::pattern_warnings(filter))
     }
 
     /// Returns the filters' part of a cache key. Empty without filters and `each`.
     pub(super) fn key(&self) -> String {
         let each = self.each.iter().flat_map(|each| ["\neach ".to_owned(), each.to_string()]);
-        let filters = self.filters.iter();
+        let filters = self.parsed.iter();
         each.chain(filters.flat_map(|filter| ["\nwhere ".to_owned(), filter.to_string()])).collect()
     }
 
@@ -59,18 +59,18 @@ impl<'a> Filters<'a> {
             Some(each) => analysis.each((**each).clone()),
             None => analysis,
         };
-        self.filters.iter().fold(analysis, |analysis, filter| analysis.filter((**filter).clone()))
+        self.parsed.iter().fold(analysis, |analysis, filter| analysis.filter((**filter).clone()))
     }
 
     /// Compiles the filters for a matcher. Returns `None` without filters.
     pub(super) fn compile(&self, duplicates: Duplicates) -> Option<RecordFilter> {
-        let filters: Vec<Logical> = self.filters.iter().map(|filter| (**filter).clone()).collect();
+        let filters: Vec<Logical> = self.parsed.iter().map(|filter| (**filter).clone()).collect();
         (!filters.is_empty()).then(|| RecordFilter::new(&filters, duplicates))
     }
 
     /// Returns a warning if the answer is empty because the filters drop a single document.
     pub(super) fn warning(&self, shared: &Shared, source: &mut Source<'_>, job: &Job) -> Option<String> {
-        if self.filters.is_empty() || self.each.is_some() || source.is_stream() || job.is_over() {
+        if self.parsed.is_empty() || self.each.is_some() || source.is_stream() || job.is_over() {
             return None;
         }
         let key = format!("{} Matches $ {}", source.stored.digest, self.key());

@@ -36,16 +36,12 @@ impl EmptyResult<'_> {
             let outline = shared.outline(source, job);
             let empty = &empty[..empty.len().min(MAX_HINTS)];
             let analysis = job.quiet_analysis(source);
-            let found = match filters.queries_from_root(empty) {
-                Some(joined) => {
-                    let joined: Vec<_> =
-                        joined.iter().map(|(text, query)| HintQuery::new(text, query)).collect();
-                    trommel_hints::hints(&analysis, &mut source.document, &outline, &joined)
-                }
-                None => {
-                    let analysis = filters.narrow(analysis);
-                    trommel_hints::hints(&analysis, &mut source.document, &outline, empty)
-                }
+            let found = if let Some(joined) = filters.queries_from_root(empty) {
+                let joined: Vec<_> = joined.iter().map(|(text, query)| HintQuery::new(text, query)).collect();
+                trommel_hints::hints(&analysis, &mut source.document, &outline, &joined)
+            } else {
+                let analysis = filters.narrow(analysis);
+                trommel_hints::hints(&analysis, &mut source.document, &outline, empty)
             };
             hints.extend(found.iter().map(|hint| hint.message(HintStyle::Arguments)));
         }

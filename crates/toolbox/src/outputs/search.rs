@@ -1,7 +1,7 @@
 //! `tool_outputs.search`: finds lines of texts, and string values of JSON, by a pattern.
 //!
-//! A page has the matches that fit, in the order of the output. Its cursor is the position after the
-//! last one, from which the next search continues.
+//! A page has the matches that fit, in the order of the output. Its cursor is the position after
+//! the last one, from which the next search continues.
 
 mod answer;
 mod row;
@@ -142,7 +142,8 @@ impl SearchRun<'_> {
         let position = self.position(&binding)?;
         let source = OutputSource::new(&self.shared.store, stored);
         let mut collector = Collector::new(*limit, self.subject.max_chars, self.job.notifier());
-        let searched = search.run(&source, source.content(), position, &mut |found| collector.receive(found));
+        let searched =
+            search.run(&source, source.content(), position, &mut |found| Ok(collector.receive(found)));
         let total = stored.size_bytes;
         let (end, read) = match searched {
             Ok(report) if report.is_complete => (None, report.bytes_read),

@@ -1,5 +1,6 @@
 //! `tool_outputs.search`.
 
+use std::fmt::Write as _;
 use serde_json::{Value, json};
 use trommel_testkit::generate::Random;
 
@@ -26,7 +27,7 @@ fn lines_of_a_text_are_found_on_all_pages() {
         let mut text = String::new();
         for number in 0..3_000 {
             let word = random.pick(&["hay", "needle", "NEEDLE", "日本 needle\r"]);
-            text.push_str(&format!("{number}: {word}\n"));
+            writeln!(text, "{number}: {word}").unwrap();
         }
         bench.put("log", &text);
         for ignore_case in [false, true] {

@@ -1,5 +1,6 @@
 //! `tool_outputs.read` on texts: by lines, from the end, and from an offset.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
@@ -89,7 +90,7 @@ fn ranges_are_those_of_a_naive_split() {
                     arguments["id"] = json!(id);
                     arguments["max_chars"] = json!(100_000);
                     let found = bench.walk("read", &arguments);
-                    pages.push(found.iter().map(|page| content(page.value.clone())).collect::<Vec<_>>());
+                    pages.push(found.iter().map(|page| content(&page.value.clone())).collect::<Vec<_>>());
                 }
                 assert_eq!(pages[0], pages[1], "{range}");
                 let joined: String = pages[0].iter().map(|(content, _)| content.as_str()).collect();
@@ -116,7 +117,7 @@ fn ranges_are_those_of_a_naive_split() {
 }
 
 /// Returns the content of a page without the ellipsis, and its first line.
-fn content(page: Value) -> (String, u64) {
+fn content(page: &Value) -> (String, u64) {
     let text = page["content"].as_str().unwrap();
     let text = if page.get("truncated").is_some() { text.strip_suffix('…').unwrap_or(text) } else { text };
     (text.to_owned(), page["start_line"].as_u64().unwrap())
@@ -127,7 +128,7 @@ fn content(page: Value) -> (String, u64) {
 fn the_last_line_of_a_long_log_takes_one_short_call() {
     let mut text = String::new();
     for number in 0..90_000 {
-        text.push_str(&format!("2026-01-01T00:00:00Z INFO request {number:06} took 17 ms on host-a\n"));
+        writeln!(text, "2026-01-01T00:00:00Z INFO request {number:06} took 17 ms on host-a").unwrap();
     }
     text.push_str("2026-01-01T00:00:01Z FATAL out of memory\n");
     assert!(text.len() > 5_000_000);

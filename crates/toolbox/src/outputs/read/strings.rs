@@ -24,8 +24,8 @@ impl PageReader<'_> {
         self.page(&page_start, Content::Characters(units, until), None)
     }
 
-    /// Returns the span of a string or text that a page may need. No character takes more bytes than
-    /// a pair of escapes.
+    /// Returns the span of a string or text that a page may need. No character takes more bytes
+    /// than a pair of escapes.
     pub(super) fn span_to_read(&self, at: u64, until: u64) -> Span {
         const MAX_CHAR_BYTES: u64 = 12;
         Span::new(at, until.min(at + (self.subject.max_chars as u64 + 1) * MAX_CHAR_BYTES))

@@ -1,6 +1,5 @@
 //! The matches of a page.
 
-use std::io;
 use std::ops::ControlFlow;
 
 use trommel::Error;
@@ -14,7 +13,7 @@ use crate::text::{chars, json};
 
 /// A match as text, and the position after it.
 pub(super) struct Row {
-    row: MatchRow,
+    found: MatchRow,
     text: String,
     chars: usize,
     next: SearchPosition,
@@ -36,16 +35,16 @@ impl Collector {
     }
 
     /// Receives a match. One more than the limit shows that the answer is partial.
-    pub(super) fn receive(&mut self, found: PatternMatch) -> io::Result<ControlFlow<()>> {
+    pub(super) fn receive(&mut self, found: PatternMatch) -> ControlFlow<()> {
         self.notifier.notify();
         let next = found.next;
         let row = MatchRow::from(found);
         let text = json(&row);
         let count = chars(&text);
         self.chars += count;
-        self.rows.push(Row { row, text, chars: count, next });
+        self.rows.push(Row { found: row, text, chars: count, next });
         let is_enough = self.rows.len() > self.limit || self.chars > self.max_chars;
-        Ok(if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// Returns the reason why the search was stopped.
@@ -124,7 +123,7 @@ impl PagedAnswer for Matches<'_> {
             is_truncated: true,
             before: Vec::new(),
             after: Vec::new(),
-            ..self.rows.first()?.row.clone()
+            ..self.rows.first()?.found.clone()
         };
         let cuts =
             std::iter::successors(Some(chars(&row.text)), |length| (*length > 0).then_some(length / 2));

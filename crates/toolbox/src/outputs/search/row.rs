@@ -7,9 +7,9 @@ use crate::text::json;
 
 /// A match in the form in which the tool and the command line show it.
 ///
-/// A line is `{"line", "offset", "text", "before", "after"}`, a string `{"path", "record", "offset",
-/// "text"}`, and a malformed record `{"record", "malformed": true, "offset", "text"}`. Members
-/// without a value are left out.
+/// A line is `{"line", "offset", "text", "before", "after"}`, a string `{"path", "record",
+/// "offset", "text"}`, and a malformed record `{"record", "malformed": true, "offset", "text"}`.
+/// Members without a value are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct MatchRow {
