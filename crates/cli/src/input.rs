@@ -5,14 +5,15 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use trommel::path::Duplicates;
 use trommel::reader::{Framing, Input, Limits, LineColumn, MapPolicy, Validation};
-use trommel::{Document, Error, OnBadRecord, framing_of};
+use trommel::{Document, Error, OnBadRecord, framing_of, reader};
+use trommel_search::{FileSource, Prefix as StartOfInput};
 use trommel_store::{Store, Stored};
 
-use crate::args::{BadRecords, Engine, Source, output_id};
+use crate::args::{BadRecords, DuplicateMembers, Engine, Source, output_id};
 use crate::errors::{EngineError, Failure};
 use crate::prefix::Prefix;
 use crate::read_ahead::ReadAhead;
@@ -45,6 +46,25 @@ pub(crate) struct Options {
     pub(crate) on_bad_record: OnBadRecord,
 }
 
+/// An input as bytes that are not parsed.
+pub(crate) enum RawInput {
+    /// A regular file.
+    File(FileSource),
+    /// An input that can be read once, decompressed.
+    Stream(Box<dyn Read + Send>),
+}
+
+/// Standard input, after its first bytes were read and pushed back.
+static PUSHED_BACK: Mutex<Option<Box<dyn Read + Send>>> = Mutex::new(None);
+
+fn push_back(reader: Box<dyn Read + Send>) {
+    *PUSHED_BACK.lock().unwrap_or_else(PoisonError::into_inner) = Some(reader);
+}
+
+fn pushed_back() -> Option<Box<dyn Read + Send>> {
+    PUSHED_BACK.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
 /// Resources that the inputs of a command share.
 #[derive(Default)]
 pub(crate) struct SharedInputs {
@@ -55,7 +75,7 @@ pub(crate) struct SharedInputs {
 
 impl SharedInputs {
     /// Returns the store of outputs, which is opened once.
-    fn store(&self, mapping: MapPolicy) -> Result<&Store, Failure> {
+    pub(crate) fn store(&self, mapping: MapPolicy) -> Result<&Store, Failure> {
         if let Some(store) = self.store.get() {
             return Ok(store);
         }
@@ -80,6 +100,12 @@ impl Options {
             duplicates: engine.duplicates.into(),
             on_bad_record: bad.into(),
         }
+    }
+
+    /// Builds the options of a command without the query engine, for standard input.
+    pub(crate) fn of_source(source: &Source) -> Self {
+        let engine = Engine { strict: false, duplicates: DuplicateMembers::First };
+        Self::new(source, &engine, Validation::Structural, BadRecords::STOP)
     }
 
     /// The same options for another input.
@@ -134,6 +160,76 @@ impl Options {
         Ok((document, stored))
     }
 
+    /// The framing that an option or the name of the input declares, or `Auto`.
+    pub(crate) fn declared_framing(&self) -> Framing {
+        self.framing.unwrap_or_else(|| framing_of(&self.file))
+    }
+
+    /// Opens the input as bytes that are not parsed.
+    pub(crate) fn open_raw(&self) -> Result<RawInput, Error> {
+        let file = if self.is_stdin() {
+            let cause = |cause| Error::Open { path: STDIN.into(), cause };
+            stdio::check_stdin().map_err(cause)?;
+            match redirected().map_err(cause)? {
+                Some(file) => file,
+                None => {
+                    let ahead = ReadAhead::start(io::stdin()).map_err(cause)?;
+                    return self.stream(Box::new(ahead));
+                }
+            }
+        } else {
+            let cause = |cause| Error::Open { path: self.file.clone(), cause };
+            let file = File::open(&self.file).map_err(cause)?;
+            let metadata = file.metadata().map_err(cause)?;
+            if !metadata.is_file() && !metadata.is_dir() {
+                return self.stream(Box::new(file));
+            }
+            file
+        };
+        let source = FileSource::new(file, self.mapping(), self.limit_ratio);
+        source.map(RawInput::File).map_err(|cause| Error::Open { path: self.name().into(), cause })
+    }
+
+    /// Opens the input as bytes if it is text, because its first bytes are not JSON. Also returns the
+    /// reason if it looks like JSON.
+    ///
+    /// Malformed objects are not text: their fault is an error. A pipe other than standard input is
+    /// not inspected, because it can be opened only once.
+    pub(crate) fn open_if_text(&self) -> Result<Option<(RawInput, Option<reader::Error>)>, Error> {
+        if !self.is_stdin() && !self.file.is_file() {
+            return Ok(None);
+        }
+        let unreadable = |cause| Error::from(reader::Error::io(cause, 0));
+        let (prefix, input) = match self.open_raw()? {
+            RawInput::File(file) => (StartOfInput::of_file(&file).map_err(unreadable)?, RawInput::File(file)),
+            RawInput::Stream(mut reader) => {
+                let prefix = StartOfInput::of_reader(&mut reader).map_err(unreadable)?;
+                let whole = io::Cursor::new(prefix.bytes().to_vec()).chain(reader);
+                (prefix, RawInput::Stream(Box::new(whole)))
+            }
+        };
+        let start = prefix.bytes().trim_ascii_start();
+        let fault = prefix.fault().filter(|_| !start.is_empty() && !start.starts_with(b"{"));
+        match (fault, input) {
+            (Some(fault), input) => {
+                let looks_like_json = start.starts_with(b"[") || start.starts_with(b"\"");
+                Ok(Some((input, Some(fault).filter(|_| looks_like_json))))
+            }
+            (None, RawInput::Stream(reader)) => {
+                push_back(reader);
+                Ok(None)
+            }
+            (None, RawInput::File(_)) => Ok(None),
+        }
+    }
+
+    /// Decompresses a stream, if it is compressed.
+    fn stream(&self, reader: Box<dyn Read + Send>) -> Result<RawInput, Error> {
+        let reader =
+            trommel::unpacked(reader, self.limit_ratio).map_err(|cause| reader::Error::io(cause, 0))?;
+        Ok(RawInput::Stream(reader))
+    }
+
     fn open_file(&self, prefix: &Prefix) -> Result<Document, Error> {
         let limited = |document: Document| document.ratio_limit(self.limit_ratio);
         if !self.is_stdin() {
@@ -141,6 +237,9 @@ impl Options {
         }
         let cause = |cause| Error::Open { path: STDIN.into(), cause };
         stdio::check_stdin().map_err(cause)?;
+        if let Some(reader) = pushed_back() {
+            return Ok(limited(Document::from_reader(prefix.tee(reader))));
+        }
         match redirected().map_err(cause)? {
             Some(file) => Input::from_file(file, self.mapping()).and_then(Document::from_input),
             None => ReadAhead::start(io::stdin()).map(|ahead| Document::from_reader(prefix.tee(ahead))),
@@ -151,7 +250,7 @@ impl Options {
 
     /// Returns the map policy for regular files. If they may be mapped, installs the handler for
     /// files that are truncated during the run.
-    fn mapping(&self) -> MapPolicy {
+    pub(crate) fn mapping(&self) -> MapPolicy {
         // The message of the handler is written before any file is mapped.
         let name = if self.is_one_of_several { "an input file".to_owned() } else { self.name() };
         if self.is_mapped { sigbus::map_files(&name) } else { MapPolicy::never() }
@@ -162,8 +261,7 @@ impl Options {
         if let Error::Output(cause) = error {
             return Failure::Output(cause);
         }
-        let framing = self.framing.unwrap_or_else(|| framing_of(&self.file));
-        let has_records = matches!(framing, Framing::Lines | Framing::JsonSeq);
+        let has_records = matches!(self.declared_framing(), Framing::Lines | Framing::JsonSeq);
         Failure::Work(Box::new(EngineError { error, file: self.name(), has_records }))
     }
 

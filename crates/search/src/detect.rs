@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-use trommel::reader::{Config, Cursor, Framing, View};
-use trommel::{Analysis, Error};
+use trommel::Analysis;
+use trommel::reader::{Config, Cursor, Error, Framing, View};
 
 use crate::control::Control;
 use crate::error::Halt;
@@ -42,7 +42,10 @@ impl Prefix {
     }
 
     /// Reads at least the first line that is not blank, or 64 KiB. Does not wait for more.
-    pub(crate) fn of_reader(reader: &mut dyn Read) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// If the reader fails.
+    pub fn of_reader(reader: &mut dyn Read) -> io::Result<Self> {
         let mut prefix = Self { bytes: vec![0; PREFIX_BYTES], is_whole: false };
         let mut filled = 0;
         while filled < PREFIX_BYTES && !prefix.bytes[..filled].trim_ascii_start().contains(&b'\n') {
@@ -60,12 +63,18 @@ impl Prefix {
         Ok(prefix)
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// True if the input cannot be JSON, because its first bytes are not.
-    pub fn is_text(&self) -> bool {
+    pub(crate) fn is_text(&self) -> bool {
+        self.fault().is_some()
+    }
+
+    /// Returns the reason why the input cannot be JSON, if its first bytes show that.
+    pub fn fault(&self) -> Option<Error> {
         let config = Config::new();
         let mut cursor = Cursor::from_view(View::new(&self.bytes), Framing::Auto, &config);
         let mut read = || {
@@ -74,14 +83,11 @@ impl Prefix {
             }
             Ok(())
         };
-        let error: trommel::reader::Error = match read() {
-            Ok(()) => return false,
-            Err(error) => error,
-        };
+        let error: Error = read().err()?;
         // An error at the end may only mean that the prefix ends there, also within a literal.
         let rest = usize::try_from(error.offset()).ok().and_then(|at| self.bytes.get(at..));
         let is_cut = |rest: &[u8]| LITERALS.iter().any(|literal| literal.starts_with(rest));
-        error.is_syntax() && (self.is_whole || !rest.is_none_or(is_cut))
+        (error.is_syntax() && (self.is_whole || !rest.is_none_or(is_cut))).then_some(error)
     }
 }
 
@@ -90,7 +96,7 @@ pub(crate) fn has_candidate(
     pattern: &SearchPattern,
     file: &FileSource,
     control: &Control,
-) -> Result<bool, Error> {
+) -> Result<bool, trommel::Error> {
     let found = has_string_candidate(pattern, file, control).and_then(|found| {
         // A pattern without characters that JSON escapes looks the same in text.
         if found || pattern.prefilters_lines { Ok(found) } else { has_line(pattern, file, control) }
@@ -116,21 +122,21 @@ fn has_line(pattern: &SearchPattern, file: &FileSource, control: &Control) -> Re
 }
 
 /// Validates a file in full, and returns its kind.
-pub(crate) fn validate(analysis: Analysis, file: &FileSource) -> Result<SearchContent, Error> {
+pub(crate) fn validate(analysis: Analysis, file: &FileSource) -> Result<SearchContent, trommel::Error> {
     let mut document = file.document()?;
     let root = trommel::path::Query::root();
     match analysis.count(root).run(&mut document) {
         Ok(report) if report.coverage.records == 1 => Ok(SearchContent::Json(single(file)?)),
         Ok(_) => Ok(SearchContent::Json(Framing::Auto)),
-        Err(Error::Read { error, .. }) if error.is_syntax() => Ok(SearchContent::Text),
+        Err(trommel::Error::Read { error, .. }) if error.is_syntax() => Ok(SearchContent::Text),
         Err(error) => Err(error),
     }
 }
 
 /// Returns the framing of a file with one record.
-fn single(file: &FileSource) -> Result<Framing, Error> {
+fn single(file: &FileSource) -> Result<Framing, trommel::Error> {
     let mut first = [0];
-    let mut reader = file.reader_at(0).map_err(|error| trommel::reader::Error::io(error, 0))?;
-    let read = reader.read(&mut first).map_err(|error| trommel::reader::Error::io(error, 0))?;
+    let mut reader = file.reader_at(0).map_err(|error| Error::io(error, 0))?;
+    let read = reader.read(&mut first).map_err(|error| Error::io(error, 0))?;
     Ok(if read == 1 && first == [0x1E] { Framing::JsonSeq } else { Framing::Single })
 }

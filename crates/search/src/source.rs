@@ -49,7 +49,28 @@ impl FileSource {
         Ok(Self { input: Input::from_file(file, MapPolicy::never())?, file: again, policy, ratio })
     }
 
-    /// Copies a reader to an unnamed temporary file of at most `limit` bytes.
+    /// Copies a reader to an unnamed temporary file of at most `limit` bytes. The reader must be
+    /// decompressed.
+    ///
+    /// # Errors
+    /// If the reader or the file fails, or the limit is exceeded.
+    pub fn copy_of(reader: &mut dyn Read, limit: u64) -> Result<Self, Error> {
+        Self::spool(reader, limit, &Control::default())
+    }
+
+    /// Returns a reader of the file, decompressed.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn reader(&self) -> io::Result<Box<dyn Read + Send + '_>> {
+        self.reader_at(0)
+    }
+
+    /// Returns the file, for reading and seeking, unless it is compressed.
+    pub fn seekable(&self) -> Option<&File> {
+        self.known_len().map(|_| &self.file)
+    }
+
     pub(crate) fn spool(reader: &mut dyn Read, limit: u64, control: &Control) -> Result<Self, Error> {
         let mut file = tempfile::tempfile()?;
         let mut chunk = vec![0; CHUNK_BYTES];

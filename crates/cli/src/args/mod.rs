@@ -12,6 +12,7 @@ mod put;
 mod read;
 mod run;
 mod sample;
+mod search;
 mod session_folders;
 mod sessions;
 mod stats;
@@ -23,7 +24,9 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use buffers::{BufferOperation, BuffersArgs, Session};
-pub(crate) use common::{Arguments, BadRecords, Engine, Files, NamedQuery, RecordFilters, Source, output_id};
+pub(crate) use common::{
+    Arguments, BadRecords, DuplicateMembers, Engine, Files, NamedQuery, RecordFilters, Source, output_id,
+};
 pub(crate) use count::CountArgs;
 pub(crate) use extract::{ExtractArgs, ValueOrder};
 pub(crate) use forms::{Form, Printer, SampleForm, ValueStyle};
@@ -34,6 +37,7 @@ pub(crate) use put::PutArgs;
 pub(crate) use read::ReadArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use sample::{SampleArgs, SampleStrategy};
+pub(crate) use search::SearchArgs;
 pub(crate) use session_folders::SessionFolders;
 #[cfg(feature = "cloud")]
 pub(crate) use sessions::Side;
@@ -44,6 +48,7 @@ pub(crate) use sessions::{
 pub(crate) use stats::{SchemaArgs, StatsArgs};
 pub(crate) use tools::{CallArgs, Form as DisplayForm, HistoryArgs, LogLevel, ToolsArgs};
 pub(crate) use upkeep::{GcArgs, PinArgs, RebuildArgs, RmArgs, VerifyArgs};
+pub(crate) use values::LineRange;
 
 /// Query, count, sample, and profile JSON that is too big to load
 ///
@@ -98,8 +103,10 @@ pub(crate) enum Command {
     Put(PutArgs),
     /// List stored outputs
     List(ListArgs),
-    /// Print a page of one value
+    /// Print a page of one value, or lines of a text
     Read(ReadArgs),
+    /// Find lines of text, or string values of JSON with their paths
+    Search(SearchArgs),
     /// Delete stored outputs
     Rm(RmArgs),
     /// Protect stored outputs from gc

@@ -39,6 +39,28 @@ pub(super) fn at_least_one<N: FromStr<Err = ParseIntError>>(text: &str) -> Resul
     })
 }
 
+/// Lines of a text, both included. Negative numbers count from the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LineRange {
+    pub(crate) start: i64,
+    /// `None` for the last line.
+    pub(crate) end: Option<i64>,
+}
+
+/// Parses a range of lines: `A:B`, `A:`, `:B`, or `A`.
+pub(super) fn lines(text: &str) -> Result<LineRange, String> {
+    let number = |text: &str| text.parse::<i64>().ok().filter(|line| *line != 0);
+    let range = match text.split_once(':') {
+        None => number(text).map(|line| LineRange { start: line, end: Some(line) }),
+        Some((start, end)) => {
+            let start = if start.is_empty() { Some(1) } else { number(start) };
+            let end = if end.is_empty() { Some(None) } else { number(end).map(Some) };
+            start.zip(end).map(|(start, end)| LineRange { start, end })
+        }
+    };
+    range.ok_or_else(|| "expected lines, such as 5:9, 100:, :20, or -20:; they count from 1".into())
+}
+
 /// Parses a seed: any 64-bit integer. A negative seed means its two's complement.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     let signed = || text.parse::<i64>().map(i64::cast_unsigned).ok();

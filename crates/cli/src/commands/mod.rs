@@ -13,6 +13,7 @@ mod read;
 mod run;
 mod sample;
 mod schema;
+mod search;
 mod sessions;
 mod stats;
 mod tools;
@@ -35,6 +36,7 @@ pub(crate) fn run(cli: &Cli, screen: &Screen) -> Result<(), Failure> {
         Command::Put(args) => put::run(args, screen),
         Command::List(args) => list::run(args, screen),
         Command::Read(args) => read::run(args, screen),
+        Command::Search(args) => search::run(args, screen),
         Command::Rm(args) => upkeep::rm(args, screen),
         Command::Pin(args) => upkeep::pin(args, screen),
         Command::Gc(args) => upkeep::gc(args, screen),

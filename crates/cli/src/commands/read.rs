@@ -6,15 +6,16 @@
 
 mod cursor;
 mod page;
+mod text;
 mod value;
 
 use std::io;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::json;
 use serde_json::value::RawValue;
 use trommel::path::{Query, Selector};
+use trommel::reader::Framing;
 use trommel::{Extract, Match, Measure, Report, Sink};
 use trommel_toolbox::outputs::{Content, PageTooSmall};
 
@@ -27,6 +28,7 @@ use crate::progress::Progress;
 use crate::signals;
 use crate::toolbox::Toolbox;
 use page::{NoPage, PageRequest, Value};
+use text::TextRange;
 use value::{Children, ValueReader};
 
 pub(crate) fn run(args: &ReadArgs, screen: &Screen) -> Result<(), Failure> {
@@ -42,31 +44,84 @@ fn of_output(id: &str, args: &ReadArgs, screen: &Screen) -> Result<Box<RawValue>
     signals::install(Arc::clone(&progress))?;
     let toolbox = Toolbox::open(screen)?;
     let id = toolbox.store.resolve(id)?;
-    let mut request = json!({"id": id, "path": args.path, "max_chars": args.max_chars});
-    if let (Some(cursor), Some(request)) = (&args.cursor, request.as_object_mut()) {
-        request.insert("cursor".into(), cursor.as_str().into());
-    }
+    let mut request = serde_json::Map::new();
+    request.insert("id".into(), id.into());
+    request.insert("path".into(), args.path.as_str().into());
+    request.insert("max_chars".into(), args.max_chars.into());
+    let lines = args.lines;
+    let optional = [
+        ("cursor", args.cursor.as_deref().map(Into::into)),
+        ("record", args.record.map(Into::into)),
+        ("start_line", lines.map(|lines| lines.start.into())),
+        ("end_line", lines.and_then(|lines| lines.end).map(Into::into)),
+        ("tail", args.tail.map(Into::into)),
+        ("offset", args.offset.map(Into::into)),
+    ];
+    let given = optional.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    request.extend(given.map(|(name, value): (_, serde_json::Value)| (name.to_owned(), value)));
+    let request = request.into();
     toolbox.read(request, Form::json(args.json), &progress)
 }
 
 fn of_file(args: &ReadArgs, screen: &Screen) -> Result<String, Failure> {
-    let query = QueryError::parse(&args.path)?;
+    let options = Options::new(&args.source, &args.engine, args.engine.validation(), BadRecords::STOP);
+    let options = options.of_file(args.file.clone());
+    if let Some(page) = of_text(args, &options, screen)? {
+        return Ok(page);
+    }
+    let path = args.record.map_or_else(|| args.path.clone(), |record| in_record(&args.path, record));
+    of_value(args, &path, options, screen)
+}
+
+/// Returns a path within a record of a stream, which is read as an array.
+fn in_record(path: &str, record: u32) -> String {
+    let rest = path.strip_prefix('$');
+    rest.map_or_else(|| path.to_owned(), |rest| format!("$[{record}]{rest}"))
+}
+
+/// Returns a page of a text, if the input is one or is to be read as one.
+fn of_text(args: &ReadArgs, options: &Options, screen: &Screen) -> Result<Option<String>, Failure> {
+    let is_query = args.path.trim() != "$" || args.record.is_some();
+    if let Some(range) = TextRange::of(args) {
+        if is_query {
+            let message = "lines and offsets are read from the whole file; omit the query";
+            return Err(Failure::Usage { command: "read", message: message.into() });
+        }
+        signals::install(Arc::new(Progress::new(screen)))?;
+        let input = options.open_raw().map_err(|error| options.failure(error))?;
+        return text::page(args, range, options, input).map(Some);
+    }
+    if is_query || options.declared_framing() != Framing::Auto {
+        return Ok(None);
+    }
+    let cursor = args.cursor.as_deref();
+    if cursor.is_some_and(|cursor| !cursor::is_text(cursor)) {
+        return Ok(None);
+    }
+    let Some(input) = options.open_if_text().map_err(|error| options.failure(error))? else {
+        return Ok(None);
+    };
+    let (input, fault) = input;
+    if let Some(fault) = fault {
+        let notes = Notes::new(&options.name(), Arc::new(Progress::hidden()));
+        notes.note(&format!("not valid JSON ({}); read as text", escape::short(&fault.to_string(), 300)));
+    }
+    text::page(args, TextRange::Whole, options, input).map(Some)
+}
+
+/// Returns a page of a JSON value.
+fn of_value(args: &ReadArgs, path: &str, options: Options, screen: &Screen) -> Result<String, Failure> {
+    let query = QueryError::parse(path)?;
     if !query.is_singular() {
         let why = "can select several values; select one of them, or use `trommel extract`";
         return Err(usage(args, why));
     }
-    let mut request = PageRequest {
-        path: &args.path,
-        query: &query,
-        max_chars: args.max_chars as usize,
-        start: 0,
-        tag: None,
-    };
+    let mut request =
+        PageRequest { path, query: &query, max_chars: args.max_chars as usize, start: 0, tag: None };
     if let Some(cursor) = &args.cursor {
         let (start, tag) = cursor::read(cursor).ok_or_else(|| foreign_cursor(args))?;
         (request.start, request.tag) = (start, Some(tag));
     }
-    let options = Options::new(&args.source, &args.engine, args.engine.validation(), BadRecords::STOP);
     let mut job = Job::open(vec![args.file.clone()], options, screen)?;
     let nth = nth_of(&query);
     job.configure(|analysis| {
@@ -95,6 +150,10 @@ fn of_file(args: &ReadArgs, screen: &Screen) -> Result<String, Failure> {
         (Err(failure), None) => return Err(failure),
     };
     let stream = stream.unwrap_or(report.coverage.records > 1);
+    if args.record.is_some() && !stream {
+        let message = "the input is one document, not a stream of records; omit --record";
+        return Err(Failure::Usage { command: "read", message: message.into() });
+    }
     let value = search.chosen(args, stream, &report)?;
     request.page(value).map_err(|none| match none {
         NoPage::ForeignCursor => foreign_cursor(args),

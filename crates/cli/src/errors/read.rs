@@ -32,11 +32,19 @@ fn about(execution: &ToolExecution) -> Option<String> {
             "the cursor belongs to another output or query, or to a later release; omit --cursor to start over"
                 .to_owned()
         }
+        "not_json" if given.get("record").is_some() => {
+            "it is text, not JSON, and has no records; omit --record".to_owned()
+        }
         "not_json" => "it is text, not JSON, and has no paths; omit QUERY, or pass $".to_owned(),
         "max_chars" => {
             let (needed, given) = (metadata.get("needed")?, given.get("max_chars")?);
             format!("{given} characters cannot hold one item; pass --max-chars {needed} or more")
         }
+        "not_text" => {
+            "it is JSON, and lines and offsets are for text; read a value by a query, or a record with --record"
+                .to_owned()
+        }
+        "not_a_stream" => "it is one document, not a stream of records; omit --record".to_owned(),
         _ => return None,
     };
     let id = escape::short(given.get("id")?.as_str()?, ID);

@@ -3,6 +3,7 @@
 mod decode;
 pub(crate) mod escape;
 mod extracted;
+mod found;
 mod gron;
 mod held;
 mod line;
@@ -18,6 +19,7 @@ mod values;
 use std::io::{self, Write};
 
 pub(crate) use extracted::{DocumentQuery, DocumentRequest, Extracted};
+pub(crate) use found::{MatchForm, MatchWriter};
 use held::{Budget, HeldOutput};
 pub(crate) use line::{FileNames, FoundValue, LineForm, LineOptions, LineWriter, WriteError};
 pub(crate) use lines::{BadValue, Lines, LinesRequest, Refusal};
