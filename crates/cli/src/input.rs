@@ -170,13 +170,11 @@ impl Options {
         let file = if self.is_stdin() {
             let cause = |cause| Error::Open { path: STDIN.into(), cause };
             stdio::check_stdin().map_err(cause)?;
-            match redirected().map_err(cause)? {
-                Some(file) => file,
-                None => {
-                    let ahead = ReadAhead::start(io::stdin()).map_err(cause)?;
-                    return self.stream(Box::new(ahead));
-                }
-            }
+            let Some(file) = redirected().map_err(cause)? else {
+                let ahead = ReadAhead::start(io::stdin()).map_err(cause)?;
+                return self.stream(Box::new(ahead));
+            };
+            file
         } else {
             let cause = |cause| Error::Open { path: self.file.clone(), cause };
             let file = File::open(&self.file).map_err(cause)?;
@@ -190,8 +188,8 @@ impl Options {
         source.map(RawInput::File).map_err(|cause| Error::Open { path: self.name().into(), cause })
     }
 
-    /// Opens the input as bytes if it is text, because its first bytes are not JSON. Also returns the
-    /// reason if it looks like JSON.
+    /// Opens the input as bytes if it is text, because its first bytes are not JSON. Also returns
+    /// the reason if it looks like JSON.
     ///
     /// Malformed objects are not text: their fault is an error. A pipe other than standard input is
     /// not inspected, because it can be opened only once.

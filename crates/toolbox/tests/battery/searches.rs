@@ -1,7 +1,7 @@
 //! `tool_outputs.search`.
 
-use std::fmt::Write as _;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use trommel_testkit::generate::Random;
 
 use crate::support::Bench;

@@ -137,7 +137,7 @@ impl TextPage<'_> {
             )
         })?;
         let until = match self.range {
-            TextRange::Lines(LineRange { end: Some(end), .. }) => self.text.line_end(end, (at, line_ends))?,
+            TextRange::Lines(LineRange { end: Some(end), .. }) => self.text.line_end(end, at, line_ends)?,
             _ => self.text.size,
         };
         Ok(Part { at, until, line_ends })
@@ -177,7 +177,7 @@ impl TextPage<'_> {
             }
             Err(_) => (text.tail_start(start.unsigned_abs())?, None),
         };
-        let until = end.map_or(Ok(text.size), |end| text.line_end(end, (at, line_ends)))?;
+        let until = end.map_or(Ok(text.size), |end| text.line_end(end, at, line_ends))?;
         if until < at || until == at && text.size > 0 {
             let end = end.unwrap_or(-1);
             return Err(NoPart::Usage(format!("no line is between line {start} and line {end}")));
@@ -207,7 +207,7 @@ impl TextFile<'_> {
     }
 
     /// Returns the offset after a line, from a known offset before it.
-    fn line_end(self, line: i64, (at, line_ends): (u64, Option<u64>)) -> Result<u64, Error> {
+    fn line_end(self, line: i64, at: u64, line_ends: Option<u64>) -> Result<u64, Error> {
         let Ok(line) = u64::try_from(line) else { return self.tail_start(line.unsigned_abs() - 1) };
         match line_ends {
             Some(line_ends) if line <= line_ends => Ok(at.min(self.pass(0, line)?.bytes)),
