@@ -128,7 +128,9 @@ fn profiles_with_maps() {
         });
         check_profile(random, &limited, &documents);
         let mut profile = Profile::new(limited);
-        documents.iter().for_each(|(at, document)| observe_text(&mut profile, document, *at));
+        for (at, document) in &documents {
+            observe_text(&mut profile, document, *at);
+        }
         folded += usize::from(profile.summary().fields.unwrap()[1].path == "$.*");
     }
     assert!((10..50).contains(&folded), "{folded}");
@@ -201,7 +203,7 @@ fn totals_stay_exact_under_memory_pressure() {
             documents(seed, &Shape { values: 200, width: 30, duplicates: true, ..Shape::default() }, 10);
         let observe = |options: ProfileOptions, documents: &[(u64, Vec<u8>)]| {
             let mut profile = Profile::new(options);
-            for (at, document) in documents {
+            for (at, document) in &documents {
                 observe_text(&mut profile, document, *at);
             }
             profile
