@@ -17,7 +17,7 @@ pub(super) const STYLES: Styles = Styles::styled()
 
 /// The commands in the order and the groups of the help.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Query", &["extract", "count", "group", "sample", "stats", "schema", "check", "read"]),
+    ("Query", &["extract", "count", "group", "sample", "stats", "schema", "check", "read", "search"]),
     ("Outputs", &["put", "list", "rm", "pin", "gc", "verify", "rebuild"]),
     ("Agents", &["tools", "call", "history", "run", "buffers", "sessions"]),
     ("Shell", &["help", "completions", "man"]),

@@ -13,7 +13,7 @@ Examples:
   trommel read output:01jqx0 '$.log' --max-chars 2000
   trommel read server.log --tail 20
   trommel read server.log --lines 100:150
-  trommel read log.jsonl '$.error' --record 7
+  trommel read log.jsonl '$.level' --record 7
 
 A page shows the start of one value of any size. If there is more, the page ends with the --cursor
 of the next page. A stream is read as the array of its records: $[7] and --record 7 are the eighth.

@@ -8,9 +8,9 @@ use super::Source;
 #[command(after_help = "\
 Examples:
   trommel search 'out of memory' server.log --context 2
-  trommel search sda data.json                      # strings, with their paths
-  trommel search --regex 'time(d )?out' --ignore-case log.jsonl.gz output:01jqx0
-  tail -f server.log | trommel search ERROR -
+  trommel search shop data.json                     # strings, with their paths
+  trommel search --regex 'time(d )?out' --ignore-case server.log output:01jqx0
+  gzip -dc log.jsonl.gz | trommel search error
 
 In text, whole lines are searched. In JSON, the decoded string values are, not names and numbers;
 to search values by path, use `trommel extract` with search(). An input is JSON if all of it is

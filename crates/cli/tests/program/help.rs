@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, line, run, snapshot};
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "extract",
     "count",
     "group",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 23] = [
     "put",
     "list",
     "read",
+    "search",
     "rm",
     "pin",
     "gc",
