@@ -42,9 +42,9 @@ pub struct Sequence {
 
 impl Analysis {
     /// Starts a run over several documents in order, as one sequence of records: limits, sample
-    /// sizes, and the number of malformed records to skip cover all of them. `$` of a [`Sample`]
-    /// stands for the records, even if a document is a single array. Record numbers and offsets
-    /// count within their document.
+    /// sizes, and the number of malformed records to skip cover all of them. `$` of a
+    /// [`Sample`](crate::Sample) stands for the records, even if a document is a single array.
+    /// Record numbers and offsets count within their document.
     ///
     /// Each document is run like a single one, on several threads if possible. The documents need
     /// not be open at the same time: the values of samples are copied when a document ends, within

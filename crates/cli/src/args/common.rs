@@ -115,11 +115,12 @@ pub(crate) struct Engine {
 /// The records, and filters on them.
 #[derive(Debug, Args)]
 pub(crate) struct RecordFilters {
-    /// Make each node of QUERY a record: '$.data.records[*]'
-    ///
-    /// In queries and filters, $ is then that node. Paths and offsets in answers remain those of
-    /// the whole document. The elements of a long array are divided among threads.
-    #[arg(long, value_name = "QUERY")]
+    #[arg(long, value_name = "QUERY", help = "Make each node of QUERY a record: '$.data.records[*]'")]
+    #[arg(
+        long_help = "Make each node of QUERY a record: '$.data.records[*]'\n\nIn queries and filters, $ is \
+                       then that node. Paths and offsets in answers remain those of the whole document. The \
+                       elements of a long array are divided among threads."
+    )]
     pub(crate) each: Option<String>,
 
     /// Keep only records for which FILTER holds: '@.level == "error"'
