@@ -203,7 +203,7 @@ fn totals_stay_exact_under_memory_pressure() {
             documents(seed, &Shape { values: 200, width: 30, duplicates: true, ..Shape::default() }, 10);
         let observe = |options: ProfileOptions, documents: &[(u64, Vec<u8>)]| {
             let mut profile = Profile::new(options);
-            for (at, document) in &documents {
+            for (at, document) in documents {
                 observe_text(&mut profile, document, *at);
             }
             profile
