@@ -1,7 +1,5 @@
 //! Objects used as maps share the path `.*` in rows, fields, values, and schema.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod support;
 
 use support::{observe_text, options, profile, summary};

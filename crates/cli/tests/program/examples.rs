@@ -162,10 +162,9 @@ impl Scene {
         folder.file("data.json", &data);
         folder.file("page.json", &data);
         folder.file("log.jsonl", &log);
-        let text: String = (0..200)
-            .map(|n| format!("2026-01-01T00:00:{n:02} ERROR: timeout {n}, out of memory\n"))
-            .collect();
-        folder.file("server.log", text);
+        let text: Vec<String> =
+            (0..200).map(|n| format!("2026-01-01T00:00:{n:02} ERROR: timeout {n}, out of memory")).collect();
+        folder.file("server.log", text.join("\n") + "\n");
         folder.file("damaged.jsonl", log.replacen("\"n\":7", "\"n\":tru", 1));
         folder.file("log.jsonl.gz", gzip(log.as_bytes()));
         folder.file("log.jsonl.zst", zstd(log.as_bytes()));
@@ -241,7 +240,7 @@ fn fault(example: &str) -> Option<String> {
     let name = example.split("trommel ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or_default();
     match name {
         "list" | "read" | "search" | "rm" | "pin" | "gc" | "verify" | "rebuild" | "call" | "history" => {
-            scene.store()
+            scene.store();
         }
         "buffers" => scene.fill_buffers(),
         "check" if example.contains("--on-bad-record") => {
