@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use trommel::Analysis;
-use trommel_store::{Filter, GcOptions, Kind, Row, Store, StoreOptions, Stored};
+use trommel_store::{Filter, GcOptions, Kind, LineIndex, Row, Store, StoreOptions, Stored};
 
 const IDS: [&str; 4] = ["output-1", "output-2", "01hzzzzzzzzzzzzzzzzzzzzzzz", "x"];
 const META: &str = ".meta.json";
@@ -103,12 +103,34 @@ fn read(root: &Path, id: &str, bytes: &[u8]) -> Option<Stored> {
     if seal != format!(",\"seal\":\"{}\"}}", &digits[..32]).as_bytes() {
         return None;
     }
-    let stored: Stored = serde_json::from_slice(&object).ok()?;
+    let mut stored: Stored = serde_json::from_slice(&object).ok()?;
     let payload = folder(root, id).join(format!("{id}{}", if stored.packed { ".json.zst" } else { ".json" }));
     let is_whole = fs::metadata(payload).is_ok_and(|found| found.len() == stored.disk_bytes);
-    let is_sane =
-        stored.id == id && stored.version == 1 && stored.framing.is_some() == (stored.kind != Kind::Text);
+    let is_damaged = stored.damaged_records > 0;
+    let is_sane = stored.id == id
+        && stored.version == 1
+        && stored.framing.is_some() == (stored.kind != Kind::Text)
+        && stored.first_damaged.is_some() == is_damaged
+        && (!is_damaged || stored.kind == Kind::JsonLines);
+    if !stored.line_index.as_ref().is_some_and(|index| fits(index, stored.size_bytes)) {
+        stored.line_index = None;
+    }
     (is_whole && is_sane).then_some(stored)
+}
+
+/// True if a line index can belong to a payload. The store ignores any other.
+fn fits(index: &LineIndex, bytes: u64) -> bool {
+    let index = serde_json::to_value(index).unwrap();
+    let number = |name: &str| u128::from(index[name].as_u64().unwrap());
+    let ends: Vec<u128> =
+        index["ends"].as_array().unwrap().iter().map(|ends| u128::from(ends.as_u64().unwrap())).collect();
+    let (block, sum) = (number("block"), ends.iter().sum());
+    number("version") == 1
+        && block >= 65_536
+        && block.count_ones() == 1
+        && ends.len() as u128 == u128::from(bytes).div_ceil(block)
+        && ends.iter().all(|ends| *ends <= block)
+        && (number("lines") == sum || number("lines") == sum + 1)
 }
 
 fn check(store: &Store) {

@@ -85,7 +85,7 @@ impl LineIndex {
             && is_block
             && ends.len() as u64 == bytes.div_ceil(*block)
             && ends.iter().all(|ends| ends <= block)
-            && sum.is_some_and(|sum| *lines == sum || *lines == sum + 1)
+            && sum.and_then(|sum| lines.checked_sub(sum)).is_some_and(|unended| unended <= 1)
     }
 
     /// Deserializes the member of a description. An index that this release cannot read is ignored.
@@ -221,6 +221,9 @@ mod tests {
             changed[member] = value;
             assert!(!read(changed).is_some_and(|index| index.fits(100_000)), "{member}");
         }
+        let ends = [1_u64 << 63, (1 << 63) - 1];
+        let huge = serde_json::json!({"version": 1, "lines": u64::MAX, "block": 1_u64 << 63, "ends": ends});
+        assert!(read(huge).is_some_and(|index| index.fits(u64::MAX) && !index.fits(100_000)));
         for other in [Value::Null, serde_json::json!({"version": 2, "more": []}), 5.into()] {
             assert_eq!(read(other), None);
         }
