@@ -90,6 +90,8 @@ impl<'r, 's, 'k> RecordSearch<'r, 's, 'k> {
         let config = self.run.config(Validation::Strict);
         match validity(Cursor::from_view(view, Framing::Single, &config))? {
             Validity::Valid => self.strings(view),
+            // A record that is not JSON has no nodes.
+            Validity::Malformed if self.run.plan.is_some() => Ok(()),
             Validity::Malformed => {
                 let unit = self.run.unit;
                 unit.whole(content(line), &mut |found| self.malformed(found))
@@ -150,6 +152,7 @@ impl<'r, 's, 'k> RecordSearch<'r, 's, 'k> {
                 let part = DocumentPart { source: &range, base: start, framing: Framing::Single, record };
                 document::search(self.run, part)?;
             }
+            Validity::Malformed if self.run.plan.is_some() => {}
             Validity::Malformed => {
                 let unit = self.run.unit;
                 let mut reader = self.run.control.watch(range.reader_at(0)?, start);

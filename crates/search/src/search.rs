@@ -136,7 +136,7 @@ impl PatternSearch {
         position: SearchPosition,
         sink: MatchSink<'_>,
     ) -> Result<SearchReport, Error> {
-        self.run_with(&self.control.of(None), source, Start { content, position, sink })
+        self.run_with(&self.control.of(source.known_len()), source, Start { content, position, sink })
     }
 
     /// Searches a file. With [`Framing::Auto`] it is JSON if all of it is valid JSON, and text

@@ -18,12 +18,21 @@ pub trait SearchSource {
     /// # Errors
     /// If the input cannot be opened or read.
     fn reader_at(&self, offset: u64) -> io::Result<Box<dyn Read + Send + '_>>;
+
+    /// Returns the number of bytes, if it is known, for progress.
+    fn known_len(&self) -> Option<u64> {
+        None
+    }
 }
 
 impl SearchSource for &[u8] {
     fn reader_at(&self, offset: u64) -> io::Result<Box<dyn Read + Send + '_>> {
         let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(self.len());
         Ok(Box::new(&self[offset..]))
+    }
+
+    fn known_len(&self) -> Option<u64> {
+        Some(self.len() as u64)
     }
 }
 
@@ -93,11 +102,6 @@ impl FileSource {
         Ok(Self::new(file, MapPolicy::never(), u64::MAX)?)
     }
 
-    /// Returns the length in bytes on disk, if it is known before reading.
-    pub fn known_len(&self) -> Option<u64> {
-        self.input.known_len()
-    }
-
     /// Opens the file as a document.
     pub(crate) fn document(&self) -> Result<Document, Error> {
         let input = self.file.try_clone().and_then(|file| Input::from_file(file, self.policy));
@@ -116,5 +120,10 @@ impl SearchSource for FileSource {
         let mut reader = trommel::unpacked(self.input.reader(), self.ratio)?;
         io::copy(&mut (&mut reader).take(offset), &mut io::sink())?;
         Ok(reader)
+    }
+
+    fn known_len(&self) -> Option<u64> {
+        // The length of a compressed file is not that of its contents.
+        self.document().ok()?.len()
     }
 }

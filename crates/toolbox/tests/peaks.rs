@@ -50,6 +50,8 @@ fn calls_with_allowances() -> Vec<(&'static str, Value, usize)> {
         ("read", json!({ "path": "$.items" }), STRING),
         ("read", json!({ "path": "$.items[1]" }), 0),
         ("read", json!({ "path": "$.items[2]" }), 0),
+        ("search", json!({ "pattern": "absent" }), 0),
+        ("search", json!({ "pattern": "text with \n", "context": 20, "path": "$.items" }), STRING),
     ]
 }
 

@@ -12,6 +12,7 @@ Examples:
   trommel stats data.json --only structure,types         # fast overview
   trommel stats data.json '$.users' '$.orders' --values
   trommel stats log.jsonl --where '@.level == \"error\"' --values
+  trommel stats log.jsonl '$.level' --top 20             # most frequent values
   cargo metadata --format-version 1 | trommel stats")]
 pub(crate) struct StatsArgs {
     #[command(flatten)]
@@ -31,7 +32,7 @@ pub(crate) struct StatsArgs {
     #[arg(long)]
     pub(crate) schema: bool,
 
-    /// Add every path to the JSON: types, and the share of objects
+    /// Add every path to the JSON: types, counts, and missing names
     ///
     /// Each row of `fields` has the path, the types with their counts, the number of values, and
     /// the number of objects without the name. On a terminal, the fields are always shown.

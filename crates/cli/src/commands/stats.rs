@@ -194,14 +194,16 @@ impl Printer<'_> {
 
     /// The options that select a part of the input, if there are any.
     fn selected_by(self) -> Option<String> {
+        let records = &self.args.records;
+        let each = records.each.as_ref().map(|query| format!("--each {query}"));
+        let filters = (!records.filters.is_empty()).then(|| "--where".to_owned());
         let queries = match self.queries {
             [] => None,
             [query] => Some(query.clone()),
             queries => Some(format!("{} queries", queries.len())),
         };
-        let filters = (!self.args.records.filters.is_empty()).then(|| "--where".to_owned());
-        let both: Vec<String> = queries.into_iter().chain(filters).collect();
-        (!both.is_empty()).then(|| both.join(" and "))
+        let all: Vec<String> = [each, filters, queries].into_iter().flatten().collect();
+        (!all.is_empty()).then(|| all.join(", "))
     }
 
     /// Joins the answers of the inputs and of all.

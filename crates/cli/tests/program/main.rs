@@ -40,6 +40,7 @@ mod routes;
 mod rows;
 mod runs;
 mod sample;
+mod search;
 #[cfg(unix)]
 mod sessions;
 mod specification;

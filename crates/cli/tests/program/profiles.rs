@@ -41,6 +41,7 @@ fn shown(columns: u16, folder: &Folder, args: &[&str]) -> String {
 fn tables_fit_the_terminal() {
     let folder = Folder::new("profiles");
     folder.file("trail.jsonl", log());
+    folder.file("trail.json", format!("{{\"log\":[{}]}}", log().trim_end().replace('\n', ",")));
     let mut transcript = String::new();
     for (columns, args) in [
         (80, &["stats", "trail.jsonl"][..]),
@@ -49,6 +50,7 @@ fn tables_fit_the_terminal() {
         (80, &["stats", "trail.jsonl", "$.userAgent", "$.tags", "--top", "2"]),
         (80, &["stats", "trail.jsonl", "--where", "@.errorCode", "--only", "structure"]),
         (120, &["stats", "trail.jsonl", "$.requestParameters", "--values"]),
+        (80, &["stats", "trail.json", "--each", "$.log[*]", "--where", "@.errorCode", "$.tags"]),
     ] {
         let text = shown(columns, &folder, args);
         for row in text.lines() {

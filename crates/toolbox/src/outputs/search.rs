@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use trommel::path::{Duplicates, Query};
+use trommel_base::text::grouped;
 use trommel_search::{PatternSearch, SearchPattern, SearchPosition};
 use trommel_store::{Kind, Stored};
 use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
@@ -23,7 +24,7 @@ use super::describe::{Next, Results, metadata};
 use super::job::{AnswerCoverage, Job};
 use super::page::DEFAULT_CHARS;
 use super::shared::{CallSubject, Shared, note};
-use answer::{Collector, Matches};
+use answer::{Collector, Matches, Warning};
 pub use row::MatchRow;
 pub use source::OutputSource;
 
@@ -158,7 +159,7 @@ impl SearchRun<'_> {
             rows: collector.rows(),
             end,
             cursor: &|SearchPosition { start, number, from }| binding.cursor(&[start, number, from]),
-            warning: self.warning(),
+            warning: self.warning(stored),
         };
         let coverage = AnswerCoverage { read, ..AnswerCoverage::known(total) };
         Ok((self.subject.fit(&matches)?, coverage))
@@ -224,11 +225,14 @@ impl SearchRun<'_> {
         }
     }
 
-    /// Returns the warning of an answer without matches.
-    fn warning(&self) -> Option<&'static str> {
-        let Arguments { pattern, regex, .. } = self.arguments;
+    fn warning(&self, stored: &Stored) -> Warning {
+        let Arguments { pattern, regex, path, .. } = self.arguments;
+        let how = if path.is_some() { "skipped" } else { "searched as text" };
+        let damaged = |count| format!("{} records are not JSON and are {how}", grouped(count));
+        let damaged = Some(stored.damaged_records).filter(|count| *count > 0).map(damaged);
         let is_plain = !regex && pattern.contains(EXPRESSION_CHARS);
-        is_plain
-            .then_some("the pattern was searched as plain text; pass `regex`: true for a regular expression")
+        let of_none = is_plain
+            .then_some("the pattern was searched as plain text; pass `regex`: true for a regular expression");
+        Warning { damaged, of_none }
     }
 }

@@ -35,6 +35,7 @@ fn slow() -> Vec<(&'static str, Value)> {
         ("sample", json!({ "id": "large", "path": slow, "size": 5 })),
         ("stats", json!({ "id": "large", "include_values": true })),
         ("read", json!({ "id": "large", "path": "$.data" })),
+        ("search", json!({ "id": "large", "pattern": "first.*absent", "regex": true })),
     ]
 }
 

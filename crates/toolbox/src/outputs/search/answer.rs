@@ -38,11 +38,11 @@ impl Collector {
     pub(super) fn receive(&mut self, found: PatternMatch) -> ControlFlow<()> {
         self.notifier.notify();
         let next = found.next;
-        let row = MatchRow::from(found);
-        let text = json(&row);
+        let found = MatchRow::from(found);
+        let text = json(&found);
         let count = chars(&text);
         self.chars += count;
-        self.rows.push(Row { found: row, text, chars: count, next });
+        self.rows.push(Row { found, text, chars: count, next });
         let is_enough = self.rows.len() > self.limit || self.chars > self.max_chars;
         if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
@@ -78,8 +78,15 @@ pub(super) struct Matches<'a> {
     pub(super) end: Option<Reason>,
     /// Encodes a position as a cursor.
     pub(super) cursor: &'a dyn Fn(SearchPosition) -> String,
+    pub(super) warning: Warning,
+}
+
+/// The warnings of an answer.
+pub(super) struct Warning {
+    /// The warning that the output has records that are not JSON.
+    pub(super) damaged: Option<String>,
     /// The warning of an answer without matches.
-    pub(super) warning: Option<&'static str>,
+    pub(super) of_none: Option<&'static str>,
 }
 
 impl Matches<'_> {
@@ -110,9 +117,8 @@ impl PagedAnswer for Matches<'_> {
         if let Some(truncation) = self.truncation(shown) {
             truncation.push(&mut out);
         }
-        if self.rows.is_empty() {
-            push_warning(self.warning, &mut out);
-        }
+        let of_none = self.warning.of_none.filter(|_| self.rows.is_empty());
+        push_warning(self.warning.damaged.as_deref().or(of_none), &mut out);
         out.push('}');
         out
     }

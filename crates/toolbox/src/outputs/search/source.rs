@@ -36,4 +36,8 @@ impl SearchSource for OutputSource<'_> {
         payload.seek(SeekFrom::Start(offset))?;
         Ok(Box::new(payload))
     }
+
+    fn known_len(&self) -> Option<u64> {
+        Some(self.stored.size_bytes)
+    }
 }
