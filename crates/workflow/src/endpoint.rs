@@ -34,7 +34,7 @@ const MAX_RESPONSE_BYTES: u64 = 16 << 20;
 /// The maximum length of an endpoint's error message.
 const MAX_MESSAGE_CHARS: usize = 500;
 
-/// A model at an endpoint with `OpenAI`'s interface.
+/// A model at an endpoint with `OpenAI`'s interface. An `https://` address needs the feature `tls`.
 ///
 /// Redirects are not followed, so the key is sent only to the given address. A cancelled request
 /// fails at once. Its exchange continues on a thread of its own, at most until the timeout.
@@ -108,6 +108,12 @@ impl Endpoint {
 
     /// Returns the model that the step names, or the default one.
     fn model_name<'a>(&'a self, model: Option<&'a str>) -> Result<&'a str, Failure> {
+        if !cfg!(feature = "tls") && self.address.is_https() {
+            return Err(self.failure(
+                "this build has no TLS, which `https://` needs",
+                "install trommel with `--features tls`, or name an `http://` address",
+            ));
+        }
         model.or(self.model.as_deref()).ok_or_else(|| {
             Failure::refused(
                 "the step names no model, and no default is set: write `@model NAME`, or set a default model",

@@ -47,6 +47,11 @@ impl Address {
         address
     }
 
+    /// True if a connection to the address is encrypted.
+    pub(super) fn is_https(&self) -> bool {
+        self.url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"))
+    }
+
     /// Adds a secret, such as the key.
     pub(super) fn add_secret(&mut self, secret: &str) {
         // An endpoint may quote the secret as it was sent, or percent-decoded.

@@ -135,6 +135,8 @@ fn r45_refusals_name_a_next_step_and_hide_the_key() {
         send_prompt(&Endpoint::new("http://user:secret-key@127.0.0.1:1").model("m")).unwrap_err();
     assert!(unreachable.contains("try again") && !unreachable.contains("secret-key"), "{unreachable}");
     assert!(send_prompt(&Endpoint::new("http://127.0.0.1:1")).unwrap_err().contains("@model NAME"));
+    let encrypted = send_prompt(&Endpoint::new("HTTPS://127.0.0.1:1/v1").model("m")).unwrap_err();
+    assert_eq!(encrypted.contains("`--features tls`"), !cfg!(feature = "tls"), "{encrypted}");
 }
 
 #[test]
