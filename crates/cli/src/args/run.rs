@@ -16,7 +16,8 @@ A step is a heading `## NAME`, directives (@input, @tools, @output, @model, @wri
 and a prompt. A step with `@model none` calls no model. docs/DIRECTIVES.md describes documents.
 
 Any OpenAI-compatible endpoint can be the model. Set $TROMMEL_MODEL_URL, $TROMMEL_MODEL_KEY, and
-$TROMMEL_MODEL, or else $OPENAI_BASE_URL, $OPENAI_API_KEY, and $OPENAI_MODEL.")]
+$TROMMEL_MODEL, or else $OPENAI_BASE_URL, $OPENAI_API_KEY, and $OPENAI_MODEL. An https:// address
+needs a program that was built with the feature `tls` or `cloud`.")]
 pub(crate) struct RunArgs {
     /// Document to run, or - for standard input
     pub(crate) file: PathBuf,

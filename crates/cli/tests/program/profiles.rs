@@ -4,7 +4,10 @@ use std::fmt::Write;
 
 use crate::common::{Folder, data, line, read, run, snapshot, trommel};
 use crate::terminal::{dangers, shown_within};
+use anstyle::{Color, RgbColor};
+use anstyle_svg::Term;
 use serde_json::{Value, json};
+use trommel_testkit::golden::assert_golden;
 
 /// A log with long paths, numbers of many digits, optional members, and a map.
 fn log() -> String {
@@ -98,16 +101,22 @@ fn maps_take_one_row() {
     assert_eq!(user["required"], json!(["name.first", "\u{7}"]));
 }
 
-/// The table in the README is the one that the command prints.
+/// The picture in the README shows what the command prints. With `UPDATE_SNAPSHOTS` set, it is
+/// drawn again.
 #[test]
-fn the_readme_shows_the_fields() {
+fn the_picture_of_the_readme() {
     let root = data().join("../..").canonicalize().unwrap();
     let mut command = trommel(["stats", "testdata/tour/shop.json", "--values"]);
-    command.current_dir(&root).envs([("NO_COLOR", "1"), ("TERM", "dumb")]);
+    command.current_dir(&root).envs([("CLICOLOR_FORCE", "1"), ("TERM", "xterm-256color")]);
     let text = shown_within(100, command);
-    let fields = text.split("\n\n").nth(1).unwrap();
-    let readme = String::from_utf8(read(root.join("README.md"))).unwrap();
-    assert!(readme.contains(&format!("\n```text\n{fields}\n```\n")), "{fields}");
+    assert!(text.contains("\u{1b}[1mFields\u{1b}[0m"), "{text}");
+    let fields = text.split_inclusive("\n\n").nth(1).unwrap().trim_end();
+    let text = format!("\u{1b}[2m$\u{1b}[0m trommel stats testdata/tour/shop.json --values\n{fields}");
+    let color = |gray| Color::Rgb(RgbColor(gray, gray, gray));
+    let term = Term::new().min_width_px(0).fg_color(color(0xE8)).bg_color(color(0x18));
+    let picture = term.render_svg(&text);
+    assert_golden(root.join("docs/stats.svg"), &picture);
+    assert!(String::from_utf8(read(root.join("README.md"))).unwrap().contains("(docs/stats.svg)"));
 }
 
 #[test]
