@@ -126,7 +126,8 @@ fn pages(args: &[&str]) -> String {
 #[test]
 fn parts_of_a_text_are_read() {
     let folder = Folder::new("texts");
-    let text: String = (1..=500).map(|number| format!("line {number} ü\r\n")).collect();
+    let lines: Vec<_> = (1..=500).map(|number| format!("line {number} ü\r\n")).collect();
+    let text = lines.concat();
     let file = folder.file("a.log", &text);
     let packed = folder.file("a.log.gz", gzip(text.as_bytes()));
     let home = Home::new("texts");
