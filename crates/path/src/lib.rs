@@ -127,6 +127,13 @@
 //! A [`RecordFilter`] decides whether a record is matched at all. [`Matcher::keeps_record`]
 //! evaluates it over the bytes of the record, with both `@` and `$` as the record.
 //!
+//! # Nodes as records
+//!
+//! [`Matcher::on_node`] runs another plan on a node that was just entered, on the same cursor, with
+//! the node as `$`. If nothing [within](Matcher::selects_within) the node can be selected, the
+//! consumer moves the cursor to the end of the node and calls [`Matcher::skip_entered`], so that
+//! every byte is read once. Otherwise the cursor must return to the start of the node.
+//!
 //! # Limits, errors, cost
 //!
 //! - Nothing recurses with the depth of the input. Filters recurse up to [`QueryLimits::nesting`],

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 /// The location of a node: the names and indices from the root to it. [`Display`](fmt::Display)
 /// writes a normalized path (RFC 9535, section 2.7).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Location {
     steps: Vec<Step>,
     /// The decoded names, concatenated.
@@ -29,6 +29,18 @@ pub enum LocationStep<'a> {
     Name(&'a str),
     /// The step to the element with that index.
     Index(u64),
+}
+
+impl Clone for Location {
+    fn clone(&self) -> Self {
+        Self { steps: self.steps.clone(), names: self.names.clone() }
+    }
+
+    /// Copies a location into the memory of this one.
+    fn clone_from(&mut self, source: &Self) {
+        self.steps.clone_from(&source.steps);
+        self.names.clone_from(&source.names);
+    }
 }
 
 impl Location {

@@ -158,7 +158,6 @@ mod document;
 mod error;
 mod extract;
 mod measure;
-mod nodes;
 mod packed;
 #[cfg(feature = "parallel")]
 mod parallel;

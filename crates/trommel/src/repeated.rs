@@ -34,8 +34,9 @@ pub struct RepeatedName {
 
 impl Analysis {
     /// Lists the first `max` members whose name occurs earlier in the same object, in document
-    /// order. Uses the limits, the validation, and the cancellation token of this analysis. Skipped
-    /// malformed records are left out.
+    /// order. Uses the limits, the validation, and the cancellation token of this analysis, and
+    /// covers the whole input: filters and [`each`](Self::each) do not narrow it. Skipped malformed
+    /// records are left out.
     ///
     /// Memory depends on the depth and on the number of names of the open objects, of which 4
     /// million are remembered.

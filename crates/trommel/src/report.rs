@@ -233,7 +233,8 @@ pub trait Sink {
     /// Receives the end of a record that the filters keep, after its matches. `record` is the
     /// number of the record in the input, as in [`Match::record`]. Called only if
     /// [`wants_records`](Self::wants_records) returns true: once for each record, in order, for any
-    /// number of threads. With [`Analysis::each`](crate::Analysis::each), each node is a record.
+    /// number of threads, and also for the record in which a limit ends the run. With
+    /// [`Analysis::each`](crate::Analysis::each), each node is a record.
     fn record_ended(&mut self, record: u64) -> std::io::Result<()> {
         let _ = record;
         Ok(())

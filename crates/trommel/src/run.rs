@@ -1,8 +1,10 @@
 //! A run over the records of a cursor: each record goes through the matcher, until no later one can
 //! change an answer.
 //!
-//! [`steps`] passes the matcher's steps on to the measures.
+//! [`steps`] passes the matcher's steps on to the measures. [`nodes`] runs over the nodes of a query
+//! as records.
 
+mod nodes;
 mod steps;
 
 use trommel_group::Grouping;
@@ -55,8 +57,6 @@ pub(crate) struct Run<'a> {
     pub(crate) physical_records: u64,
     /// The offset of the current node, if nodes are the records.
     pub(crate) node_start: Option<u64>,
-    /// The memory for matching nodes that are records.
-    pub(crate) node_scratch: Scratch,
 }
 
 /// Other threads, which process the elements of a long array.
@@ -101,7 +101,6 @@ impl<'a> Run<'a> {
             helpers: None,
             physical_records: 0,
             node_start: None,
-            node_scratch: Scratch::new(),
         }
     }
 
@@ -111,9 +110,8 @@ impl<'a> Run<'a> {
         cursor: &mut Cursor<'_>,
         first: trommel_reader::Result<bool>,
     ) -> Result<Framing, Error> {
-        let mut scratch = Scratch::new();
-        let setup = self.request.setup;
-        let (plan, wants) = setup.driver();
+        let (mut scratch, mut node_scratch) = (Scratch::new(), Scratch::new());
+        let (plan, wants) = self.request.setup.driver();
         let mut matcher = plan.matcher(&mut scratch, cursor, wants);
         if self.is_done() {
             return Ok(matcher.cursor().framing());
@@ -123,7 +121,7 @@ impl<'a> Run<'a> {
         loop {
             let recorded = match next {
                 Ok(false) => return Ok(matcher.cursor().framing()),
-                Ok(true) => self.record(&mut matcher),
+                Ok(true) => self.record(&mut matcher, &mut node_scratch),
                 Err(error) => Err(error.into()),
             };
             match recorded {
@@ -145,9 +143,12 @@ impl<'a> Run<'a> {
     #[cfg(feature = "parallel")]
     pub(crate) fn elements(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         let has_nodes = self.request.setup.each.is_some();
+        let mut node_scratch = Scratch::new();
         while let Some(step) = matcher.advance()? {
             if has_nodes {
-                self.node_step(step, matcher)?;
+                if self.node_step(step, matcher, &mut node_scratch)? {
+                    break;
+                }
             } else {
                 self.step(step, matcher)?;
             }
@@ -181,7 +182,11 @@ impl<'a> Run<'a> {
         self.request.analysis.options.on_bad_record.check(self.coverage.bad_records)
     }
 
-    fn record(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<RecordOutcome, Error> {
+    fn record(
+        &mut self,
+        matcher: &mut Matcher<'_, '_>,
+        node_scratch: &mut Scratch,
+    ) -> Result<RecordOutcome, Error> {
         if self.tail.is_some_and(|tail| tail.is_cut(matcher.cursor())) {
             return Ok(RecordOutcome::Cut);
         }
@@ -194,13 +199,16 @@ impl<'a> Run<'a> {
             return Err(Error::StreamOfArrays { offset: matcher.cursor().offset() });
         }
         if self.request.setup.each.is_some() {
-            return self.nodes_of_record(matcher);
+            return self.nodes_of_record(matcher, node_scratch);
         }
         let outcome = self.match_value(matcher)?;
         self.physical_records += 1;
         match outcome {
             ValueOutcome::Dropped => self.drop_record(matcher.cursor_mut()),
-            ValueOutcome::Enough => self.enough(matcher.cursor_mut()),
+            ValueOutcome::Enough => {
+                self.coverage.records += 1;
+                end_run(matcher.cursor_mut())
+            }
             ValueOutcome::Matched => {
                 self.coverage.records += 1;
                 Ok(RecordOutcome::Done)
@@ -220,7 +228,7 @@ impl<'a> Run<'a> {
         if setup.tallies {
             self.tally(matcher.cursor_mut())?;
             self.report_end(matcher.cursor())?;
-            return Ok(ValueOutcome::Matched);
+            return Ok(if self.is_done() { ValueOutcome::Enough } else { ValueOutcome::Matched });
         }
         if matcher.cursor().is_stream() && setup.plan.pass() == Pass::Rescan {
             // Values are read again once their order is known, so the window must not release them.
@@ -232,7 +240,7 @@ impl<'a> Run<'a> {
             matcher.pause_between_elements();
         }
         let mut steps = 0_u32;
-        while let Some(step) = self.next_step(matcher)? {
+        while let Some(step) = self.next_step(matcher, self.helpers)? {
             self.step(step, matcher)?;
             if matches!(step, Step::Event(_)) {
                 self.forward(matcher)?;
@@ -256,13 +264,6 @@ impl<'a> Run<'a> {
     /// True if no later record can change an answer.
     pub(crate) fn is_done(&self) -> bool {
         self.state.is_done(self.request.setup) || self.sink.records_left() == Some(0)
-    }
-
-    /// Ends the run after the current record, which strict validation reads to its end.
-    fn enough(&mut self, cursor: &mut Cursor<'_>) -> Result<RecordOutcome, Error> {
-        let all_read = cursor.validate_rest()?;
-        self.coverage.records += 1;
-        Ok(RecordOutcome::Enough { all_read })
     }
 
     /// Skips a record that a filter dropped, validated like any skipped value.
@@ -290,10 +291,14 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the matcher's next step. At a pause, lets other threads match elements first.
-    pub(crate) fn next_step(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<Option<Step>, Error> {
+    pub(crate) fn next_step(
+        &mut self,
+        matcher: &mut Matcher<'_, '_>,
+        helpers: Option<&dyn Helpers>,
+    ) -> Result<Option<Step>, Error> {
         loop {
             let step = matcher.advance()?;
-            match self.helpers {
+            match helpers {
                 Some(helpers) if step.is_none() && matcher.paused().is_some() => {
                     helpers.match_elements(self, matcher)?;
                 }
@@ -330,6 +335,14 @@ impl<'a> Run<'a> {
         }
         Ok(())
     }
+}
+
+/// Ends the run after the current record, which strict validation reads to its end.
+pub(crate) fn end_run(cursor: &mut Cursor<'_>) -> Result<RecordOutcome, Error> {
+    // A matcher that was stopped holds the bytes of open nodes. Without this, a stream would hold
+    // all that follows.
+    cursor.release_to(0);
+    Ok(RecordOutcome::Enough { all_read: cursor.validate_rest()? })
 }
 
 /// True if the record that the cursor left is validated to its end, now or when it is skipped.

@@ -36,8 +36,6 @@ pub(crate) struct Drawing {
     origins: bool,
     /// The number of the current document.
     document: u64,
-    /// The location of the node that is the current record; empty if the record is a whole value.
-    node: String,
     cancel: Cancel,
 }
 
@@ -82,7 +80,7 @@ impl Drawing {
         };
         let store = Store::new(options.limits.spool_bytes);
         let (origins, cancel) = (sample.origins, options.control.cancel.clone());
-        Self { drawer, open: Vec::new(), store, origins, document: 0, node: String::new(), cancel }
+        Self { drawer, open: Vec::new(), store, origins, document: 0, cancel }
     }
 
     /// Offers the candidates of the next part.
@@ -137,21 +135,10 @@ impl Drawing {
             document: self.document,
             span,
             record: cursor.record(),
-            location: self.locate(matcher),
+            location: matcher.location().to_string(),
         });
         *slot.lock().unwrap_or_else(PoisonError::into_inner) = store::Drawn { stored, origin };
         Ok(())
-    }
-
-    /// The location of the value that the matcher leaves, in the whole document.
-    fn locate(&self, matcher: &Matcher<'_, '_>) -> String {
-        let location = matcher.location().to_string();
-        if self.node.is_empty() { location } else { format!("{}{}", self.node, &location[1..]) }
-    }
-
-    /// Sets the location of the node that is the next record.
-    pub(crate) fn begin_node(&mut self, location: &str) {
-        location.clone_into(&mut self.node);
     }
 
     /// Forgets the open candidates of a record that the run left early.

@@ -94,9 +94,9 @@ pub(crate) struct EachPlan {
 impl EachPlan {
     pub(crate) fn new(query: &Query, options: PlanOptions, located: bool) -> Self {
         let mut wants = Wants::default();
-        // A search for a name reports nodes after it has moved beyond them. It knows no locations,
-        // so asking for locations excludes it.
-        wants.location = located || query.segments().iter().any(|segment| segment.descendant);
+        wants.location = located;
+        // Only the entry of a node matters. A wanted end keeps the matcher from skipping a node
+        // before it reports the entry.
         Self { plan: Plan::with_orders(&[(query.clone(), Order::Any)], options), wants }
     }
 }

@@ -24,6 +24,8 @@ pub struct ArrayCheckpoint {
     state: CheckpointState,
     /// The location of the array, if locations are enabled.
     array: Location,
+    /// The number of its steps that lead to the record.
+    base: usize,
     between: Between,
 }
 
@@ -122,7 +124,7 @@ impl<'c> Matcher<'_, 'c> {
             return None;
         }
         let between = self.cursor.between()?;
-        let Scratch { levels, frames, active, found, location, .. } = &*self.scratch;
+        let Scratch { levels, frames, active, found, location, location_base, .. } = &*self.scratch;
         let (levels, open) = (levels.clone(), self.open);
         let (depth, state) = if self.is_in_search() {
             (
@@ -136,8 +138,8 @@ impl<'c> Matcher<'_, 'c> {
             (frames.len(), CheckpointState::Frames { frames, active, found })
         };
         let mut array = location.clone();
-        array.truncate(depth.saturating_sub(1));
-        Some(ArrayCheckpoint { state, array, between })
+        array.truncate(location_base + depth.saturating_sub(1));
+        Some(ArrayCheckpoint { state, array, base: *location_base, between })
     }
 
     /// Starts a new matcher in the array of a checkpoint, after the element where its cursor
@@ -176,6 +178,7 @@ impl<'c> Matcher<'_, 'c> {
             }
         };
         self.scratch.location.clone_from(&checkpoint.array);
+        self.scratch.location_base = checkpoint.base;
         self.scratch.pause = Pause { from_offset, levels, ..Pause::default() };
     }
 

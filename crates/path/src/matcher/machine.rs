@@ -146,6 +146,7 @@ impl Plan {
         cursor: &'m mut Cursor<'c>,
         wants: &'m Wants,
     ) -> Matcher<'m, 'c> {
+        scratch.location_base = 0;
         Matcher::new(&self.program, scratch, cursor, wants)
     }
 }
@@ -206,6 +207,25 @@ impl<'m, 'c> Matcher<'m, 'c> {
                 _ => false,
             },
         }
+    }
+
+    /// Creates a matcher of another plan over the node that was just entered: in its queries, `$` is
+    /// that node, and its locations begin with that of the node. It starts with
+    /// [`begin_record`](Self::begin_record).
+    ///
+    /// Before the next step of this matcher, the cursor must be moved back to the start of the
+    /// node, or to its end, followed by [`skip_entered`](Self::skip_entered).
+    pub fn on_node<'n>(
+        &'n mut self,
+        plan: &'n Plan,
+        scratch: &'n mut Scratch,
+        wants: &'n Wants,
+    ) -> Matcher<'n, 'c> {
+        scratch.location_base = 0;
+        if wants.location {
+            scratch.begin_location(&self.scratch.location);
+        }
+        Matcher::new(&plan.program, scratch, self.cursor, wants)
     }
 
     /// Continues after the node that was just entered, to whose end the consumer has moved the

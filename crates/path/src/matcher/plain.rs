@@ -247,7 +247,7 @@ impl Matcher<'_, '_> {
 
     pub(super) fn close_level(&mut self, level: &Level) -> Stage {
         if self.wants.location {
-            self.scratch.location.truncate(self.scratch.levels.len());
+            self.scratch.truncate_location(self.scratch.levels.len());
         }
         self.start = level.start;
         self.end = self.cursor.offset();

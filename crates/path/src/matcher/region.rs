@@ -155,7 +155,7 @@ impl Matcher<'_, '_> {
         let depth = self.scratch.frames.len();
         self.phase = if depth == 0 { Phase::Done } else { Phase::Walking };
         if self.wants.location {
-            self.scratch.location.truncate(depth);
+            self.scratch.truncate_location(depth);
         }
         // Regions are ordered by depth, so those of this value are the last ones.
         let outer = self.scratch.regions.iter().rposition(|region| region.depth < depth);

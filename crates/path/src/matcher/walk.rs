@@ -258,7 +258,7 @@ impl Matcher<'_, '_> {
     }
 
     fn push_location(&mut self, object: bool, outer_levels: usize, next: u64) {
-        self.scratch.location.truncate(outer_levels);
+        self.scratch.truncate_location(outer_levels);
         if object {
             if let Some(name) = self.cursor.name() {
                 self.scratch.location.push_name(&name.decode());

@@ -10,6 +10,7 @@ mod descents;
 mod forwarding;
 mod hostile;
 mod lookback;
+mod nodes;
 mod orders;
 mod random;
 mod records;

@@ -67,6 +67,8 @@ pub struct Scratch {
     /// The outcomes of filters for the current child.
     pub(crate) tested: Vec<(u32, bool)>,
     pub(crate) location: Location,
+    /// The number of steps of the location that lead to the record, if it is within a document.
+    pub(crate) location_base: usize,
     pub(crate) filters: FilterMemory,
     pub(crate) answers: Vec<Operand<'static>>,
     /// The answers to the queries from `$` in a record filter.
@@ -110,7 +112,7 @@ impl Scratch {
         self.unsettled.clear();
         self.unsettled.resize(program.starts.len(), false);
         self.regions.clear();
-        self.location.truncate(0);
+        self.truncate_location(0);
     }
 
     /// Resets the state of the last record.
@@ -127,7 +129,7 @@ impl Scratch {
         self.blockers.resize(program.starts.len(), 0);
         self.unsettled.clear();
         self.unsettled.resize(program.starts.len(), false);
-        self.location.truncate(0);
+        self.truncate_location(0);
         if self.bounded {
             self.bounded = false;
             self.bounds.iter_mut().for_each(Vec::clear);
@@ -135,6 +137,17 @@ impl Scratch {
         self.next_indices.resize(program.states.len(), (0, 0));
         self.clear_next();
         self.next.extend(program.starts.iter().map(|&state| Active::new(state, 1, StepList::NONE)));
+    }
+
+    /// Keeps the location of the record, and as many steps from there.
+    pub(crate) fn truncate_location(&mut self, steps: usize) {
+        self.location.truncate(self.location_base + steps);
+    }
+
+    /// Sets the location of the record. It may be within a document.
+    pub(crate) fn begin_location(&mut self, location: &Location) {
+        self.location.clone_from(location);
+        self.location_base = location.depth();
     }
 
     /// Sets the key that the nodes of a query must be below.
