@@ -1,8 +1,8 @@
 //! A run over the records of a cursor: each record goes through the matcher, until no later one can
 //! change an answer.
 //!
-//! [`steps`] passes the matcher's steps on to the measures. [`nodes`] runs over the nodes of a query
-//! as records.
+//! [`steps`] passes the matcher's steps on to the measures. [`nodes`] runs over the nodes of a
+//! query as records.
 
 mod nodes;
 mod steps;

@@ -209,8 +209,9 @@ impl<'m, 'c> Matcher<'m, 'c> {
         }
     }
 
-    /// Creates a matcher of another plan over the node that was just entered: in its queries, `$` is
-    /// that node, and its locations begin with that of the node. It starts with
+
+    /// Creates a matcher of another plan over the node that was just entered: in its queries, `$`
+    /// is that node, and its locations begin with that of the node. It starts with
     /// [`begin_record`](Self::begin_record).
     ///
     /// Before the next step of this matcher, the cursor must be moved back to the start of the
