@@ -291,6 +291,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the matcher's next step. At a pause, lets other threads match elements first.
+    #[inline]
     pub(crate) fn next_step(
         &mut self,
         matcher: &mut Matcher<'_, '_>,
