@@ -110,6 +110,8 @@ const COMMAND_LINES: &[CommandLine] = &[
     command_line(Form::Document, "stats FILE", 0),
     command_line(Form::Document, "stats FILE --values", 64),
     command_line(Form::Document, "stats FILE --only structure,types", 0),
+    command_line(Form::Document, "stats FILE --each $.data.records[*]", 0),
+    command_line(Form::Document, "group FILE --each $.data.records[*] $.type", 0),
     command_line(Form::Document, "schema FILE", 0),
     command_line(Form::Document, "check FILE", 0),
     command_line(Form::Lines, "extract FILE $.id", 0),

@@ -228,6 +228,9 @@ impl Helpers for ArrayDivider<'_> {
                 matcher.hold_back(query);
             }
         }
+        // Statistics count the characters of nodes only, and no node contains shared elements. So
+        // the number of characters in those is irrelevant here: counting would read them again.
+        matcher.cursor_mut().add_chars(chain.at, 0);
         matcher.resume_after(chain.at, chain.elements - first, self.track.monitor(chain.at));
         Ok(())
     }

@@ -209,7 +209,6 @@ impl<'m, 'c> Matcher<'m, 'c> {
         }
     }
 
-
     /// Creates a matcher of another plan over the node that was just entered: in its queries, `$`
     /// is that node, and its locations begin with that of the node. It starts with
     /// [`begin_record`](Self::begin_record).
