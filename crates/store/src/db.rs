@@ -213,6 +213,18 @@ impl<C: Contents> Database<C> {
         Err(self.unusable())
     }
 
+    /// Reads the file like [`read`](Self::read), but never builds the tables in memory: for data
+    /// that is in the file alone.
+    pub(crate) fn read_file_only<T: Default>(
+        &self,
+        mut work: impl FnMut(&Transaction<'_>) -> TransactionResult<T>,
+    ) -> Result<T> {
+        if self.bypassed.load(Ordering::Relaxed) {
+            return Ok(T::default());
+        }
+        self.read_file(&mut work, true)
+    }
+
     /// Builds the tables in memory and reads them.
     fn read_in_memory<T>(&self, work: &mut dyn FnMut(&Transaction<'_>) -> TransactionResult<T>) -> Result<T> {
         let build = || -> TransactionResult<Connection> {
@@ -238,6 +250,22 @@ impl<C: Contents> Database<C> {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         self.lock.take()?;
         Ok(Locked::new(self, writer))
+    }
+
+    /// Locks the database if it becomes free within [`SEAL_TIMEOUT`], for a change that may be
+    /// omitted.
+    pub(crate) fn lock_briefly(&self) -> Option<Locked<'_, C>> {
+        let start = Instant::now();
+        while !self.bypassed.load(Ordering::Relaxed) {
+            if let Some(locked) = self.try_lock() {
+                return Some(locked);
+            }
+            if start.elapsed() >= SEAL_TIMEOUT {
+                break;
+            }
+            thread::sleep(POLL_INTERVAL);
+        }
+        None
     }
 
     /// Locks the database if no thread and no other process holds it.

@@ -178,6 +178,7 @@ mod body;
 mod check;
 mod clock;
 mod control;
+mod cursors;
 mod db;
 mod disk;
 mod error;

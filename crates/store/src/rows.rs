@@ -27,7 +27,7 @@ pub(crate) struct Outputs(pub(crate) Layout);
 
 impl Contents for Outputs {
     const APPLICATION: i32 = 0x7472_6F6D;
-    const VERSION: i32 = 2;
+    const VERSION: i32 = 3;
     const SCHEMA: &'static str = include_str!("schema.sql");
     const DISPOSABLE: bool = true;
     // On Linux a reboot can be detected, and the index is compared with the files after it.

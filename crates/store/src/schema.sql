@@ -46,3 +46,6 @@ CREATE INDEX by_tool_desc ON output (tool_name DESC, created_at DESC, id, conver
 CREATE INDEX by_tool_asc ON output (tool_name, created_at DESC, id, conversation_id, success);
 -- A conversation has few outputs, so sorting them is cheap.
 CREATE INDEX by_conversation ON output (conversation_id, created_at DESC, id, tool_name, success);
+
+-- The arguments of calls that returned a cursor, by the hash of the cursor, newest last.
+CREATE TABLE cursor (number INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, arguments TEXT NOT NULL) STRICT;

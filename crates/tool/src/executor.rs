@@ -267,12 +267,15 @@ struct Attempt<'a> {
 impl Attempt<'_> {
     fn run(&mut self, entry: &Arc<Entry>, arguments: Value, events: &mut dyn FnMut(Event<'_>)) -> ToolResult {
         let redaction = &self.executor.redaction;
-        let (healed, faults) = self.prepare(entry, arguments);
+        let (healed, checked) = self.prepare(entry, arguments);
         let remembered = redaction.parameters(&self.parameters);
         log::details(&remembered, self.context);
-        let allowed = if faults.is_empty() { self.approve(entry) } else { Err(CallError::Invalid(faults)) };
-        let mut result = match allowed {
+        let mut result = match checked.and_then(|()| self.approve(entry)) {
             Ok(()) => self.execute(entry, remembered, events),
+            Err(CallError::Failed(mut failure)) => {
+                let metadata = std::mem::take(&mut *failure.metadata);
+                ToolResult { metadata, ..ToolResult::fail(CallError::Failed(failure).into()) }
+            }
             Err(error) => ToolResult::fail(error.into()),
         };
         let mut metadata = heal::report(healed, redaction);
@@ -281,18 +284,31 @@ impl Attempt<'_> {
         result
     }
 
-    /// Heals and checks the arguments.
-    fn prepare(&mut self, entry: &Entry, arguments: Value) -> (Vec<Healed>, Vec<Fault>) {
+    /// Heals, completes, and checks the arguments.
+    fn prepare(&mut self, entry: &Entry, arguments: Value) -> (Vec<Healed>, Result<(), CallError<'static>>) {
         let Some(arguments) = nesting::shallow(arguments) else {
             let message = format!("Arguments are nested deeper than {} levels", nesting::MAX_DEPTH);
-            return (Vec::new(), vec![Fault { kind: FaultKind::Form, message, ..Fault::default() }]);
+            let fault = Fault { kind: FaultKind::Form, message, ..Fault::default() };
+            return (Vec::new(), Err(CallError::Invalid(vec![fault])));
         };
-        let (arguments, healed) = heal::heal(&entry.schema, arguments);
+        let (mut arguments, healed) = heal::heal(&entry.schema, arguments);
+        let completed = match &mut arguments {
+            Value::Object(members) => guarded(|| entry.tool.complete(members)),
+            _ => Ok(Ok(())),
+        };
         let faults = faults::check(&entry.schema, &arguments, &self.executor.redaction);
         if let Value::Object(members) = arguments {
             self.parameters = members;
         }
-        (healed, faults)
+        let checked = match completed {
+            Ok(Err(failure)) => Err(CallError::Failed(failure)),
+            Err(panic) => {
+                Err(CallError::Failed(Failure::new(format!("the tool panicked on its arguments: {panic}"))))
+            }
+            Ok(Ok(())) if !faults.is_empty() => Err(CallError::Invalid(faults)),
+            Ok(Ok(())) => Ok(()),
+        };
+        (healed, checked)
     }
 
     fn approve<'e>(&self, entry: &'e Entry) -> Result<(), CallError<'e>> {

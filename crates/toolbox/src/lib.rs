@@ -66,8 +66,9 @@
 //!   numbers keep every digit, and members keep their order and duplicates. Returned values were
 //!   validated.
 //! - **Cursors** contain only a position. A hash binds them to the tool, the arguments, and the
-//!   digest of the output. No state is kept between calls, so any process can continue from them.
-//!   `max_chars` may change from page to page.
+//!   digest of the output. The index of the store keeps the arguments of the newest 10,000
+//!   cursors, so that a cursor works with `id` alone; a cursor that it no longer knows works with
+//!   its arguments repeated. `max_chars` and `limit` may change from page to page.
 //! - **`read`** shows the children of a container, each of them whole or as a mark. A cut array
 //!   ends with `{"$more": N}`, a cut object with `"$more": N`, and a cut string with `…`. A text
 //!   with lines ends at a line break instead. A stream of records is read as the array of its

@@ -73,6 +73,10 @@ impl<T: Tool> Tool for RoutableTool<T> {
         &self.metadata
     }
 
+    fn complete(&self, arguments: &mut Map<String, Value>) -> std::result::Result<(), Failure> {
+        self.tool.complete(arguments)
+    }
+
     fn run(&self, call: &mut Call<'_>) -> std::result::Result<Output, Failure> {
         if !self.can_choose {
             return self.tool.run(call);

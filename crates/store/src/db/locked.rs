@@ -77,8 +77,18 @@ impl<'a, C: Contents> Locked<'a, C> {
     }
 
     fn create(&mut self) -> Result<Open> {
-        let open = self.database.create()?;
-        truncate(&open.connection, self.database.lock_timeout);
+        let database = self.database;
+        let open = database.create()?;
+        if let Err(error) =
+            truncate(&open.connection, database.lock_timeout).map_err(|cause| database.error("make", cause))
+            && C::DISPOSABLE
+            && error.class() == ErrorClass::Full
+        {
+            // The log would take the space that the outputs need, and could not be truncated.
+            drop(open);
+            database.files.remove()?;
+            return Err(error);
+        }
         self.trusted = true;
         self.seal();
         Ok(open)
@@ -184,7 +194,8 @@ impl<'a, C: Contents> Locked<'a, C> {
     pub(crate) fn truncate(&mut self) -> bool {
         let before = self.database.files.sizes().1;
         if let Some(open) = self.writer.as_ref().filter(|open| self.database.is_current(open)) {
-            truncate(&open.connection, self.database.lock_timeout);
+            // A log that stays long is truncated after a later change.
+            let _ = truncate(&open.connection, self.database.lock_timeout);
             self.seal();
         }
         self.database.files.sizes().1 < before
@@ -209,10 +220,11 @@ impl<'a, C: Contents> Locked<'a, C> {
 
 /// Checkpoints and truncates the log. If another process is reading an older snapshot, nothing
 /// happens, and a later change tries again.
-fn truncate(connection: &Connection, lock_timeout: Duration) {
-    let _ = connection.busy_timeout(Duration::ZERO);
-    let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-    let _ = connection.busy_timeout(lock_timeout);
+fn truncate(connection: &Connection, lock_timeout: Duration) -> rusqlite::Result<()> {
+    connection.busy_timeout(Duration::ZERO)?;
+    let truncated = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    connection.busy_timeout(lock_timeout)?;
+    truncated
 }
 
 fn newer_version(path: &Path, version: i32) -> Error {

@@ -3,6 +3,7 @@
 
 mod controls;
 mod crowds;
+mod cursors;
 mod damages;
 mod errors;
 mod finds;

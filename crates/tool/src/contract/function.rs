@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use super::call::Call;
 use super::failure::Failure;
 use super::metadata::Metadata;
@@ -51,6 +53,10 @@ impl<F> fmt::Debug for Function<F> {
 impl<T: Tool + ?Sized> Tool for Arc<T> {
     fn metadata(&self) -> &Metadata {
         (**self).metadata()
+    }
+
+    fn complete(&self, arguments: &mut Map<String, Value>) -> Result<(), Failure> {
+        (**self).complete(arguments)
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {

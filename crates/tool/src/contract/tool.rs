@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use super::call::Call;
 use super::failure::Failure;
 use super::metadata::Metadata;
@@ -31,6 +33,18 @@ impl Permissions {
 pub trait Tool: Send + Sync {
     /// The description of the tool; always the same.
     fn metadata(&self) -> &Metadata;
+
+    /// Completes the arguments of a call, after they were healed and before they are checked. A
+    /// tool that can continue an earlier answer adds the arguments of that call.
+    ///
+    /// It runs on the thread of the caller, must be quick, and must change nothing.
+    ///
+    /// # Errors
+    /// If the arguments contradict each other. The call then fails without running the tool.
+    fn complete(&self, arguments: &mut Map<String, Value>) -> Result<(), Failure> {
+        let _ = arguments;
+        Ok(())
+    }
 
     /// Runs the tool. The arguments are valid by the schema; it may still refuse what they mean.
     ///

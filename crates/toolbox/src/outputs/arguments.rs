@@ -20,7 +20,7 @@ pub(super) struct Each(pub(super) String);
 #[serde(transparent)]
 pub(super) struct Where(pub(super) Vec<String>);
 
-/// truncated.next of the answer to continue; the other arguments must be the same
+/// truncated.next of the answer to continue; pass it with `id` alone
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Cursor(String);

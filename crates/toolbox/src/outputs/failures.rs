@@ -107,7 +107,7 @@ impl Action<'_> {
         let why = match bad {
             CursorError::Foreign => {
                 "the cursor does not belong to this call: a cursor is valid only for the tool, output, and arguments that returned \
-                 it, copied whole (only max_chars may change); repeat that call, or leave out `cursor` to start over"
+                 it; copy it whole, and pass the arguments of that call again, or leave out `cursor` to start over"
             }
             CursorError::Version => "the cursor is from a later release; leave out `cursor` to start over",
         };

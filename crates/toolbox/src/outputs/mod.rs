@@ -9,6 +9,7 @@
 //! | `job` | a running call: cancellation, progress, the coverage of its answer |
 //! | `source`, `item` | an open output, and values read from it in a form that fits a page |
 //! | `page`, `cursor`, `mark` | paging, the cursors that continue an answer, and marks for values too large for a page |
+//! | `resume` | cursors that work with `id` alone |
 //! | `cache` | results of earlier calls |
 //! | `groups` | groups of records as JSON |
 //! | `filters`, `hints` | filters on records, and hints for empty answers |
@@ -33,6 +34,7 @@ mod list;
 mod mark;
 mod page;
 mod read;
+mod resume;
 mod sample;
 mod search;
 mod shared;
@@ -44,6 +46,7 @@ use std::sync::Arc;
 use trommel_store::Store;
 use trommel_tool::{Registry, RegistryError};
 
+use resume::Resumable;
 use shared::Shared;
 
 pub use crate::text::size;
@@ -68,11 +71,11 @@ pub use search::{MatchRow, OutputSource};
 pub fn register(registry: &Registry, store: &Arc<Store>) -> Result<(), RegistryError> {
     let shared = Arc::new(Shared::new(store));
     registry.register(list::List::new(&shared))?;
-    registry.register(stats::Stats::new(&shared))?;
-    registry.register(extract::Extract::new(&shared))?;
+    registry.register(Resumable::new(stats::Stats::new(&shared), store))?;
+    registry.register(Resumable::new(extract::Extract::new(&shared), store))?;
     registry.register(count::Count::new(&shared))?;
-    registry.register(sample::Sample::new(&shared))?;
-    registry.register(read::Read::new(&shared))?;
-    registry.register(aggregate::Aggregate::new(&shared))?;
-    registry.register(search::Search::new(&shared))
+    registry.register(Resumable::new(sample::Sample::new(&shared), store))?;
+    registry.register(Resumable::new(read::Read::new(&shared), store))?;
+    registry.register(Resumable::new(aggregate::Aggregate::new(&shared), store))?;
+    registry.register(Resumable::new(search::Search::new(&shared), store))
 }

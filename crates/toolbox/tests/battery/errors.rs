@@ -107,10 +107,12 @@ fn cursors_of_other_requests_are_refused() {
     let mut elsewhere = arguments.clone();
     elsewhere["id"] = json!("others");
     let damaged = format!("{}x", &next[..next.len() - 1]);
+    for (arguments, name) in [(other, "paths"), (flat, "flatten")] {
+        let message = refused("extract", arguments, &next);
+        assert!(message.contains(&format!("`{name}` differs from the call")), "{message}");
+    }
     for (tool, arguments, cursor) in [
-        ("extract", other, next.as_str()),
-        ("extract", flat, &next),
-        ("extract", elsewhere, &next),
+        ("extract", elsewhere, next.as_str()),
         ("extract", arguments.clone(), &damaged),
         ("extract", arguments.clone(), "garbage"),
         ("sample", json!({ "id": "numbers", "path": "$.a", "size": 5 }), &next),

@@ -5,6 +5,7 @@ mod aggregates;
 mod bounds;
 mod buffers;
 mod counts;
+mod cursors;
 mod damage;
 mod delivery;
 mod errors;
