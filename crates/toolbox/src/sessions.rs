@@ -152,6 +152,7 @@ impl Tool for SessionTool {
         }
         let mut metadata = self.metadata.clone();
         metadata.description.push_str(READ_ONLY_NOTE);
+        metadata.brief = metadata.brief.map(|brief| brief + READ_ONLY_NOTE);
         let (access, problem) = (Arc::clone(&self.access), self.problem.clone());
         Some(Arc::new(Self { metadata, bounds: self.bounds, access, problem, may_change: false }))
     }

@@ -89,6 +89,10 @@ pub struct Metadata {
     pub name: String,
     /// The purpose, for models.
     pub description: String,
+    /// The purpose in exports, where every character costs. They then also omit the descriptions
+    /// and defaults of arguments. Without it, exports have the whole description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brief: Option<String>,
     /// The kind of work.
     #[serde(default)]
     pub category: Category,
@@ -128,6 +132,7 @@ impl Metadata {
         Self {
             name: name.into(),
             description: description.into(),
+            brief: None,
             category: Category::Other,
             args_schema,
             result_schema: anything(),
@@ -142,6 +147,13 @@ impl Metadata {
     #[must_use]
     pub fn category(mut self, category: Category) -> Self {
         self.category = category;
+        self
+    }
+
+    /// Sets the description in exports.
+    #[must_use]
+    pub fn brief(mut self, brief: impl Into<String>) -> Self {
+        self.brief = Some(brief.into());
         self
     }
 

@@ -21,6 +21,11 @@
 //!   members still fit keeps them, one whose optional members fit as unions gets those, and one
 //!   that fits in neither form is exported without `strict`.
 //!
+//! # Length
+//!
+//! Descriptions are part of every request. A tool can have a [brief](Metadata::brief) description
+//! for exports, which then omit the descriptions and defaults of its arguments.
+//!
 //! # Names
 //!
 //! All dialects export a tool under the same name, one that is legal everywhere ([`Names`]): the
@@ -144,6 +149,30 @@ impl Export {
     }
 }
 
+/// Removes the descriptions and defaults of a schema's members.
+fn brief(schema: &Value) -> Value {
+    let Value::Object(keywords) = schema else { return schema.clone() };
+    let members = |value: &Value| match value {
+        Value::Object(members) => members.iter().map(|(name, value)| (name.clone(), brief(value))).collect(),
+        value => value.clone(),
+    };
+    let schemas = |value: &Value| match value {
+        Value::Array(schemas) => schemas.iter().map(brief).collect(),
+        value => brief(value),
+    };
+    let keywords =
+        keywords.iter().filter(|(name, _)| !matches!(name.as_str(), "description" | "default" | "title"));
+    let keywords = keywords.map(|(name, value)| {
+        let value = match name.as_str() {
+            "properties" | "patternProperties" | "$defs" => members(value),
+            "items" | "anyOf" | "oneOf" | "allOf" | "additionalProperties" | "prefixItems" => schemas(value),
+            _ => value.clone(),
+        };
+        (name.clone(), value)
+    });
+    keywords.collect()
+}
+
 /// An export in progress.
 struct Writer {
     export: Export,
@@ -162,7 +191,8 @@ impl Writer {
     fn add(&mut self, tool: &Metadata) {
         let dialect = self.export.dialect;
         let mut notes = Notes::default();
-        let described = plain::root(dialect, &tool.args_schema, &mut notes)
+        let brief = tool.brief.as_ref().map(|_| brief(&tool.args_schema));
+        let described = plain::root(dialect, brief.as_ref().unwrap_or(&tool.args_schema), &mut notes)
             .and_then(|schema| arguments::rename(dialect, schema, &mut notes));
         let (schema, arguments) = match described {
             Ok(described) => described,

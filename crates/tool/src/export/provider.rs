@@ -58,7 +58,7 @@ impl Dialect {
     pub(super) fn wrap(self, name: &str, tool: &Metadata, schema: Value, strict: bool) -> Value {
         let mut body = Map::new();
         body.insert("name".to_owned(), name.into());
-        body.insert("description".to_owned(), tool.description.as_str().into());
+        body.insert("description".to_owned(), tool.brief.as_deref().unwrap_or(&tool.description).into());
         body.insert(self.schema_key().to_owned(), schema);
         if strict {
             body.insert("strict".to_owned(), true.into());

@@ -83,6 +83,10 @@ impl Aggregate {
     }
 }
 
+/// The description in exports.
+const BRIEF: &str = "Group records by the values at `by`, like GROUP BY: counts, and `sum`, `mean`, `min`, `max`, `distinct` of paths. `sort`: \
+    count, key, or a figure (sum:NAME); `top`: first groups. A path may be named, NAME=$.path.";
+
 fn describe() -> Metadata {
     let first = "Group records by values, like SQL's GROUP BY: the count of each group, and exact sums, means, minimums, \
         maximums, and distinct counts.";
@@ -116,6 +120,7 @@ fn describe() -> Metadata {
     let required = &["groups", "total", "total_groups"];
     let results = Results { properties, required, next: describe::Next::Cursor };
     metadata::<Arguments>("tool_outputs.aggregate", &[first, keys, PATHS], results)
+        .brief(BRIEF)
         .result_mode(ResultMode::Inline)
 }
 
@@ -130,8 +135,8 @@ impl Tool for Aggregate {
             .from(arguments.cursor.as_ref());
         let stored = self.shared.json(subject.action)?;
         let request = Request::new(&self.shared, subject, &arguments)?;
-        let filters = Filters::new(&self.shared, subject.action, &arguments.filters.0)?;
-        let filters = &filters.of_each(&self.shared, subject.action, arguments.each.as_ref())?;
+        let (filters, each) = (&arguments.filters, arguments.each.as_ref());
+        let filters = &Filters::new(&self.shared, subject.action, filters, each)?;
         let key = request.key(&stored) + &filters.key();
         let top = arguments.top.map_or(usize::MAX, |top| usize::try_from(top).unwrap_or(usize::MAX));
         let binding = Binding::new(&self.metadata.name, &stored.id, &stored.digest).and(&key);

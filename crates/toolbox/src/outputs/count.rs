@@ -14,7 +14,7 @@ use trommel_base::text::excerpt;
 use trommel_hints::UnmatchedQuery as HintQuery;
 use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
-use super::arguments::{Id, MaxChars, Where};
+use super::arguments::{Each, Id, MaxChars, Where};
 use super::damage::warning;
 use super::describe::{self, PATHS, Results, metadata};
 use super::filters::Filters;
@@ -38,6 +38,7 @@ struct Arguments {
     /// Array of count operations to perform
     #[schemars(length(min = 1))]
     counts: Vec<CountArgument>,
+    each: Option<Each>,
     #[serde(default, rename = "where")]
     filters: Where,
     #[serde(default)]
@@ -72,6 +73,10 @@ impl Count {
     }
 }
 
+/// The description in exports.
+const BRIEF: &str = "Count `matches` of a path, elements of its arrays (`array_length`, the default), members (`object_keys`), or both at all \
+    selected values (`nested_total`); with `filter` (@.price > 100) only those for which it holds.";
+
 fn describe() -> Metadata {
     let first = "Count items in arrays, object keys, or matches without loading full data. Efficient for large datasets.";
     let kinds = "count_type: `array_length` (elements of the arrays at `path`; the default), `object_keys` (members of the \
@@ -91,6 +96,7 @@ fn describe() -> Metadata {
     });
     let results = Results { properties, required: &["counts"], next: describe::Next::Number };
     metadata::<Arguments>("tool_outputs.count", &[first, kinds, PATHS], results)
+        .brief(BRIEF)
         .result_mode(ResultMode::Inline)
 }
 
@@ -105,7 +111,8 @@ impl Tool for Count {
             CallSubject::new(&self.metadata.name, "count in", &arguments.id.0, arguments.max_chars.0);
         let stored = self.shared.json(subject.action)?;
         let count_queries = count_queries(&self.shared, subject, &arguments.counts)?;
-        let filters = &Filters::new(&self.shared, subject.action, &arguments.filters.0)?;
+        let (filters, each) = (&arguments.filters, arguments.each.as_ref());
+        let filters = &Filters::new(&self.shared, subject.action, filters, each)?;
         let mut source = self.shared.open(subject.action, stored)?;
         let job = Job::new(call);
         let run =

@@ -42,6 +42,10 @@ impl Extract {
     }
 }
 
+/// The description in exports.
+const BRIEF: &str = "Values at `paths`: an object of path and values. `flatten`: one array; `include_paths`: with paths; `rows`: an object for each \
+    record, its members the paths, which may be named NAME=$.path. `default_value` replaces missing values.";
+
 fn describe() -> Metadata {
     let first = "Extract specific fields from stored tool output using JSONPath expressions. Supports multiple paths and \
         various output formats.";
@@ -61,6 +65,7 @@ fn describe() -> Metadata {
     });
     let results = Results { properties, required: &["extracted"], next: Next::Cursor };
     metadata::<Arguments>("tool_outputs.extract", &[first, shape, PATHS], results)
+        .brief(BRIEF)
         .result_mode(ResultMode::Inline)
 }
 
@@ -141,6 +146,7 @@ impl ExtractRun<'_> {
         let options = CollectOptions {
             max_chars: self.subject.max_chars,
             stream: source.is_stream(),
+            records: self.request.filters.has_records(source),
             with_location: self.request.shape == Shape::FlatWithPaths,
         };
         Collector::new(paths, options, self.job.notifier())

@@ -10,7 +10,7 @@ use trommel_base::text::excerpt;
 use trommel_hints::UnmatchedQuery as HintQuery;
 use trommel_tool::Failure;
 
-use super::arguments::Each;
+use super::arguments::{Each, Where};
 use super::failures::Action;
 use super::job::Job;
 use super::shared::Shared;
@@ -25,20 +25,27 @@ pub(super) struct Filters<'a> {
 }
 
 impl<'a> Filters<'a> {
-    pub(super) fn new(shared: &Shared, action: Action<'_>, texts: &'a [String]) -> Result<Self, Failure> {
-        let filter = |text: &String| shared.filter(action, "the filter in `where`,", text);
-        Ok(Self { texts, parsed: texts.iter().map(filter).collect::<Result<_, _>>()?, each: None })
-    }
-
-    /// Makes the nodes of a query the records, if there is one.
-    pub(super) fn of_each(
-        mut self,
+    /// Parses the filters, and the query whose nodes are the records, if there is one.
+    pub(super) fn new(
         shared: &Shared,
         action: Action<'_>,
+        Where(texts): &'a Where,
         each: Option<&Each>,
     ) -> Result<Self, Failure> {
-        self.each = each.map(|Each(text)| shared.query(action, "the path `each`,", text)).transpose()?;
-        Ok(self)
+        let filter = |text: &String| shared.filter(action, "the filter in `where`,", text);
+        let parsed = texts.iter().map(filter).collect::<Result<_, _>>()?;
+        let each = each.map(|Each(text)| shared.query(action, "the path `each`,", text)).transpose()?;
+        Ok(Self { texts, parsed, each })
+    }
+
+    /// Returns the query whose nodes are the records.
+    pub(super) fn each(&self) -> Option<&Query> {
+        self.each.as_deref()
+    }
+
+    /// True if the output has records: values of a stream, or nodes of `each`.
+    pub(super) fn has_records(&self, source: &Source<'_>) -> bool {
+        self.each.is_some() || source.is_stream()
     }
 
     /// Returns warnings for invalid patterns in the filters. Such a pattern matches nothing.

@@ -122,6 +122,12 @@ impl List {
     }
 }
 
+/// The description in exports.
+const BRIEF: &str = "List stored outputs, newest first: id, tool, size, summary, preview. `after`, `before`: Unix times. Continue at `offset`. \
+    For all tool_outputs: an `id` may be its first 6 characters; paths are JSONPath ($.a[*].b, $..price, $.a[?@.n > 1], $[-1]); in JSON Lines, or \
+    with `each`, a path such as $.records[*], `$` is each record; `where` keeps records (@.level == \"error\"). If an answer has `truncated`, \
+    pass its `next` as `cursor`, with the `id` alone.";
+
 fn describe() -> Metadata {
     let first = "List stored tool outputs with filtering, sorting, and preview capabilities.";
     let contents = "Each row has the id that the other tool_outputs tools take, and a summary of what is stored: `type` (of the \
@@ -145,7 +151,9 @@ fn describe() -> Metadata {
     });
     let required = &["outputs", "total", "has_more"];
     let results = Results { properties, required, next: describe::Next::Number };
-    metadata::<Arguments>("tool_outputs.list", &[first, contents], results).result_mode(ResultMode::Inline)
+    metadata::<Arguments>("tool_outputs.list", &[first, contents], results)
+        .brief(BRIEF)
+        .result_mode(ResultMode::Inline)
 }
 
 fn row() -> Value {

@@ -76,6 +76,10 @@ impl Read {
     }
 }
 
+/// The description in exports.
+const BRIEF: &str = "Read a value page by page, also one that another tool replaced by $truncated: `path`, `record` of a stream; of a text the lines \
+    `start_line` to `end_line` (-1: the last), the last `tail` lines, or from byte `offset`.";
+
 fn describe() -> Metadata {
     let first = "Read a stored tool output, or one value in it, page by page: any size, on one line or many.";
     let contents = "`content` is as much of the value as fits: a cut array or object ends with {\"$more\": N} or \"$more\": N, the \
@@ -101,7 +105,9 @@ fn describe() -> Metadata {
         "content": { "description": "The value from the cursor on, as far as it fits" }
     });
     let results = Results { properties, required: &["path", "kind", "size", "content"], next: Next::Cursor };
-    metadata::<Arguments>("tool_outputs.read", &[first, contents], results).result_mode(ResultMode::Inline)
+    metadata::<Arguments>("tool_outputs.read", &[first, contents], results)
+        .brief(BRIEF)
+        .result_mode(ResultMode::Inline)
 }
 
 impl Tool for Read {

@@ -22,7 +22,7 @@ use trommel_hints::UnmatchedQuery as HintQuery;
 use trommel_store::Stored;
 use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
-use super::arguments::{Cursor, Id, MaxChars, Where};
+use super::arguments::{Cursor, Each, Id, MaxChars, Where};
 use super::cache::Cache;
 use super::cursor::Binding;
 use super::damage::warning;
@@ -65,6 +65,7 @@ struct Arguments {
     stride: Option<NonZeroU64>,
     /// JSONPath within items for stratified sampling
     strata_path: Option<String>,
+    each: Option<Each>,
     #[serde(default, rename = "where")]
     filters: Where,
     cursor: Option<Cursor>,
@@ -88,6 +89,10 @@ impl Sample {
         Self { metadata: describe(), shared: Arc::clone(shared), cache: Cache::new(50, 4 << 20) }
     }
 }
+
+/// The description in exports.
+const BRIEF: &str = "Sample the elements of the array at `path`, the values it selects, or with $ the records. `strategy`: random (repeat with \
+    `seed`), first, last, systematic (every `stride`-th), stratified (by `strata_path`, such as $.region).";
 
 fn describe() -> Metadata {
     let first = "Extract a sample of items from arrays in stored output. Supports random, systematic, and edge sampling \
@@ -119,7 +124,9 @@ fn describe() -> Metadata {
     });
     let required = &["sample", "total_items", "sample_size"];
     let results = Results { properties, required, next: describe::Next::Cursor };
-    metadata::<Arguments>("tool_outputs.sample", &[first, kinds], results).result_mode(ResultMode::Auto)
+    metadata::<Arguments>("tool_outputs.sample", &[first, kinds], results)
+        .brief(BRIEF)
+        .result_mode(ResultMode::Auto)
 }
 
 fn strata() -> Value {
@@ -154,7 +161,7 @@ impl Tool for Sample {
         let query = self.shared.query(action, "the path", &arguments.path)?;
         let strata = arguments.strata_path.as_deref();
         let strata = strata.map(|text| self.shared.query(action, "the strata_path", text)).transpose()?;
-        let filters = &Filters::new(&self.shared, action, &arguments.filters.0)?;
+        let filters = &Filters::new(&self.shared, action, &arguments.filters, arguments.each.as_ref())?;
         let binding = Binding::new(&self.metadata.name, &stored.id, &stored.digest);
         let binding = binding.and(arguments.key()).and(filters.key());
         let start = arguments.start(subject, &binding)?;
@@ -288,7 +295,7 @@ impl SampleRun<'_> {
 
     fn population(&self, source: &Source<'_>) -> Population {
         let is_root = self.query.segments().iter().len() == 0;
-        let records = is_root && source.is_stream();
+        let records = is_root && self.filters.has_records(source);
         if records || !self.query.is_singular() { Population::Nodes } else { Population::Elements }
     }
 
@@ -321,6 +328,7 @@ impl SampleRun<'_> {
         let filter = self.filters.compile(source.duplicates());
         let wanted = DrawRequest {
             query: self.query,
+            each: self.filters.each(),
             filter: filter.as_ref(),
             population,
             rule,

@@ -77,6 +77,10 @@ impl Search {
     }
 }
 
+/// The description in exports.
+const BRIEF: &str = "Find `pattern` (with `regex`, Rust syntax) in the lines of a text, with `context` lines around, or in the strings of JSON, at and \
+    below `path`. Read more around a match by its line, path, or record.";
+
 fn describe() -> Metadata {
     let first = "Find text in a stored tool output: the lines of a text that contain `pattern`, or the string values of JSON.";
     let contents = "A match in a text has its `line`, which tool_outputs.read takes as `start_line`, and in JSON its `path` and, in a \
@@ -104,7 +108,9 @@ fn describe() -> Metadata {
         }
     });
     let results = Results { properties, required: &["matches"], next: Next::Cursor };
-    metadata::<Arguments>("tool_outputs.search", &[first, contents], results).result_mode(ResultMode::Inline)
+    metadata::<Arguments>("tool_outputs.search", &[first, contents], results)
+        .brief(BRIEF)
+        .result_mode(ResultMode::Inline)
 }
 
 impl Tool for Search {

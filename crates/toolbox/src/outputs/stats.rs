@@ -14,7 +14,7 @@ use trommel_hints::UnmatchedQuery as HintQuery;
 use trommel_store::Stored;
 use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
-use super::arguments::{Cursor, Id, MaxChars, Where};
+use super::arguments::{Cursor, Each, Id, MaxChars, Where};
 use super::cache::Cache;
 use super::cursor::Binding;
 use super::damage::warning;
@@ -60,6 +60,7 @@ struct Arguments {
     /// Include `fields`: every path with its types, values, and the number of objects without it
     #[serde(default)]
     include_fields: bool,
+    each: Option<Each>,
     #[serde(default, rename = "where")]
     filters: Where,
     cursor: Option<Cursor>,
@@ -82,6 +83,10 @@ impl Stats {
     }
 }
 
+/// The description in exports.
+const BRIEF: &str = "Exact size, structure, types, arrays, and objects of an output, or of the values at `paths`. `include_fields`: types and \
+    presence of every path; `include_values`: distinct, frequent, least, greatest values; `include_schema`: JSON Schema.";
+
 fn describe() -> Metadata {
     let first = "Get statistics and metadata about stored tool output including size, structure, types, and optional schema \
         generation.";
@@ -94,7 +99,9 @@ fn describe() -> Metadata {
         `include_values` adds figures of the values at each path; those that are approximate say so.";
     let required = &["id", "size", "structure", "types"];
     let results = Results { properties: results(), required, next: describe::Next::Cursor };
-    metadata::<Arguments>("tool_outputs.stats", &[first, contents], results).result_mode(ResultMode::Inline)
+    metadata::<Arguments>("tool_outputs.stats", &[first, contents], results)
+        .brief(BRIEF)
+        .result_mode(ResultMode::Inline)
 }
 
 fn results() -> Value {
@@ -200,7 +207,8 @@ impl Tool for Stats {
         let stored = self.shared.json(subject.action)?;
         let path = |text: &String| self.shared.query(subject.action, "the path", text);
         let queries = arguments.paths.iter().map(path).collect::<Result<Vec<_>, _>>()?;
-        let filters = &Filters::new(&self.shared, subject.action, &arguments.filters.0)?;
+        let (filters, each) = (&arguments.filters, arguments.each.as_ref());
+        let filters = &Filters::new(&self.shared, subject.action, filters, each)?;
         let key = arguments.key(&stored, &queries) + &filters.key();
         let binding = Binding::new(&self.metadata.name, &stored.id, &stored.digest).and(&key);
         let from = usize::try_from(subject.unit(&binding)?).unwrap_or(usize::MAX);

@@ -17,6 +17,7 @@ mod hybrid;
 mod known;
 mod lists;
 mod mixed;
+mod nodes;
 mod providers;
 mod reads;
 /// The providers' rules are shared with the tests of the crate that exports by them.

@@ -1,7 +1,11 @@
 //! Exports of the tools follow the rules of the providers, and lose nothing silently.
 
-use trommel_tool::Metadata;
+use serde_json::json;
+use trommel_route::Destinations;
+use trommel_session::Sessions;
 use trommel_tool::dialect::{Dialect, Fate};
+use trommel_tool::{Metadata, Registry};
+use trommel_toolbox::{buffers, outputs, sessions};
 
 use crate::rules::{body, faults};
 use crate::support::Bench;
@@ -44,5 +48,35 @@ fn strict_dialects_work_for_most_tools() {
         let expected = "tool_outputs.extract: `strict` at /properties/default_value does not apply";
         assert!(told.iter().any(|one| one.starts_with(expected)), "{dialect}: {told:?}");
         assert_eq!(told.len(), tools.len() - rest.len(), "{dialect}: {told:?}");
+    }
+}
+
+/// The tools take a small part of a model's context in every dialect: names, descriptions, and
+/// schemas of arguments as compact JSON.
+#[test]
+fn exports_are_short() {
+    let bench = Bench::new();
+    let registry = Registry::new();
+    outputs::register(&registry, &bench.store).unwrap();
+    buffers::register(&registry, &Destinations::default()).unwrap();
+    sessions::register(&registry, &Sessions::new()).unwrap();
+    let tools = registry.tools();
+    let metadata: Vec<_> = tools.iter().map(|tool| tool.metadata()).collect();
+    for dialect in Dialect::ALL {
+        let export = dialect.export(&metadata);
+        let mut sums = [0, 0];
+        for tool in &export.tools {
+            let body = tool.get("function").unwrap_or(tool);
+            let keys = ["parameters", "input_schema", "args_schema", "inputSchema"];
+            let schema = keys.iter().find_map(|key| body.get(key)).unwrap();
+            let (name, description) = (body["name"].as_str().unwrap(), body["description"].as_str().unwrap());
+            let text = json!({ "name": name, "description": description, "schema": schema }).to_string();
+            assert!(description.chars().count() <= 1_024, "{name}");
+            assert!(!schema.to_string().contains(r#""default":"#), "{name}");
+            sums[0] += text.chars().count();
+            sums[1] += if name.starts_with("tool_outputs") { text.chars().count() } else { 0 };
+        }
+        assert!(sums[0] <= 12_000 && sums[1] <= 8_000, "{dialect}: {sums:?}");
+        assert!(export.tools.len() == tools.len(), "{dialect}");
     }
 }

@@ -57,7 +57,7 @@ fn extract_schema_is_as_specified() {
         "required": ["id", "paths"],
         "additionalProperties": false
     });
-    assert_eq!(without("extract", "args", &["where", "cursor", "max_chars"]), arguments);
+    assert_eq!(without("extract", "args", &["each", "where", "cursor", "max_chars"]), arguments);
     let results = json!({
         "type": "object",
         "properties": {
@@ -103,7 +103,7 @@ fn count_schema_is_as_specified() {
         "required": ["id", "counts"],
         "additionalProperties": false
     });
-    assert_eq!(without("count", "args", &["where", "max_chars"]), arguments);
+    assert_eq!(without("count", "args", &["each", "where", "max_chars"]), arguments);
     let results = json!({
         "type": "object",
         "properties": {
@@ -139,7 +139,7 @@ fn sample_schema_is_as_specified() {
         "required": ["id", "path", "size"],
         "additionalProperties": false
     });
-    assert_eq!(without("sample", "args", &["where", "cursor", "max_chars"]), arguments);
+    assert_eq!(without("sample", "args", &["each", "where", "cursor", "max_chars"]), arguments);
     let results = json!({
         "type": "object",
         "properties": {
@@ -183,7 +183,11 @@ fn stats_schema_is_as_specified() {
         "additionalProperties": false
     });
     assert_eq!(
-        without("stats", "args", &["where", "cursor", "max_chars", "include_values", "include_fields"]),
+        without(
+            "stats",
+            "args",
+            &["each", "where", "cursor", "max_chars", "include_values", "include_fields"]
+        ),
         arguments
     );
     let integer = json!({ "type": "integer" });

@@ -64,7 +64,7 @@ impl<'a> Answer<'a> {
     fn add(&mut self, part: Part, options: CollectOptions) -> bool {
         let Part { path, skip, seen, values, more } = part;
         let requested = &self.request.paths[path];
-        let singular = requested.query.is_singular() && !options.stream;
+        let singular = requested.query.is_singular() && !options.records;
         self.bare[path] = singular && seen <= 1 && !more;
         let known = self.units.len();
         self.units.extend((skip..).zip(values).map(|(number, value)| Unit {

@@ -35,8 +35,10 @@ pub(crate) struct Collector {
 pub(super) struct CollectOptions {
     /// The maximum length of an answer in characters.
     pub(super) max_chars: usize,
-    /// True if the payload is a stream, in which each record is queried.
+    /// True if the payload is a stream. Marks and errors then have the record.
     pub(super) stream: bool,
+    /// True if records are queried: those of a stream, or nodes.
+    pub(super) records: bool,
     /// True if the answer has locations.
     pub(super) with_location: bool,
 }

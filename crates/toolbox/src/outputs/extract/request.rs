@@ -11,7 +11,7 @@ use trommel_hints::UnmatchedQuery as HintQuery;
 use trommel_tool::Failure;
 
 use super::document::Shape;
-use crate::outputs::arguments::{Cursor, Id, MaxChars, Where};
+use crate::outputs::arguments::{Cursor, Each, Id, MaxChars, Where};
 use crate::outputs::cursor::Binding;
 use crate::outputs::filters::Filters;
 use crate::outputs::page::DEFAULT_CHARS;
@@ -33,6 +33,7 @@ pub(super) struct Arguments {
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Value")]
     default_value: Option<Value>,
+    each: Option<Each>,
     #[serde(default, rename = "where")]
     filters: Where,
     pub(super) cursor: Option<Cursor>,
@@ -93,7 +94,7 @@ impl<'a> Request<'a> {
             let again = !known.insert(text.as_str()) && shape == Shape::ByPath;
             paths.push(Path { text, query, again });
         }
-        let filters = Filters::new(shared, subject.action, &arguments.filters.0)?;
+        let filters = Filters::new(shared, subject.action, &arguments.filters, arguments.each.as_ref())?;
         let default = arguments.default_value.as_ref().map(Value::to_string);
         Ok(Self { paths, shape, default, filters })
     }

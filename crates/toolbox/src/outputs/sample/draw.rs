@@ -32,7 +32,7 @@ pub(super) enum Rule<'q> {
 /// The population to draw from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Population {
-    /// The values that the query selects. For `$` in a stream, its records.
+    /// The values that the query selects. For `$`, the records.
     Nodes,
     /// The elements of the array that the query selects.
     Elements,
@@ -86,6 +86,8 @@ impl DrawnSample {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DrawRequest<'q> {
     pub(super) query: &'q Query,
+    /// The query whose nodes are the records, if not the values of the payload are.
+    pub(super) each: Option<&'q Query>,
     /// The filter that drops records.
     pub(super) filter: Option<&'q RecordFilter>,
     pub(super) population: Population,
@@ -103,48 +105,129 @@ pub(super) fn draw(source: &Source<'_>, job: &Job, request: DrawRequest<'_>) -> 
     let config = Config::new().validation(Validation::Structural);
     let mut cursor = source.cursor(&config, job.monitor(source.stored.size_bytes))?;
     let plan = request.plan(source.duplicates());
+    let each = request.each_plan(source.duplicates());
     let mut wants = Wants::default();
     wants.location = true;
-    wants.leave = vec![true, false];
     let mut scratch = Scratch::new();
-    let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
     let mut run = DrawRun {
         request,
         sampler: Sampler::new(&request, source.duplicates()),
         open: Vec::new(),
         stream: source.is_stream(),
+        job,
+        steps: 0,
     };
-    let mut steps = 0_u32;
+    let mut population = PopulationPlan { plan: &plan, wants: wants.clone(), scratch: Scratch::new() };
+    population.wants.leave = vec![true, false];
     let mut records = RecordSkipper::new(&source.stored);
+    let (driver, wants) = each.as_ref().map_or((&plan, &population.wants), |each| (each, &wants));
+    let wants = wants.clone();
+    let mut matcher = driver.matcher(&mut scratch, &mut cursor, &wants);
     while !run.is_decided() {
         let next = records.next_record(matcher.cursor_mut());
         if !next.map_err(|error| in_record(error.into(), &matcher, source))? {
             break;
         }
-        matcher.begin_record().map_err(|error| in_record(error.into(), &matcher, source))?;
-        run.open.clear();
-        if let Some(filter) = request.filter
-            && !matcher.keeps_record(filter).map_err(|error| in_record(error.into(), &matcher, source))?
-        {
-            let skipped = matcher.cursor_mut().skip_value();
-            skipped.map_err(|error| in_record(error.into(), &matcher, source))?;
-            continue;
-        }
-        while let Some(step) = matcher.advance().map_err(|error| in_record(error.into(), &matcher, source))? {
-            run.step(step, &mut matcher).map_err(|error| in_record(error, &matcher, source))?;
-            steps = steps.wrapping_add(1);
-            // Matches may follow each other closely, and the monitor runs only when the window
-            // moves.
-            if steps.is_multiple_of(1024) && job.is_over() {
-                return Err(reader::Error::plain(ErrorKind::Cancelled, matcher.start()).into());
-            }
-            if matches!(step, Step::Leave { .. }) && run.is_decided() {
-                break;
-            }
-        }
+        let drawn =
+            if each.is_some() { run.nodes(&mut matcher, &mut population) } else { run.record(&mut matcher) };
+        drawn.map_err(|error| in_record(error, &matcher, source))?;
     }
     let read = matcher.cursor().offset();
     Ok(DrawnSample { read, ..run.finish() })
+}
+
+/// The plan that selects the population in each node that is a record.
+struct PopulationPlan<'p> {
+    plan: &'p Plan,
+    wants: Wants,
+    scratch: Scratch,
+}
+
+impl DrawRun<'_> {
+    /// Offers the candidates of a record.
+    fn record(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
+        if !self.value(matcher)? {
+            matcher.cursor_mut().skip_value()?;
+        }
+        Ok(())
+    }
+
+    /// Offers the candidates of the nodes of a record.
+    fn nodes(
+        &mut self,
+        outer: &mut Matcher<'_, '_>,
+        population: &mut PopulationPlan<'_>,
+    ) -> Result<(), Error> {
+        outer.begin_record()?;
+        while !self.is_decided()
+            && let Some(step) = outer.advance()?
+        {
+            let Step::Enter { times, .. } = step else { continue };
+            let (is_left, holds) = (!outer.selects_within(), outer.cursor().holds());
+            for time in 1..=times {
+                let mark = (time < times || !is_left).then(|| outer.cursor_mut().hold());
+                self.node(outer, population)?;
+                if self.is_decided() {
+                    return Ok(());
+                }
+                match &mark {
+                    Some(mark) => outer.cursor_mut().rewind(mark),
+                    None => outer.skip_entered(),
+                }
+                outer.cursor_mut().release_to(holds);
+            }
+        }
+        Ok(())
+    }
+
+    /// Offers the candidates of a node, and moves the cursor to its end unless the sample is
+    /// decided.
+    fn node(
+        &mut self,
+        outer: &mut Matcher<'_, '_>,
+        population: &mut PopulationPlan<'_>,
+    ) -> Result<(), Error> {
+        let (depth, start) = (outer.cursor().depth(), outer.cursor().offset());
+        let PopulationPlan { plan, wants, scratch } = population;
+        let mut inner = outer.on_node(plan, scratch, wants);
+        self.value(&mut inner)?;
+        if self.is_decided() {
+            return Ok(());
+        }
+        let cursor = inner.cursor_mut();
+        while cursor.depth() > depth {
+            cursor.leave()?;
+        }
+        if cursor.offset() == start {
+            cursor.skip_value()?;
+        }
+        Ok(())
+    }
+
+    /// Offers the candidates of a value. Returns false if a filter drops it, which leaves the
+    /// cursor at its start.
+    fn value(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<bool, Error> {
+        self.open.clear();
+        if let Some(filter) = self.request.filter
+            && !matcher.keeps_record(filter)?
+        {
+            return Ok(false);
+        }
+        matcher.begin_record()?;
+        while let Some(step) = matcher.advance()? {
+            self.step(step, matcher)?;
+            self.steps = self.steps.wrapping_add(1);
+            // Matches may follow each other closely, and the monitor runs only when the window
+            // moves.
+            if self.steps.is_multiple_of(1024) && self.job.is_over() {
+                return Err(reader::Error::plain(ErrorKind::Cancelled, matcher.start()).into());
+            }
+            if matches!(step, Step::Leave { .. }) && self.is_decided() {
+                break;
+            }
+        }
+        Ok(true)
+    }
 }
 
 /// Adds the current record to an error in a stream.
@@ -171,6 +254,12 @@ impl DrawRequest<'_> {
         };
         Plan::with_orders(&queries, options)
     }
+
+    /// Compiles the query whose nodes are the records.
+    fn each_plan(&self, duplicates: Duplicates) -> Option<Plan> {
+        let options = PlanOptions::new().duplicates(duplicates);
+        self.each.map(|each| Plan::with_orders(&[(each.clone(), Order::Any)], options))
+    }
 }
 
 /// The location of a candidate, which is filled in at the candidate's end.
@@ -183,6 +272,8 @@ struct DrawRun<'q> {
     /// that was not drawn.
     open: Vec<Option<Slot>>,
     stream: bool,
+    job: &'q Job,
+    steps: u32,
 }
 
 #[expect(clippy::large_enum_variant, reason = "one a sample")]
