@@ -145,7 +145,7 @@ impl<'a> Extracted<'a> {
             if let Some(default) = default {
                 self.separate(written > 0)?;
                 self.write(|document, out| {
-                    document.begin_item(self.request.queries[number].text, None, out);
+                    document.begin_item(self.request.queries[number].text, None, None, out);
                     out.push_str(default);
                     document.end_item(out);
                 })?;
@@ -191,7 +191,8 @@ impl<'a> Extracted<'a> {
         }
         let (mut start, mut end) = (String::new(), String::new());
         if is_flat {
-            self.document.begin_item(self.request.queries[found.measure].text, found.location, &mut start);
+            let text = self.request.queries[found.measure].text;
+            self.document.begin_item(text, found.location, None, &mut start);
             self.document.end_item(&mut end);
         }
         let part = &mut self.parts[found.measure];

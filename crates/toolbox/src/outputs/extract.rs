@@ -7,19 +7,21 @@
 mod answer;
 mod collect;
 mod document;
+mod pass;
 mod request;
+mod rows;
 
 use std::sync::Arc;
 
 use serde_json::json;
 use trommel::reader::Validation;
 use trommel::{Error, Measure, OnBadRecord, Report};
+use trommel_hints::UnmatchedQuery as HintQuery;
 use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
 use super::cursor::Binding;
 use super::damage::warning;
 use super::describe::{Next, PATHS, Results, metadata};
-use super::failures::error_location;
 use super::hints::EmptyResult;
 use super::job::{AnswerCoverage, Job};
 use super::page::Reason;
@@ -28,7 +30,9 @@ use super::source::Source;
 use answer::Answer;
 use collect::{CollectOptions, Collector};
 pub use document::{Document, Shape};
+use pass::Collect;
 use request::{Arguments, Path, Request, Start};
+use rows::{RowCollector, RowOptions, Rows};
 
 /// The tool `tool_outputs.extract`.
 pub(super) struct Extract {
@@ -51,7 +55,7 @@ fn describe() -> Metadata {
         various output formats.";
     let shape = "`extracted` is an object with one entry a path: the bare value of a path that can select only one \
         ($.user.name), else an array. `flatten` gives one array of all values; `include_paths` gives [{\"path\", \"value\"}], and \
-        with `flatten` adds the exact `location` of each. A path without a match gives `default_value` or null, and is named in \
+        with `flatten` adds the exact `location` of each. `rows` gives an object for each record, with a member for each path, which may be named (NAME=$.path). A path without a match gives `default_value` or null, and is named in \
         `missing_paths`. Values are verbatim, including every digit of numbers.";
     let properties = json!({
         "extracted": {
@@ -101,41 +105,94 @@ struct ExtractRun<'a> {
     start: Start,
 }
 
+/// The values of a pass.
+struct Collected<C> {
+    collector: C,
+    /// The reason why values may be missing, if not for lack of space.
+    end: Option<Reason>,
+    coverage: AnswerCoverage,
+    /// The warning that reports damage.
+    damage: Option<String>,
+}
+
 impl ExtractRun<'_> {
     fn answer(
         &self,
         source: &mut Source<'_>,
         binding: &Binding,
     ) -> Result<(Output, AnswerCoverage), Failure> {
+        if self.request.rows.is_some() {
+            return self.rows(source, binding);
+        }
+        let Collected { collector, end, coverage, damage } =
+            self.collect(source, |source| self.collector(source))?;
+        let mut answer = Answer::new(self.request, binding, self.start, collector, end);
+        let empty = answer.missing();
+        let hint = damage.or_else(|| self.hint(source, &empty));
+        answer.warning = warning(&source.stored, hint, self.subject.max_chars);
+        self.job.finished(source.stored.size_bytes);
+        Ok((self.subject.fit(&answer)?, coverage))
+    }
+
+    fn rows(&self, source: &mut Source<'_>, binding: &Binding) -> Result<(Output, AnswerCoverage), Failure> {
+        let Collected { collector, end, coverage, damage } =
+            self.collect(source, |source| self.row_collector(source))?;
+        let paths = &self.request.paths;
+        // Only a single page shows whether a path has no value at all.
+        let is_whole = self.start.skip == 0 && end.is_none() && !collector.pass().enough;
+        let unused = paths.iter().zip(collector.used()).filter(|(_, used)| is_whole && !used);
+        let unused: Vec<&Path<'_>> = unused.map(|(path, _)| path).collect();
+        let empty: Vec<_> = unused.iter().map(|path| path.hint_query()).collect();
+        let is_one = collector.seen == 1 && (collector.has_arrays || unused.len() == paths.len());
+        let one =
+            if is_one { self.request.filters.one_record("return rows of", source, self.job) } else { None };
+        let hint = damage.or(one).or_else(|| self.hint(source, &empty));
+        let rows = Rows {
+            binding,
+            start: self.start.skip,
+            rows: collector.rows,
+            missing: unused.iter().map(|path| path.text).collect(),
+            end,
+            warning: warning(&source.stored, hint, self.subject.max_chars),
+        };
+        self.job.finished(source.stored.size_bytes);
+        Ok((self.subject.fit(&rows)?, coverage))
+    }
+
+    /// Returns the hints for paths that select nothing.
+    fn hint(&self, source: &mut Source<'_>, empty: &[HintQuery<'_>]) -> Option<String> {
+        let all: Vec<_> = self.request.paths.iter().map(Path::hint_query).collect();
+        let filters = &self.request.filters;
+        let empty_result = EmptyResult { filters, all: &all, is_empty: !empty.is_empty(), empty };
+        empty_result.hint(self.shared, source, self.job)
+    }
+
+    /// Runs the pass, and once more if an undamaged payload turns out to be damaged.
+    fn collect<C: Collect>(
+        &self,
+        source: &mut Source<'_>,
+        begin: impl Fn(&Source<'_>) -> C,
+    ) -> Result<Collected<C>, Failure> {
         let total = source.stored.size_bytes;
-        let mut collector = self.collector(source);
+        let mut collector = begin(source);
         let known = source.stored.damaged_records;
         let mut ran = self.run(source, &mut collector, source.stored.on_bad_record());
-        if source.is_stream() && is_damage(&ran, &collector) {
+        if source.is_stream() && collector.pass().is_damage(&ran) {
             // The first pass stops at unknown damage, so an undamaged stream is read once. The
             // second one skips and reports all damaged records.
-            collector = self.collector(source);
+            collector = begin(source);
             ran = self.run(source, &mut collector, OnBadRecord::Skip { at_most: u64::MAX });
         }
-        let is_partial = collector.bad_records > known;
+        let pass = collector.pass();
+        let is_partial = pass.bad_records > known;
         let end = self.end(&ran, &collector, is_partial)?;
         let coverage = match &ran {
             Ok(report) => AnswerCoverage::of(&report.coverage, total),
-            Err(_) => {
-                AnswerCoverage { read: self.job.read().max(collector.read), ..AnswerCoverage::known(total) }
-            }
+            Err(_) => AnswerCoverage { read: self.job.read().max(pass.read), ..AnswerCoverage::known(total) },
         };
         let is_damaged = end == Some(Reason::Damage) || is_partial;
-        let damage = if is_damaged { collector.damage_report(&ran) } else { None };
-        let mut answer = Answer::new(self.request, binding, self.start, collector, end);
-        let all: Vec<_> = self.request.paths.iter().map(Path::hint_query).collect();
-        let empty = answer.missing();
-        let filters = &self.request.filters;
-        let empty_result = EmptyResult { filters, all: &all, is_empty: !empty.is_empty(), empty: &empty };
-        let hint = damage.or_else(|| empty_result.hint(self.shared, source, self.job));
-        answer.warning = warning(&source.stored, hint, self.subject.max_chars);
-        self.job.finished(total);
-        Ok((self.subject.fit(&answer)?, coverage))
+        let damage = if is_damaged { pass.damage_report(&ran) } else { None };
+        Ok(Collected { end, coverage, damage, collector })
     }
 
     fn collector(&self, source: &Source<'_>) -> Collector {
@@ -152,10 +209,21 @@ impl ExtractRun<'_> {
         Collector::new(paths, options, self.job.notifier())
     }
 
+    fn row_collector(&self, source: &Source<'_>) -> RowCollector<'_> {
+        let options = RowOptions {
+            max_chars: self.subject.max_chars,
+            stream: source.is_stream(),
+            default: self.request.default.as_deref().unwrap_or("null"),
+            skip: self.start.skip,
+        };
+        let names = self.request.rows.iter().flatten().map(String::as_str);
+        RowCollector::new(names, options, self.job.notifier())
+    }
+
     fn run(
         &self,
         source: &mut Source<'_>,
-        collector: &mut Collector,
+        collector: &mut impl Collect,
         policy: OnBadRecord,
     ) -> Result<Report, Error> {
         let mut analysis = self.job.analysis(source, Validation::Structural).on_bad_record(policy);
@@ -163,7 +231,10 @@ impl ExtractRun<'_> {
         let page = self.subject.max_chars as u64 / 2 + 2;
         for (number, path) in self.request.paths_from(self.start) {
             let skip = if number == self.start.path { self.start.skip } else { 0 };
-            let extract = trommel::Extract::new((*path.query).clone()).limit(skip.saturating_add(page));
+            let mut extract = trommel::Extract::new((*path.query).clone());
+            if let Some(limit) = collector.limit(page) {
+                extract = extract.limit(skip.saturating_add(limit));
+            }
             analysis = analysis.ask(Measure::Extract(extract));
         }
         self.request.filters.narrow(analysis).run_with(&mut source.document, collector)
@@ -174,50 +245,23 @@ impl ExtractRun<'_> {
     fn end(
         &self,
         ran: &Result<Report, Error>,
-        collector: &Collector,
+        collector: &impl Collect,
         is_partial: bool,
     ) -> Result<Option<Reason>, Failure> {
+        let pass = collector.pass();
         match ran {
             Ok(_) => Ok(is_partial.then_some(Reason::Damage)),
             // The collector stopped the pass on purpose, so this error is the normal end of a full
             // answer.
-            Err(_) if collector.enough => Ok(None),
+            Err(_) if pass.enough => Ok(None),
             Err(error) if is_cancelled(error) && self.job.is_out_of_time() && collector.has_first() => {
                 Ok(Some(Reason::Time))
             }
-            Err(_) if is_damage(ran, collector) && collector.has_any() => Ok(Some(Reason::Damage)),
-            Err(error) => Err(match &collector.damage {
-                Some((damage, record)) => self.subject.action.read(damage, *record),
+            Err(_) if pass.is_damage(ran) && collector.has_any() => Ok(Some(Reason::Damage)),
+            Err(error) => Err(match pass.damage() {
+                Some((damage, record)) => self.subject.action.read(damage, record),
                 None => self.subject.action.engine(error),
             }),
         }
-    }
-}
-
-/// True if the payload is damaged.
-fn is_damage(ran: &Result<Report, Error>, collector: &Collector) -> bool {
-    match ran {
-        Err(Error::Read { error, .. }) => error.is_syntax(),
-        Err(Error::TooManyBadRecords { .. }) => true,
-        // The collector stops the pass with an I/O error if a value is not JSON.
-        Err(_) => collector.damage.is_some(),
-        Ok(_) => false,
-    }
-}
-
-impl Collector {
-    /// Returns the warning that reports the damage.
-    fn damage_report(&self, ran: &Result<Report, Error>) -> Option<String> {
-        let (error, record) = match (self.damage.as_ref().or(self.first_bad.as_ref()), ran) {
-            (Some((error, record)), _) | (None, Err(Error::Read { error, record })) => (error, *record),
-            _ => return None,
-        };
-        let left_out = match self.bad_records {
-            0 => "the rest is omitted".to_owned(),
-            1 => "that record is skipped".to_owned(),
-            many => format!("{many} records are skipped, this one included"),
-        };
-        let location = error_location(error, record);
-        Some(format!("the payload is damaged at {location}: {}; {left_out}", error.message()))
     }
 }

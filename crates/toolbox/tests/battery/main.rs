@@ -20,6 +20,7 @@ mod mixed;
 mod nodes;
 mod providers;
 mod reads;
+mod rows;
 /// The providers' rules are shared with the tests of the crate that exports by them.
 #[path = "../../../tool/tests/battery/rules.rs"]
 mod rules;

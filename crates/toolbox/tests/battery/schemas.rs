@@ -57,7 +57,7 @@ fn extract_schema_is_as_specified() {
         "required": ["id", "paths"],
         "additionalProperties": false
     });
-    assert_eq!(without("extract", "args", &["each", "where", "cursor", "max_chars"]), arguments);
+    assert_eq!(without("extract", "args", &["rows", "each", "where", "cursor", "max_chars"]), arguments);
     let results = json!({
         "type": "object",
         "properties": {

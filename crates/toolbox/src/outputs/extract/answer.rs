@@ -30,6 +30,7 @@ struct Unit {
     /// `None` in a flat answer, for a path without values and without a default.
     item: Option<Item>,
     location: Option<String>,
+    record: Option<u64>,
     missing: bool,
 }
 
@@ -72,6 +73,7 @@ impl<'a> Answer<'a> {
             number,
             item: Some(value.item),
             location: value.location,
+            record: value.record,
             missing: false,
         }));
         if more {
@@ -92,7 +94,7 @@ impl<'a> Answer<'a> {
                 (None, false) => Some("null".to_owned()),
             };
             let item = default.map(|default| Item::of_text(default, options.max_chars, requested.text));
-            self.units.push(Unit { path, number: 0, item, location: None, missing: true });
+            self.units.push(Unit { path, number: 0, item, location: None, record: None, missing: true });
         }
         false
     }
@@ -128,7 +130,7 @@ impl<'a> Answer<'a> {
     }
 
     fn path(&self, unit: &Unit) -> &'a str {
-        self.request.paths[unit.path].text
+        self.request.paths[unit.path].label
     }
 
     /// Writes the values of one path.
@@ -161,7 +163,7 @@ impl<'a> Answer<'a> {
             if number > 0 {
                 out.push(',');
             }
-            self.document().begin_item(self.path(unit), unit.location.as_deref(), out);
+            self.document().begin_item(self.path(unit), unit.location.as_deref(), unit.record, out);
             out.push_str(unit_text(at, unit.text(), first));
             self.document().end_item(out);
         }

@@ -5,6 +5,7 @@ use std::io;
 use trommel::reader::Error;
 use trommel::{Damage, Match, Sink};
 
+use super::pass::{Collect, Pass};
 use crate::outputs::item::{Item, kind_of};
 use crate::outputs::job::ResultNotifier;
 use crate::outputs::mark::{TruncationMark, of_record};
@@ -18,15 +19,7 @@ pub(crate) struct Collector {
     options: CollectOptions,
     chars: usize,
     count: usize,
-    /// True if later values cannot be part of the answer.
-    pub(crate) enough: bool,
-    /// The offset after the last value found.
-    pub(crate) read: u64,
-    /// The value that is not JSON and ended the pass, and its record in a stream.
-    pub(crate) damage: Option<(Error, Option<u64>)>,
-    /// The first damaged record that was skipped.
-    pub(crate) first_bad: Option<(Error, Option<u64>)>,
-    pub(crate) bad_records: u64,
+    pass: Pass,
     notifier: ResultNotifier,
 }
 
@@ -63,6 +56,8 @@ pub(crate) struct Value {
     pub(crate) item: Item,
     /// The location, if the answer has locations.
     pub(crate) location: Option<String>,
+    /// The number of its record, if the answer has locations and the payload is a stream.
+    pub(crate) record: Option<u64>,
 }
 
 impl Value {
@@ -84,11 +79,7 @@ impl Collector {
             options,
             chars: 0,
             count: 0,
-            enough: false,
-            read: 0,
-            damage: None,
-            first_bad: None,
-            bad_records: 0,
+            pass: Pass::default(),
             notifier,
         }
     }
@@ -96,16 +87,6 @@ impl Collector {
     /// Returns the options.
     pub(super) fn options(&self) -> CollectOptions {
         self.options
-    }
-
-    /// True if the first path has a value.
-    pub(crate) fn has_first(&self) -> bool {
-        self.parts.first().is_some_and(|part| !part.values.is_empty())
-    }
-
-    /// True if any path has a value.
-    pub(crate) fn has_any(&self) -> bool {
-        self.count > 0
     }
 
     fn keep(&mut self, measure: usize, value: Value) {
@@ -129,7 +110,7 @@ impl Collector {
                 self.count -= 1;
             }
         }
-        self.enough = self.parts.first().is_some_and(|part| part.more);
+        self.pass.enough = self.parts.first().is_some_and(|part| part.more);
     }
 
     fn value(&self, found: &Match<'_>) -> Result<Value, Error> {
@@ -144,14 +125,16 @@ impl Collector {
             self.options.max_chars,
             mark,
         );
-        let location = self.options.with_location.then(|| location.to_owned());
-        Ok(Value { item, location })
+        let CollectOptions { with_location, stream, .. } = self.options;
+        let location = with_location.then(|| location.to_owned());
+        let record = (with_location && stream).then_some(found.record);
+        Ok(Value { item, location, record })
     }
 }
 
 impl Sink for Collector {
     fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
-        self.read = self.read.max(found.span.end);
+        self.pass.found(found);
         // The analysis has one measure per part, in the same order.
         let part = &mut self.parts[found.measure];
         part.seen += 1;
@@ -160,23 +143,36 @@ impl Sink for Collector {
         }
         match self.value(found) {
             Ok(value) => self.keep(found.measure, value),
-            Err(error) => {
-                self.damage = Some((error, self.options.stream.then_some(found.record)));
-                return Err(io::Error::other("a value is not JSON"));
-            }
+            Err(error) => return Err(self.pass.refuse(error, self.options.stream.then_some(found.record))),
         }
-        // A sink can stop the pass only by an error; the caller checks `enough` to distinguish it
-        // from a real one.
-        if self.enough { Err(io::Error::other("enough")) } else { Ok(()) }
+        self.pass.check()
     }
 
     fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
-        self.bad_records += 1;
-        self.first_bad.get_or_insert_with(|| (damage.error.clone(), Some(damage.record)));
+        self.pass.skipped(damage);
         Ok(())
     }
 
     fn wants_location(&self) -> bool {
         true
+    }
+}
+
+impl Collect for Collector {
+    fn pass(&self) -> &Pass {
+        &self.pass
+    }
+
+    /// True if the first path has a value: the answer starts with it.
+    fn has_first(&self) -> bool {
+        self.parts.first().is_some_and(|part| !part.values.is_empty())
+    }
+
+    fn has_any(&self) -> bool {
+        self.count > 0
+    }
+
+    fn limit(&self, page: u64) -> Option<u64> {
+        Some(page)
     }
 }

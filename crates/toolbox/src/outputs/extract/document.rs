@@ -14,7 +14,7 @@ pub enum Shape {
     WithPaths,
     /// `[value, …]`
     Flat,
-    /// `[{"path": PATH, "location": …, "value": …}, …]`
+    /// `[{"path": PATH, "location": …, "value": …}, …]`, in a stream with `"record"`
     FlatWithPaths,
 }
 
@@ -110,8 +110,9 @@ impl Document {
         }
     }
 
-    /// Starts a value of a flat document. A default value has no location.
-    pub fn begin_item(self, path: &str, location: Option<&str>, out: &mut String) {
+    /// Starts a value of a flat document. A default value has no location, and only a value of a
+    /// stream has the number of its record.
+    pub fn begin_item(self, path: &str, location: Option<&str>, record: Option<u64>, out: &mut String) {
         if self.shape != Shape::FlatWithPaths {
             return;
         }
@@ -120,6 +121,10 @@ impl Document {
         if let Some(location) = location {
             out.push_str(r#","location":"#);
             self.push_text(location, out);
+        }
+        if let Some(record) = record {
+            out.push_str(r#","record":"#);
+            out.push_str(&record.to_string());
         }
         out.push_str(r#","value":"#);
     }
