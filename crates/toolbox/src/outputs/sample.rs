@@ -138,9 +138,9 @@ fn strata() -> Value {
                 "value": { "description": "The value of the group's items at strata_path; null if they have none" },
                 "total": { "type": "integer", "description": "Items of the group" },
                 "sampled": { "type": "integer", "description": "Items of the group in the sample" },
-                "missing": { "type": "boolean", "description": "True if they have no value at strata_path" }
-            },
-            "required": ["value", "total", "sampled"]
+                "missing": { "type": "boolean", "description": "True if they have no value at strata_path" },
+                "$more": { "type": "integer", "description": "Alone: the number of further groups" }
+            }
         },
         "description": "The groups of a stratified sample, in order of first appearance"
     })
@@ -517,8 +517,13 @@ impl PagedAnswer for Page<'_> {
             items.join(","),
             indices.join(",")
         );
-        if !groups.is_empty() || self.drawn.strata.as_ref().is_some_and(Vec::is_empty) {
-            let _ = write!(out, r#","strata":[{}]"#, groups.join(","));
+        if let Some(strata) = &self.drawn.strata {
+            // Groups on earlier pages are not part of the rest.
+            let earlier = self.from.saturating_sub(self.drawn.items.len());
+            let rest = strata.len().saturating_sub(earlier + groups.len());
+            let more = (rest > 0).then(|| format!(r#"{{"$more":{rest}}}"#));
+            let texts: Vec<&str> = groups.into_iter().chain(more.as_deref()).collect();
+            let _ = write!(out, r#","strata":[{}]"#, texts.join(","));
         }
         if let Some(truncation) = self.truncation(shown, first.is_some()) {
             truncation.push(&mut out);
