@@ -19,6 +19,7 @@ mod lists;
 mod mixed;
 mod nodes;
 mod providers;
+mod questions;
 mod reads;
 mod rows;
 /// The providers' rules are shared with the tests of the crate that exports by them.
