@@ -29,6 +29,8 @@ mod help;
 mod hints;
 mod input;
 #[cfg(unix)]
+mod jobs;
+#[cfg(unix)]
 mod mistakes;
 #[cfg(unix)]
 mod narrow;

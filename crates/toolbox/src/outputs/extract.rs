@@ -32,7 +32,7 @@ use collect::{CollectOptions, Collector};
 pub use document::{Document, Shape};
 use pass::Collect;
 use request::{Arguments, Path, Request, Start};
-use rows::{RowCollector, RowOptions, Rows};
+use rows::{RowCollector, RowOptions, RowsAnswer};
 
 /// The tool `tool_outputs.extract`.
 pub(super) struct Extract {
@@ -147,7 +147,7 @@ impl ExtractRun<'_> {
         let one =
             if is_one { self.request.filters.one_record("return rows of", source, self.job) } else { None };
         let hint = damage.or(one).or_else(|| self.hint(source, &empty));
-        let rows = Rows {
+        let rows = RowsAnswer {
             binding,
             start: self.start.skip,
             rows: collector.rows,
@@ -192,7 +192,7 @@ impl ExtractRun<'_> {
         };
         let is_damaged = end == Some(Reason::Damage) || is_partial;
         let damage = if is_damaged { pass.damage_report(&ran) } else { None };
-        Ok(Collected { end, coverage, damage, collector })
+        Ok(Collected { collector, end, coverage, damage })
     }
 
     fn collector(&self, source: &Source<'_>) -> Collector {

@@ -32,7 +32,7 @@ fn events(random: &mut Random) -> Vec<Value> {
 
 fn orders(random: &mut Random) -> Vec<Value> {
     let order = |n: u64, random: &mut Random| {
-        let items: Vec<_> = (0..1 + random.below(4))
+        let items: Vec<_> = (0..=random.below(4))
             .map(|_| json!({"sku": format!("S{}", random.below(90)), "price": random.below(500)}))
             .collect();
         json!({"order": n, "region": random.pick(&["north", "south", "west"]), "items": items})
@@ -113,12 +113,12 @@ fn sum<'a>(values: impl Iterator<Item = &'a Value>) -> u64 {
 }
 
 /// The answers so far, by question.
-struct Asked<'a> {
+struct Questions<'a> {
     bench: &'a Bench,
     lengths: Vec<(String, usize)>,
 }
 
-impl Asked<'_> {
+impl Questions<'_> {
     /// Asks a question. Its answer must be complete.
     fn ask(&mut self, question: &str, tool: &str, arguments: Value) -> Value {
         let answer = self.partial(question, tool, arguments);
@@ -137,13 +137,13 @@ impl Asked<'_> {
 #[test]
 fn twenty_questions_have_short_answers() {
     let Outputs { bench, events, orders, records, lines, tree_ids } = outputs();
-    let mut asked = Asked { bench: &bench, lengths: Vec::new() };
-    about_events(&mut asked, &events);
-    about_orders(&mut asked, &orders);
-    about_records(&mut asked, &records);
-    about_lines(&mut asked, &lines);
-    about_the_tree(&mut asked, &tree_ids);
-    let lengths = asked.lengths;
+    let mut questions = Questions { bench: &bench, lengths: Vec::new() };
+    about_events(&mut questions, &events);
+    about_orders(&mut questions, &orders);
+    about_records(&mut questions, &records);
+    about_lines(&mut questions, &lines);
+    about_the_tree(&mut questions, &tree_ids);
+    let lengths = questions.lengths;
     assert_eq!(lengths.len(), 20);
     let report = lengths.iter().fold(String::new(), |mut text, (question, length)| {
         let _ = writeln!(text, "{length:>6} {question}");
@@ -154,40 +154,40 @@ fn twenty_questions_have_short_answers() {
     assert!(total <= 1_000 * lengths.len(), "{total} characters\n{report}");
 }
 
-fn about_events(asked: &mut Asked<'_>, events: &[Value]) {
+fn about_events(questions: &mut Questions<'_>, events: &[Value]) {
     let each = "$.data.records[*]";
     let overview = json!({"id": "events", "max_depth": 3});
-    let answer = asked.ask("what is in it?", "stats", overview);
+    let answer = questions.ask("what is in it?", "stats", overview);
     assert_eq!(answer["arrays"][0]["length"], events.len());
     let by_type = json!({"id": "events", "each": each, "by": ["$.type"]});
-    let answer = asked.ask("how many events of each type?", "aggregate", by_type);
+    let answer = questions.ask("how many events of each type?", "aggregate", by_type);
     assert_eq!(groups(&answer, "type", "count"), frequencies(events.iter().map(|event| &event["type"])));
     let admins = json!({"id": "events", "counts": [
         {"name": "admins", "path": "$.data.records[?@.actor.admin == true]", "count_type": "matches"}]});
-    let answer = asked.ask("how many by admins?", "count", admins);
+    let answer = questions.ask("how many by admins?", "count", admins);
     let count = events.iter().filter(|event| event["actor"]["admin"] == true).count();
     assert_eq!(answer["counts"]["admins"], count);
     let large = json!({"id": "events", "each": each, "where": ["@.payload.size >= 9950"], "rows": true,
         "paths": ["$.id", "$.type", "who=$.actor.login"]});
-    let answer = asked.ask("which are the largest?", "extract", large);
+    let answer = questions.ask("which are the largest?", "extract", large);
     let large = events.iter().filter(|event| event["payload"]["size"].as_u64().unwrap() >= 9_950);
     let rows =
         large.map(|event| json!({"id": event["id"], "type": event["type"], "who": event["actor"]["login"]}));
     assert_eq!(answer["extracted"], rows.collect::<Value>());
 }
 
-fn about_orders(asked: &mut Asked<'_>, orders: &[Value]) {
+fn about_orders(questions: &mut Questions<'_>, orders: &[Value]) {
     let one = json!({"id": "orders", "path": "$.orders[1234]"});
-    let answer = asked.ask("what is order 1234?", "read", one);
+    let answer = questions.ask("what is order 1234?", "read", one);
     assert_eq!(answer["content"], orders[1_234]);
     let items = json!({"id": "orders", "counts": [
         {"name": "orders", "path": "$.orders"}, {"name": "items", "path": "$.orders[*].items"}]});
-    let answer = asked.ask("how many orders and items?", "count", items);
+    let answer = questions.ask("how many orders and items?", "count", items);
     let items = || orders.iter().flat_map(|order| order["items"].as_array().unwrap());
     assert_eq!(answer["counts"], json!({"orders": orders.len(), "items": items().count()}));
     let sums =
         json!({"id": "orders", "each": "$.orders[*]", "by": ["$.region"], "sum": ["$.items[*].price"]});
-    let answer = asked.ask("revenue by region?", "aggregate", sums);
+    let answer = questions.ask("revenue by region?", "aggregate", sums);
     let mut expected: BTreeMap<String, u64> = BTreeMap::new();
     for order in orders {
         let prices = order["items"].as_array().unwrap().iter().map(|item| &item["price"]);
@@ -196,7 +196,7 @@ fn about_orders(asked: &mut Asked<'_>, orders: &[Value]) {
     assert_eq!(groups(&answer, "region", "price"), expected);
     let found = json!({"id": "orders", "each": "$.orders[*]", "where": ["@.items[?@.sku == 'S17' && @.price > 450]"],
         "paths": ["$.order"]});
-    let answer = asked.ask("which orders have an expensive S17?", "extract", found);
+    let answer = questions.ask("which orders have an expensive S17?", "extract", found);
     let is_expensive = |item: &Value| item["sku"] == "S17" && item["price"].as_u64().unwrap() > 450;
     let expected = orders.iter().filter(|order| order["items"].as_array().unwrap().iter().any(is_expensive));
     assert_eq!(
@@ -205,24 +205,24 @@ fn about_orders(asked: &mut Asked<'_>, orders: &[Value]) {
     );
 }
 
-fn about_records(asked: &mut Asked<'_>, records: &[Value]) {
+fn about_records(questions: &mut Questions<'_>, records: &[Value]) {
     let by_level = json!({"id": "records", "by": ["$.level"], "sum": ["$.ms"]});
-    let answer = asked.ask("how many records of each level?", "aggregate", by_level);
+    let answer = questions.ask("how many records of each level?", "aggregate", by_level);
     assert_eq!(groups(&answer, "level", "count"), frequencies(records.iter().map(|record| &record["level"])));
     let fields = json!({"id": "records", "include_fields": true, "max_depth": 2});
-    let answer = asked.ask("which fields, and when are they missing?", "stats", fields);
+    let answer = questions.ask("which fields, and when are they missing?", "stats", fields);
     let fields = answer["fields"].as_array().unwrap();
     let code = fields.iter().find(|field| field["path"] == "$.code").unwrap();
     let missing = records.iter().filter(|record| record.get("code").is_none()).count();
     assert_eq!(code["missing"], missing);
     let codes = json!({"id": "records", "where": ["@.level == 'error' && @.code == 503 && @.ms > 1950"],
         "paths": ["$.ts"]});
-    let answer = asked.ask("when were the slow 503s?", "extract", codes);
+    let answer = questions.ask("when were the slow 503s?", "extract", codes);
     let expected =
         records.iter().filter(|record| record["code"] == 503 && record["ms"].as_u64().unwrap() > 1_950);
     assert_eq!(answer["extracted"]["$.ts"], expected.map(|record| record["ts"].clone()).collect::<Value>());
     let sample = json!({"id": "records", "path": "$", "size": 3, "seed": 1, "where": ["@.level == 'warn'"]});
-    let answer = asked.ask("what does a warning look like?", "sample", sample);
+    let answer = questions.ask("what does a warning look like?", "sample", sample);
     let warnings: Vec<_> = records.iter().filter(|record| record["level"] == "warn").collect();
     for (item, index) in
         answer["sample"].as_array().unwrap().iter().zip(answer["indices"].as_array().unwrap())
@@ -230,22 +230,22 @@ fn about_records(asked: &mut Asked<'_>, records: &[Value]) {
         assert_eq!(item, warnings[index.as_u64().unwrap() as usize]);
     }
     let last = json!({"id": "records", "record": records.len() - 1});
-    let answer = asked.ask("what is the last record?", "read", last);
+    let answer = questions.ask("what is the last record?", "read", last);
     assert_eq!(&answer["content"], records.last().unwrap());
 }
 
-fn about_lines(asked: &mut Asked<'_>, lines: &[String]) {
-    let answer = asked.ask("what is the last line?", "read", json!({"id": "text-log", "tail": 1}));
+fn about_lines(questions: &mut Questions<'_>, lines: &[String]) {
+    let answer = questions.ask("what is the last line?", "read", json!({"id": "text-log", "tail": 1}));
     assert_eq!(answer["content"].as_str(), lines.last().map(String::as_str));
     let fatal = json!({"id": "text-log", "pattern": "FATAL", "context": 2});
-    let answer = asked.ask("what happened around the fatal error?", "search", fatal);
+    let answer = questions.ask("what happened around the fatal error?", "search", fatal);
     assert_eq!(
         (&answer["matches"][0]["line"], answer["matches"].as_array().map(Vec::len)),
         (&json!(4_322), Some(1))
     );
     assert_eq!(answer["matches"][0]["after"], json!(lines[4_322..4_324]));
     let slow = json!({"id": "text-log", "pattern": "WARN.* took 89[0-9] ms", "regex": true, "limit": 5});
-    let answer = asked.partial("which warnings were slow?", "search", slow);
+    let answer = questions.partial("which warnings were slow?", "search", slow);
     assert_eq!(answer.truncated().map(|(reason, returned, _)| (reason, returned)), Some(("limit", 5)));
     let is_slow =
         |line: &&String| line.contains("WARN") && line.contains(" took 89") && line.ends_with(" ms");
@@ -254,23 +254,23 @@ fn about_lines(asked: &mut Asked<'_>, lines: &[String]) {
     let first = lines.iter().filter(is_slow).find(is_three_digits).unwrap();
     assert_eq!(answer.value["matches"][0]["text"].as_str(), Some(first.as_str()));
     let middle = json!({"id": "text-log", "start_line": 5_000, "end_line": 5_004});
-    let answer = asked.ask("what are lines 5,000 to 5,004?", "read", middle);
+    let answer = questions.ask("what are lines 5,000 to 5,004?", "read", middle);
     assert_eq!(answer["content"].as_str().unwrap().lines().collect::<Vec<_>>(), lines[4_999..5_004]);
 }
 
-fn about_the_tree(asked: &mut Asked<'_>, ids: &[u64]) {
+fn about_the_tree(questions: &mut Questions<'_>, ids: &[u64]) {
     let nodes =
         json!({"id": "tree", "counts": [{"name": "nodes", "path": "$..id", "count_type": "matches"}]});
-    let answer = asked.ask("how many nodes?", "count", nodes);
+    let answer = questions.ask("how many nodes?", "count", nodes);
     assert_eq!(answer["counts"]["nodes"], ids.len());
     let path =
         json!({"id": "tree", "paths": ["$..[?@.id == 2000].id"], "flatten": true, "include_paths": true});
-    let answer = asked.ask("where is node 2000?", "extract", path);
+    let answer = questions.ask("where is node 2000?", "extract", path);
     assert_eq!(answer["extracted"][0]["value"], 2_000);
     let location = answer["extracted"][0]["location"].as_str().unwrap();
-    assert_eq!(asked.bench.value("read", json!({"id": "tree", "path": location}))["content"], 2_000);
+    assert_eq!(questions.bench.value("read", json!({"id": "tree", "path": location}))["content"], 2_000);
     let deepest = json!({"id": "tree", "max_depth": 1});
-    let answer = asked.ask("how deep is it?", "stats", deepest);
+    let answer = questions.ask("how deep is it?", "stats", deepest);
     // The root, the node at depth 0, and for each level an array and a node; then its members.
     assert_eq!(answer["structure"]["max_depth"], 2 + 2 * 7 + 1);
 }

@@ -1,5 +1,6 @@
 //! Rows: an object for each record, with a member for each path.
 
+use std::fmt::Write;
 use std::io;
 
 use trommel::reader::{Error, Kind};
@@ -199,7 +200,7 @@ impl Collect for RowCollector<'_> {
 }
 
 /// `{"extracted": [{NAME: value, …}, …], "missing_paths": […]}`
-pub(super) struct Rows<'a> {
+pub(super) struct RowsAnswer<'a> {
     pub(super) binding: &'a Binding,
     /// The index of the first row.
     pub(super) start: u64,
@@ -211,7 +212,7 @@ pub(super) struct Rows<'a> {
     pub(super) warning: Option<String>,
 }
 
-impl Rows<'_> {
+impl RowsAnswer<'_> {
     fn truncation(&self, shown: usize) -> Option<Truncation> {
         let is_cut = shown < self.rows.len();
         let is_marked = self.rows[..shown].iter().any(|row| row.is_marked);
@@ -226,7 +227,7 @@ impl Rows<'_> {
     }
 }
 
-impl PagedAnswer for Rows<'_> {
+impl PagedAnswer for RowsAnswer<'_> {
     fn len(&self) -> usize {
         self.rows.len()
     }
@@ -241,7 +242,7 @@ impl PagedAnswer for Rows<'_> {
         let mut out = format!(r#"{{"extracted":[{}]"#, rows.join(","));
         if !self.missing.is_empty() {
             let missing: Vec<String> = self.missing.iter().map(|path| string(path)).collect();
-            out.push_str(&format!(r#","missing_paths":[{}]"#, missing.join(",")));
+            let _ = write!(out, r#","missing_paths":[{}]"#, missing.join(","));
         }
         if let Some(truncation) = self.truncation(shown) {
             truncation.push(&mut out);
