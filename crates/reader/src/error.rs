@@ -9,7 +9,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use crate::foreign::Foreign;
+use crate::foreign::{Foreign, text_help};
 
 /// An error of reading, with its byte offset and the bytes around it. One pointer wide, and cheap
 /// to clone.
@@ -266,8 +266,8 @@ impl Error {
         }
     }
 
-    /// The advice that the bytes at the error suggest: how to unpack compressed data, or that JSON
-    /// has no comments.
+    /// The advice that the bytes at the error suggest: how to unpack compressed data or to convert
+    /// another text format, or that JSON has no comments.
     pub fn hint(&self) -> Option<&'static str> {
         if let Some(foreign) = self.0.foreign {
             return Some(foreign.help());
@@ -277,8 +277,13 @@ impl Error {
             ErrorKind::Syntax(syntax) => syntax.is_between_tokens(),
             _ => false,
         };
-        let is_comment = outside && matches!(bytes.get(*at), Some(b'/' | b'#'));
-        is_comment.then_some("remove comments: JSON has none")
+        if outside && matches!(bytes.get(*at), Some(b'/' | b'#')) {
+            return Some("remove comments: JSON has none");
+        }
+        // Only the start of the input shows its format.
+        let is_start = self.0.offset == *at as u64 && *at <= 1 && matches!(self.0.kind, ErrorKind::Syntax(_));
+        let line = bytes.split(|byte| matches!(byte, b'\n' | b'\r')).next();
+        line.filter(|_| is_start).and_then(text_help)
     }
 
     /// The advice, if there is any.

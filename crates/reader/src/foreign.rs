@@ -58,3 +58,42 @@ impl Foreign {
         }
     }
 }
+
+/// The advice for an input whose first line is not JSON, but looks like another text format.
+pub(crate) fn text_help(line: &[u8]) -> Option<&'static str> {
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ' | b'.');
+    let name = line.iter().take_while(|byte| is_name(byte)).count();
+    match (line, line.get(name..)?) {
+        ([b'<', ..], _) => Some("this looks like XML or HTML, and not like JSON"),
+        ([b'-', b'-', b'-'], _) | ([_, ..], [b':'] | [b':', b' ', ..]) if name > 0 => {
+            Some("this looks like YAML; convert it first: yq -o json FILE | trommel …")
+        }
+        (_, [b',' | b';' | b'\t', ..]) if name > 0 => {
+            Some("this looks like CSV; convert it first: mlr --icsv --ojsonl cat FILE | trommel …")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_formats_are_recognized_by_their_first_line() {
+        for (line, expected) in [
+            ("a,b", "CSV"),
+            ("name;size", "CSV"),
+            ("first name\tlast", "CSV"),
+            ("a: 1", "YAML"),
+            ("items:", "YAML"),
+            ("---", "YAML"),
+            ("<?xml version=\"1.0\"?>", "XML"),
+        ] {
+            assert!(text_help(line.as_bytes()).is_some_and(|help| help.contains(expected)), "{line}");
+        }
+        for line in ["", "nul", "'a': 1", "a", "{a: 1}", "http://example.org", ": a", ",a", "\u{ff}"] {
+            assert_eq!(text_help(line.as_bytes()), None, "{line}");
+        }
+    }
+}

@@ -96,6 +96,7 @@ fn lines(values: &[Value]) -> String {
     values.iter().map(|value| format!("{value}\n")).collect::<Vec<_>>().concat()
 }
 
+#[expect(clippy::print_stderr, reason = "a comparison that is skipped says so")]
 fn jobs(test: &str) -> Jobs {
     let mut random = Random::new(25);
     let folder = Folder::new(&format!("jobs-{test}"));

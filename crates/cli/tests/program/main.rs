@@ -23,6 +23,8 @@ mod extract;
 mod files;
 mod filters;
 mod forms;
+#[cfg(unix)]
+mod friction;
 mod from_jq;
 mod group;
 mod help;
