@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::Home;
+#[cfg(unix)]
+use crate::terminal::shown_with_status;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -72,6 +74,58 @@ fn the_documents_print_the_shown_output() {
     for document in fs::read_dir(root().join("docs")).unwrap() {
         check(&document.unwrap().path());
     }
+}
+
+/// Returns the command of a document in a shell.
+#[cfg(unix)]
+fn in_shell(command: &str, home: &Home) -> Command {
+    let binary = Path::new(env!("CARGO_BIN_EXE_trommel")).parent().unwrap();
+    let mut shell = Command::new("sh");
+    // Warnings are sentences, which a terminal may wrap.
+    shell.args(["-c", &format!("exec 2>/dev/null; PATH=$0:$PATH; {command}"), &binary.display().to_string()]);
+    shell.current_dir(root()).env("TROMMEL_HOME", home.path()).env("NO_COLOR", "1").env("TERM", "dumb");
+    shell
+}
+
+/// On terminals of both widths, every command of the documents ends as in a pipe. Tables fit, so
+/// that no number and no ID is broken.
+#[cfg(unix)]
+#[test]
+fn the_commands_of_documents_work_on_terminals() {
+    const TABLES: [&str; 6] = ["stats", "count", "group", "list", "history", "tools"];
+    let mut documents: Vec<_> =
+        fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    documents.push(root().join("README.md"));
+    let mut tables = 0;
+    for document in
+        documents.iter().filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+    {
+        let name = document.file_name().unwrap().to_string_lossy();
+        for columns in [80, 200] {
+            let (piped, shown_home) =
+                (Home::new(&format!("piped-{name}")), Home::new(&format!("seen-{name}")));
+            for (command, _) in shown(&fs::read_to_string(document).unwrap()) {
+                let status = in_shell(&command, &piped).output().unwrap().status;
+                let (text, seen) = shown_with_status(columns, in_shell(&command, &shown_home));
+                assert_eq!(seen.code(), status.code(), "{name}, {columns} columns: $ {command}\n{text}");
+                let last = command.rsplit(" | ").next().unwrap_or_default();
+                let mut words = last.split(' ').skip_while(|word| *word != "trommel");
+                let is_table =
+                    words.nth(1).is_some_and(|word| TABLES.contains(&word)) && !last.contains("--json");
+                if is_table && !last.contains("--schema") {
+                    tables += 1;
+                    for line in text.lines() {
+                        let width = line.chars().count();
+                        assert!(
+                            width <= usize::from(columns),
+                            "{columns} columns, {width}: {line}\n$ {command}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert!(tables > 20, "{tables} tables");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -38,13 +38,17 @@ pub(crate) fn shown(command: Command) -> String {
 }
 
 /// Returns the output of a command on a terminal of `columns` columns.
-pub(crate) fn shown_within(columns: u16, mut command: Command) -> String {
+pub(crate) fn shown_within(columns: u16, command: Command) -> String {
+    shown_with_status(columns, command).0
+}
+
+/// Returns the output of a command on a terminal of `columns` columns, and its exit status.
+pub(crate) fn shown_with_status(columns: u16, mut command: Command) -> (String, ExitStatus) {
     let (shown, inside) = terminal(columns);
     let mut child = command.stdout(inside.try_clone().unwrap()).stderr(inside).spawn().unwrap();
     drop(command);
     let text = read_all(shown);
-    child.wait().unwrap();
-    text
+    (text, child.wait().unwrap())
 }
 
 /// Returns the output without colors and without a bar, regardless of the speed of the machine.
