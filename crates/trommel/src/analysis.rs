@@ -11,7 +11,7 @@ use trommel_reader::{Backend, Config, Limits, Validation};
 use crate::Error;
 use crate::control::{Control, OtherPasses};
 use crate::document::Document;
-use crate::measure::{Count, Extract, Measure, Sample, Stats, Strategy};
+use crate::measure::{Count, Extract, Measure, Sample, SamplePopulation, Stats, Strategy};
 use crate::report::{Answer, Match, Report, Sink};
 
 /// The policy for malformed records, in a stream whose framing allows the run to continue.
@@ -62,6 +62,8 @@ pub(crate) struct Options {
     pub(crate) filters: Vec<Logical>,
     /// The population sizes for the samples that need them in advance.
     pub(crate) totals: Vec<Option<u64>>,
+    /// The populations of the samples, if they were looked up.
+    pub(crate) populations: Vec<Option<SamplePopulation>>,
     /// The query whose nodes are the records.
     pub(crate) each: Option<Query>,
     /// The number of this input among several. Rows of statistics come in the order of the inputs.
@@ -218,7 +220,8 @@ impl Analysis {
     #[must_use]
     pub fn settings(&self) -> Self {
         let (filters, totals, control) = (Vec::new(), Vec::new(), Control::default());
-        let options = Options { control, filters, totals, each: None, ..self.options.clone() };
+        let populations = Vec::new();
+        let options = Options { control, filters, totals, populations, each: None, ..self.options.clone() };
         Self { measures: Vec::new(), options }
     }
 
@@ -311,6 +314,16 @@ impl Analysis {
     /// If the run ends with an error, the values that the sink received are those before the offset
     /// of the error.
     pub fn run_with(&self, document: &mut Document, sink: &mut dyn Sink) -> Result<Report, Error> {
+        if self.measures.iter().any(|measure| measure.as_sample().is_some()) {
+            let mut analysis = self.clone();
+            if analysis.look_up_populations(document, false)? {
+                return analysis.run_with_populations(document, sink);
+            }
+        }
+        self.run_with_populations(document, sink)
+    }
+
+    fn run_with_populations(&self, document: &mut Document, sink: &mut dyn Sink) -> Result<Report, Error> {
         if self.measures.iter().any(needs_total) {
             return self.with_totals(document)?.run_with_totals(document, sink);
         }
@@ -324,11 +337,15 @@ impl Analysis {
         let total = document.len().map(|length| kept + 2 * length);
         let mut counting = Self { measures: Vec::new(), options: self.options.clone() };
         counting.options.control.other_passes = Some(OtherPasses { before: kept, total });
-        for measure in self.measures.iter().filter(|measure| needs_total(measure)) {
-            let Measure::Sample(sample) = measure else { continue };
+        counting.options.populations.clear();
+        for (number, measure) in
+            self.measures.iter().filter(|measure| measure.as_sample().is_some()).enumerate()
+        {
+            let Some(sample) = measure.as_sample().filter(|_| needs_total(measure)) else { continue };
             // The first candidate is enough: the sample's population is counted in any case.
             let (size, strategy) = (NonZeroUsize::MIN, Strategy::First);
             counting.measures.push(Measure::Sample(Sample { size, strategy, ..sample.clone() }));
+            counting.options.populations.push(self.options.population(number));
         }
         let report = counting.run_with_totals(document, &mut |_: &Match<'_>| Ok(()))?;
         let mut analysis = self.clone();

@@ -40,6 +40,15 @@ pub enum Error {
         /// The type of the value that it selects.
         kind: Kind,
     },
+    /// A sample's query selects arrays in some records and other values in others.
+    MixedPopulation {
+        /// The query.
+        query: String,
+        /// The type of the value that differs from the first one.
+        kind: Kind,
+        /// The record of that value, from 0.
+        record: u64,
+    },
     /// A sample of `$` took the first value, an array, as the whole input. Another value follows,
     /// and the input cannot be read again.
     StreamOfArrays {
@@ -103,6 +112,16 @@ impl fmt::Display for Error {
                 article(*kind),
                 kind.name()
             ),
+            Self::MixedPopulation { query, kind, record } => {
+                let (article, first) =
+                    (article(*kind), if *kind == Kind::Array { "no array" } else { "an array" });
+                write!(
+                    f,
+                    "record {record}: {query} selects {article} {}, but {first} before; the elements of arrays and other \
+                     values are not sampled together",
+                    kind.name()
+                )
+            }
             Self::StreamOfArrays { offset } => write!(
                 f,
                 "the first value is an array, whose elements were sampled, and another value follows at byte {offset}; to \

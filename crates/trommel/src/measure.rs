@@ -32,6 +32,11 @@ impl Measure {
         }
     }
 
+    /// The sample, if it is one.
+    pub(crate) fn as_sample(&self) -> Option<&Sample> {
+        if let Self::Sample(sample) = self { Some(sample) } else { None }
+    }
+
     /// True if it is a sample with the origins of its items.
     pub(crate) fn records_origins(&self) -> bool {
         matches!(self, Self::Sample(sample) if sample.origins)
@@ -173,6 +178,12 @@ pub enum Strategy {
 /// A sample. The nodes of the query are the population, in document order. If the query can select
 /// only one node, that node must be an array, and its elements are the population. In a stream of
 /// records, the population of `$` is the records.
+///
+/// In a stream, and with nodes as records, a query that can select only one node of each may also
+/// select other values, which are then the population: the first match decides, and a later match
+/// of the other kind is an [error](crate::Error::MixedPopulation). The first match is looked up
+/// before the run, so this needs an input that [can be read again](crate::Document::is_repeatable);
+/// without a match, the input is read twice.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Sample {
@@ -186,6 +197,13 @@ pub struct Sample {
     pub seed: Seed,
     /// Records the [origin](crate::SampleItem::origin) of each item. The run then uses one thread.
     pub origins: bool,
+}
+
+/// The population of a sample, as its first match decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SamplePopulation {
+    Elements,
+    Nodes,
 }
 
 impl Sample {

@@ -321,6 +321,9 @@ fn rebase(error: Error, records: u64, positions: &mut Cursor<'_>) -> Error {
         Error::Group { error, record } => {
             Error::Group { error, record: record.map(|record| records + record) }
         }
+        Error::MixedPopulation { query, kind, record } => {
+            Error::MixedPopulation { query, kind, record: records + record }
+        }
         error => error,
     }
 }

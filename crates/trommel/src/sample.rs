@@ -4,6 +4,7 @@
 mod candidates;
 #[cfg(feature = "serde")]
 mod partial;
+mod population;
 mod store;
 mod strata;
 

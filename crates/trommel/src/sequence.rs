@@ -92,6 +92,7 @@ impl Sequence {
             self.coverage.complete = false;
             return Ok(Coverage::new(self.analysis.options.validation, document.len()));
         }
+        self.analysis.look_up_populations(document, true)?;
         let part = self.analysis.options.part;
         state.descriptions.iter_mut().for_each(|description| description.set_part(part));
         state.groupings.iter_mut().for_each(Grouping::begin_document);

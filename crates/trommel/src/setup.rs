@@ -7,7 +7,7 @@ use trommel_reader::Kind;
 
 use crate::analysis::{Analysis, Options};
 use crate::extract::{ExtractState, MatchQueue};
-use crate::measure::{Count, CountAs, Measure, Sample};
+use crate::measure::{Count, CountAs, Measure, Sample, SamplePopulation};
 use crate::sample::Drawing;
 use crate::stats::Description;
 #[cfg(feature = "parallel")]
@@ -139,7 +139,8 @@ impl Builder<'_> {
 
     fn push_sample(&mut self, sample: &Sample, number: usize, records: bool) {
         let query = sample.query.clone();
-        if !query.is_singular() || records && query.segments().iter().len() == 0 {
+        let samples_nodes = self.options.population(number) == Some(SamplePopulation::Nodes);
+        if !query.is_singular() || samples_nodes || records && query.segments().iter().len() == 0 {
             self.push(query, Order::Any, Role::Population(number));
             return;
         }

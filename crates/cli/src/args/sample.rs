@@ -11,9 +11,10 @@ Examples:
   trommel sample log.jsonl -n 10 --where '@.level == \"error\"'
   trommel sample data.json '$.users' -n 20 --strategy stratified --strata-path '$.country'
 
-A query that can select only one node must select an array; its elements are sampled. Other queries
-sample the nodes that they select. Without a query, or with `$`, a sample is of the records of a
-stream, or of the elements of one array.")]
+A query that can select only one node must select an array; its elements are sampled. On a stream,
+and with --each, it may instead select other values, which are then sampled; a pipe must have
+arrays. Other queries sample the nodes that they select. Without a query, or with `$`, a sample is
+of the records of a stream, or of the elements of one array.")]
 pub(crate) struct SampleArgs {
     #[command(flatten)]
     pub(crate) arguments: Arguments,

@@ -125,6 +125,7 @@ fn render_not_countable(what: &NotCountable, file: &str, renderer: &Renderer) ->
 fn code(error: &Error) -> &'static str {
     match error {
         Error::NotAnArray { .. } => "not_an_array",
+        Error::MixedPopulation { .. } => "mixed_population",
         Error::Sample(_) => "sample",
         Error::TooManyBadRecords { .. } => "bad_records",
         _ => "failed",

@@ -140,6 +140,7 @@ impl Action<'_> {
                 );
                 self.refuse("not_an_array", why)
             }
+            Error::MixedPopulation { .. } => self.refuse("mixed_population", error.to_string()),
             Error::NotCountable(what) => self.not_countable(what),
             Error::Sample(error) => {
                 self.refuse("sample", format!("{error}; use a `strata_path` that makes fewer groups"))

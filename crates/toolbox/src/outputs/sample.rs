@@ -97,7 +97,7 @@ const BRIEF: &str = "Sample the elements of the array at `path`, the values it s
 fn describe() -> Metadata {
     let first = "Extract a sample of items from arrays in stored output. Supports random, systematic, and edge sampling \
         strategies.";
-    let kinds = "A path that can select only one value must lead to an array, whose elements are sampled; any other path \
+    let kinds = "A path that can select only one value must lead to an array, whose elements are sampled, or in records to other values; any other path \
         ($.orders[*].items[*]) samples the values it selects, and `$` in a stream of records the records. `sample` is in the \
         order of the output, with `indices` from 0. strategy: `random` (the same `seed` always gives the same sample), `first`, \
         `last`, `systematic` (every `stride`-th; without `stride` evenly spaced), `stratified` (a proportional share of each group; needs \
@@ -293,10 +293,24 @@ impl SampleRun<'_> {
         Ok((self.subject.fit(&page)?, coverage))
     }
 
-    fn population(&self, source: &Source<'_>) -> Population {
-        let is_root = self.query.segments().iter().len() == 0;
-        let records = is_root && self.filters.has_records(source);
-        if records || !self.query.is_singular() { Population::Nodes } else { Population::Elements }
+    fn population(&self, source: &mut Source<'_>) -> Population {
+        let (has_records, is_root) =
+            (self.filters.has_records(source), self.query.segments().iter().len() == 0);
+        if !self.query.is_singular() || has_records && is_root {
+            return Population::Nodes;
+        }
+        if !has_records {
+            return Population::Elements;
+        }
+        // Of records, the first match decides. The count ends at the first element, and fails at
+        // the first match that has none.
+        let count = trommel::Count::new(self.query.clone()).count_as(CountAs::ArrayLength).limit(1);
+        let analysis = self.filters.narrow(self.job.quiet_analysis(source)).ask(Measure::Count(count));
+        match analysis.run(&mut source.document) {
+            Err(Error::NotCountable(_)) => Population::Values,
+            // The drawing pass meets any other error itself.
+            _ => Population::Elements,
+        }
     }
 
     /// Draws the sample, or returns it from the cache.
@@ -312,7 +326,8 @@ impl SampleRun<'_> {
             return Ok((known, AnswerCoverage::known(total)));
         }
         let population = self.population(source);
-        let count_as = if population == Population::Nodes { CountAs::Matches } else { CountAs::ArrayLength };
+        let count_as =
+            if population == Population::Elements { CountAs::ArrayLength } else { CountAs::Matches };
         let length = format!("{digest} {count_as:?} {}{filters}", self.query);
         let mut read = 0;
         let rule = match (self.arguments.strategy, self.arguments.stride, self.strata) {

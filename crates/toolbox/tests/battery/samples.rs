@@ -59,8 +59,7 @@ fn samples_records_of_a_stream() {
     assert_eq!(answer["sample"], json!([{ "n": 47 }, { "n": 48 }, { "n": 49 }]));
     assert_eq!(answer["total_items"], 50);
     let spread = json!({ "id": "lines", "path": "$.n", "size": 5, "strategy": "systematic" });
-    let message = bench.refused("sample", spread);
-    assert!(message.contains("type number") && message.contains("$.n[*]"), "{message}");
+    assert_eq!(bench.value("sample", spread)["sample"], json!([0, 10, 20, 30, 40]));
 }
 
 #[test]
@@ -135,4 +134,28 @@ fn large_items_become_marks_with_their_path() {
     assert_eq!(answer.value["sample"][1], 1);
     assert_eq!(answer.value["sample"][2]["kind"], "object");
     assert_eq!(answer.truncated(), Some(("max_chars", 3, None)));
+}
+
+/// On a stream, the first match of a singular path decides whether elements or values are sampled.
+#[test]
+fn first_match_decides_the_population() {
+    let bench = Bench::new();
+    bench.put("values", "{}\n{\"a\":1}\n{\"a\":\"x\"}\n{\"a\":{}}\n");
+    bench.put("arrays", "{\"a\":[1,2]}\n{\"a\":[]}\n{\"a\":[3]}\n");
+    bench.put("mixed", "{\"a\":1}\n{\"a\":2}\n{\"a\":[3]}\n");
+    bench.put("mixed-too", "{\"a\":[1]}\n{\"a\":2}\n");
+    bench.put("one", "{\"a\":1}");
+    let sample = |id: &str| json!({ "id": id, "path": "$.a", "size": 10, "seed": 1 });
+    let values = bench.value("sample", sample("values"));
+    assert_eq!((&values["sample"], &values["total_items"]), (&json!([1, "x", {}]), &json!(3)));
+    assert_eq!(bench.value("sample", sample("arrays"))["sample"], json!([1, 2, 3]));
+    let mut spread = sample("values");
+    (spread["strategy"], spread["size"]) = (json!("systematic"), json!(2));
+    spread.as_object_mut().unwrap().remove("seed");
+    assert_eq!(bench.value("sample", spread)["sample"], json!([1, "x"]));
+    for (id, record) in [("mixed", "record 2"), ("mixed-too", "record 1")] {
+        let message = bench.refused("sample", sample(id));
+        assert!(message.contains(record) && message.contains("not sampled together"), "{message}");
+    }
+    assert!(bench.refused("sample", sample("one")).contains("a sample is drawn from an array"));
 }

@@ -8,7 +8,7 @@ use trommel_reader::{Framing, Kind, Listener, Span};
 use super::Run;
 use crate::error::{Error, NotCountable};
 use crate::extract::LeftMatch;
-use crate::measure::Measure;
+use crate::measure::{Measure, Sample, SamplePopulation};
 use crate::setup::Role;
 use crate::stats::Descriptions;
 
@@ -40,6 +40,7 @@ impl Run<'_> {
             }
             Role::CountedContainer(number) => self.check_countable(number, matcher)?,
             Role::Population(number) => {
+                self.check_node(number, matcher)?;
                 // A part of the input records its candidates; only the joining thread draws from
                 // them.
                 if let Some(drawing) = self.state.drawings.get_mut(number) {
@@ -168,9 +169,32 @@ impl Run<'_> {
 
     fn check_array(&self, number: usize, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
         let Some(kind) = matcher.kind().filter(|kind| *kind != Kind::Array) else { return Ok(()) };
+        let query = self.sample(number).query.shorthand();
+        let has_nodes = self.request.analysis.options.each.is_some();
+        let record = matcher.cursor().record();
+        if self.population(number).is_some() && (record > 0 || has_nodes) {
+            return Err(Error::MixedPopulation { query, kind, record });
+        }
+        Err(Error::NotAnArray { query, kind })
+    }
+
+    /// Checks that a candidate is not an array, if the first match of the sample's query was none.
+    fn check_node(&self, number: usize, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
+        if self.population(number) != Some(SamplePopulation::Nodes) || matcher.kind() != Some(Kind::Array) {
+            return Ok(());
+        }
+        let query = self.sample(number).query.shorthand();
+        Err(Error::MixedPopulation { query, kind: Kind::Array, record: matcher.cursor().record() })
+    }
+
+    fn population(&self, number: usize) -> Option<SamplePopulation> {
+        self.request.analysis.options.population(number)
+    }
+
+    fn sample(&self, number: usize) -> &Sample {
         let measure = &self.request.analysis.measures[self.state.sample_measures[number]];
         let Measure::Sample(sample) = measure else { unreachable!("expected a sample, got {measure:?}") };
-        Err(Error::NotAnArray { query: sample.query.shorthand(), kind })
+        sample
     }
 
     fn check_countable(&self, number: usize, matcher: &Matcher<'_, '_>) -> Result<(), Error> {

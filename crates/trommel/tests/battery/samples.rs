@@ -11,12 +11,19 @@ use trommel_testkit::naive;
 
 use crate::support::{Memory, Source, cases, naive_framing, nodes, query, sample_of, size};
 
-/// The population of a query, in document order: span and bytes of each candidate.
+/// The population of a query, in document order: the bytes of each candidate.
 fn population(text: &[u8], framing: Framing, query: &Query) -> Vec<Vec<u8>> {
     let is_stream = framing != Framing::Single && framing != Framing::Auto;
-    let elements = query.is_singular() && !(is_stream && query.segments().iter().len() == 0);
+    let is_first_array = selected(text, framing, query).first().is_none_or(|node| node.starts_with(b"["));
+    let samples_nodes = is_stream && (query.segments().iter().len() == 0 || !is_first_array);
+    let elements = query.is_singular() && !samples_nodes;
     let elements_of = elements.then(|| query.clone().with_wildcard());
-    let mut nodes = nodes(text, framing, elements_of.as_ref().unwrap_or(query), false);
+    selected(text, framing, elements_of.as_ref().unwrap_or(query))
+}
+
+/// The nodes of a query, in document order.
+fn selected(text: &[u8], framing: Framing, query: &Query) -> Vec<Vec<u8>> {
+    let mut nodes = nodes(text, framing, query, false);
     nodes.sort_by_key(|(_, node)| node.span.start);
     nodes.iter().map(|(_, node)| text[node.span.range()].to_vec()).collect()
 }
@@ -105,6 +112,11 @@ fn samples_are_those_of_the_arithmetic_on_any_input() {
                     // A singular query selected a value that is not an array.
                     Err(Error::NotAnArray { kind, .. }) => {
                         assert!(asked.is_singular() && kind != Kind::Array, "{note}");
+                    }
+                    Err(Error::MixedPopulation { .. }) => {
+                        let nodes = selected(&text, framing, &asked);
+                        let arrays = nodes.iter().filter(|node| node.starts_with(b"[")).count();
+                        assert!(asked.is_singular() && (1..nodes.len()).contains(&arrays), "{note}");
                     }
                     Err(error) => panic!("{note}: {error}"),
                 }
@@ -455,4 +467,77 @@ fn reads_large_candidates_back_from_files() {
             .unwrap_err();
         assert!(error.to_string().contains(&(4 << 20).to_string()), "{error}");
     }
+}
+
+/// Draws all items of a sample on a stream of lines, for any number of threads.
+fn drawn(text: &str, asked: &str, change: impl Fn(Analysis) -> Analysis) -> Result<Vec<String>, Error> {
+    let mut answers = [1, 3].map(|threads| {
+        let analysis = change(Analysis::new().threads(threads));
+        let report =
+            analysis.sample(Sample::new(query(asked), size(10_000))).run(&mut Document::from_bytes(text))?;
+        Ok(values(sample_of(&report.answers[0])))
+    });
+    if let [Ok(one), Ok(other)] = &answers {
+        assert_eq!(one, other);
+    }
+    std::mem::replace(&mut answers[1], Ok(Vec::new()))
+}
+
+/// On a stream, the first match of a singular query decides whether elements or values are sampled.
+#[test]
+fn first_match_decides_the_population() {
+    let lines = |values: &[&str]| {
+        values.iter().map(|value| format!("{{\"a\":{value}}}\n")).collect::<Vec<_>>().concat()
+    };
+    let plain = |analysis| analysis;
+    assert_eq!(drawn(&lines(&["1", "\"x\"", "{}"]), "$.a", plain).unwrap(), ["1", "\"x\"", "{}"]);
+    assert_eq!(drawn(&lines(&["[1,2]", "[]", "[3]"]), "$.a", plain).unwrap(), ["1", "2", "3"]);
+    // Records without a match do not decide.
+    let late = format!("{{}}\n{{\"b\":[1]}}\n{}", lines(&["7", "8"]));
+    assert_eq!(drawn(&late, "$.a", plain).unwrap(), ["7", "8"]);
+    let many: Vec<String> = (0..20_000).map(|n| n.to_string()).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    assert_eq!(drawn(&lines(&many[..9_000]), "$.a", plain).unwrap(), many[..9_000]);
+    // Filters apply before.
+    let filter = |analysis: Analysis| analysis.filter(Query::parse_filter("@.a != 1").unwrap());
+    assert_eq!(drawn(&lines(&["1", "[4]"]), "$.a", filter).unwrap(), ["4"]);
+    // Nodes are records, too.
+    let each = |analysis: Analysis| analysis.each("$.r[*]".parse().unwrap());
+    assert_eq!(drawn(r#"{"r":[{"a":5},{"a":6},{}]}"#, "$.a", each).unwrap(), ["5", "6"]);
+    // With evenly spaced items, the population is counted the same way.
+    let sample = Sample::new(query("$.a"), size(2)).strategy(Strategy::Systematic(None));
+    let answer = draw(sample, &mut Document::from_bytes(lines(&["1", "2", "3", "4"]))).unwrap();
+    assert_eq!(values(&answer), ["1", "3"]);
+}
+
+/// Of several documents, the first match decides.
+#[test]
+fn first_match_of_a_sequence_decides_the_population() {
+    let drawn = |texts: &[&str]| {
+        let mut sequence = Analysis::new().sample(Sample::new(query("$.a"), size(9))).sequence()?;
+        for text in texts {
+            sequence.run(&mut Document::from_bytes(*text))?;
+        }
+        Ok(values(sample_of(&sequence.finish()?.answers[0])))
+    };
+    assert_eq!(drawn(&["{}", "{\"a\":1}", "{\"a\":2}"]).unwrap(), ["1", "2"]);
+    assert_eq!(drawn(&["{\"a\":[]}", "{\"a\":[1,2]}"]).unwrap(), ["1", "2"]);
+    let error: Error = drawn(&["{\"a\":1}", "{\"a\":[2]}"]).unwrap_err();
+    assert!(matches!(error, Error::MixedPopulation { record: 0, kind: Kind::Array, .. }), "{error}");
+}
+
+#[test]
+fn mixed_populations_are_errors_with_the_record() {
+    let plain = |analysis| analysis;
+    let text = "{\"a\":[1]}\n{\"a\":[2]}\n{\"a\":3}\n";
+    let error = drawn(text, "$.a", plain).unwrap_err();
+    let is_third = |error: &Error| matches!(error, Error::MixedPopulation { record: 2, .. });
+    assert!(is_third(&error), "{error}");
+    assert!(error.to_string().contains("record 2: $.a selects a number, but an array before"), "{error}");
+    let error = drawn("{\"a\":1}\n{\"a\":null}\n{\"a\":[2]}\n", "$.a", plain).unwrap_err();
+    assert!(is_third(&error), "{error}");
+    assert!(error.to_string().contains("selects an array, but no array before"), "{error}");
+    // In one document, a value that is not an array stays an error.
+    let error = drawn("{\"a\":1}", "$.a", plain).unwrap_err();
+    assert!(matches!(error, Error::NotAnArray { kind: Kind::Number, .. }), "{error}");
 }

@@ -34,8 +34,10 @@ pub(super) enum Rule<'q> {
 pub(super) enum Population {
     /// The values that the query selects. For `$`, the records.
     Nodes,
-    /// The elements of the array that the query selects.
+    /// The elements of the array that the query selects. With records, the first one is an array.
     Elements,
+    /// The values that the query selects in records, of which the first one is not an array.
+    Values,
 }
 
 /// A sample.
@@ -247,7 +249,7 @@ impl DrawRequest<'_> {
         let options = PlanOptions::new().duplicates(duplicates);
         let query = self.query.clone();
         let queries = match self.population {
-            Population::Nodes => vec![(query, Order::Any)],
+            Population::Nodes | Population::Values => vec![(query, Order::Any)],
             Population::Elements => {
                 vec![(query.clone().with_child(Selector::Slice(Slice::ALL)), Order::Any), (query, Order::Any)]
             }
@@ -320,11 +322,14 @@ impl Sampler {
 impl DrawRun<'_> {
     fn step(&mut self, step: Step, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         match step {
-            Step::Enter { query, times } if query.index() == 0 => self.enter(times, matcher),
-            Step::Enter { .. } => match matcher.kind() {
-                Some(kind) if kind != Kind::Array => {
-                    Err(Error::NotAnArray { query: self.request.query.shorthand(), kind })
+            Step::Enter { query, times } if query.index() == 0 => {
+                if self.request.population == Population::Values && matcher.kind() == Some(Kind::Array) {
+                    return Err(self.unexpected(Kind::Array, matcher));
                 }
+                self.enter(times, matcher)
+            }
+            Step::Enter { .. } => match matcher.kind() {
+                Some(kind) if kind != Kind::Array => Err(self.unexpected(kind, matcher)),
                 _ => Ok(()),
             },
             Step::Leave { query, span, .. } if query.index() == 0 => {
@@ -332,6 +337,17 @@ impl DrawRun<'_> {
                 Ok(())
             }
             Step::Leave { .. } | Step::Event(_) | Step::Settled(_) => Ok(()),
+        }
+    }
+
+    /// The error of a match that is not of the population's kind.
+    fn unexpected(&self, kind: Kind, matcher: &Matcher<'_, '_>) -> Error {
+        let (query, record) = (self.request.query.shorthand(), matcher.cursor().record());
+        let has_records = self.stream || self.request.each.is_some();
+        if has_records {
+            Error::MixedPopulation { query, kind, record }
+        } else {
+            Error::NotAnArray { query, kind }
         }
     }
 
