@@ -9,7 +9,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use crate::foreign::{Foreign, text_help};
+use crate::foreign::Foreign;
 
 /// An error of reading, with its byte offset and the bytes around it. One pointer wide, and cheap
 /// to clone.
@@ -260,7 +260,9 @@ impl Error {
     /// The fact in one sentence, without the position.
     pub fn message(&self) -> String {
         match (&self.0.kind, &self.0.cause, self.0.foreign) {
-            (_, _, Some(foreign)) => format!("the input is {} data, not JSON", foreign.name()),
+            (_, _, Some(foreign)) if !foreign.is_text() => {
+                format!("the input is {} data, not JSON", foreign.name())
+            }
             (_, Some(cause), _) => cause.to_string(),
             (kind, None, _) => kind.to_string(),
         }
@@ -277,13 +279,8 @@ impl Error {
             ErrorKind::Syntax(syntax) => syntax.is_between_tokens(),
             _ => false,
         };
-        if outside && matches!(bytes.get(*at), Some(b'/' | b'#')) {
-            return Some("remove comments: JSON has none");
-        }
-        // Only the start of the input shows its format.
-        let is_start = self.0.offset == *at as u64 && *at <= 1 && matches!(self.0.kind, ErrorKind::Syntax(_));
-        let line = bytes.split(|byte| matches!(byte, b'\n' | b'\r')).next();
-        line.filter(|_| is_start).and_then(text_help)
+        let is_comment = outside && matches!(bytes.get(*at), Some(b'/' | b'#'));
+        is_comment.then_some("remove comments: JSON has none")
     }
 
     /// The advice, if there is any.

@@ -8,6 +8,9 @@ pub(crate) enum Foreign {
     Zip,
     Lz4,
     Tar,
+    Csv,
+    Yaml,
+    Xml,
 }
 
 /// Offset of the magic bytes in a tar archive.
@@ -45,6 +48,9 @@ impl Foreign {
             Self::Zip => "zip",
             Self::Lz4 => "lz4",
             Self::Tar => "tar",
+            Self::Csv => "CSV",
+            Self::Yaml => "YAML",
+            Self::Xml => "XML",
         }
     }
 
@@ -55,23 +61,33 @@ impl Foreign {
             Self::Zip => "unpack it first: unzip -p FILE | trommel …",
             Self::Lz4 => "unpack it first: lz4 -dc FILE | trommel …",
             Self::Tar => "unpack it first: tar -xOf FILE | trommel …",
+            Self::Csv => "this looks like CSV; convert it first: mlr --icsv --ojsonl cat FILE | trommel …",
+            Self::Yaml => "this looks like YAML; convert it first: yq -o json FILE | trommel …",
+            Self::Xml => "this looks like XML or HTML, and not like JSON",
         }
     }
 }
 
-/// The advice for an input whose first line is not JSON, but looks like another text format.
-pub(crate) fn text_help(line: &[u8]) -> Option<&'static str> {
-    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ' | b'.');
-    let name = line.iter().take_while(|byte| is_name(byte)).count();
-    match (line, line.get(name..)?) {
-        ([b'<', ..], _) => Some("this looks like XML or HTML, and not like JSON"),
-        ([b'-', b'-', b'-'], _) | ([_, ..], [b':'] | [b':', b' ', ..]) if name > 0 => {
-            Some("this looks like YAML; convert it first: yq -o json FILE | trommel …")
+impl Foreign {
+    /// The maximum number of bytes of the first line that can show a text format.
+    pub(crate) const TEXT_BYTES: usize = 64;
+
+    /// The text format that the first line suggests, from at most
+    /// [`TEXT_BYTES`](Self::TEXT_BYTES).
+    pub(crate) fn of_text(line: &[u8]) -> Option<Self> {
+        let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ' | b'.');
+        let name = line.iter().take_while(|byte| is_name(byte)).count();
+        match (line, line.get(name..)?) {
+            ([b'<', ..], _) => Some(Self::Xml),
+            ([b'-', b'-', b'-'], _) | ([_, ..], [b':'] | [b':', b' ', ..]) if name > 0 => Some(Self::Yaml),
+            (_, [b',' | b';' | b'\t', ..]) if name > 0 => Some(Self::Csv),
+            _ => None,
         }
-        (_, [b',' | b';' | b'\t', ..]) if name > 0 => {
-            Some("this looks like CSV; convert it first: mlr --icsv --ojsonl cat FILE | trommel …")
-        }
-        _ => None,
+    }
+
+    /// True for text formats, which the first line only suggests.
+    pub(crate) const fn is_text(self) -> bool {
+        matches!(self, Self::Csv | Self::Yaml | Self::Xml)
     }
 }
 
@@ -90,10 +106,11 @@ mod tests {
             ("---", "YAML"),
             ("<?xml version=\"1.0\"?>", "XML"),
         ] {
-            assert!(text_help(line.as_bytes()).is_some_and(|help| help.contains(expected)), "{line}");
+            let format = Foreign::of_text(line.as_bytes()).unwrap();
+            assert!(format.is_text() && format.help().contains(expected), "{line}");
         }
         for line in ["", "nul", "'a': 1", "a", "{a: 1}", "http://example.org", ": a", ",a", "\u{ff}"] {
-            assert_eq!(text_help(line.as_bytes()), None, "{line}");
+            assert_eq!(Foreign::of_text(line.as_bytes()), None, "{line}");
         }
     }
 }

@@ -457,7 +457,12 @@ impl<'a> Cursor<'a> {
     #[cold]
     fn refuse<T>(&mut self, kind: ErrorKind, index: usize) -> Result<T> {
         let offset = self.absolute(index);
-        let foreign = if offset == 0 && matches!(kind, ErrorKind::Syntax(_)) { self.foreign() } else { None };
+        let foreign = match (offset, &kind) {
+            (0, ErrorKind::Syntax(_)) => self.foreign().or_else(|| self.foreign_text()),
+            // YAML may begin with `---`, whose second byte is the error.
+            (1, ErrorKind::Syntax(_)) => self.foreign_text(),
+            _ => None,
+        };
         let excerpt = Excerpt::around(self.source.loaded(), index);
         let position = self.source.line_column(offset);
         let error = Error::new(kind, offset, position, excerpt);
@@ -477,6 +482,25 @@ impl<'a> Cursor<'a> {
             let _ = self.want(needed);
         }
         Foreign::of(self.source.loaded())
+    }
+
+    /// The text format of an input that is malformed at its start. Reads the rest of the first line
+    /// if it is short, so that the answer does not depend on the sizes in which bytes arrive.
+    #[cold]
+    fn foreign_text(&mut self) -> Option<Foreign> {
+        let line = |window: &[u8]| {
+            let start = window.get(..Foreign::TEXT_BYTES).unwrap_or(window);
+            let end = start.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            (start.get(..end.unwrap_or(start.len())).map(<[u8]>::to_vec), end.is_some())
+        };
+        loop {
+            let window = self.source.window();
+            let (text, has_ended) = line(window);
+            // An error of the reader must not replace the syntax error, which comes first.
+            if has_ended || window.len() >= Foreign::TEXT_BYTES || !self.more().unwrap_or(false) {
+                return Foreign::of_text(&text?);
+            }
+        }
     }
 
     fn failed(&mut self, error: Error) -> Error {
