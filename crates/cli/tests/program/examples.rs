@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use jiff::{ToSpan, Zoned};
 use serde_json::json;
 
 use crate::common::{Home, Run, fed, gzip, run, zstd};
+use crate::terminal::shown_with_status;
 
 /// Examples with another status or output than "0, and something", and the reasons.
 const EXCEPTIONS: &[(&str, i32, Output)] = &[
@@ -222,20 +223,20 @@ impl Scene {
         }
     }
 
-    /// Runs a line as a user types it.
-    fn shell(&self, line: &str) -> Run {
+    /// Returns a line as a user types it.
+    fn shell(&self, line: &str) -> Command {
         let binary = Path::new(env!("CARGO_BIN_EXE_trommel")).parent().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", &format!("PATH=$0:$1:$PATH; {line}")]).arg(self.path("bin")).arg(binary);
-        command.current_dir(self.path(""));
+        command.current_dir(self.path("")).stdin(Stdio::null());
         command.env("TROMMEL_HOME", self.home.path()).env("TZ", "UTC");
         command.env("AMPLIFIER_HOME", self.path("amplifier")).env("CLAUDE_CONFIG_DIR", self.path("claude"));
-        Run::of(command.output().unwrap())
+        command
     }
 }
 
-/// Runs an example in its own scene and returns the fault of its answer, if any.
-fn fault(example: &str) -> Option<String> {
+/// Returns the scene of an example.
+fn scene_of(example: &str) -> Scene {
     let scene = Scene::new();
     let name = example.split("trommel ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or_default();
     match name {
@@ -248,11 +249,21 @@ fn fault(example: &str) -> Option<String> {
         }
         _ => {}
     }
+    scene
+}
+
+/// Runs an example in its own scene and returns the fault of its answer, if any.
+fn fault(example: &str) -> Option<String> {
+    let scene = scene_of(example);
     let shown = example.split(" # ").next().unwrap().trim_end();
     let line = INSTEAD.iter().find(|(one, _)| *one == shown).map_or(example, |(_, instead)| instead);
     let exception = EXCEPTIONS.iter().find(|(one, ..)| *one == shown);
     let (status, output) = exception.map_or((0, Output::Something), |(_, status, output)| (*status, *output));
-    let run = scene.shell(line);
+    let (text, seen) = shown_with_status(80, scene_of(example).shell(line));
+    if seen.code() != Some(status) {
+        return Some(format!("{example}, on a terminal: {seen}: {text}"));
+    }
+    let run = Run::of(scene.shell(line).output().unwrap());
     if run.status != Some(status) {
         return Some(format!("{example}: {run:?}"));
     }
