@@ -17,6 +17,12 @@ pub(crate) enum Foreign {
 const TAR_MAGIC_OFFSET: usize = 257;
 
 impl Foreign {
+    /// The maximum number of bytes of the name at the start of a tar archive, with a zero after it.
+    pub(crate) const TAR_NAME_BYTES: usize = 101;
+
+    /// Bytes needed to recognize a tar archive.
+    pub(crate) const TAR_BYTES: usize = TAR_MAGIC_OFFSET + b"ustar".len();
+
     /// Bytes needed to recognize a format that starts with this byte; 0 if none does.
     pub(crate) const fn needed(first: u8) -> usize {
         match first {

@@ -476,29 +476,41 @@ impl<'a> Cursor<'a> {
     /// can decide it.
     #[cold]
     fn foreign(&mut self) -> Option<Foreign> {
-        let needed = Foreign::needed(self.source.loaded().first().copied()?);
-        if self.source.loaded().len() < needed {
-            // An error of the reader must not replace the syntax error, which comes first.
-            let _ = self.want(needed);
+        let needed = Foreign::needed(self.source.window().first().copied()?);
+        let found = Foreign::of(self.start(needed));
+        // The name at the start of a tar archive is padded with zeros. Other inputs must not wait
+        // for a whole header.
+        if found.is_none() && self.first_line(Foreign::TAR_NAME_BYTES).contains(&0) {
+            return Foreign::of(self.start(Foreign::TAR_BYTES));
         }
-        Foreign::of(self.source.loaded())
+        found
     }
 
-    /// The text format of an input that is malformed at its start. Reads the rest of the first line
-    /// if it is short, so that the answer does not depend on the sizes in which bytes arrive.
+    /// The text format of an input that is malformed at its start.
     #[cold]
     fn foreign_text(&mut self) -> Option<Foreign> {
-        let line = |window: &[u8]| {
-            let start = window.get(..Foreign::TEXT_BYTES).unwrap_or(window);
-            let end = start.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-            (start.get(..end.unwrap_or(start.len())).map(<[u8]>::to_vec), end.is_some())
-        };
+        Foreign::of_text(self.first_line(Foreign::TEXT_BYTES))
+    }
+
+    /// Returns the first bytes of the window, or all of the record if it has fewer. Reads them
+    /// first, so that they do not depend on the sizes in which bytes arrive.
+    fn start(&mut self, count: usize) -> &[u8] {
+        // An error of the reader must not replace the syntax error, which comes first.
+        while self.source.window().len() < count && self.more().unwrap_or(false) {}
+        let window = self.source.window();
+        window.get(..count).unwrap_or(window)
+    }
+
+    /// Returns the first line of the window, or its first bytes if it is longer.
+    fn first_line(&mut self, at_most: usize) -> &[u8] {
+        let end = |window: &[u8]| window.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
         loop {
-            let window = self.source.window();
-            let (text, has_ended) = line(window);
-            // An error of the reader must not replace the syntax error, which comes first.
-            if has_ended || window.len() >= Foreign::TEXT_BYTES || !self.more().unwrap_or(false) {
-                return Foreign::of_text(&text?);
+            let length = self.source.window().len();
+            let start = self.start(at_most.min(length));
+            let is_complete = end(start).is_some() || length >= at_most;
+            if is_complete || !self.more().unwrap_or(false) {
+                let start = self.start(at_most.min(length));
+                return end(start).and_then(|end| start.get(..end)).unwrap_or(start);
             }
         }
     }
