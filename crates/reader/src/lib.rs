@@ -283,7 +283,7 @@ mod tally;
 mod text;
 
 pub use config::{Config, Limits, Validation};
-pub use cursor::{Between, Cursor, ElementFinder, Mark};
+pub use cursor::{Between, Cursor, ElementFinder, Mark, TextPieces};
 pub use error::{Error, ErrorKind, Excerpt, Limit, LineColumn, Result, Syntax};
 pub use event::{Event, Kind, Listener, Payload, Scalar};
 pub use framing::Framing;

@@ -129,6 +129,32 @@ fn long_strings_take_the_limit() {
     assert!(many.peak < 4 << 20, "{many:?}");
 }
 
+/// Strings that are read piece by piece take the window and a small buffer.
+fn pieces_take_the_window() {
+    let piece = r"abcé and some more\n\\";
+    let [small, large] = counts(piece, 32 << 20);
+    let texts = |cursor: &mut Cursor<'_>| {
+        cursor.begin_value().unwrap();
+        cursor.next_member().unwrap();
+        let mut pieces = cursor.text_pieces().unwrap().unwrap();
+        let mut chars = 0;
+        while let Some(piece) = pieces.next_piece().unwrap() {
+            chars += piece.chars().count() as u64;
+        }
+        drop(pieces);
+        assert!(cursor.next_member().unwrap() && cursor.name().unwrap().eq_str("after"));
+        chars
+    };
+    let of = |count| {
+        let reader = Repeat::string(piece, count);
+        let mut cursor = Cursor::from_reader(reader, Framing::Single, &Config::new());
+        ALLOCATOR.measure(|| texts(&mut cursor))
+    };
+    let ((few, _), (many, usage)) = (of(small), of(large));
+    assert_eq!((few, many), (small * 20, large * 20));
+    assert!(usage.peak < 112 << 10 && usage.allocations < 20, "{usage:?}");
+}
+
 /// R8: refused tokens are not read into memory first.
 fn refusals_take_nothing() {
     let (error, usage) = ALLOCATOR.measure(|| {
@@ -177,6 +203,7 @@ fn memory() {
     streams_take_their_window();
     slices_take_nothing();
     long_strings_take_the_limit();
+    pieces_take_the_window();
     refusals_take_nothing();
     white_space_takes_nothing();
     holds_take_their_limit();

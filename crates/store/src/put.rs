@@ -164,6 +164,18 @@ impl<'a> Put<'a> {
         self.origin.success = success;
     }
 
+    /// Sets the tool and the arguments of the call, for callers that learn them while writing.
+    ///
+    /// # Errors
+    /// Returns an error if the name is too long. The output can still be written.
+    pub fn set_call(&mut self, tool_name: impl Into<String>, parameters: Value) -> Result<()> {
+        let named = Origin { tool_name: tool_name.into(), ..Origin::of("") };
+        check_origin(&named)?;
+        self.origin.tool_name = named.tool_name;
+        self.origin.parameters = limit_parameters(parameters);
+        Ok(())
+    }
+
     /// Consumes all bytes. After an error nothing remains of the output, and every further write
     /// fails.
     fn append(&mut self, mut bytes: &[u8]) -> Result<()> {

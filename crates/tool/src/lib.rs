@@ -186,7 +186,7 @@ pub use contract::failure::{Failure, FailureKind};
 pub use contract::fault::{Fault, FaultKind};
 pub use contract::function::Function;
 pub use contract::host::{Approval, Decision, Event, Record};
-pub use contract::metadata::{Category, Metadata, ResultMode};
+pub use contract::metadata::{Category, Effects, Metadata, ResultMode};
 pub use contract::output::Output;
 pub use contract::parameter::ToolParameter;
 pub use contract::result::{Delivered, Status, ToolExecution, ToolResult};

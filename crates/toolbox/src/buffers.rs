@@ -58,7 +58,7 @@ impl BufferOps {
             return Ok(());
         }
         let why = if !write_files {
-            "this step may only read buffers: name the tool in it, `@tools buffer_ops`"
+            "buffers may only be read here: a document permits exports with `@tools buffer_ops` in the step, and a server with `--allow-writes DIR`"
         } else if !replace_files && arguments.write_mode == Some(WriteMode::Replace) {
             "this step may not replace files: pass `write_mode` append or new, or write `@tools buffer_ops(write-mode=replace)` in it"
         } else {

@@ -21,7 +21,7 @@ use trommel_session::{
     AggregateQuery, Cancel, EventQuery, GetQuery, ListQuery, Page, RewindQuery, Scope, SearchQuery, Session,
     Sessions, TranscriptQuery, Watch,
 };
-use trommel_tool::{Call, Failure, Metadata, Output, Permissions, Registry, RegistryError, Tool};
+use trommel_tool::{Call, Effects, Failure, Metadata, Output, Permissions, Registry, RegistryError, Tool};
 
 use crate::schema;
 use crate::text::safe_json;
@@ -113,8 +113,8 @@ impl SessionTool {
         if self.may_change || !changes {
             return Ok(());
         }
-        let message = "this step may not change sessions: pass `dry_run` true, run the document with approval, or name the tool \
-            in the step, `@tools session`";
+        let message = "sessions may not be changed here: pass `dry_run` true; a document permits it with `@tools session` in the \
+            step, or when run with approval, and a server with `--allow-writes DIR`";
         Err(Failure::refused(message).with("code", "needs_approval"))
     }
 }
@@ -152,6 +152,7 @@ impl Tool for SessionTool {
         }
         let mut metadata = self.metadata.clone();
         metadata.description.push_str(READ_ONLY_NOTE);
+        metadata.effects = Some(Effects::READ_ONLY);
         metadata.brief = metadata.brief.map(|brief| brief + READ_ONLY_NOTE);
         let (access, problem) = (Arc::clone(&self.access), self.problem.clone());
         Some(Arc::new(Self { metadata, bounds: self.bounds, access, problem, may_change: false }))

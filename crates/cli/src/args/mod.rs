@@ -7,6 +7,7 @@ mod extract;
 mod forms;
 mod group;
 mod list;
+mod mcp;
 mod program;
 mod put;
 mod read;
@@ -32,6 +33,7 @@ pub(crate) use extract::{ExtractArgs, ValueOrder};
 pub(crate) use forms::{Form, Printer, SampleForm, ValueStyle};
 pub(crate) use group::{FigureArgs, GroupArgs};
 pub(crate) use list::ListArgs;
+pub(crate) use mcp::{McpArgs, ServeArgs};
 pub(crate) use program::{Appearance, When, command};
 pub(crate) use put::PutArgs;
 pub(crate) use read::ReadArgs;
@@ -125,6 +127,8 @@ pub(crate) enum Command {
     History(HistoryArgs),
     /// Run a document's steps: inputs, tools, a model, outputs
     Run(RunArgs),
+    /// Serve the agent tools over the Model Context Protocol
+    Mcp(McpArgs),
     /// Inspect, export, and remove buffers
     Buffers(BuffersArgs),
     /// Inspect, rewind, repair, and sync agent session logs

@@ -19,7 +19,7 @@ pub(super) const STYLES: Styles = Styles::styled()
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Query", &["extract", "count", "group", "sample", "stats", "schema", "check", "read", "search"]),
     ("Outputs", &["put", "list", "rm", "pin", "gc", "verify", "rebuild"]),
-    ("Agents", &["tools", "call", "history", "run", "buffers", "sessions"]),
+    ("Agents", &["tools", "call", "history", "run", "mcp", "buffers", "sessions"]),
     ("Shell", &["help", "completions", "man"]),
 ];
 

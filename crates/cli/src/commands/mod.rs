@@ -7,6 +7,7 @@ mod count;
 mod extract;
 mod group;
 mod list;
+mod mcp;
 mod manual;
 mod put;
 mod read;
@@ -46,6 +47,7 @@ pub(crate) fn run(cli: &Cli, screen: &Screen) -> Result<(), Failure> {
         Command::Call(args) => call::run(args, screen),
         Command::History(args) => tools::history(args, screen),
         Command::Run(args) => run::run(args, screen),
+        Command::Mcp(args) => mcp::run(args, screen),
         Command::Buffers(args) => buffers::run(args, screen),
         Command::Sessions(args) => sessions::run(args, screen),
         Command::Help { command } => manual::help(command, screen),

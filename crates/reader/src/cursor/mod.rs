@@ -3,7 +3,8 @@
 //! The cursor is a small state machine: the token that may come next ([`Expect`]), the open
 //! containers (a bit each), and three indices into the window of its source. [`walk`] moves it by
 //! the grammar, [`quick`] reads common tokens, and [`ahead`] reads many tokens at once. [`skip`]
-//! and [`seek`] move it by masks, [`token`] reads single tokens, and [`records`] moves from one
+//! and [`seek`] move it by masks, [`token`] reads single tokens, [`pieces`] reads strings without
+//! holding them, and [`records`] moves from one
 //! document to the next. This module has their common parts: the edge of the window, holds, and
 //! errors. [`apart`] creates cursors that start inside a document.
 
@@ -11,6 +12,7 @@ mod ahead;
 mod apart;
 mod buffer;
 mod named;
+mod pieces;
 mod quick;
 mod records;
 mod seek;
@@ -36,6 +38,7 @@ use crate::span::Span;
 use crate::text::{Length, Text};
 
 pub use apart::{Between, ElementFinder};
+pub use pieces::TextPieces;
 
 /// A position in the input, which moves forward: over a slice, or over a stream through a window.
 ///

@@ -218,7 +218,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    fn check_utf8(&mut self, from: usize, to: usize) -> Result<()> {
+    pub(super) fn check_utf8(&mut self, from: usize, to: usize) -> Result<()> {
         let bytes = &self.source.loaded()[from..to];
         // The fast validator reports no position, so an error is searched for again.
         if simdutf8::basic::from_utf8(bytes).is_ok() {

@@ -15,6 +15,7 @@ mod named;
 mod numbers;
 mod offsets;
 mod oracles;
+mod pieces;
 mod seeks;
 mod suites;
 mod tallies;

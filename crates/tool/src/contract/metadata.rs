@@ -81,6 +81,43 @@ pub enum ResultMode {
     Persist,
 }
 
+/// The effects of a tool, as hints for clients that ask a person before they run one. They promise
+/// nothing; the names in JSON are those of the Model Context Protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Effects {
+    /// True if the tool changes nothing.
+    #[serde(rename = "readOnlyHint")]
+    pub read_only: bool,
+    /// True if a change may remove or replace something. Only additions otherwise.
+    #[serde(rename = "destructiveHint")]
+    pub destructive: bool,
+    /// True if repeating a call with the same arguments changes nothing more.
+    #[serde(rename = "idempotentHint")]
+    pub idempotent: bool,
+    /// True if the tool reaches beyond the host's own data: the web, other services.
+    #[serde(rename = "openWorldHint")]
+    pub open_world: bool,
+}
+
+impl Effects {
+    /// Only reads the host's own data.
+    pub const READ_ONLY: Self =
+        Self { read_only: true, destructive: false, idempotent: true, open_world: false };
+
+    /// May change or remove some of the host's own data.
+    pub const CHANGES: Self =
+        Self { read_only: false, destructive: true, idempotent: false, open_world: false };
+}
+
+/// The worst case, as the Model Context Protocol assumes it for a tool without hints.
+impl Default for Effects {
+    fn default() -> Self {
+        Self { read_only: false, destructive: true, idempotent: false, open_world: true }
+    }
+}
+
 /// The description of a tool: its name, purpose, arguments, result, and how it runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -115,6 +152,9 @@ pub struct Metadata {
     /// True if the tool limits its result itself: such a result is never stored or routed.
     #[serde(default)]
     pub bounded: bool,
+    /// The effects of a call. `None` if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effects: Option<Effects>,
 }
 
 fn anything() -> Value {
@@ -140,6 +180,7 @@ impl Metadata {
             result_mode: ResultMode::Auto,
             command: None,
             bounded: false,
+            effects: None,
         }
     }
 
@@ -189,6 +230,13 @@ impl Metadata {
     #[must_use]
     pub fn bounded(mut self) -> Self {
         self.bounded = true;
+        self
+    }
+
+    /// Sets the effects of a call.
+    #[must_use]
+    pub fn effects(mut self, effects: Effects) -> Self {
+        self.effects = Some(effects);
         self
     }
 

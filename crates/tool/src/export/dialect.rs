@@ -205,6 +205,7 @@ impl Writer {
         let mut value = dialect.wrap(&name, tool, ordered, strict.is_some());
         if dialect == Dialect::Mcp {
             plain::output(tool, &mut value, &mut notes);
+            layout::annotate(tool, &mut value);
         }
         self.export.tools.push(value);
         if let Some(arguments) = arguments.with_nulls(&schema, strict.as_ref()) {

@@ -1,8 +1,9 @@
 //! One order of keys, so that a schema's bytes do not depend on its author's order.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::keywords::{Holds, holds};
+use crate::contract::metadata::{Effects, Metadata};
 
 /// The order of keywords; others follow in their own order. Names of members keep theirs.
 const ORDER: [&str; 31] = [
@@ -47,6 +48,21 @@ pub(super) fn ordered(schema: &Value) -> Value {
     let others = members.iter().filter(|(keyword, _)| !ORDER.contains(&keyword.as_str()));
     let ordered = known.chain(others).map(|(keyword, value)| (keyword.clone(), within(keyword, value)));
     Value::Object(ordered.collect())
+}
+
+/// Adds the effects of a tool to its description.
+pub(super) fn annotate(tool: &Metadata, described: &mut Value) {
+    if let (Some(Effects { read_only, destructive, idempotent, open_world }), Some(members)) =
+        (tool.effects, described.as_object_mut())
+    {
+        let annotations = json!({
+            "readOnlyHint": read_only,
+            "destructiveHint": destructive,
+            "idempotentHint": idempotent,
+            "openWorldHint": open_world
+        });
+        members.insert("annotations".to_owned(), annotations);
+    }
 }
 
 fn within(keyword: &str, value: &Value) -> Value {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use trommel_route::WriteMode;
-use trommel_tool::{Category, Metadata, Permissions, ResultMode};
+use trommel_tool::{Category, Effects, Metadata, Permissions, ResultMode};
 
 use super::arguments::{Arguments, Operation};
 use crate::schema;
@@ -38,7 +38,19 @@ pub(super) fn metadata(permissions: Permissions) -> Metadata {
         .category(Category::File)
         .result_schema(results())
         .result_mode(ResultMode::Inline)
+        .effects(effects(permissions))
         .bounded()
+}
+
+/// Only an export writes. It cannot remove anything unless it may replace files.
+fn effects(permissions: Permissions) -> Effects {
+    if permissions.write_files {
+        let mut effects = Effects::CHANGES;
+        effects.destructive = permissions.replace_files;
+        effects
+    } else {
+        Effects::READ_ONLY
+    }
 }
 
 /// Returns the schema of the arguments, without those that are not permitted.

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde_json::{Value, json};
-use trommel_tool::Metadata;
+use trommel_tool::{Effects, Metadata};
 
 use crate::schema;
 
@@ -37,7 +37,10 @@ pub(super) fn metadata<Arguments: JsonSchema>(
     results: Results,
 ) -> Metadata {
     let description = description.iter().chain([&BOUNDS]).copied().collect::<Vec<_>>().join(" ");
-    Metadata::new(name, description, schema::of::<Arguments>()).result_schema(results.schema()).bounded()
+    Metadata::new(name, description, schema::of::<Arguments>())
+        .result_schema(results.schema())
+        .effects(Effects::READ_ONLY)
+        .bounded()
 }
 
 impl Results {

@@ -1,7 +1,7 @@
 //! The metadata of the tool `session`.
 
 use serde_json::{Value, json};
-use trommel_tool::{Category, Metadata, ResultMode};
+use trommel_tool::{Category, Effects, Metadata, ResultMode};
 
 use super::arguments::{Arguments, Bounds, Operation};
 use super::failures::NAME;
@@ -41,6 +41,7 @@ pub(super) fn metadata(bounds: Bounds, is_hybrid: bool) -> Metadata {
         .category(Category::Other)
         .result_schema(results())
         .result_mode(ResultMode::Inline)
+        .effects(Effects::CHANGES)
         .bounded()
 }
 

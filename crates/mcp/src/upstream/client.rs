@@ -1,0 +1,455 @@
+//! The client of one server: connections, requests, and what the server asks in return.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rmcp::model::{
+    CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientNotification, ClientRequest,
+    ClientResult, CustomRequest, CustomResult, ElicitationCapability, ErrorCode, ErrorData,
+    FormElicitationCapability, GetExtensions, Implementation, ProgressToken, ProtocolVersion, RequestId,
+    RequestMetaObject, ServerNotification, ServerRequest, ServerResult, UrlElicitationCapability,
+};
+use rmcp::service::{
+    ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RequestContext, RoleClient,
+    RunningService, Service, ServiceError, serve_client_with_lifecycle,
+};
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot, watch};
+use trommel_store::Store;
+
+use super::calls::{Calls, Outgoing, Reply, Waiting};
+use super::config::{Endpoint, ServerConfig};
+use super::line::Messages;
+use super::log::ServerLog;
+use super::pipe::Pipe;
+use super::process::Process;
+use crate::progress::Report;
+
+/// How long a server may take to start.
+const START: Duration = Duration::from_secs(60);
+
+/// The pause before a server that ended is started again; doubled with each failure.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// A server that ran this long starts again without a pause.
+const STABLE: Duration = Duration::from_secs(10);
+
+/// The limits of requests to all servers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// The time without progress.
+    pub(crate) timeout: Duration,
+    /// The time in all.
+    pub(crate) total: Option<Duration>,
+    /// The bytes of a message.
+    pub(crate) max_bytes: u64,
+}
+
+/// A change of a server's lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListChange {
+    Tools,
+    Prompts,
+    Resources,
+}
+
+/// The reason why a request has no result.
+#[derive(Debug)]
+pub(crate) enum RequestError {
+    /// The server refused it.
+    Refused(ErrorData),
+    /// The server cannot be reached, ended, or did not answer. The message names it.
+    Failed(String),
+}
+
+/// A question of a server to the client, such as an elicitation.
+#[derive(Debug)]
+pub(crate) struct Question {
+    /// The request: its method and parameters.
+    pub(crate) request: Value,
+    /// Takes the result.
+    pub(crate) answer: oneshot::Sender<Result<Value, ErrorData>>,
+}
+
+/// A server that is started when it is first needed, and again when it ended.
+pub(crate) struct Upstream {
+    pub(crate) config: ServerConfig,
+    pub(crate) log: ServerLog,
+    limits: Limits,
+    store: Arc<Store>,
+    changes: mpsc::UnboundedSender<(String, ListChange)>,
+    state: tokio::sync::Mutex<State>,
+}
+
+/// The state of the connection.
+struct State {
+    connection: Option<Arc<Connection>>,
+    started: Instant,
+    failures: u32,
+    /// The reason of the last failure.
+    why: String,
+}
+
+/// A connection to a running server.
+pub(crate) struct Connection {
+    /// Dropped before the process: it closes its input.
+    service: RunningService<RoleClient, Handler>,
+    calls: Calls,
+    handler: Handler,
+    process: Option<Process>,
+}
+
+/// A request that is in progress.
+pub(crate) struct Pending {
+    response: Pin<Box<dyn Future<Output = Result<ServerResult, ServiceError>> + Send>>,
+    questions: mpsc::Receiver<Question>,
+    waiting: Option<Waiting>,
+    /// The connection, until the response is there.
+    connection: Option<Arc<Connection>>,
+    id: RequestId,
+    token: ProgressToken,
+    timeout: Duration,
+    log: ServerLog,
+}
+
+/// The next step of a request.
+pub(crate) enum Step {
+    Done(Result<Reply, RequestError>),
+    Question(Question),
+}
+
+impl Upstream {
+    pub(crate) fn new(
+        config: ServerConfig,
+        limits: Limits,
+        store: &Arc<Store>,
+        changes: mpsc::UnboundedSender<(String, ListChange)>,
+    ) -> Self {
+        let log = ServerLog::new(&config.name);
+        let state =
+            State { connection: None, started: Instant::now(), failures: 0, why: String::new() };
+        let state = tokio::sync::Mutex::new(state);
+        Self { config, log, limits, store: Arc::clone(store), changes, state }
+    }
+
+    /// Returns the connection, and starts the server if it does not run.
+    pub(crate) async fn connect(&self) -> Result<Arc<Connection>, RequestError> {
+        let mut state = self.state.lock().await;
+        if let Some(connection) = &state.connection {
+            if !connection.service.is_transport_closed() {
+                return Ok(Arc::clone(connection));
+            }
+            let reason = connection.reason(&self.log);
+            state.connection = None;
+            state.failures = if state.started.elapsed() < STABLE { state.failures + 1 } else { 0 };
+            state.why = reason;
+        }
+        let pause = match state.failures {
+            0 => Duration::ZERO,
+            failures => LONGEST_PAUSE.min(FIRST_PAUSE * 2_u32.saturating_pow(failures.min(16) - 1)),
+        };
+        let since = state.started.elapsed();
+        if since < pause {
+            let (why, seconds) = (&state.why, (pause - since).as_secs_f64());
+            return Err(self.failed(&format!("{why}; it is started again in {seconds:.1} s")));
+        }
+        state.started = Instant::now();
+        let connected = tokio::time::timeout(START, self.start()).await;
+        let why = match connected {
+            Ok(Ok(connection)) => {
+                let connection = Arc::new(connection);
+                state.connection = Some(Arc::clone(&connection));
+                return Ok(connection);
+            }
+            Ok(Err(why)) => why,
+            Err(_elapsed) => format!("it did not start within {} s", START.as_secs()),
+        };
+        state.failures += 1;
+        state.why.clone_from(&why);
+        Err(self.failed(&why))
+    }
+
+    async fn start(&self) -> Result<Connection, String> {
+        let calls = Calls::default();
+        let messages = Messages {
+            calls: calls.clone(),
+            store: Arc::clone(&self.store),
+            max_bytes: self.limits.max_bytes,
+        };
+        let handler = Handler::new(&self.config.name, self.changes.clone());
+        let Endpoint::Command(command) = &self.config.endpoint else {
+            return Err("servers at a URL are not supported yet".to_owned());
+        };
+        let (process, streams) = command
+            .start()
+            .map_err(|error| format!("cannot run {}: {error}", command.program))?;
+        let reader = std::io::BufReader::with_capacity(64 << 10, streams.output);
+        let pipe = self.log.drain(streams.errors).and_then(|()| {
+            Pipe::start(messages, reader, streams.input, &self.log)
+        });
+        let pipe = pipe.map_err(|error| error.to_string())?;
+        let mut versions = ProtocolVersion::KNOWN_VERSIONS.to_vec();
+        versions.reverse();
+        let lifecycle = ClientLifecycleMode::Auto { preferred_versions: versions, legacy_version: None };
+        let service = serve_client_with_lifecycle(handler.clone(), pipe, lifecycle).await;
+        match service {
+            Ok(service) => Ok(Connection { service, calls, handler, process: Some(process) }),
+            Err(error) => {
+                let status = process.status().map_or_else(String::new, |status| format!(" ({status})"));
+                Err(with_log(&format!("it did not start: {error}{status}"), &self.log))
+            }
+        }
+    }
+
+    /// Sends a request. The client's capabilities are for servers that want them with each request.
+    pub(crate) async fn request(
+        &self,
+        method: &str,
+        outgoing: Outgoing,
+        progress: Option<watch::Sender<Report>>,
+    ) -> Result<Pending, RequestError> {
+        let connection = self.connect().await?;
+        let mut request = CustomRequest::new(method, None);
+        request.extensions_mut().insert(Arc::new(outgoing));
+        let mut options = PeerRequestOptions::with_timeout(self.limits.timeout).reset_timeout_on_progress();
+        options.max_total_timeout = self.limits.total;
+        let peer: &Peer<RoleClient> = connection.service.peer();
+        let handle = peer
+            .send_cancellable_request(ClientRequest::CustomRequest(request), options)
+            .await
+            .map_err(|_closed| self.failed(&connection.reason(&self.log)))?;
+        let (id, token) = (handle.id.clone(), handle.progress_token.clone());
+        let (asking, questions) = mpsc::channel(1);
+        connection.handler.register(&token, Route { progress, questions: asking });
+        Ok(Pending {
+            response: Box::pin(handle.await_response()),
+            questions,
+            waiting: Some(connection.calls.waiting(id.clone())),
+            connection: Some(connection),
+            id,
+            token,
+            timeout: self.limits.timeout,
+            log: self.log.clone(),
+        })
+    }
+
+    fn failed(&self, why: &str) -> RequestError {
+        RequestError::Failed(format!("the server {} is not available: {why}", self.config.name))
+    }
+
+    /// Ends the server.
+    pub(crate) async fn stop(&self) {
+        let connection = self.state.lock().await.connection.take();
+        if let Some(connection) = connection {
+            // Ends the process as well, which takes up to two seconds.
+            let _ = tokio::task::spawn_blocking(move || drop(connection)).await;
+        }
+    }
+}
+
+impl Connection {
+    /// The capabilities that the server declared.
+    pub(crate) fn capabilities(&self) -> rmcp::model::ServerCapabilities {
+        self.service.peer_info().map(|info| info.capabilities.clone()).unwrap_or_default()
+    }
+
+    /// The server's own instructions.
+    pub(crate) fn instructions(&self) -> Option<String> {
+        self.service.peer_info().and_then(|info| info.instructions.clone())
+    }
+
+    /// The protocol version of the connection.
+    pub(crate) fn version(&self) -> String {
+        self.service.peer_info().map(|info| info.protocol_version.to_string()).unwrap_or_default()
+    }
+
+    /// The reason why the connection is closed.
+    fn reason(&self, log: &ServerLog) -> String {
+        let status = self.process.as_ref().and_then(Process::status);
+        let ended = status.map_or_else(|| "the connection closed".to_owned(), |status| format!("it ended ({status})"));
+        with_log(&ended, log)
+    }
+}
+
+/// Adds the newest lines of a server's log to a message.
+fn with_log(message: &str, log: &ServerLog) -> String {
+    let lines = log.newest(5);
+    if lines.is_empty() { message.to_owned() } else { format!("{message}; its last lines:\n{}", lines.join("\n")) }
+}
+
+impl Pending {
+    /// Waits for the response, or for a question of the server.
+    pub(crate) async fn next(&mut self) -> Step {
+        tokio::select! {
+            biased;
+            response = &mut self.response => {
+                // From here on there is nothing to cancel.
+                let connection = self.connection.take();
+                let reply = self.waiting.take().and_then(Waiting::take);
+                if let Some(connection) = &connection {
+                    connection.handler.remove(&self.token);
+                }
+                Step::Done(match (response, reply) {
+                    (Ok(_), Some(reply)) => Ok(reply),
+                    (Ok(_), None) => Err(self.failed("sent no result")),
+                    (Err(ServiceError::McpError(error)), _) => Err(RequestError::Refused(error)),
+                    (Err(ServiceError::Timeout { timeout }), _) => {
+                        Err(self.failed(&format!("sent no answer within {} s", timeout.as_secs())))
+                    }
+                    (Err(ServiceError::TransportClosed | ServiceError::TransportSend(_)), _) => {
+                        let why = connection.map_or_else(String::new, |connection| connection.reason(&self.log));
+                        Err(self.failed(&format!("ended before it answered: {why}")))
+                    }
+                    (Err(error), _) => Err(self.failed(&format!("failed: {error}"))),
+                })
+            }
+            Some(question) = self.questions.recv() => Step::Question(question),
+        }
+    }
+
+    fn failed(&self, what: &str) -> RequestError {
+        RequestError::Failed(format!("the server {} {what}", self.log.server()))
+    }
+
+    /// The time that the server has without progress.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+}
+
+/// Tells the server that nobody waits any longer.
+impl Drop for Pending {
+    fn drop(&mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        connection.handler.remove(&self.token);
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let id = self.id.clone();
+        runtime.spawn(async move {
+            let reason = Some("the client cancelled the request".to_owned());
+            let notification = rmcp::model::CancelledNotification::new(CancelledNotificationParam::new(Some(id), reason));
+            let notification = ClientNotification::CancelledNotification(notification);
+            // A closed connection needs no cancellation.
+            let _ = connection.service.peer().send_notification(notification).await;
+        });
+    }
+}
+
+/// Where the messages of a server about one request go.
+struct Route {
+    progress: Option<watch::Sender<Report>>,
+    questions: mpsc::Sender<Question>,
+}
+
+/// Requests and notifications of a server.
+#[derive(Clone)]
+pub(crate) struct Handler {
+    server: String,
+    changes: mpsc::UnboundedSender<(String, ListChange)>,
+    /// The requests in progress, the newest last.
+    routes: Arc<Mutex<Vec<(ProgressToken, Route)>>>,
+}
+
+impl Handler {
+    fn new(server: &str, changes: mpsc::UnboundedSender<(String, ListChange)>) -> Self {
+        Self { server: server.to_owned(), changes, routes: Arc::default() }
+    }
+
+    fn register(&self, token: &ProgressToken, route: Route) {
+        self.routes.lock().unwrap_or_else(PoisonError::into_inner).push((token.clone(), route));
+    }
+
+    fn remove(&self, token: &ProgressToken) {
+        self.routes.lock().unwrap_or_else(PoisonError::into_inner).retain(|(other, _)| other != token);
+    }
+
+    /// Passes a question on to the newest request in progress: a server on a single stream does not
+    /// say which one it is about.
+    async fn ask(&self, request: Value) -> Result<Value, ErrorData> {
+        let questions = {
+            let routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
+            routes.last().map(|(_, route)| route.questions.clone())
+        };
+        let refused = || ErrorData::invalid_request("no request is in progress that could be asked about", None);
+        let (answer, answered) = oneshot::channel();
+        let questions = questions.ok_or_else(refused)?;
+        questions.send(Question { request, answer }).await.map_err(|_gone| refused())?;
+        answered.await.map_err(|_gone| refused())?
+    }
+
+    fn changed(&self, change: ListChange) {
+        // The proxy is gone when the program ends.
+        let _ = self.changes.send((self.server.clone(), change));
+    }
+}
+
+impl Service<RoleClient> for Handler {
+    async fn handle_request(
+        &self,
+        request: ServerRequest,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ClientResult, ErrorData> {
+        match request {
+            ServerRequest::PingRequest(_) => Ok(ClientResult::empty(())),
+            ServerRequest::ElicitRequest(request) => {
+                let request = serde_json::to_value(&request)
+                    .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+                self.ask(request).await.map(|answer| ClientResult::CustomResult(CustomResult::new(answer)))
+            }
+            ServerRequest::CreateMessageRequest(_) => {
+                Err(refusal("sampling/createMessage", "sampling is deprecated, and not offered"))
+            }
+            ServerRequest::ListRootsRequest(_) => Err(refusal("roots/list", "roots are deprecated, and not offered")),
+            ServerRequest::CustomRequest(request) => Err(refusal(&request.method, "unknown request")),
+            _ => Err(refusal("request", "unknown request")),
+        }
+    }
+
+    async fn handle_notification(
+        &self,
+        notification: ServerNotification,
+        _: NotificationContext<RoleClient>,
+    ) -> Result<(), ErrorData> {
+        match notification {
+            ServerNotification::ProgressNotification(progress) => {
+                let params = progress.params;
+                let routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
+                let route = routes.iter().find(|(token, _)| *token == params.progress_token);
+                if let Some((_, Route { progress: Some(progress), .. })) = route {
+                    let message = params.message.unwrap_or_default();
+                    progress.send_replace(Report { value: params.progress, total: params.total, message });
+                }
+            }
+            ServerNotification::ToolListChangedNotification(_) => self.changed(ListChange::Tools),
+            ServerNotification::PromptListChangedNotification(_) => self.changed(ListChange::Prompts),
+            ServerNotification::ResourceListChangedNotification(_) => self.changed(ListChange::Resources),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn get_info(&self) -> ClientConfig {
+        let elicitation = ElicitationCapability::new()
+            .with_form(FormElicitationCapability::new())
+            .with_url(UrlElicitationCapability::new());
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = Some(elicitation);
+        ClientConfig::new(capabilities, Implementation::new("trommel", env!("CARGO_PKG_VERSION")))
+            .with_protocol_version(ProtocolVersion::V_2025_11_25)
+    }
+}
+
+/// The refusal of a request of a server.
+fn refusal(method: &str, why: &str) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("{method}: {why}"), None)
+}
+
+/// The metadata of a request whose client has these capabilities.
+pub(crate) fn capabilities_meta(capabilities: ClientCapabilities) -> RequestMetaObject {
+    let mut meta = RequestMetaObject::new();
+    meta.set_client_capabilities(capabilities);
+    meta
+}

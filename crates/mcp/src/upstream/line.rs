@@ -1,0 +1,293 @@
+//! Messages of a server: short ones in memory, responses with long values read as they arrive.
+
+use std::io::{self, BufRead, Cursor as Bytes, Read};
+use std::sync::Arc;
+
+use rmcp::model::{
+    CustomResult, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult,
+};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use trommel_base::text::{clip, safe};
+use trommel_store::Store;
+
+use super::calls::{Calls, Reply};
+use super::walk::{Reduced, Walk};
+
+/// The bytes of a message that are read into memory before it is looked at.
+const SHORT: usize = 2 << 20;
+
+/// The bytes of an error, or of a block that is not text, that are passed on.
+const MAX_OTHER: usize = 1 << 20;
+
+/// Reads the messages of one server.
+pub(super) struct Messages {
+    pub(super) calls: Calls,
+    pub(super) store: Arc<Store>,
+    /// The bytes of a message.
+    pub(super) max_bytes: u64,
+}
+
+/// A message, or a line that is none.
+#[derive(Debug)]
+pub(super) enum Arrival {
+    /// A message for the client of the SDK. The values of results are in the calls.
+    Message(Box<ServerJsonRpcMessage>),
+    /// A line that is no message, for the log.
+    Noise(String),
+    /// A message that exceeds the limit of bytes: the connection must be closed.
+    TooLong(Option<Box<ServerJsonRpcMessage>>),
+}
+
+impl Messages {
+    /// Reads the next line. Returns `None` at the end of the input.
+    pub(super) fn next(&self, reader: &mut (impl BufRead + Send)) -> io::Result<Option<Arrival>> {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let length = reader.by_ref().take(SHORT as u64).read_until(b'\n', &mut line)?;
+            if length == 0 {
+                return Ok(None);
+            }
+            if !line.trim_ascii().is_empty() {
+                break;
+            }
+        }
+        if line.len() < SHORT || line.ends_with(b"\n") {
+            return Ok(Some(self.short(&line)));
+        }
+        let mut rest = LineRest { reader, is_ended: false, left: self.max_bytes.saturating_sub(SHORT as u64) };
+        let arrival = self.long(Bytes::new(&line).chain(&mut rest));
+        let skipped = io::copy(&mut rest, &mut io::sink());
+        if rest.left == 0 && !rest.is_ended {
+            let message = match arrival {
+                Arrival::Message(message) => Some(message),
+                _ => None,
+            };
+            return Ok(Some(Arrival::TooLong(message)));
+        }
+        skipped?;
+        Ok(Some(arrival))
+    }
+
+    /// Reads a message of one body, such as an HTTP response or an event.
+    pub(super) fn body(&self, reader: &mut (impl Read + Send)) -> io::Result<Arrival> {
+        let mut start = Vec::new();
+        reader.by_ref().take(SHORT as u64).read_to_end(&mut start)?;
+        if start.len() < SHORT {
+            return Ok(self.short(&start));
+        }
+        let mut rest = reader.take(self.max_bytes.saturating_sub(SHORT as u64));
+        let arrival = self.long(Bytes::new(&start).chain(&mut rest));
+        io::copy(&mut rest, &mut io::sink())?;
+        Ok(arrival)
+    }
+
+    /// Reads a message in memory.
+    fn short(&self, bytes: &[u8]) -> Arrival {
+        let noise = |why: &str| {
+            let start = String::from_utf8_lossy(&bytes[..bytes.len().min(400)]);
+            Arrival::Noise(format!("{why}: {}", safe(clip(start.trim(), 200).as_ref())))
+        };
+        let Ok(message) = serde_json::from_slice::<&RawValue>(bytes) else { return noise("not JSON") };
+        let envelope: Envelope<'_> = match serde_json::from_str(message.get()) {
+            Ok(envelope) => envelope,
+            Err(_) => return noise("not a message"),
+        };
+        let id = envelope.id.and_then(|id| serde_json::from_str::<RequestId>(id.get()).ok());
+        let (Some(id), Some(result)) = (&id, envelope.result) else {
+            return match serde_json::from_str::<ServerJsonRpcMessage>(message.get()) {
+                Ok(JsonRpcMessage::Error(error)) => {
+                    let text = message.get().len();
+                    self.error(error.id.clone(), error.error.clone(), text, bytes)
+                }
+                Ok(message) => Arrival::Message(Box::new(message)),
+                Err(_) => noise("not a message"),
+            };
+        };
+        let Some(outgoing) = self.calls.get(id) else {
+            // A response to a request of the SDK itself, or to none.
+            return match serde_json::from_str::<ServerJsonRpcMessage>(message.get()) {
+                Ok(message) => Arrival::Message(Box::new(message)),
+                Err(_) => noise("not a message"),
+            };
+        };
+        match outgoing.limit.map(|limit| Measure::of(result, limit)) {
+            None | Some(Measure::Passes) => self.answer(id, Reply::Whole(result.get().to_owned())),
+            Some(Measure::Invalid(why)) => failed(Some(id.clone()), &why),
+            Some(Measure::TooLong) => self.long(bytes),
+        }
+    }
+
+    /// Passes an error on, unless it is too long.
+    fn error(&self, id: Option<RequestId>, error: ErrorData, length: usize, bytes: &[u8]) -> Arrival {
+        if length <= MAX_OTHER {
+            return Arrival::Message(Box::new(ServerJsonRpcMessage::error(error, id)));
+        }
+        let start = clip(&error.message, 1_000).into_owned();
+        failed(id, &format!("the server failed with {} bytes of error: {start}", bytes.len()))
+    }
+
+    /// Reads a message with long values.
+    fn long(&self, reader: impl Read + Send) -> Arrival {
+        // The number of the call may come last. Until then the largest limit of those that wait
+        // would do; one limit for all keeps the memory small.
+        let mut walk = Walk::new(reader, &self.store, self.calls.limit());
+        let done = walk.read();
+        let id = walk.id.take().or_else(|| self.calls.only());
+        if let Err(error) = done {
+            return failed(id, &format!("the server sent an invalid message: {error}"));
+        }
+        if let Some(error) = walk.error.take() {
+            let error = serde_json::from_str(&error).unwrap_or_else(|_| {
+                ErrorData::internal_error(format!("the server sent an invalid error: {}", clip(&error, 200)), None)
+            });
+            return self.error(id, error, 0, &[]);
+        }
+        let Some((id, outgoing)) = id.and_then(|id| self.calls.get(&id).map(|outgoing| (id, outgoing))) else {
+            return Arrival::Noise("a long response to an unknown request".to_owned());
+        };
+        if outgoing.limit.is_none() {
+            return match whole(walk.finish(&outgoing.origin)) {
+                Some(result) => self.answer(&id, Reply::Whole(result)),
+                None => failed(Some(id), "the response is too long"),
+            };
+        }
+        let reduced = walk.finish(&outgoing.origin);
+        self.answer(&id, Reply::Reduced(Box::new(reduced)))
+    }
+
+    /// Keeps a response for its request, and returns the message that wakes it.
+    fn answer(&self, id: &RequestId, reply: Reply) -> Arrival {
+        self.calls.answer(id, reply);
+        let empty = ServerResult::CustomResult(CustomResult::new(Value::Null));
+        Arrival::Message(Box::new(ServerJsonRpcMessage::response(empty, id.clone())))
+    }
+}
+
+/// Returns the result of a request that is neither of a tool nor of a resource, such as a list.
+fn whole(reduced: Reduced) -> Option<String> {
+    if !reduced.parts.is_empty() || reduced.structured.is_some() {
+        return None;
+    }
+    let members = reduced.members.iter().map(|(name, value)| format!("{}:{value}", Value::from(name.as_str())));
+    Some(format!("{{{}}}", members.collect::<Vec<_>>().join(",")))
+}
+
+/// The message that fails a request. Without a number, the server's log is all that has it.
+fn failed(id: Option<RequestId>, why: &str) -> Arrival {
+    match id {
+        Some(id) => {
+            let error = ErrorData::internal_error(why.to_owned(), None);
+            Arrival::Message(Box::new(ServerJsonRpcMessage::error(error, Some(id))))
+        }
+        None => Arrival::Noise(why.to_owned()),
+    }
+}
+
+/// The members of a message that decide where it goes.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+}
+
+/// The size of a result against the limit.
+#[derive(Debug, PartialEq)]
+enum Measure {
+    Passes,
+    TooLong,
+    Invalid(String),
+}
+
+impl Measure {
+    fn of(result: &RawValue, limit: usize) -> Self {
+        #[derive(Deserialize)]
+        struct Result<'a> {
+            #[serde(borrow, alias = "contents")]
+            content: Option<&'a RawValue>,
+            #[serde(borrow, rename = "structuredContent")]
+            structured: Option<&'a RawValue>,
+            #[serde(borrow, rename = "isError")]
+            is_error: Option<&'a RawValue>,
+        }
+        let result: Result<'_> = match serde_json::from_str(result.get()) {
+            Ok(result) => result,
+            Err(error) => return Self::Invalid(format!("the server sent an invalid result: {error}")),
+        };
+        let is_error = result.is_error.is_some_and(|flag| flag.get() == "true");
+        let mut chars = result.structured.map_or(0, |structured| chars(structured.get()));
+        let mut other = 0;
+        let blocks: Vec<&RawValue> = match result.content.map(|content| serde_json::from_str(content.get())) {
+            None => Vec::new(),
+            Some(Ok(blocks)) => blocks,
+            Some(Err(_)) => return Self::Invalid("the server sent content that is not an array".into()),
+        };
+        for block in blocks {
+            match text_of(block) {
+                Ok(Some(length)) => chars += length,
+                Ok(None) => other += block.get().len(),
+                Err(error) => return Self::Invalid(format!("the server sent an invalid text: {error}")),
+            }
+        }
+        let limit = if is_error { limit.max(MAX_OTHER) } else { limit };
+        if chars <= limit && other <= MAX_OTHER { Self::Passes } else { Self::TooLong }
+    }
+}
+
+/// The length of a block's text in characters, or of the text of the resource in it.
+fn text_of(block: &RawValue) -> Result<Option<usize>, serde_json::Error> {
+    #[derive(Deserialize)]
+    struct Block<'a> {
+        #[serde(borrow)]
+        text: Option<&'a RawValue>,
+        #[serde(borrow)]
+        resource: Option<&'a RawValue>,
+    }
+    let Ok(Block { text, resource }) = serde_json::from_str(block.get()) else { return Ok(None) };
+    let inner = |text: &RawValue| serde_json::from_str::<String>(text.get()).map(|text| Some(chars(&text)));
+    match (text, resource) {
+        (Some(text), _) => inner(text),
+        (None, Some(resource)) => match serde_json::from_str(resource.get()) {
+            Ok(Block { text: Some(text), .. }) => inner(text),
+            _ => Ok(None),
+        },
+        (None, None) => Ok(None),
+    }
+}
+
+fn chars(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The rest of a line, without its end.
+struct LineRest<'r, R> {
+    reader: &'r mut R,
+    is_ended: bool,
+    left: u64,
+}
+
+impl<R: BufRead> Read for LineRest<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.is_ended || self.left == 0 {
+            return Ok(0);
+        }
+        let available = self.reader.fill_buf()?;
+        let most = available.len().min(buffer.len()).min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let (length, used) = match memchr::memchr(b'\n', &available[..most]) {
+            Some(end) => {
+                self.is_ended = true;
+                (end, end + 1)
+            }
+            None => (most, most),
+        };
+        self.is_ended |= available.is_empty();
+        buffer[..length].copy_from_slice(&available[..length]);
+        self.reader.consume(used);
+        self.left -= length as u64;
+        Ok(length)
+    }
+}

@@ -1,0 +1,165 @@
+//! The transport to a server: requests as lines to a writer, messages from a thread that reads.
+
+use std::io::{self, BufRead, Write};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ErrorCode, ErrorData, GetExtensions, GetMeta, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
+};
+use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::sync::mpsc;
+
+use super::calls::{Calls, Outgoing};
+use super::line::{Arrival, Messages};
+use super::log::ServerLog;
+use super::params::Params;
+
+/// The number of messages that wait between a thread and the client.
+const QUEUE: usize = 64;
+
+/// How long an older server may leave `server/discover` unanswered. Then it counts as one that does
+/// not know the request.
+const PROBE: Duration = Duration::from_secs(2);
+
+/// A transport of one message per line.
+pub(super) struct Pipe {
+    incoming: mpsc::Receiver<ServerJsonRpcMessage>,
+    /// For answers that the transport gives in the server's place.
+    own: mpsc::WeakSender<ServerJsonRpcMessage>,
+    outgoing: mpsc::Sender<String>,
+    calls: Calls,
+    /// The probe that is unanswered.
+    probe: Arc<Mutex<Option<RequestId>>>,
+}
+
+impl Pipe {
+    /// Starts the threads that read and write. They end with their streams.
+    pub(super) fn start(
+        messages: Messages,
+        reader: impl BufRead + Send + 'static,
+        writer: impl Write + Send + 'static,
+        log: &ServerLog,
+    ) -> io::Result<Self> {
+        let (arrivals, incoming) = mpsc::channel(QUEUE);
+        let (outgoing, lines) = mpsc::channel(QUEUE);
+        let (calls, own) = (messages.calls.clone(), arrivals.downgrade());
+        let log = log.clone();
+        let name = |end: &str| format!("{} {end}", log.server());
+        let (reading, writing) = (name("in"), name("out"));
+        thread::Builder::new().name(writing).spawn(move || write(writer, lines))?;
+        thread::Builder::new().name(reading).spawn(move || {
+            let why = read(&messages, reader, &arrivals, &log);
+            log.note(&format!("connection closed: {why}"));
+        })?;
+        Ok(Self { incoming, own, outgoing, calls, probe: Arc::default() })
+    }
+
+    /// Answers a probe in the place of a server that ignores it.
+    fn watch_probe(&self, id: RequestId) {
+        let (probe, own) = (Arc::clone(&self.probe), self.own.clone());
+        if let Ok(mut slot) = probe.lock() {
+            *slot = Some(id.clone());
+        }
+        tokio::spawn(async move {
+            tokio::time::sleep(PROBE).await;
+            let is_unanswered = probe.lock().is_ok_and(|slot| slot.as_ref() == Some(&id));
+            if let (true, Some(own)) = (is_unanswered, own.upgrade()) {
+                let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "server/discover was not answered", None);
+                // The connection may have closed meanwhile.
+                let _ = own.send(ServerJsonRpcMessage::error(error, Some(id))).await;
+            }
+        });
+    }
+}
+
+impl Transport<RoleClient> for Pipe {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        if let JsonRpcMessage::Request(request) = &message {
+            if request.request.method() == "server/discover" {
+                self.watch_probe(request.id.clone());
+            }
+            if let Some(outgoing) = request.request.extensions().get::<Arc<Outgoing>>() {
+                self.calls.add(request.id.clone(), Arc::clone(outgoing));
+            }
+        }
+        let (line, outgoing) = (encode(&message), self.outgoing.clone());
+        async move { outgoing.send(line?).await.map_err(|_closed| io::ErrorKind::BrokenPipe.into()) }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let message = self.incoming.recv().await;
+        if let (Some(JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)), Ok(mut probe)) =
+            (&message, self.probe.lock())
+        {
+            *probe = None;
+        }
+        message
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.incoming.close();
+        Ok(())
+    }
+}
+
+/// Returns the JSON text of a message: of a request with its own parameters verbatim.
+pub(super) fn encode(message: &ClientJsonRpcMessage) -> io::Result<String> {
+    if let JsonRpcMessage::Request(request) = message
+        && let Some(outgoing) = request.request.extensions().get::<Arc<Outgoing>>()
+    {
+        let id = serde_json::to_string(&request.id).map_err(io::Error::other)?;
+        let method = serde_json::to_string(request.request.method()).map_err(io::Error::other)?;
+        let params = Params::parse(&outgoing.params).map_err(io::Error::other)?;
+        let params = params.with_meta(request.request.get_meta());
+        return Ok(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#));
+    }
+    serde_json::to_string(message).map_err(io::Error::other)
+}
+
+fn write(mut writer: impl Write, mut lines: mpsc::Receiver<String>) {
+    while let Some(mut line) = lines.blocking_recv() {
+        line.push('\n');
+        // The reading thread notices that the server has ended.
+        if writer.write_all(line.as_bytes()).and_then(|()| writer.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads messages to the end. Returns the reason of the end.
+fn read(
+    messages: &Messages,
+    mut reader: impl BufRead + Send,
+    arrivals: &mpsc::Sender<ServerJsonRpcMessage>,
+    log: &ServerLog,
+) -> String {
+    loop {
+        let message = match messages.next(&mut reader) {
+            Ok(Some(Arrival::Message(message))) => message,
+            Ok(Some(Arrival::Noise(line))) => {
+                log.note(&line);
+                continue;
+            }
+            Ok(Some(Arrival::TooLong(message))) => {
+                if let Some(message) = message {
+                    let _ = arrivals.blocking_send(*message);
+                }
+                return format!("a message is longer than {} bytes", messages.max_bytes);
+            }
+            Ok(None) => return "the server ended".to_owned(),
+            Err(error) => return error.to_string(),
+        };
+        if arrivals.blocking_send(*message).is_err() {
+            return "no more messages are wanted".to_owned();
+        }
+    }
+}
