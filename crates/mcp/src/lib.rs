@@ -1,8 +1,10 @@
 //! Tools and stored outputs over the Model Context Protocol.
 
 mod era;
+mod manifest;
 mod own;
 mod progress;
+mod proxy;
 mod render;
 mod resources;
 mod server;
@@ -10,4 +12,6 @@ mod upstream;
 mod wire;
 
 pub use own::Host;
-pub use server::{Server, Stop, serve};
+pub use proxy::ProxyOptions;
+pub use server::{Service, Stop, serve};
+pub use upstream::{ConfigError, ServerConfig, Trust, Withheld};

@@ -59,7 +59,7 @@ impl OwnTools {
     }
 
     /// The exported names, which no other server's tool may have.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> + '_ {
         self.export.names.iter().map(|(_, exported)| exported)
     }
 

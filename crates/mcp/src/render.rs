@@ -1,11 +1,15 @@
 //! The text of results.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use trommel_store::Store;
 use trommel_tool::{Output, ToolError, ToolExecution};
 
 use crate::era::Era;
+use crate::manifest::ManifestText;
+use crate::resources;
+use crate::upstream::{Params, Part, Reduced};
 
 /// The `_meta` member with the name and version of a server.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
@@ -149,10 +153,144 @@ fn incomplete(answer: &RawValue) -> Option<String> {
     Some(format!("This answer is incomplete ({reason}): {next}."))
 }
 
-/// Returns the JSON of a value that is known to serialize.
-pub(crate) fn json_text(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_else(|error| {
-        debug_assert!(false, "the value does not serialize: {error}");
-        json!({ "error": error.to_string() }).to_string()
-    })
+/// Returns the result of a server, unchanged but for what the client's revision needs: a type, and
+/// structured content only if it is an object.
+pub(crate) fn passed(era: Era, text: String, has_type: bool, is_odd: bool) -> String {
+    match era {
+        Era::Modern if !has_type => with_member(text, r#""resultType":"complete""#),
+        Era::Legacy if is_odd => match Params::parse(&text) {
+            Ok(mut members) => {
+                members.remove("structuredContent");
+                members.text()
+            }
+            Err(_) => text,
+        },
+        _ => text,
+    }
+}
+
+/// Adds to the contents of a resource how long they may be kept, if the server did not say.
+pub(crate) fn cacheable(era: Era, text: String) -> String {
+    let is_complete = Params::parse(&text).is_ok_and(|members| members.get("contents").is_some());
+    let has_hint = Params::parse(&text).is_ok_and(|members| members.get("ttlMs").is_some());
+    if era == Era::Legacy || !is_complete || has_hint {
+        return text;
+    }
+    with_member(text, r#""ttlMs":0,"cacheScope":"private""#)
+}
+
+/// Adds a member to the text of an object.
+pub(crate) fn with_member(mut text: String, member: &str) -> String {
+    text.truncate(text.trim_end().len());
+    if text.pop() == Some('}') {
+        let is_empty = text.trim_end().ends_with('{');
+        text.push_str(if is_empty { "" } else { "," });
+        text.push_str(member);
+        text.push('}');
+    }
+    text
+}
+
+/// The maximum number of characters of all manifests in a result.
+const MANIFEST_CHARS: usize = 2_000;
+
+/// The characters of a link.
+const LINK_CHARS: usize = 250;
+
+/// Returns the result of a server whose long values were stored: manifests in their place, and the
+/// rest verbatim.
+pub(crate) fn reduced(era: Era, store: &Store, reduced: &Reduced, what: &str) -> String {
+    let manifests = reduced.parts.iter().filter(|part| matches!(part, Part::Stored { .. })).count();
+    let budget = MANIFEST_CHARS / manifests.max(1);
+    let mut blocks = Vec::new();
+    let mut links = Vec::new();
+    for part in &reduced.parts {
+        match part {
+            Part::Verbatim(block) => blocks.push(block.clone()),
+            Part::Stored { stored, role, texts } => {
+                let manifest = ManifestText { store, stored, role: *role, texts: *texts, what };
+                let repeated = reduced.is_structured_repeated;
+                blocks.push(text_block(&manifest.write(budget.saturating_sub(LINK_CHARS), repeated)));
+                links.push(link(stored));
+            }
+            Part::Lost { head, bytes, why, .. } => {
+                let notice = format!(
+                    "This result is incomplete: only its start follows. All of it has {bytes} bytes, and could not be stored: {why}"
+                );
+                blocks.push(text_block(&notice));
+                blocks.push(text_block(head));
+            }
+        }
+    }
+    if reduced.is_resource {
+        return resource(era, &reduced.parts, blocks, what);
+    }
+    blocks.extend(links);
+    let mut text = ResultText::new(era).raw("content", &format!("[{}]", blocks.join(",")));
+    for (name, value) in &reduced.members {
+        if !matches!(name.as_str(), "resultType" | "_meta") {
+            text = text.raw(name, value);
+        }
+    }
+    if let Some(structured) = &reduced.structured
+        && (era == Era::Modern || structured.starts_with('{'))
+    {
+        text = text.raw("structuredContent", structured);
+    }
+    text.finish()
+}
+
+/// A link to a stored output, as a block.
+fn link(stored: &trommel_store::Stored) -> String {
+    let mut block = json!({ "type": "resource_link" });
+    if let (Some(block), Value::Object(described)) = (block.as_object_mut(), resources::describe(stored)) {
+        block.extend(described);
+    }
+    block.to_string()
+}
+
+/// Returns the contents of a resource. Texts become contents with the URI that was read.
+fn resource(era: Era, parts: &[Part], blocks: Vec<String>, uri: &str) -> String {
+    let is_verbatim = parts.iter().map(|part| matches!(part, Part::Verbatim(_)));
+    let mut is_verbatim = is_verbatim;
+    let contents = blocks.into_iter().map(|block| {
+        if is_verbatim.next().unwrap_or(false) {
+            return block;
+        }
+        let text: Value = serde_json::from_str(&block).unwrap_or_default();
+        json!({ "uri": uri, "mimeType": "text/plain", "text": text["text"] }).to_string()
+    });
+    let contents = format!("[{}]", contents.collect::<Vec<_>>().join(","));
+    ResultText::new(era).raw("contents", &contents).cached(0, "private").finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_added_to_objects() {
+        assert_eq!(with_member(r#"{"a":1} "#.into(), r#""b":2"#), r#"{"a":1,"b":2}"#);
+        assert_eq!(with_member("{ }".into(), r#""b":2"#), r#"{ "b":2}"#);
+    }
+
+    #[test]
+    fn older_clients_get_structured_objects_only() {
+        let text = r#"{"content":[],"structuredContent":[1.0],"x":1e999}"#;
+        assert_eq!(passed(Era::Legacy, text.into(), false, true), r#"{"content":[],"x":1e999}"#);
+        assert_eq!(passed(Era::Legacy, text.into(), false, false), text);
+        let modern = r#"{"content":[],"structuredContent":[1.0],"x":1e999,"resultType":"complete"}"#;
+        assert_eq!(passed(Era::Modern, text.into(), false, true), modern);
+        assert_eq!(passed(Era::Modern, modern.into(), true, true), modern);
+    }
+
+    #[test]
+    fn incomplete_answers_say_so_first() {
+        let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
+        let answer = raw(r#"{"extracted":[],"truncated":{"reason":"max_chars","returned":0,"next":"abc"}}"#);
+        let note = incomplete(&answer).unwrap();
+        assert!(note.contains("incomplete (max_chars)") && note.contains(r#""abc""#), "{note}");
+        assert_eq!(incomplete(&raw(r#"{"extracted":{"truncated":{"reason":"x"}}}"#)), None);
+        assert_eq!(incomplete(&raw("[1]")), None);
+    }
 }

@@ -91,13 +91,13 @@ pub(crate) fn list(
 }
 
 /// The templates of the URIs of values in outputs.
-pub(crate) fn templates() -> Value {
-    json!([{
+pub(crate) fn templates() -> Vec<Value> {
+    vec![json!({
         "uriTemplate": format!("{PREFIX}{{id}}{{?path,cursor}}"),
         "name": "stored output",
         "description": "A value in a stored tool output, page by page: path is a JSONPath to one value, cursor continues a page",
         "mimeType": "application/json"
-    }])
+    })]
 }
 
 /// How long a client may keep a list.

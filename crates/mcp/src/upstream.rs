@@ -1,4 +1,13 @@
 //! Other servers, whose tools this server offers as its own.
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `config`, `trust` | the servers of a configuration; the approved descriptions of their tools |
+//! | `client` | a server that is started when needed; its requests in both directions |
+//! | `process`, `log` | the process of a server; the newest lines of its error stream |
+//! | `pipe`, `calls`, `params` | the transport to a process; requests that wait; their parameters, verbatim |
+//! | `line`, `walk` | messages in memory; responses with long values, read as they arrive |
+//! | `capture`, `spill` | the bytes of a value as it passes; a value in memory or in the store |
 
 mod calls;
 mod capture;
@@ -12,3 +21,12 @@ mod process;
 mod spill;
 mod trust;
 mod walk;
+
+pub(crate) use calls::{Outgoing, Reply};
+pub(crate) use client::{Limits, ListChange, Pending, Question, RequestError, Step, Upstream};
+pub use config::{ConfigError, ServerConfig};
+pub(crate) use params::Params;
+pub(crate) use spill::CallOrigin;
+pub(crate) use trust::{Described, hash as tool_hash};
+pub use trust::{Trust, Withheld};
+pub(crate) use walk::{Part, Reduced, Role};

@@ -21,6 +21,7 @@
 //! | [`sessions::register`] | registers the tool `session` |
 //! | [`QueryInputs`] | resolves the `query:` inputs of documents to values of files and stored outputs |
 //! | [`StoreOverflow`] | stores long results, and returns a preview and suggested calls in their place |
+//! | [`manifest`] | the manifest that a caller gets in place of a stored result |
 //! | [`StoreRecord`] | records executions in the store's history |
 //!
 //! # Example
@@ -123,6 +124,6 @@ mod schema;
 pub mod sessions;
 mod text;
 
-pub use overflow::StoreOverflow;
+pub use overflow::{StoreOverflow, manifest};
 pub use queries::QueryInputs;
 pub use record::StoreRecord;

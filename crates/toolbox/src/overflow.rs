@@ -80,8 +80,9 @@ fn not_stored(tool: &str, error: &Error) -> Failure {
     Failure::new(format!("cannot store the result of {tool}: {error}")).with("code", error.code())
 }
 
-/// Returns the manifest that a caller gets in place of a stored result.
-pub(crate) fn manifest(store: &Store, stored: &Stored) -> Manifest {
+/// Returns the manifest that a caller gets in place of a stored result: its size, a preview, and
+/// calls that query it. The preview reads at most 16 MiB of the output.
+pub fn manifest(store: &Store, stored: &Stored) -> Manifest {
     let mut manifest = Manifest::new(&stored.id, "store");
     manifest.kind = stored.kind.name().into();
     manifest.size_chars = stored.characters;

@@ -9,7 +9,12 @@ use super::values;
 #[command(after_help = "\
 Examples:
   trommel mcp                                   # serve the tools over standard input and output
-  trommel mcp --allow-writes notes              # also export buffers below notes, and change sessions")]
+  trommel mcp --wrap files='npx -y @modelcontextprotocol/server-filesystem /data'
+  trommel mcp --config ~/.claude.json           # also offer the tools of these servers
+  trommel mcp --allow-writes notes              # also export buffers below notes, and change sessions
+
+The tools of a wrapped server NAME are offered as NAME_TOOL. A result of more than --max-chars
+characters is stored, and the client gets a manifest with its ID and the calls that query it.")]
 pub(crate) struct McpArgs {
     #[command(flatten)]
     pub(crate) serve: ServeArgs,
@@ -22,7 +27,46 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) allow_writes: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(crate) wrapping: Wrapping,
+
+    /// Start wrapped servers at once instead of when they are first needed
+    #[arg(long)]
+    pub(crate) eager: bool,
+
     /// Stop a call after S seconds without progress
     #[arg(long, value_name = "S", default_value = "300", value_parser = values::seconds)]
     pub(crate) timeout: Duration,
+}
+
+/// The options that select other servers.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Wrapping {
+    /// Offer the tools of a server that is started by a command
+    #[arg(long = "wrap", value_name = "NAME=COMMAND", help_heading = "Wrapped servers")]
+    pub(crate) wrap: Vec<String>,
+
+    /// Offer the tools of the servers in FILE (`mcpServers` or `servers`)
+    #[arg(long, value_name = "FILE", help_heading = "Wrapped servers")]
+    pub(crate) config: Vec<PathBuf>,
+
+    /// Offer only this tool of wrapped servers
+    #[arg(long, value_name = "TOOL", help_heading = "Wrapped servers")]
+    pub(crate) only: Vec<String>,
+
+    /// Do not offer this tool of wrapped servers
+    #[arg(long, value_name = "TOOL", help_heading = "Wrapped servers")]
+    pub(crate) except: Vec<String>,
+
+    /// Pass results of at most N characters unchanged, and store longer ones
+    #[arg(long, value_name = "N", default_value_t = 30_000, help_heading = "Wrapped servers")]
+    pub(crate) max_chars: usize,
+
+    /// Stop a server whose result is longer than SIZE
+    #[arg(long, value_name = "SIZE", default_value = "8GiB", value_parser = values::size, help_heading = "Wrapped servers")]
+    pub(crate) max_result: u64,
+
+    /// Stop a call of a wrapped tool after S seconds, also if it makes progress
+    #[arg(long, value_name = "S", value_parser = values::seconds, help_heading = "Wrapped servers")]
+    pub(crate) timeout_total: Option<Duration>,
 }

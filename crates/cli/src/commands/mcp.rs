@@ -4,12 +4,13 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
 
-use trommel_mcp::{Host, Server, Stop};
+use trommel_mcp::{Host, ProxyOptions, ServerConfig, Service, Stop, Trust};
 use trommel_route::Scope;
 use trommel_tool::Permissions;
 
-use crate::args::{McpArgs, ServeArgs};
+use crate::args::{McpArgs, ServeArgs, Wrapping};
 use crate::errors::Failure;
 use crate::output::Screen;
 use crate::progress::Progress;
@@ -30,9 +31,11 @@ fn serve(args: &ServeArgs, screen: &Screen) -> Result<(), Failure> {
         signals::exit_after_grace(number);
         true
     })?;
-    let server = Server::new(host(args, screen)?).map_err(io::Error::other)?;
+    let mut service = Service::new(host(args, screen)?);
+    service.proxy = proxy(&args.wrapping, args.timeout)?;
+    service.eager = args.eager;
     stdio::check_stdin()?;
-    trommel_mcp::serve(&server, io::BufReader::new(io::stdin()), io::stdout(), &stop)?;
+    trommel_mcp::serve(service, io::BufReader::new(io::stdin()), io::stdout(), &stop)?;
     match signal.load(Ordering::Relaxed) {
         0 => Ok(()),
         number => Err(Failure::Signal(number)),
@@ -46,4 +49,33 @@ fn host(args: &ServeArgs, screen: &Screen) -> Result<Host, Failure> {
     let Toolbox { store, registry, .. } = Toolbox::open_in(&workspace, screen)?;
     let permissions = if args.allow_writes.is_some() { Permissions::ALL } else { Permissions::NONE };
     Ok(Host { registry, store, working_dir: std::env::current_dir()?, timeout: args.timeout, permissions })
+}
+
+/// The file of approved tools, in the folder of all state.
+const TRUST_FILE: &str = "mcp/trust.json";
+
+/// Reads the configuration of the wrapped servers. `None` if there are none.
+fn proxy(args: &Wrapping, timeout: Duration) -> Result<Option<ProxyOptions>, Failure> {
+    let usage = |error: trommel_mcp::ConfigError| Failure::Usage { command: "mcp", message: error.to_string() };
+    let mut servers = Vec::new();
+    for text in &args.wrap {
+        servers.push(ServerConfig::parse(text).map_err(usage)?);
+    }
+    for file in &args.config {
+        servers.extend(ServerConfig::read(file).map_err(usage)?);
+    }
+    if servers.is_empty() {
+        return Ok(None);
+    }
+    ServerConfig::check_distinct(&servers).map_err(usage)?;
+    Ok(Some(ProxyOptions {
+        servers,
+        trust: Trust::new(crate::home::folder()?.join(TRUST_FILE)),
+        timeout,
+        total_timeout: args.timeout_total,
+        max_result: args.max_result,
+        max_chars: args.max_chars,
+        only: args.only.clone(),
+        except: args.except.clone(),
+    }))
 }

@@ -66,6 +66,15 @@ pub(crate) enum RequestError {
     Failed(String),
 }
 
+impl std::fmt::Display for RequestError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Refused(error) => f.write_str(&error.message),
+            Self::Failed(why) => f.write_str(why),
+        }
+    }
+}
+
 /// A question of a server to the client, such as an elicitation.
 #[derive(Debug)]
 pub(crate) struct Question {

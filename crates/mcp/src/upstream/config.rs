@@ -227,7 +227,7 @@ impl ServerConfig {
     }
 
     /// True if a tool is to be offered.
-    pub(super) fn offers(&self, tool: &str) -> bool {
+    pub(crate) fn offers(&self, tool: &str) -> bool {
         let is = |names: &[String]| names.iter().any(|name| name == tool);
         (self.only.is_empty() || is(&self.only)) && !is(&self.except)
     }

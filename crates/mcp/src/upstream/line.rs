@@ -7,7 +7,7 @@ use rmcp::model::{
     CustomResult, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use serde_json::value::RawValue;
 use trommel_base::text::{clip, safe};
 use trommel_store::Store;
@@ -179,7 +179,7 @@ fn whole(reduced: Reduced) -> Option<String> {
 fn failed(id: Option<RequestId>, why: &str) -> Arrival {
     match id {
         Some(id) => {
-            let error = ErrorData::internal_error(why.to_owned(), None);
+            let error = ErrorData::internal_error(why.to_owned(), Some(json!({ "reportedBy": "trommel" })));
             Arrival::Message(Box::new(ServerJsonRpcMessage::error(error, Some(id))))
         }
         None => Arrival::Noise(why.to_owned()),

@@ -30,7 +30,7 @@ impl ServerLog {
     }
 
     /// Adds a line.
-    pub(super) fn note(&self, line: &str) {
+    pub(crate) fn note(&self, line: &str) {
         let mut lines = self.lock();
         if lines.len() == LINES {
             lines.pop_front();

@@ -37,6 +37,11 @@ impl Params {
         }
     }
 
+    /// Sets a member to JSON text.
+    pub(crate) fn set_raw(&mut self, name: &str, value: Box<RawValue>) {
+        self.0.insert(name.to_owned(), value);
+    }
+
     /// Removes a member, and returns it.
     pub(crate) fn remove(&mut self, name: &str) -> Option<Box<RawValue>> {
         self.0.shift_remove(name)

@@ -1,0 +1,248 @@
+//! Calls of wrapped tools, and other requests whose results may be long.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::ErrorData;
+use rmcp::service::{RequestContext, RoleServer};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::sync::watch;
+
+use super::questions::{Ask, Parked};
+use super::{Proxy, Wrapped, WrappedTool};
+use crate::era::Era;
+use crate::progress::{Report, Reporter, report};
+use crate::render;
+use crate::upstream::{CallOrigin, Outgoing, Params, Pending, Reply, RequestError, Step};
+
+/// The number of times that a server may ask for input before a result.
+const ROUNDS: usize = 16;
+
+/// The time after which a call of a client that wants tasks becomes one.
+pub(crate) const TASK_AFTER: Duration = Duration::from_secs(20);
+
+/// A request for a server, as often as it must be sent.
+#[derive(Clone)]
+pub(super) struct Request {
+    pub(super) server: Arc<Wrapped>,
+    pub(super) method: &'static str,
+    /// The exported name of the tool, or the URI.
+    pub(super) what: String,
+    pub(super) outgoing: Outgoing,
+}
+
+/// The outcome of a request.
+pub(super) enum Outcome {
+    /// The text of the result.
+    Result(String),
+    /// The server's own error.
+    Refused(ErrorData),
+    /// The request failed without an answer of the server.
+    Failed(String),
+}
+
+impl Proxy {
+    /// Calls a tool of a server. Returns the text of the result.
+    pub(crate) async fn call(
+        self: &Arc<Self>,
+        name: &str,
+        mut params: Params,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<String, ErrorData> {
+        let era = Era::of(context);
+        if let Some(parked) = self.unpark(&params, name) {
+            return self.resume(parked, &params, context).await;
+        }
+        let catalog = self.catalog().await;
+        let Some((server, tool)) = catalog.get(name) else {
+            return Err(self.unknown(name, &catalog));
+        };
+        params.set("name", &tool.name.as_str().into());
+        let request = self.request(server, tool, name, &params);
+        match self.run(request, context).await {
+            Outcome::Result(text) => Ok(text),
+            Outcome::Refused(error) if is_ours(&error) => Ok(render::failure(era, &error.message)),
+            Outcome::Refused(error) => Err(error),
+            Outcome::Failed(why) => Ok(render::failure(era, &why)),
+        }
+    }
+
+    /// The request that calls a tool.
+    fn request(&self, server: &Arc<Wrapped>, tool: &WrappedTool, name: &str, params: &Params) -> Request {
+        let arguments = params.get("arguments").and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let parameters = self.redacted(&arguments.unwrap_or(Value::Null));
+        let outgoing = Outgoing {
+            params: params.text(),
+            origin: CallOrigin { tool: name.to_owned(), parameters },
+            limit: Some(self.limit(&server.upstream.config, Some(tool))),
+        };
+        Request { server: Arc::clone(server), method: "tools/call", what: name.to_owned(), outgoing }
+    }
+
+    fn unknown(&self, name: &str, catalog: &super::Catalog) -> ErrorData {
+        let withheld = self.withheld();
+        let is_withheld = withheld.iter().any(|one| name.ends_with(one.tool.as_str()));
+        let mut message = format!("unknown tool {name}");
+        if is_withheld {
+            message += ": its description changed or is new; it is withheld until `trommel mcp approve`";
+        } else if let Some((server, why)) = catalog.missing.iter().find(|(server, _)| name.starts_with(server.as_str()))
+        {
+            message += &format!(": the tools of the server {server} are not listed: {why}");
+        } else if let Some(near) = trommel_base::nearest_one(name, catalog.names()) {
+            message += &format!(": did you mean {near}?");
+        }
+        ErrorData::invalid_params(message, None)
+    }
+
+    /// Sends a request, and follows it to its result.
+    pub(super) async fn run(&self, request: Request, context: &RequestContext<RoleServer>) -> Outcome {
+        let (progress, latest) = watch::channel(Report::default());
+        let sent = request.server.upstream.request(request.method, request.outgoing.clone(), Some(progress));
+        let pending = tokio::select! {
+            sent = sent => match sent {
+                Ok(pending) => pending,
+                Err(error) => return error.into(),
+            },
+            () = context.ct.cancelled() => return Outcome::Failed("cancelled".to_owned()),
+        };
+        self.drive(Parked { request, pending, latest, answer: None, rounds: 0 }, context).await
+    }
+
+    /// Continues a call with the client's answer to a question.
+    async fn resume(
+        &self,
+        mut parked: Parked,
+        params: &Params,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<String, ErrorData> {
+        parked.answer_with(params)?;
+        match self.drive(parked, context).await {
+            Outcome::Result(text) => Ok(text),
+            Outcome::Refused(error) if is_ours(&error) => Ok(render::failure(Era::of(context), &error.message)),
+            Outcome::Refused(error) => Err(error),
+            Outcome::Failed(why) => Ok(render::failure(Era::of(context), &why)),
+        }
+    }
+
+    /// Waits for the result, reports progress, and passes questions on.
+    async fn drive(&self, mut call: Parked, context: &RequestContext<RoleServer>) -> Outcome {
+        let mut reporter = Reporter::of(context);
+        let what = call.request.what.clone();
+        let latest = call.latest.clone();
+        let outcome = loop {
+            let step = tokio::select! {
+                step = call.pending.next() => step,
+                never = report(reporter.as_mut(), &latest, &what) => match never {},
+                // Dropping the request tells the server.
+                () = context.ct.cancelled() => return Outcome::Failed("cancelled".to_owned()),
+            };
+            match step {
+                Step::Question(question) => match self.ask_client(call, question, context).await {
+                    Ask::Continue(same) => call = *same,
+                    Ask::Parked(result) => break Outcome::Result(result),
+                },
+                Step::Done(Err(error)) => break error.into(),
+                Step::Done(Ok(Reply::Reduced(reduced))) => {
+                    let text = render::reduced(Era::of(context), &self.store, &reduced, &call.request.what);
+                    break Outcome::Result(text);
+                }
+                Step::Done(Ok(Reply::Whole(text))) => match self.complete(&mut call, text, context).await {
+                    Some(outcome) => break outcome,
+                    None => {}
+                },
+            }
+        };
+        if let (Some(reporter), Outcome::Result(_)) = (&mut reporter, &outcome) {
+            reporter.finish(&latest, &what).await;
+        }
+        outcome
+    }
+
+    /// Handles a result by its type. `None` if the request was sent again with the client's answers.
+    async fn complete(
+        &self,
+        call: &mut Parked,
+        text: String,
+        context: &RequestContext<RoleServer>,
+    ) -> Option<Outcome> {
+        #[derive(Deserialize)]
+        struct Typed<'a> {
+            #[serde(rename = "resultType")]
+            kind: Option<String>,
+            #[serde(borrow, rename = "structuredContent")]
+            structured: Option<&'a RawValue>,
+        }
+        let era = Era::of(context);
+        let Ok(Typed { kind, structured }) = serde_json::from_str(&text) else {
+            return Some(Outcome::Failed(format!("{}: the server sent an invalid result", call.request.what)));
+        };
+        match (kind.as_deref(), era) {
+            (None | Some("complete"), _) => {
+                let is_odd = structured.is_some_and(|value| !value.get().starts_with('{'));
+                Some(Outcome::Result(render::passed(era, text, kind.is_some(), is_odd)))
+            }
+            (Some("input_required"), Era::Modern) => Some(Outcome::Result(text)),
+            (Some("input_required"), Era::Legacy) if call.rounds < ROUNDS => {
+                call.rounds += 1;
+                match self.retry(&call.request.clone(), &text, context).await {
+                    Ok(pending) => {
+                        call.pending = pending;
+                        None
+                    }
+                    Err(error) => Some(error.into()),
+                }
+            }
+            (Some("input_required"), Era::Legacy) => {
+                Some(Outcome::Failed(format!("{}: the server asked for input {ROUNDS} times", call.request.what)))
+            }
+            (Some(other), _) => {
+                let other: String = other.chars().take(60).flat_map(char::escape_debug).collect();
+                Some(Outcome::Failed(format!("{}: the server sent a result of unknown type {other}", call.request.what)))
+            }
+        }
+    }
+
+    /// Asks an older client for the input that a newer server wants, and sends the request again.
+    async fn retry(
+        &self,
+        request: &Request,
+        text: &str,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Pending, RequestError> {
+        let failed = |why: String| RequestError::Failed(format!("{}: {why}", request.what));
+        let wanted = Params::parse(text).map_err(|error| failed(error.to_string()))?;
+        let mut answers = serde_json::Map::new();
+        if let Some(requests) = wanted.get("inputRequests") {
+            let requests: serde_json::Map<String, Value> =
+                serde_json::from_str(requests.get()).map_err(|error| failed(error.to_string()))?;
+            for (key, question) in requests {
+                let answer = super::questions::put_to_client(&question, context).await;
+                answers.insert(key, answer.map_err(|error| failed(error.message.into_owned()))?);
+            }
+        }
+        let mut params = Params::parse(&request.outgoing.params).map_err(|error| failed(error.to_string()))?;
+        params.set("inputResponses", &Value::Object(answers));
+        match wanted.get("requestState") {
+            Some(state) => params.set_raw("requestState", state.to_owned()),
+            None => drop(params.remove("requestState")),
+        }
+        let outgoing = Outgoing { params: params.text(), ..request.outgoing.clone() };
+        request.server.upstream.request(request.method, outgoing, None).await
+    }
+}
+
+impl From<RequestError> for Outcome {
+    fn from(error: RequestError) -> Self {
+        match error {
+            RequestError::Refused(error) => Self::Refused(error),
+            RequestError::Failed(why) => Self::Failed(why),
+        }
+    }
+}
+
+/// True for an error that this program reports in the server's place.
+fn is_ours(error: &ErrorData) -> bool {
+    error.data.as_ref().is_some_and(|data| data.get("reportedBy").is_some_and(|by| by == "trommel"))
+}

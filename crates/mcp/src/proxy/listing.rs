@@ -1,0 +1,258 @@
+//! The list of a server's tools: loaded when it is first needed, checked against the approvals.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::{Proxy, Wrapped};
+use crate::upstream::{CallOrigin, Described, ListChange, Outgoing, Params, Reply, RequestError, Step, Withheld, tool_hash};
+
+/// The pages of a list that are read.
+const PAGES: usize = 100;
+
+/// The tools of a server.
+const TOOLS: usize = 10_000;
+
+/// The member of a tool's `_meta` that raises the limit of its results.
+const MAX_RESULT: &str = "anthropic/maxResultSizeChars";
+
+/// The largest limit that a tool may ask for.
+const MAX_LIMIT: usize = 500_000;
+
+/// The state of a server's list.
+#[derive(Clone, Debug)]
+pub(super) enum Listing {
+    /// It was not asked for.
+    Unknown,
+    /// It is being loaded. `is_slow` once somebody has waited for it in vain.
+    Loading { is_slow: bool },
+    /// The tools that are offered, and those that are withheld.
+    Ready { tools: Arc<Vec<Arc<WrappedTool>>>, withheld: Arc<Vec<Withheld>> },
+    /// It could not be loaded.
+    Failed(String),
+}
+
+impl Listing {
+    pub(super) fn withheld(&self) -> &[Withheld] {
+        match self {
+            Self::Ready { withheld, .. } => withheld,
+            _ => &[],
+        }
+    }
+}
+
+/// A tool of a server.
+#[derive(Debug)]
+pub(crate) struct WrappedTool {
+    /// Its own name.
+    pub(crate) name: String,
+    /// Its description, without the name.
+    members: Map<String, Value>,
+    /// The limit that it asks for.
+    pub(super) max_chars: Option<usize>,
+    hash: String,
+}
+
+impl WrappedTool {
+    /// Reads a description. `None` if it is no tool.
+    fn of(tool: &Value) -> Option<Self> {
+        let name = tool.get("name")?.as_str()?.to_owned();
+        let schema = tool.get("inputSchema")?;
+        if name.is_empty() || !schema.is_object() {
+            return None;
+        }
+        let hash = tool_hash(tool);
+        let mut members = tool.as_object()?.clone();
+        members.shift_remove("name");
+        // A stored result is a manifest, which the schema would not describe: clients refuse it.
+        members.shift_remove("outputSchema");
+        let asked = members.get("_meta").and_then(|meta| meta.get(MAX_RESULT)).and_then(Value::as_u64);
+        let max_chars = asked.map(|chars| usize::try_from(chars).unwrap_or(MAX_LIMIT).min(MAX_LIMIT));
+        Some(Self { name, members, max_chars, hash })
+    }
+
+    /// The description under an exported name, as JSON text.
+    pub(super) fn described(&self, name: &str) -> String {
+        let mut tool = Map::new();
+        tool.insert("name".to_owned(), name.into());
+        tool.extend(self.members.iter().map(|(name, value)| (name.clone(), value.clone())));
+        Value::Object(tool).to_string()
+    }
+
+    /// The hash of the whole description.
+    pub(crate) fn approval(&self) -> Described {
+        Described { name: self.name.clone(), hash: self.hash.clone() }
+    }
+
+    /// The purpose.
+    pub(crate) fn description(&self) -> &str {
+        self.members.get("description").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// The schema of the arguments.
+    pub(crate) fn schema(&self) -> Value {
+        self.members.get("inputSchema").cloned().unwrap_or_default()
+    }
+}
+
+impl Wrapped {
+    /// Waits for the tools, until a deadline. Only the first to wait for a slow server waits that
+    /// long.
+    pub(super) async fn listed(&self, deadline: Instant) -> Result<Arc<Vec<Arc<WrappedTool>>>, String> {
+        let mut listing = self.listing.subscribe();
+        loop {
+            match &*listing.borrow_and_update() {
+                Listing::Ready { tools, .. } => return Ok(Arc::clone(tools)),
+                Listing::Failed(why) => return Err(why.clone()),
+                Listing::Loading { is_slow: true } => return Err("it is still starting".to_owned()),
+                Listing::Loading { is_slow: false } | Listing::Unknown => {}
+            }
+            if tokio::time::timeout_at(deadline, listing.changed()).await.is_err() {
+                self.listing.send_if_modified(|listing| {
+                    let is_loading = matches!(listing, Listing::Loading { .. });
+                    if is_loading {
+                        *listing = Listing::Loading { is_slow: true };
+                    }
+                    is_loading
+                });
+            }
+        }
+    }
+}
+
+impl Proxy {
+    /// Loads the list of a server in the background, unless it is loaded or being loaded.
+    pub(super) fn load(self: &Arc<Self>, server: &Arc<Wrapped>) {
+        let is_due = server.listing.send_if_modified(|listing| {
+            let is_due = matches!(listing, Listing::Unknown | Listing::Failed(_));
+            if is_due {
+                *listing = Listing::Loading { is_slow: false };
+            }
+            is_due
+        });
+        if is_due {
+            let (proxy, server) = (Arc::clone(self), Arc::clone(server));
+            tokio::spawn(async move { proxy.fetch(&server).await });
+        }
+    }
+
+    /// Loads the list of a server again, and keeps the old one until then.
+    pub(super) fn reload(self: &Arc<Self>, server: &Arc<Wrapped>) {
+        let (proxy, server) = (Arc::clone(self), Arc::clone(server));
+        tokio::spawn(async move {
+            proxy.fetch(&server).await;
+            // The clients are gone when the program ends.
+            let _ = proxy.changed.send(ListChange::Tools);
+        });
+    }
+
+    async fn fetch(&self, server: &Wrapped) {
+        let listing = match self.tools_of(server).await {
+            Ok(tools) => self.checked(server, tools),
+            Err(why) => Listing::Failed(why),
+        };
+        let was_slow = matches!(&*server.listing.borrow(), Listing::Loading { is_slow: true });
+        let is_ready = matches!(listing, Listing::Ready { .. });
+        server.listing.send_replace(listing);
+        if was_slow && is_ready {
+            // Clients got a list without these tools.
+            let _ = self.changed.send(ListChange::Tools);
+        }
+    }
+
+    /// Withholds the tools that are not approved.
+    fn checked(&self, server: &Wrapped, tools: Vec<WrappedTool>) -> Listing {
+        let config = &server.upstream.config;
+        let described: Vec<Described> = tools.iter().map(WrappedTool::approval).collect();
+        let withheld = match self.options.trust.check(config.name(), &described) {
+            Ok(withheld) => withheld,
+            Err(error) => return Listing::Failed(format!("its tools cannot be checked: {error}")),
+        };
+        let offered = tools.into_iter().filter(|tool| {
+            config.offers(&tool.name) && !withheld.iter().any(|one| one.tool == tool.name)
+        });
+        Listing::Ready { tools: Arc::new(offered.map(Arc::new).collect()), withheld: Arc::new(withheld) }
+    }
+
+    /// Approves the tools of a server as they are now, all or one. Returns their number.
+    pub(crate) async fn approve(&self, server: &Wrapped, tool: Option<&str>) -> Result<usize, String> {
+        let tools = self.tools_of(server).await?;
+        let chosen = tools.iter().filter(|one| tool.is_none_or(|tool| tool == one.name));
+        let described: Vec<Described> = chosen.map(WrappedTool::approval).collect();
+        if let (Some(tool), true) = (tool, described.is_empty()) {
+            return Err(format!("the server {} has no tool {tool}", server.upstream.config.name()));
+        }
+        let approved = self.options.trust.approve(server.upstream.config.name(), &described);
+        approved.map_err(|error| error.to_string()).map(|()| described.len())
+    }
+
+    /// Reads all pages of a server's list.
+    async fn tools_of(&self, server: &Wrapped) -> Result<Vec<WrappedTool>, String> {
+        let connection = server.upstream.connect().await.map_err(|error| error.to_string())?;
+        if connection.capabilities().tools.is_none() {
+            return Ok(Vec::new());
+        }
+        drop(connection);
+        let items = self.list(server, "tools/list", "tools").await?;
+        let mut tools: Vec<WrappedTool> = Vec::new();
+        for item in items.iter().take(TOOLS) {
+            match WrappedTool::of(item) {
+                Some(tool) if tools.iter().any(|other| other.name == tool.name) => {
+                    server.upstream.log.note(&format!("two tools are named {}: the first is offered", tool.name));
+                }
+                Some(tool) => tools.push(tool),
+                None => server.upstream.log.note("a tool without a name or a schema is not offered"),
+            }
+        }
+        Ok(tools)
+    }
+
+    /// Reads all pages of a list.
+    pub(super) async fn list(&self, server: &Wrapped, method: &str, items: &str) -> Result<Vec<Value>, String> {
+        let mut all = Vec::new();
+        let mut cursor: Option<Value> = None;
+        for _ in 0..PAGES {
+            let mut params = Params::default();
+            if let Some(cursor) = &cursor {
+                params.set("cursor", cursor);
+            }
+            let outgoing = Outgoing { params: params.text(), origin: CallOrigin::default(), limit: None };
+            let reply = self.ask(server, method, outgoing).await.map_err(|error| error.to_string())?;
+            let mut page: Value =
+                serde_json::from_str(&reply).map_err(|error| format!("{method}: invalid result: {error}"))?;
+            match page.get_mut(items).map(Value::take) {
+                Some(Value::Array(items)) => all.extend(items),
+                _ => return Err(format!("{method}: the result has no array {items}")),
+            }
+            let next = page.get("nextCursor").filter(|next| next.is_string()).cloned();
+            // A server that repeats a cursor would be listed forever.
+            if next.is_none() || next == cursor || all.len() >= TOOLS {
+                break;
+            }
+            cursor = next;
+        }
+        Ok(all)
+    }
+
+    /// Sends a request whose response is no result of a tool, and returns the response.
+    pub(super) async fn ask(
+        &self,
+        server: &Wrapped,
+        method: &str,
+        outgoing: Outgoing,
+    ) -> Result<String, RequestError> {
+        let mut pending = server.upstream.request(method, outgoing, None).await?;
+        loop {
+            match pending.next().await {
+                Step::Done(Ok(Reply::Whole(text))) => return Ok(text),
+                Step::Done(Ok(Reply::Reduced(_))) => {
+                    return Err(RequestError::Failed(format!("{method}: the response is too long")));
+                }
+                Step::Done(Err(error)) => return Err(error),
+                // Dropping the question refuses it.
+                Step::Question(_) => {}
+            }
+        }
+    }
+}
