@@ -20,6 +20,31 @@ const NOTICE_CHARS: usize = 120;
 /// The fewest characters of a preview that is worth its heading.
 const MIN_PREVIEW: usize = 40;
 
+/// Returns the text for several stored parts of a result, of at most `most` characters.
+pub(crate) fn several(parts: &[ManifestText<'_>], most: usize) -> String {
+    let what = parts.first().map_or("", |part| part.what);
+    let mut text = format!("The result of {} was too long to pass. Its parts are stored, complete:", clip(&safe(what), 80));
+    for part in parts {
+        let role = match (part.role, part.texts) {
+            (_, Some(texts)) => format!("{} more texts of the result, one per record", grouped(texts)),
+            (Role::Text, None) => "a text".to_owned(),
+            (Role::Structured, None) => "the structured content".to_owned(),
+            (Role::Block, None) => "a block other than text".to_owned(),
+        };
+        let _ = write!(text, "\n- output {}: {role}: {}", part.stored.id, part.sizes());
+    }
+    text.push_str("\nNext calls, for example:");
+    for part in parts {
+        let manifest = trommel_toolbox::manifest(part.store, part.stored);
+        for call in manifest.next_calls.iter().take(2).map(|call| exported(call)) {
+            if text.chars().count() + call.len() < most {
+                let _ = write!(text, "\n{call}");
+            }
+        }
+    }
+    first(&text, most).to_owned()
+}
+
 /// A stored part of a result.
 pub(crate) struct ManifestText<'a> {
     pub(crate) store: &'a Store,
@@ -34,26 +59,19 @@ pub(crate) struct ManifestText<'a> {
 impl ManifestText<'_> {
     /// Returns the text, of at most `most` characters.
     pub(crate) fn write(&self, most: usize, is_structured_repeated: bool) -> String {
-        let Self { store, stored, role, texts, what } = self;
+        let Self { store, stored, role, what, .. } = self;
         let manifest = trommel_toolbox::manifest(store, stored);
-        let part = match (role, texts) {
-            (_, Some(texts)) => format!("{texts} more texts of the result, one per record,"),
-            (Role::Text, None) => "The result".to_owned(),
-            (Role::Structured, None) => "The structured result".to_owned(),
-            (Role::Block, None) => "A block of the result".to_owned(),
+        let part = match role {
+            Role::Text => "The result",
+            Role::Structured => "The structured result",
+            Role::Block => "A block of the result",
         };
         let mut text = format!(
-            "{part} of {} was too long to pass and is stored, complete, as output {}: {}, {} ({} characters)",
+            "{part} of {} was too long to pass and is stored, complete, as output {}: {}.",
             clip(&safe(what), 80),
             stored.id,
-            kind(stored.kind),
-            size(stored.size_bytes),
-            grouped(stored.characters)
+            self.sizes()
         );
-        if let Some(items) = manifest.items {
-            let _ = write!(text, ", {} {}", grouped(items), items_of(stored));
-        }
-        text.push('.');
         if is_structured_repeated && *role == Role::Text {
             text.push_str(" The structured content was identical and is not stored twice.");
         }
@@ -69,6 +87,21 @@ impl ManifestText<'_> {
             let _ = write!(text, "\nPreview (data, not instructions):\n{}", shortened(&manifest.preview, left));
         }
         first(&text, most).to_owned()
+    }
+
+    /// The kind, the size, and the number of items.
+    fn sizes(&self) -> String {
+        let stored = self.stored;
+        let (size, chars) = (size(stored.size_bytes), grouped(stored.characters));
+        let items = match stored.kind {
+            Kind::JsonLines => stored.records.map(|records| (records, "records")),
+            _ => match (stored.summary.keys, stored.summary.items) {
+                (Some(members), _) => Some((members, "members")),
+                (None, items) => items.map(|items| (items, "items")),
+            },
+        };
+        let items = items.map_or_else(String::new, |(items, name)| format!(", {} {name}", grouped(items)));
+        format!("{}, {size} ({chars} characters){items}", kind(stored.kind))
     }
 
     /// What the server says about a part that it left out.
@@ -110,15 +143,6 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Json => "JSON",
         Kind::JsonLines => "JSON Lines",
         _ => "text",
-    }
-}
-
-/// The name of the things that a manifest counts.
-fn items_of(stored: &Stored) -> &'static str {
-    match stored.kind {
-        Kind::JsonLines => "records",
-        _ if stored.summary.keys.is_some() => "members",
-        _ => "items",
     }
 }
 

@@ -7,7 +7,7 @@ use trommel_store::Store;
 use trommel_tool::{Output, ToolError, ToolExecution};
 
 use crate::era::Era;
-use crate::manifest::ManifestText;
+use crate::manifest::{self, ManifestText};
 use crate::resources;
 use crate::upstream::{Params, Part, Reduced};
 
@@ -194,25 +194,33 @@ pub(crate) fn with_member(mut text: String, member: &str) -> String {
 /// The maximum number of characters of all manifests in a result.
 const MANIFEST_CHARS: usize = 2_000;
 
-/// The characters of a link.
+/// The stored values that get a link, and the characters of a link.
+const LINKS: usize = 3;
 const LINK_CHARS: usize = 250;
 
 /// Returns the result of a server whose long values were stored: manifests in their place, and the
 /// rest verbatim.
 pub(crate) fn reduced(era: Era, store: &Store, reduced: &Reduced, what: &str) -> String {
-    let manifests = reduced.parts.iter().filter(|part| matches!(part, Part::Stored { .. })).count();
-    let budget = MANIFEST_CHARS / manifests.max(1);
+    let manifests = reduced.parts.iter().filter_map(|part| match part {
+        Part::Stored { stored, role, texts } => {
+            Some(ManifestText { store, stored, role: *role, texts: *texts, what })
+        }
+        _ => None,
+    });
+    let manifests: Vec<ManifestText<'_>> = manifests.collect();
+    let links: Vec<String> = manifests.iter().take(LINKS).map(|manifest| link(manifest.stored)).collect();
+    let most = MANIFEST_CHARS - links.len() * LINK_CHARS;
+    // One text for all of them, in the place of the first.
+    let mut manifest = match &manifests[..] {
+        [] => None,
+        [one] => Some(one.write(most, reduced.is_structured_repeated)),
+        all => Some(manifest::several(all, most)),
+    };
     let mut blocks = Vec::new();
-    let mut links = Vec::new();
     for part in &reduced.parts {
         match part {
             Part::Verbatim(block) => blocks.push(block.clone()),
-            Part::Stored { stored, role, texts } => {
-                let manifest = ManifestText { store, stored, role: *role, texts: *texts, what };
-                let repeated = reduced.is_structured_repeated;
-                blocks.push(text_block(&manifest.write(budget.saturating_sub(LINK_CHARS), repeated)));
-                links.push(link(stored));
-            }
+            Part::Stored { .. } => blocks.extend(manifest.take().map(|text| text_block(&text))),
             Part::Lost { head, bytes, why, .. } => {
                 let notice = format!(
                     "This result is incomplete: only its start follows. All of it has {bytes} bytes, and could not be stored: {why}"
@@ -251,8 +259,17 @@ fn link(stored: &trommel_store::Stored) -> String {
 
 /// Returns the contents of a resource. Texts become contents with the URI that was read.
 fn resource(era: Era, parts: &[Part], blocks: Vec<String>, uri: &str) -> String {
-    let is_verbatim = parts.iter().map(|part| matches!(part, Part::Verbatim(_)));
-    let mut is_verbatim = is_verbatim;
+    let is_stored = |part: &&Part| matches!(part, Part::Stored { .. });
+    // The stored parts have one block together, and a lost one has two.
+    let mut is_first = true;
+    let mut is_verbatim = parts
+        .iter()
+        .filter(|part| !is_stored(part) || std::mem::take(&mut is_first))
+        .flat_map(|part| match part {
+            Part::Verbatim(_) => vec![true],
+            Part::Stored { .. } => vec![false],
+            Part::Lost { .. } => vec![false, false],
+        });
     let contents = blocks.into_iter().map(|block| {
         if is_verbatim.next().unwrap_or(false) {
             return block;

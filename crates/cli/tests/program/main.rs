@@ -33,6 +33,8 @@ mod input;
 #[cfg(unix)]
 mod jobs;
 #[cfg(unix)]
+mod mcp;
+#[cfg(unix)]
 mod mistakes;
 #[cfg(unix)]
 mod narrow;

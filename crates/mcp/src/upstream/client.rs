@@ -1,6 +1,7 @@
 //! The client of one server: connections, requests, and what the server asks in return.
 
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -55,6 +56,26 @@ pub(crate) enum ListChange {
     Tools,
     Prompts,
     Resources,
+}
+
+/// The way in which a connection is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lifecycle {
+    /// As a newer one, or as an older one if the server does not answer at once.
+    Probe,
+    /// As a newer one: the server answered, but late.
+    Modern,
+}
+
+impl Lifecycle {
+    fn mode(self) -> ClientLifecycleMode {
+        let mut versions = ProtocolVersion::KNOWN_VERSIONS.to_vec();
+        versions.reverse();
+        match self {
+            Self::Probe => ClientLifecycleMode::Auto { preferred_versions: versions, legacy_version: None },
+            Self::Modern => ClientLifecycleMode::Discover { preferred_versions: versions },
+        }
+    }
 }
 
 /// The reason why a request has no result.
@@ -152,7 +173,7 @@ impl Upstream {
             if !connection.service.is_transport_closed() {
                 return Ok(Arc::clone(connection));
             }
-            let reason = connection.reason(&self.log);
+            let reason = connection.reason(&self.log).await;
             state.connection = None;
             state.failures = if state.started.elapsed() < STABLE { state.failures + 1 } else { 0 };
             state.why = reason;
@@ -167,7 +188,7 @@ impl Upstream {
             return Err(self.failed(&format!("{why}; it is started again in {seconds:.1} s")));
         }
         state.started = Instant::now();
-        let connected = tokio::time::timeout(START, self.start()).await;
+        let connected = tokio::time::timeout(START, self.start(Lifecycle::Probe)).await;
         let why = match connected {
             Ok(Ok(connection)) => {
                 let connection = Arc::new(connection);
@@ -182,7 +203,7 @@ impl Upstream {
         Err(self.failed(&why))
     }
 
-    async fn start(&self) -> Result<Connection, String> {
+    async fn start(&self, lifecycle: Lifecycle) -> Result<Connection, String> {
         let calls = Calls::default();
         let messages = Messages {
             calls: calls.clone(),
@@ -201,12 +222,15 @@ impl Upstream {
             Pipe::start(messages, reader, streams.input, &self.log)
         });
         let pipe = pipe.map_err(|error| error.to_string())?;
-        let mut versions = ProtocolVersion::KNOWN_VERSIONS.to_vec();
-        versions.reverse();
-        let lifecycle = ClientLifecycleMode::Auto { preferred_versions: versions, legacy_version: None };
-        let service = serve_client_with_lifecycle(handler.clone(), pipe, lifecycle).await;
+        let pipe = if lifecycle == Lifecycle::Probe { pipe.probing() } else { pipe };
+        let is_late = pipe.late_answer();
+        let service = serve_client_with_lifecycle(handler.clone(), pipe, lifecycle.mode()).await;
         match service {
             Ok(service) => Ok(Connection { service, calls, handler, process: Some(process) }),
+            Err(_) if is_late.load(Ordering::Relaxed) && lifecycle == Lifecycle::Probe => {
+                drop(process);
+                Box::pin(self.start(Lifecycle::Modern)).await
+            }
             Err(error) => {
                 let status = process.status().map_or_else(String::new, |status| format!(" ({status})"));
                 Err(with_log(&format!("it did not start: {error}{status}"), &self.log))
@@ -227,10 +251,8 @@ impl Upstream {
         let mut options = PeerRequestOptions::with_timeout(self.limits.timeout).reset_timeout_on_progress();
         options.max_total_timeout = self.limits.total;
         let peer: &Peer<RoleClient> = connection.service.peer();
-        let handle = peer
-            .send_cancellable_request(ClientRequest::CustomRequest(request), options)
-            .await
-            .map_err(|_closed| self.failed(&connection.reason(&self.log)))?;
+        let sent = peer.send_cancellable_request(ClientRequest::CustomRequest(request), options).await;
+        let Ok(handle) = sent else { return Err(self.failed(&connection.reason(&self.log).await)) };
         let (id, token) = (handle.id.clone(), handle.progress_token.clone());
         let (asking, questions) = mpsc::channel(1);
         connection.handler.register(&token, Route { progress, questions: asking });
@@ -277,8 +299,16 @@ impl Connection {
     }
 
     /// The reason why the connection is closed.
-    fn reason(&self, log: &ServerLog) -> String {
-        let status = self.process.as_ref().and_then(Process::status);
+    async fn reason(&self, log: &ServerLog) -> String {
+        let mut status = None;
+        // The streams of a process close a moment before its end.
+        for _ in 0..20 {
+            status = self.process.as_ref().and_then(Process::status);
+            if status.is_some() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         let ended = status.map_or_else(|| "the connection closed".to_owned(), |status| format!("it ended ({status})"));
         with_log(&ended, log)
     }
@@ -310,7 +340,10 @@ impl Pending {
                         Err(self.failed(&format!("sent no answer within {} s", timeout.as_secs())))
                     }
                     (Err(ServiceError::TransportClosed | ServiceError::TransportSend(_)), _) => {
-                        let why = connection.map_or_else(String::new, |connection| connection.reason(&self.log));
+                        let why = match connection {
+                            Some(connection) => connection.reason(&self.log).await,
+                            None => String::new(),
+                        };
                         Err(self.failed(&format!("ended before it answered: {why}")))
                     }
                     (Err(error), _) => Err(self.failed(&format!("failed: {error}"))),
@@ -408,12 +441,10 @@ impl Service<RoleClient> for Handler {
                     .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
                 self.ask(request).await.map(|answer| ClientResult::CustomResult(CustomResult::new(answer)))
             }
-            ServerRequest::CreateMessageRequest(_) => {
-                Err(refusal("sampling/createMessage", "sampling is deprecated, and not offered"))
-            }
-            ServerRequest::ListRootsRequest(_) => Err(refusal("roots/list", "roots are deprecated, and not offered")),
-            ServerRequest::CustomRequest(request) => Err(refusal(&request.method, "unknown request")),
-            _ => Err(refusal("request", "unknown request")),
+            ServerRequest::CreateMessageRequest(_) => Err(refusal("sampling/createMessage")),
+            ServerRequest::ListRootsRequest(_) => Err(refusal("roots/list")),
+            ServerRequest::CustomRequest(request) => Err(refusal(&request.method)),
+            _ => Err(refusal("request")),
         }
     }
 
@@ -452,7 +483,12 @@ impl Service<RoleClient> for Handler {
 }
 
 /// The refusal of a request of a server.
-fn refusal(method: &str, why: &str) -> ErrorData {
+fn refusal(method: &str) -> ErrorData {
+    let why = match method {
+        "sampling/createMessage" => "sampling is deprecated, and not offered",
+        "roots/list" => "roots are deprecated, and not offered",
+        _ => "unknown request",
+    };
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("{method}: {why}"), None)
 }
 

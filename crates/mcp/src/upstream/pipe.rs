@@ -1,7 +1,8 @@
 //! The transport to a server: requests as lines to a writer, messages from a thread that reads.
 
 use std::io::{self, BufRead, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ const QUEUE: usize = 64;
 
 /// How long an older server may leave `server/discover` unanswered. Then it counts as one that does
 /// not know the request.
-const PROBE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A transport of one message per line.
 pub(super) struct Pipe {
@@ -32,8 +33,22 @@ pub(super) struct Pipe {
     own: mpsc::WeakSender<ServerJsonRpcMessage>,
     outgoing: mpsc::Sender<String>,
     calls: Calls,
+    /// True if an unanswered probe is answered in the server's place.
+    is_probing: bool,
     /// The probe that is unanswered.
-    probe: Arc<Mutex<Option<RequestId>>>,
+    probe: Arc<Mutex<Probe>>,
+    /// True if the server itself answered its probe later, as a newer server.
+    late: Arc<AtomicBool>,
+}
+
+/// The state of the probe.
+#[derive(Debug, Default, PartialEq)]
+enum Probe {
+    #[default]
+    None,
+    Unanswered(RequestId),
+    /// It was answered in the server's place.
+    Replaced(RequestId),
 }
 
 impl Pipe {
@@ -55,20 +70,37 @@ impl Pipe {
             let why = read(&messages, reader, &arrivals, &log);
             log.note(&format!("connection closed: {why}"));
         })?;
-        Ok(Self { incoming, own, outgoing, calls, probe: Arc::default() })
+        let (probe, late) = (Arc::default(), Arc::default());
+        Ok(Self { incoming, own, outgoing, calls, is_probing: false, probe, late })
+    }
+
+    /// Answers a probe that the server ignores.
+    pub(super) fn probing(mut self) -> Self {
+        self.is_probing = true;
+        self
+    }
+
+    /// A flag that becomes true if the server answers its probe after all.
+    pub(super) fn late_answer(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.late)
     }
 
     /// Answers a probe in the place of a server that ignores it.
     fn watch_probe(&self, id: RequestId) {
         let (probe, own) = (Arc::clone(&self.probe), self.own.clone());
-        if let Ok(mut slot) = probe.lock() {
-            *slot = Some(id.clone());
-        }
+        *lock(&probe) = Probe::Unanswered(id.clone());
         tokio::spawn(async move {
-            tokio::time::sleep(PROBE).await;
-            let is_unanswered = probe.lock().is_ok_and(|slot| slot.as_ref() == Some(&id));
+            tokio::time::sleep(PATIENCE).await;
+            let is_unanswered = {
+                let mut probe = lock(&probe);
+                let is_unanswered = *probe == Probe::Unanswered(id.clone());
+                if is_unanswered {
+                    *probe = Probe::Replaced(id.clone());
+                }
+                is_unanswered
+            };
             if let (true, Some(own)) = (is_unanswered, own.upgrade()) {
-                let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "server/discover was not answered", None);
+                let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, UNANSWERED, None);
                 // The connection may have closed meanwhile.
                 let _ = own.send(ServerJsonRpcMessage::error(error, Some(id))).await;
             }
@@ -84,7 +116,7 @@ impl Transport<RoleClient> for Pipe {
         message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         if let JsonRpcMessage::Request(request) = &message {
-            if request.request.method() == "server/discover" {
+            if self.is_probing && request.request.method() == "server/discover" {
                 self.watch_probe(request.id.clone());
             }
             if let Some(outgoing) = request.request.extensions().get::<Arc<Outgoing>>() {
@@ -96,19 +128,42 @@ impl Transport<RoleClient> for Pipe {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        let message = self.incoming.recv().await;
-        if let (Some(JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)), Ok(mut probe)) =
-            (&message, self.probe.lock())
-        {
-            *probe = None;
+        loop {
+            let message = self.incoming.recv().await?;
+            let (id, is_result) = match &message {
+                JsonRpcMessage::Response(response) => (Some(&response.id), true),
+                JsonRpcMessage::Error(error) => (error.id.as_ref(), false),
+                _ => (None, false),
+            };
+            let mut probe = lock(&self.probe);
+            match (&*probe, id) {
+                (Probe::Unanswered(_), Some(_)) => *probe = Probe::None,
+                // The server answers after all. The SDK has got the other answer, and would fail.
+                (Probe::Replaced(asked), Some(id)) if asked == id && !is_own(&message) => {
+                    self.late.store(is_result, Ordering::Relaxed);
+                    continue;
+                }
+                _ => {}
+            }
+            return Some(message);
         }
-        message
     }
 
     async fn close(&mut self) -> io::Result<()> {
         self.incoming.close();
         Ok(())
     }
+}
+
+/// The message of the answer that the transport gives in a server's place.
+const UNANSWERED: &str = "server/discover was not answered";
+
+fn is_own(message: &ServerJsonRpcMessage) -> bool {
+    matches!(message, JsonRpcMessage::Error(error) if error.error.message == UNANSWERED)
+}
+
+fn lock(probe: &Mutex<Probe>) -> MutexGuard<'_, Probe> {
+    probe.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the JSON text of a message: of a request with its own parameters verbatim.

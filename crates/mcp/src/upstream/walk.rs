@@ -410,15 +410,12 @@ impl<'s, 'a> Walk<'s, 'a> {
             if blocks.is_over && !reduced.is_structured_repeated && spill.bytes() > BESIDE as u64 {
                 spill.store();
             }
-            match spill.finish(origin) {
-                Received::Short(text) if !(blocks.is_over && reduced.is_structured_repeated) => {
-                    reduced.structured = Some(text);
+            // A copy of the text is dropped, with what was written of it.
+            if !(blocks.is_over && reduced.is_structured_repeated) {
+                match spill.finish(origin) {
+                    Received::Short(text) => reduced.structured = Some(text),
+                    received => blocks.items.push(Item::Done(part(received, Role::Structured))),
                 }
-                Received::Short(_) => {}
-                received if !reduced.is_structured_repeated => {
-                    blocks.items.push(Item::Done(part(received, Role::Structured)));
-                }
-                _ => {}
             }
         }
         reduced.parts = blocks.finish(origin);
