@@ -1,6 +1,7 @@
 //! Tools and stored outputs over the Model Context Protocol.
 
 mod era;
+mod http;
 mod manifest;
 mod own;
 mod progress;
@@ -11,6 +12,7 @@ mod server;
 mod upstream;
 mod wire;
 
+pub use http::{Endpoint, HttpOptions};
 pub use own::Host;
 pub use proxy::ProxyOptions;
 pub use server::{Service, Stop, serve};

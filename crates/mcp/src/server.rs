@@ -129,7 +129,10 @@ impl Server {
 
     /// The parameters of a request, verbatim if the transport has kept them.
     fn params(context: &RequestContext<RoleServer>, typed: &impl Serialize) -> Result<Params, ErrorData> {
-        let params = match context.extensions.get::<RawParams>() {
+        // Over HTTP, the SDK keeps the head of the request in the extensions.
+        let head = context.extensions.get::<hyper::http::request::Parts>();
+        let raw = context.extensions.get().or_else(|| head?.extensions.get::<RawParams>());
+        let params = match raw {
             Some(raw) => Params::parse(raw.0.get()),
             None => serde_json::to_string(typed).and_then(|text| Params::parse(&text)),
         };
@@ -482,7 +485,7 @@ impl Stop {
 }
 
 /// The time that running calls get to end after the server was stopped.
-const DRAIN: Duration = Duration::from_secs(4);
+pub(crate) const DRAIN: Duration = Duration::from_secs(4);
 
 /// Serves a client over a reader and a writer, until the reader ends or the server is stopped.
 ///

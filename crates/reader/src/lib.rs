@@ -295,4 +295,4 @@ pub use source::Monitor;
 pub use span::Span;
 pub use tally::Tally;
 pub use text::Text;
-pub use trommel_scan::{Backend, Hit, Names, PlainMembers, compact};
+pub use trommel_scan::{Backend, Compactor, Hit, Names, PlainMembers, compact};

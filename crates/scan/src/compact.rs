@@ -4,13 +4,36 @@
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
-use crate::backend::{BLOCK, Lanes};
+use crate::backend::{BLOCK, Backend, Lanes};
 use crate::blocks::{padded, strings};
 
+/// Removes insignificant white space from a value that arrives in pieces, cut anywhere.
+///
+/// Does not validate: malformed bytes are copied verbatim.
+#[derive(Clone, Debug, Default)]
+pub struct Compactor {
+    /// All ones inside a string.
+    in_string: u64,
+    /// 1 if the next byte is escaped.
+    escape: u64,
+}
+
+impl Compactor {
+    /// Appends the next piece without its insignificant white space. Linear in its length.
+    pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) {
+        (Backend::detect().kernels().compact)(piece, self, out);
+    }
+}
+
 #[inline(always)]
-pub(crate) fn without_space<L: Lanes>(proof: L::Proof, bytes: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn without_space<L: Lanes>(
+    proof: L::Proof,
+    bytes: &[u8],
+    state: &mut Compactor,
+    out: &mut Vec<u8>,
+) {
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-    let (mut in_string, mut escape) = (0, 0);
+    let Compactor { mut in_string, mut escape } = *state;
     for block in blocks {
         let lanes = L::load(proof, block);
         let (inside, _) = strings(lanes, BLOCK, &mut in_string, &mut escape);
@@ -28,6 +51,7 @@ pub(crate) fn without_space<L: Lanes>(proof: L::Proof, bytes: &[u8], out: &mut V
         let real = u64::MAX >> (BLOCK - rest.len());
         keep(rest, !(lanes.spaces() & !inside) & real, out);
     }
+    *state = Compactor { in_string, escape };
 }
 
 /// Appends the bytes whose bits are set, run by run. Bits of the padding must not be set.

@@ -47,6 +47,7 @@ mod validate;
 
 pub use backend::{Backend, Kernels};
 pub use blocks::is_space;
+pub use compact::Compactor;
 pub use escapes::{count_chars, decode_escape, eq_escaped, hex4};
 pub use hits::{Hit, Hits, PlainMembers};
 pub use members::{MemberSearch, MemberStop, Names};
@@ -62,7 +63,7 @@ pub use validate::{Tape, Validated, Validator};
 ///
 /// Does not validate: malformed bytes are copied verbatim. Linear in the length.
 pub fn compact(value: &[u8], out: &mut Vec<u8>) {
-    (Backend::detect().kernels().compact)(value, out);
+    Compactor::default().push(value, out);
 }
 
 #[cfg(test)]

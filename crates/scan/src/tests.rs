@@ -84,7 +84,7 @@ fn backends_agree_with_the_oracle() {
                 let other = (from..bytes.len()).find(|&at| !is_space(bytes[at]));
                 assert_eq!((kernels.space)(bytes, from), other.unwrap_or(bytes.len()));
                 let mut out = b"kept".to_vec();
-                (kernels.compact)(&bytes[from..], &mut out);
+                (kernels.compact)(&bytes[from..], &mut Compactor::default(), &mut out);
                 let expected = [b"kept", naive_compact(&bytes[from..]).as_slice()].concat();
                 assert_eq!(out, expected, "{backend:?} {length} {from}");
             }
@@ -104,7 +104,7 @@ fn backends_agree_about_runs() {
             {
                 let bytes = [&vec![b'['; before][..], b"\"", &vec![byte; length], b"\"]  ]}\\\" "].concat();
                 let mut out = Vec::new();
-                (kernels.compact)(&bytes, &mut out);
+                (kernels.compact)(&bytes, &mut Compactor::default(), &mut out);
                 assert_eq!(out, naive_compact(&bytes), "{backend:?} {byte} {before} {length}");
                 let mut state = Skip::new(1, 0, 1 << 20);
                 let skipped = (kernels.skip)(&bytes, 0, &mut state);
@@ -149,8 +149,16 @@ fn compacting_drops_white_space_outside_strings_only() {
         for shift in 0..70 {
             let padded = [vec![b' '; shift], value.to_vec()].concat();
             let mut out = Vec::new();
-            (backend.kernels().compact)(&padded, &mut out);
-            assert_eq!(out, br#"{"a b":[1,"\" ,  x",true],"c":"   "}"#, "{backend:?}");
+            let expected = br#"{"a b":[1,"\" ,  x",true],"c":"   "}"#;
+            (backend.kernels().compact)(&padded, &mut Compactor::default(), &mut out);
+            assert_eq!(out, expected, "{backend:?}");
+            for piece in 1..70 {
+                let (mut state, mut out) = (Compactor::default(), Vec::new());
+                for piece in padded.chunks(piece) {
+                    (backend.kernels().compact)(piece, &mut state, &mut out);
+                }
+                assert_eq!(out, expected, "{backend:?} {piece}");
+            }
         }
     }
 }

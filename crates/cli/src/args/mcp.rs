@@ -1,3 +1,4 @@
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ Examples:
   trommel mcp                                   # serve the tools over standard input and output
   trommel mcp --wrap files='npx -y @modelcontextprotocol/server-filesystem /data'
   trommel mcp --config ~/.claude.json           # also offer the tools of these servers
+  trommel mcp --http 127.0.0.1:8080             # serve over HTTP at /mcp
   trommel mcp --allow-writes notes              # also export buffers below notes, and change sessions
 
 The tools of a wrapped server NAME are offered as NAME_TOOL. A result of more than --max-chars
@@ -26,6 +28,24 @@ pub(crate) struct ServeArgs {
     /// Let tools change sessions, and export buffers to files below DIR
     #[arg(long, value_name = "DIR")]
     pub(crate) allow_writes: Option<PathBuf>,
+
+    /// Serve over HTTP at ADDRESS:PORT instead
+    ///
+    /// An address of another machine needs --token-file.
+    #[arg(long, value_name = "ADDRESS:PORT", help_heading = "HTTP")]
+    pub(crate) http: Option<SocketAddr>,
+
+    /// Require the token in FILE with each request
+    #[arg(long, value_name = "FILE", requires = "http", help_heading = "HTTP")]
+    pub(crate) token_file: Option<PathBuf>,
+
+    /// Accept requests for this host name as well
+    #[arg(long, value_name = "HOST", requires = "http", help_heading = "HTTP")]
+    pub(crate) allow_host: Vec<String>,
+
+    /// Accept requests of web pages from this origin as well
+    #[arg(long, value_name = "ORIGIN", requires = "http", help_heading = "HTTP")]
+    pub(crate) allow_origin: Vec<String>,
 
     #[command(flatten)]
     pub(crate) wrapping: Wrapping,

@@ -1,21 +1,25 @@
 //! `trommel mcp`: serves the tools over the Model Context Protocol.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-use trommel_mcp::{Host, ProxyOptions, ServerConfig, Service, Stop, Trust};
+use trommel_mcp::{Endpoint, Host, HttpOptions, ProxyOptions, ServerConfig, Service, Stop, Trust};
 use trommel_route::Scope;
 use trommel_tool::Permissions;
 
 use crate::args::{McpArgs, ServeArgs, Wrapping};
 use crate::errors::Failure;
-use crate::output::Screen;
+use crate::output::{Notes, Screen};
 use crate::progress::Progress;
 use crate::toolbox::{Toolbox, Workspace};
 use crate::{signals, stdio};
+
+/// The fewest characters of a token that cannot be guessed.
+const MIN_TOKEN: usize = 16;
 
 pub(crate) fn run(args: &McpArgs, screen: &Screen) -> Result<(), Failure> {
     serve(&args.serve, screen)
@@ -34,12 +38,40 @@ fn serve(args: &ServeArgs, screen: &Screen) -> Result<(), Failure> {
     let mut service = Service::new(host(args, screen)?);
     service.proxy = proxy(&args.wrapping, args.timeout)?;
     service.eager = args.eager;
-    stdio::check_stdin()?;
-    trommel_mcp::serve(service, io::BufReader::new(io::stdin()), io::stdout(), &stop)?;
+    if let Some(address) = args.http {
+        serve_http(args, address, service, &stop)?;
+    } else {
+        serve_stdio(service, &stop)?;
+    }
     match signal.load(Ordering::Relaxed) {
         0 => Ok(()),
         number => Err(Failure::Signal(number)),
     }
+}
+
+fn serve_stdio(service: Service, stop: &Stop) -> Result<(), Failure> {
+    stdio::check_stdin()?;
+    Ok(trommel_mcp::serve(service, io::BufReader::new(io::stdin()), io::stdout(), stop)?)
+}
+
+/// Listens at an address. Other machines need a token.
+fn serve_http(args: &ServeArgs, address: SocketAddr, service: Service, stop: &Stop) -> Result<(), Failure> {
+    let usage = |message: String| Failure::Usage { command: "mcp", message };
+    let mut options = HttpOptions::default();
+    (options.hosts, options.origins) = (args.allow_host.clone(), args.allow_origin.clone());
+    if let Some(file) = &args.token_file {
+        let token = std::fs::read_to_string(file).map_err(|error| usage(format!("cannot read {}: {error}", file.display())))?;
+        let token = token.trim().to_owned();
+        if token.len() < MIN_TOKEN {
+            return Err(usage(format!("the token in {} is shorter than {MIN_TOKEN} characters", file.display())));
+        }
+        options.token = Some(token);
+    } else if !address.ip().is_loopback() {
+        return Err(usage(format!("{address} can be reached from other machines: require a token with --token-file FILE")));
+    }
+    let endpoint = Endpoint::bind(address).map_err(|error| usage(format!("cannot listen at {address}: {error}")))?;
+    Notes::new("", Arc::new(Progress::hidden())).note(&format!("listening at {}", endpoint.url()));
+    Ok(endpoint.serve(service, &options, stop)?)
 }
 
 /// Opens the tools. They only read, unless writes are allowed.

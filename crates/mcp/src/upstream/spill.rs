@@ -5,6 +5,7 @@ use std::io::Write;
 use blake3::{Hash, Hasher};
 use serde_json::{Map, Value};
 use trommel_base::text::first;
+use trommel_reader::Compactor;
 use trommel_store::{Origin, Put, Store, Stored};
 
 use super::capture::Sink;
@@ -88,7 +89,7 @@ impl<'s> Spill<'s> {
 
     /// The hash of the JSON without insignificant white space. It identifies a value and its
     /// pretty-printed copy.
-    pub(super) fn minified_hash(&mut self) -> Hash {
+    pub(super) fn minified_hash(&self) -> Hash {
         self.minified.finish()
     }
 
@@ -162,64 +163,21 @@ impl Sink for Spill<'_> {
 #[derive(Default)]
 struct Minified {
     hasher: Hasher,
+    compactor: Compactor,
     buffer: Vec<u8>,
-    in_string: bool,
-    escaped: bool,
 }
 
-/// The bytes that are hashed at once.
-const BATCH: usize = 16 << 10;
-
 impl Minified {
-    fn update(&mut self, mut bytes: &[u8]) {
-        while !bytes.is_empty() {
-            let length = if self.in_string { self.inside(bytes) } else { self.between(bytes) };
-            bytes = &bytes[length..];
-            if self.buffer.len() >= BATCH {
-                self.hasher.update(&self.buffer);
-                self.buffer.clear();
-            }
+    fn update(&mut self, bytes: &[u8]) {
+        // A few kilobytes at a time stay in the cache.
+        for piece in bytes.chunks(16 << 10) {
+            self.compactor.push(piece, &mut self.buffer);
+            self.hasher.update(&self.buffer);
+            self.buffer.clear();
         }
     }
 
-    /// Takes the bytes up to the end of a string, and returns their number.
-    fn inside(&mut self, bytes: &[u8]) -> usize {
-        let bytes = &bytes[..bytes.len().min(BATCH)];
-        let mut at = 0;
-        while at < bytes.len() {
-            if std::mem::take(&mut self.escaped) {
-                at += 1;
-                continue;
-            }
-            match memchr::memchr2(b'"', b'\\', &bytes[at..]) {
-                Some(found) => {
-                    at += found + 1;
-                    if bytes[at - 1] == b'"' {
-                        self.in_string = false;
-                        break;
-                    }
-                    self.escaped = true;
-                }
-                None => at = bytes.len(),
-            }
-        }
-        self.buffer.extend_from_slice(&bytes[..at]);
-        at
-    }
-
-    /// Takes the bytes up to the start of a string, and returns their number.
-    fn between(&mut self, bytes: &[u8]) -> usize {
-        let bytes = &bytes[..bytes.len().min(BATCH)];
-        let quote = memchr::memchr(b'"', bytes);
-        let end = quote.map_or(bytes.len(), |quote| quote + 1);
-        self.in_string = quote.is_some();
-        self.buffer.extend(bytes[..end].iter().filter(|byte| !byte.is_ascii_whitespace()));
-        end
-    }
-
-    fn finish(&mut self) -> Hash {
-        self.hasher.update(&self.buffer);
-        self.buffer.clear();
+    fn finish(&self) -> Hash {
         self.hasher.finalize()
     }
 }

@@ -22,19 +22,22 @@ const COLLECTED: usize = 8 << 10;
 /// and checks, the rest of the string. The next move of the cursor returns an error in that rest.
 pub struct TextPieces<'c, 'a> {
     cursor: &'c mut Cursor<'a>,
-    collected: String,
+    collected: Vec<u8>,
     is_done: bool,
 }
 
-/// The next step through a string.
-enum Step {
-    /// Plain bytes from the current position up to an index of the window; `high` if some of them
-    /// are not ASCII.
-    Plain { end: usize, high: bool },
-    /// An escape of this length at the current position.
-    Escape(usize),
+/// The reason why a run through the window stopped.
+enum Stop {
+    /// A long run of plain bytes up to an index of the window; `high` if some are not ASCII.
+    Long { end: usize, high: bool },
+    /// The buffer is full.
+    Full,
     /// The closing quote is the next byte.
     End,
+    /// More bytes are needed.
+    Cut,
+    /// An error at an index of the window.
+    Bad(Syntax, usize),
 }
 
 impl<'a> Cursor<'a> {
@@ -52,40 +55,82 @@ impl<'a> Cursor<'a> {
         self.token = Token::None;
         self.at += 1;
         self.start = self.at;
-        Ok(Some(TextPieces { cursor: self, collected: String::new(), is_done: false }))
+        Ok(Some(TextPieces { cursor: self, collected: Vec::new(), is_done: false }))
     }
 
-    /// Classifies the bytes at the current position, inside a string.
-    fn step(&mut self) -> Result<Step> {
-        loop {
-            let window = self.source.window();
-            let plain = (self.kernels.plain)(window, self.at);
-            if plain.end > self.at {
-                let is_cut = plain.end == window.len();
-                // A character that continues after the window waits for its other bytes.
-                let tail = if is_cut { incomplete_tail(&window[self.at..]) } else { 0 };
-                let end = plain.end - tail;
-                if end > self.at {
-                    return Ok(Step::Plain { end, high: plain.high });
-                }
-            } else {
-                match window.get(self.at) {
-                    Some(b'"') => return Ok(Step::End),
-                    Some(b'\\') => match escape(&window[self.at..]) {
-                        Escape::Whole(length) => return Ok(Step::Escape(length)),
-                        Escape::Cut => {}
-                        Escape::Bad(syntax, back) => return self.fail(syntax, self.at + back),
-                    },
-                    Some(_) => return self.fail(Syntax::ControlCharacter, self.at),
-                    None => {}
-                }
+    /// Decodes bytes of a string from the current position, and moves past them. Stops before a
+    /// long run of plain bytes.
+    fn collect(&mut self, out: &mut Vec<u8>) -> Result<Stop> {
+        let window = self.source.window();
+        let from = self.at;
+        let (mut at, mut high) = (from, false);
+        let stop = loop {
+            let plain = (self.kernels.plain)(window, at);
+            // A character that continues after the window waits for its other bytes.
+            let tail = if plain.end == window.len() { incomplete_tail(&window[at..]) } else { 0 };
+            let end = plain.end - tail;
+            if end - at >= BORROWED {
+                break Stop::Long { end, high: plain.high };
             }
-            self.start = self.at;
-            if !self.more()? {
-                return self.fail(Syntax::UnterminatedString, self.source.window().len());
+            out.extend_from_slice(&window[at..end]);
+            high |= plain.high;
+            at = end;
+            match window.get(at) {
+                Some(b'"') => break Stop::End,
+                Some(b'\\') => match escape(&window[at..]) {
+                    Escape::Whole(length) => {
+                        push_decoded(&window[at..at + length], out);
+                        at += length;
+                    }
+                    Escape::Cut => break Stop::Cut,
+                    Escape::Bad(syntax, back) => break Stop::Bad(syntax, at + back),
+                },
+                Some(byte) if *byte < 0x20 => break Stop::Bad(Syntax::ControlCharacter, at),
+                _ => break Stop::Cut,
             }
+            if out.len() >= COLLECTED {
+                break Stop::Full;
+            }
+        };
+        self.at = at;
+        // Escapes are ASCII, so the decoded text is valid if the bytes are.
+        if high {
+            self.check_utf8(from, at)?;
         }
+        self.start = at;
+        Ok(stop)
     }
+
+    /// The text up to an index of the window, which is inside a string. Moves past it.
+    fn text_to(&mut self, end: usize, high: bool) -> Result<&str> {
+        let from = self.at;
+        if high {
+            self.check_utf8(from, end)?;
+        }
+        (self.at, self.start) = (end, end);
+        self.checked(from, end)
+    }
+
+    fn checked(&self, from: usize, end: usize) -> Result<&str> {
+        let text = simdutf8::basic::from_utf8(&self.source.loaded()[from..end]);
+        text.map_err(|_checked_before| unexpected(self.absolute(from)))
+    }
+}
+
+/// Appends the character of an escape. Most are one byte.
+#[inline]
+fn push_decoded(escape: &[u8], out: &mut Vec<u8>) {
+    let (decoded, _) = decode_escape(escape);
+    if decoded.is_ascii() {
+        out.push(decoded as u8);
+    } else {
+        out.extend_from_slice(decoded.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+}
+
+#[cold]
+fn unexpected(offset: u64) -> Error {
+    Error::io(io::ErrorKind::InvalidData.into(), offset)
 }
 
 impl TextPieces<'_, '_> {
@@ -93,63 +138,39 @@ impl TextPieces<'_, '_> {
     /// length.
     pub fn next_piece(&mut self) -> Result<Option<&str>> {
         self.collected.clear();
-        while !self.is_done {
-            let step = self.cursor.step()?;
-            let at = self.cursor.at;
-            let end = match step {
-                Step::Plain { end, high } if end - at >= BORROWED => {
-                    if !self.collected.is_empty() {
-                        break;
-                    }
-                    self.pass(end);
-                    return self.cursor.text_between(at, end, high).map(Some);
+        while !self.is_done && self.collected.len() < COLLECTED {
+            match self.cursor.collect(&mut self.collected)? {
+                Stop::Long { end, high } if self.collected.is_empty() => {
+                    return self.cursor.text_to(end, high).map(Some);
                 }
-                Step::Plain { end, high } => {
-                    self.collected.push_str(self.cursor.text_between(at, end, high)?);
-                    end
-                }
-                Step::Escape(length) => {
-                    let (decoded, _) = decode_escape(&self.cursor.source.window()[at..at + length]);
-                    self.collected.push(decoded);
-                    at + length
-                }
-                Step::End => {
-                    self.finish();
-                    break;
-                }
-            };
-            self.pass(end);
-            if self.collected.len() >= COLLECTED {
-                break;
+                Stop::End => self.finish(),
+                Stop::Cut => self.more()?,
+                // What comes before an error is returned first.
+                Stop::Bad(syntax, index) if self.collected.is_empty() => return self.cursor.fail(syntax, index),
+                Stop::Long { .. } | Stop::Bad(..) | Stop::Full => break,
             }
         }
-        Ok((!self.collected.is_empty()).then_some(&self.collected))
+        let text = simdutf8::basic::from_utf8(&self.collected);
+        let text = text.map_err(|_checked_before| unexpected(self.cursor.offset()))?;
+        Ok((!text.is_empty()).then_some(text))
     }
 
-    /// Moves past bytes, which the window may then drop.
-    fn pass(&mut self, end: usize) {
-        self.cursor.at = end;
-        self.cursor.start = end;
+    /// Reads more of the string, or fails at the end of the record.
+    fn more(&mut self) -> Result<()> {
+        if self.cursor.more()? {
+            return Ok(());
+        }
+        let end = self.cursor.source.window().len();
+        self.cursor.fail(Syntax::UnterminatedString, end)
     }
 
     /// Moves past the closing quote.
     fn finish(&mut self) {
-        let end = self.cursor.at + 1;
-        self.pass(end);
-        self.cursor.end = end;
-        self.cursor.after_value();
+        let cursor = &mut *self.cursor;
+        let end = cursor.at + 1;
+        (cursor.at, cursor.start, cursor.end) = (end, end, end);
+        cursor.after_value();
         self.is_done = true;
-    }
-}
-
-impl Cursor<'_> {
-    /// The text between two indices of the window, which are inside a string.
-    fn text_between(&mut self, from: usize, to: usize, high: bool) -> Result<&str> {
-        if high {
-            self.check_utf8(from, to)?;
-        }
-        let text = simdutf8::basic::from_utf8(&self.source.loaded()[from..to]);
-        text.map_err(|_checked_above| Error::io(io::ErrorKind::InvalidData.into(), self.absolute(from)))
     }
 }
 

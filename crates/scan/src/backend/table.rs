@@ -48,7 +48,7 @@ macro_rules! each_kernel {
             /// Finds the first byte that is not white space.
             space(bytes: &[u8], from: usize) -> usize = runs::space;
             /// Appends all bytes except insignificant white space.
-            compact(bytes: &[u8], out: &mut Vec<u8>) -> () = compact::without_space;
+            compact(bytes: &[u8], state: &mut $crate::Compactor, out: &mut Vec<u8>) -> () = compact::without_space;
         }
     };
 }
