@@ -105,13 +105,10 @@ async fn accept(listener: TcpListener, http: Arc<Http>) -> io::Result<()> {
     let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let Ok(permit) = Arc::clone(&connections).acquire_owned().await else { return Ok(()) };
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
+        let Ok((stream, _)) = listener.accept().await else {
             // A client that left meanwhile, or too many open files: the next one may succeed.
-            Err(_) => {
-                tokio::time::sleep(Duration::from_millis(10)).await;
-                continue;
-            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            continue;
         };
         let http = Arc::clone(&http);
         tokio::spawn(async move {
@@ -157,15 +154,24 @@ impl Http {
         }
         if !self.is_authorized(request.headers()) {
             let mut response = plain(StatusCode::UNAUTHORIZED, "a valid token is missing");
-            response.headers_mut().insert(WWW_AUTHENTICATE, hyper::header::HeaderValue::from_static("Bearer"));
+            response
+                .headers_mut()
+                .insert(WWW_AUTHENTICATE, hyper::header::HeaderValue::from_static("Bearer"));
             return response;
         }
         let (mut head, body) = request.into_parts();
         let body = match Limited::new(body, MAX_BODY).collect().await {
             Ok(body) => body.to_bytes(),
-            Err(_) => return plain(StatusCode::PAYLOAD_TOO_LARGE, "the request is longer than 4 MiB, or was not complete"),
+            Err(_) => {
+                return plain(
+                    StatusCode::PAYLOAD_TOO_LARGE,
+                    "the request is longer than 4 MiB, or was not complete",
+                );
+            }
         };
-        head.extensions.extend(params(&body).map(extension).unwrap_or_default());
+        if let Some(params) = params(&body) {
+            head.extensions.insert(params);
+        }
         let response = self.service.handle(Request::from_parts(head, Full::new(body))).await;
         verbatim(response).await
     }
@@ -196,15 +202,9 @@ fn params(body: &[u8]) -> Option<RawParams> {
     Some(RawParams(params?.to_owned().into()))
 }
 
-fn extension(params: RawParams) -> hyper::http::Extensions {
-    let mut extensions = hyper::http::Extensions::new();
-    extensions.insert(params);
-    extensions
-}
-
 /// Replaces typed results by their text, in a response or in the events of a stream.
 async fn verbatim(response: Response<Body>) -> Response<Body> {
-    let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
     if kind.starts_with("text/event-stream") {
         return response.map(|body| body.map_frame(event).boxed());
     }

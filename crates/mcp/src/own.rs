@@ -8,7 +8,9 @@ use serde_json::Value;
 use trommel_base::Cancel;
 use trommel_store::Store;
 use trommel_tool::dialect::{Dialect, Export};
-use trommel_tool::{Context, Event, Executor, Metadata, Permissions, Registry, RegistryError, Tool, ToolExecution};
+use trommel_tool::{
+    Context, Event, Executor, Metadata, Permissions, Registry, RegistryError, Tool, ToolExecution,
+};
 use trommel_toolbox::StoreRecord;
 
 /// The program that serves its tools: where calls run, and what they may do.

@@ -17,7 +17,7 @@ use trommel_tool::Redaction;
 use trommel_tool::names::Names;
 
 use crate::upstream::{Limits, ListChange, ServerConfig, Trust, Upstream, Withheld};
-use listing::{Listing, WrappedTool};
+use listing::{Listing, Tools, WrappedTool};
 use questions::Parked;
 
 /// How long a list waits for servers that are starting. One that takes longer is listed once it has
@@ -81,8 +81,8 @@ impl Proxy {
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<ListChange>) {
         let limits =
             Limits { timeout: options.timeout, total: options.total_timeout, max_bytes: options.max_result };
-        let (changes, changing) = mpsc::unbounded_channel();
-        let (changed, for_clients) = mpsc::unbounded_channel();
+        let (changes, of_servers) = mpsc::unbounded_channel();
+        let (notices, for_clients) = mpsc::unbounded_channel();
         let servers = options.servers.iter().map(|config| {
             let upstream = Upstream::new(config.clone(), limits, store, changes.clone());
             Arc::new(Wrapped { upstream: Arc::new(upstream), listing: watch::channel(Listing::Unknown).0 })
@@ -94,9 +94,9 @@ impl Proxy {
             redaction: Redaction::default(),
             parked: Mutex::default(),
             store: Arc::clone(store),
-            changed,
+            changed: notices,
         });
-        tokio::spawn(follow(Arc::downgrade(&proxy), changing));
+        tokio::spawn(follow(Arc::downgrade(&proxy), of_servers));
         (proxy, for_clients)
     }
 
@@ -140,7 +140,8 @@ impl Proxy {
     /// Gives each tool a legal name that no other has.
     fn name(&self, listed: Vec<(Arc<Wrapped>, Arc<WrappedTool>)>, missing: Vec<(String, String)>) -> Catalog {
         // A server's name has no dot, so that no other pair of names is joined to the same text.
-        let joined = |server: &Wrapped, tool: &WrappedTool| format!("{}.{}", server.upstream.config.name(), tool.name);
+        let joined =
+            |server: &Wrapped, tool: &WrappedTool| format!("{}.{}", server.upstream.config.name(), tool.name);
         let names: Vec<String> = listed.iter().map(|(server, tool)| joined(server, tool)).collect();
         let exported = Names::of(self.own.iter().chain(&names).map(String::as_str));
         let mut tools = BTreeMap::new();
@@ -152,6 +153,12 @@ impl Proxy {
             }
         }
         Catalog { tools, missing }
+    }
+
+    /// The tools of one server, once it has started, however long that takes.
+    pub(crate) async fn tools(self: &Arc<Self>, server: &Arc<Wrapped>) -> Result<Tools, String> {
+        self.load(server);
+        server.listed(Instant::now() + Duration::from_mins(2)).await
     }
 
     /// The tools that wait for approval.
@@ -197,14 +204,11 @@ impl Catalog {
 }
 
 /// Passes changes of a server's lists on to the clients, until the proxy is gone.
-async fn follow(
-    proxy: std::sync::Weak<Proxy>,
-    mut changes: mpsc::UnboundedReceiver<(String, ListChange)>,
-) {
+async fn follow(proxy: std::sync::Weak<Proxy>, mut changes: mpsc::UnboundedReceiver<(String, ListChange)>) {
     while let Some((server, change)) = changes.recv().await {
         let Some(proxy) = proxy.upgrade() else { return };
-        let changed = proxy.servers.iter().find(|one| one.upstream.config.name() == server);
-        match (changed, change) {
+        let found = proxy.servers.iter().find(|one| one.upstream.config.name() == server);
+        match (found, change) {
             (Some(server), ListChange::Tools) => proxy.reload(server),
             _ => {
                 // The clients are gone when the program ends.

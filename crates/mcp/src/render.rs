@@ -79,8 +79,8 @@ pub(crate) fn text_block(text: &str) -> String {
 /// Returns the result of a call of one of our tools.
 ///
 /// The answer is structured content, and the same JSON is a text block for clients that read only
-/// text. If the answer is incomplete, a block before it says so, because a client may cut the end of
-/// the text.
+/// text. If the answer is incomplete, a block before it says so, because a client may cut the end
+/// of the text.
 pub(crate) fn execution(era: Era, execution: &ToolExecution) -> String {
     let result = &execution.result;
     if let Some(error) = &result.error {
@@ -148,7 +148,7 @@ fn incomplete(answer: &RawValue) -> Option<String> {
     let Truncated { reason, next } = truncated?;
     let next = next.map_or_else(
         || "`truncated` has the details".to_owned(),
-        |next| format!("to continue, repeat the call with {next} from `truncated.next`"),
+        |next| format!("continue with {next}, which is `truncated.next`"),
     );
     Some(format!("This answer is incomplete ({reason}): {next}."))
 }
@@ -221,7 +221,7 @@ pub(crate) fn reduced(era: Era, store: &Store, reduced: &Reduced, what: &str) ->
         match part {
             Part::Verbatim(block) => blocks.push(block.clone()),
             Part::Stored { .. } => blocks.extend(manifest.take().map(|text| text_block(&text))),
-            Part::Lost { head, bytes, why, .. } => {
+            Part::Lost { head, bytes, why } => {
                 let notice = format!(
                     "This result is incomplete: only its start follows. All of it has {bytes} bytes, and could not be stored: {why}"
                 );
@@ -274,7 +274,7 @@ fn resource(era: Era, parts: &[Part], blocks: Vec<String>, uri: &str) -> String 
         if is_verbatim.next().unwrap_or(false) {
             return block;
         }
-        let text: Value = serde_json::from_str(&block).unwrap_or_default();
+        let text: Value = serde_json::from_str(&block).unwrap_or(Value::Null);
         json!({ "uri": uri, "mimeType": "text/plain", "text": text["text"] }).to_string()
     });
     let contents = format!("[{}]", contents.collect::<Vec<_>>().join(","));

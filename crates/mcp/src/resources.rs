@@ -155,7 +155,9 @@ fn page(
     match (execution.result.error, execution.result.output) {
         (Some(error), _) if error.kind.is_request() => Err(ResourceError::Invalid(error.message)),
         (Some(error), _) => Err(ResourceError::Failed(error.message)),
-        (None, output) => Ok(output.as_ref().map_or_else(String::new, |output| Output::as_str(output).to_owned())),
+        (None, output) => {
+            Ok(output.as_ref().map_or_else(String::new, |output| Output::as_str(output).to_owned()))
+        }
     }
 }
 
@@ -212,10 +214,16 @@ mod tests {
     #[test]
     fn uris_have_an_id_and_parameters() {
         let parsed = |uri| Address::parse(uri).ok();
-        let address = Address { id: "01ab".into(), path: Some("$['a b'].é".into()), cursor: Some("x&".into()) };
+        let address =
+            Address { id: "01ab".into(), path: Some("$['a b'].é".into()), cursor: Some("x&".into()) };
         assert_eq!(parsed("trommel://output/01ab?path=$%5B'a%20b'%5D.%C3%A9&cursor=x%26"), Some(address));
-        assert_eq!(parsed("trommel://output/01ab"), Some(Address { id: "01ab".into(), path: None, cursor: None }));
-        for invalid in ["file:///etc/passwd", "trommel://output/a?x=1", "trommel://output/%zz", "trommel://output/%ff"] {
+        assert_eq!(
+            parsed("trommel://output/01ab"),
+            Some(Address { id: "01ab".into(), path: None, cursor: None })
+        );
+        for invalid in
+            ["file:///etc/passwd", "trommel://output/a?x=1", "trommel://output/%zz", "trommel://output/%ff"]
+        {
             assert_eq!(parsed(invalid), None, "{invalid}");
         }
     }

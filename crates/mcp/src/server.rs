@@ -185,7 +185,9 @@ impl Server {
             Ok(Err(ResourceError::Invalid(message))) => Err(ErrorData::invalid_params(message, None)),
             Ok(Err(ResourceError::NotFound(message))) => Err(ErrorData::resource_not_found(message, None)),
             Ok(Err(ResourceError::Failed(message))) => Err(ErrorData::internal_error(message, None)),
-            Err(panic) => Err(ErrorData::internal_error(format!("the read failed inside the server: {panic}"), None)),
+            Err(panic) => {
+                Err(ErrorData::internal_error(format!("the read failed inside the server: {panic}"), None))
+            }
         }
     }
 
@@ -254,9 +256,8 @@ impl ServerHandler for Server {
         if request.is_some_and(|page| page.cursor.is_some()) {
             return Err(invalid(&"unknown cursor: the list of tools has one page"));
         }
-        let mut result = ListToolsResult::default();
-        result.meta = Some(wire::raw(self.tools_page(Era::of(&context)).await));
-        Ok(result)
+        let meta = Some(wire::raw(self.tools_page(Era::of(&context)).await));
+        Ok(ListToolsResult { meta, ..ListToolsResult::default() })
     }
 
     async fn call_tool(
@@ -273,7 +274,8 @@ impl ServerHandler for Server {
             Some(proxy) => proxy.call(&name, Self::params(&context, &request)?, &context).await?,
             None => {
                 let suggestions = self.shared.own.suggestions(&name);
-                let help = suggestions.first().map_or_else(String::new, |name| format!(": did you mean {name}?"));
+                let help =
+                    suggestions.first().map_or_else(String::new, |name| format!(": did you mean {name}?"));
                 return Err(invalid(&format!("unknown tool {name}{help}")));
             }
         };
@@ -289,7 +291,8 @@ impl ServerHandler for Server {
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|page| page.cursor);
         let is_first = cursor.is_none();
-        let (mut resources, next) = self.with_store(move |own| resources::list(own, cursor.as_deref())).await?;
+        let (mut resources, next) =
+            self.with_store(move |own| resources::list(own, cursor.as_deref())).await?;
         if let (Some(proxy), true) = (&self.shared.proxy, is_first) {
             resources.extend(proxy.resources().await.iter().map(Value::to_string));
         }
@@ -298,9 +301,8 @@ impl ServerHandler for Server {
             Some(next) => text.member("nextCursor", &next.into()),
             None => text,
         };
-        let mut result = ListResourcesResult::default();
-        result.meta = Some(wire::raw(resources::cached_list(text).finish()));
-        Ok(result)
+        let meta = Some(wire::raw(resources::cached_list(text).finish()));
+        Ok(ListResourcesResult { meta, ..ListResourcesResult::default() })
     }
 
     async fn list_resource_templates(
@@ -314,9 +316,8 @@ impl ServerHandler for Server {
         }
         let templates = Value::Array(templates);
         let text = ResultText::new(Era::of(&context)).member("resourceTemplates", &templates);
-        let mut result = ListResourceTemplatesResult::default();
-        result.meta = Some(wire::raw(text.cached(LIST_TTL_MS, "private").finish()));
-        Ok(result)
+        let meta = Some(wire::raw(text.cached(LIST_TTL_MS, "private").finish()));
+        Ok(ListResourceTemplatesResult { meta, ..ListResourceTemplatesResult::default() })
     }
 
     async fn read_resource(
@@ -357,9 +358,8 @@ impl ServerHandler for Server {
         };
         let prompts = Value::Array(proxy.prompts().await);
         let text = ResultText::new(Era::of(&context)).member("prompts", &prompts);
-        let mut result = ListPromptsResult::default();
-        result.meta = Some(wire::raw(text.cached(0, "private").finish()));
-        Ok(result)
+        let meta = Some(wire::raw(text.cached(0, "private").finish()));
+        Ok(ListPromptsResult { meta, ..ListPromptsResult::default() })
     }
 
     async fn get_prompt(
@@ -390,8 +390,9 @@ impl ServerHandler for Server {
         let text = proxy.completion(params).await;
         let text = text.ok_or_else(|| invalid(&"no server completes this argument"))??;
         let text = render::passed(Era::of(&context), text, false, false);
+        let meta = Some(wire::raw(text));
         let mut result = CompleteResult::default();
-        result.meta = Some(wire::raw(text));
+        result.meta = meta;
         Ok(result)
     }
 
@@ -438,11 +439,15 @@ impl rmcp::Service<RoleServer> for BothEras {
     ) -> Result<ServerResult, ErrorData> {
         let opens = matches!(
             request,
-            ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_) | ClientRequest::PingRequest(_)
+            ClientRequest::InitializeRequest(_)
+                | ClientRequest::DiscoverRequest(_)
+                | ClientRequest::PingRequest(_)
         );
         if !opens && context.peer.peer_info().is_none() && context.meta.protocol_version().is_none() {
             let keys = context.meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).join(", ");
-            return Err(invalid(&format!("send `initialize` first, or add to `_meta` of each request: {keys}")));
+            return Err(invalid(&format!(
+                "send `initialize` first, or add to `_meta` of each request: {keys}"
+            )));
         }
         rmcp::Service::handle_request(&self.0, request, context).await
     }
@@ -498,7 +503,7 @@ pub fn serve(
     stop: &Stop,
 ) -> io::Result<()> {
     let runtime = runtime()?;
-    let (lines, writing) = wire::Lines::start(reader, writer)?;
+    let (lines, output) = wire::Lines::start(reader, writer)?;
     runtime.block_on(async {
         let server = Server::start(service).map_err(io::Error::other)?;
         let token = CancellationToken::new();
@@ -517,7 +522,7 @@ pub fn serve(
         io::Result::Ok(())
     })?;
     runtime.shutdown_timeout(Duration::from_millis(500));
-    match writing.join() {
+    match output.join() {
         Ok(written) => written,
         Err(_panic) => Err(io::Error::other("the output thread panicked")),
     }

@@ -105,8 +105,8 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Starts the threads. Joining the returned handle, after the transport was dropped, waits until
-    /// everything is written.
+    /// Starts the threads. Joining the returned handle, after the transport was dropped, waits
+    /// until everything is written.
     pub(crate) fn start(
         reader: impl BufRead + Send + 'static,
         writer: impl Write + Send + 'static,
@@ -212,7 +212,7 @@ fn parse(line: &[u8]) -> Vec<Parsed> {
     }
     match serde_json::from_slice::<&RawValue>(line) {
         Ok(message) if message.get().starts_with('[') => {
-            let messages: Vec<&RawValue> = serde_json::from_str(message.get()).unwrap_or_default();
+            let messages: Vec<&RawValue> = serde_json::from_str(message.get()).unwrap_or(Vec::new());
             if messages.is_empty() {
                 let error = ErrorData::invalid_request("the batch is empty", None);
                 return vec![Err(Box::new(Refusal { id: None, error }))];
@@ -295,13 +295,19 @@ mod tests {
         assert_eq!(refused(r#"{"jsonrpc":"1.0","id":3,"method":"ping"}"#), json!([3, -32600]));
         assert_eq!(refused(&"[".repeat(100_000)), json!([null, -32700]));
         assert!(parse(b" \r\n").is_empty());
-        assert_eq!(parse(br#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#).len(), 2);
+        assert_eq!(
+            parse(br#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#)
+                .len(),
+            2
+        );
     }
 
     #[test]
     fn long_lines_are_refused_and_skipped() {
         let long = format!("\"{}\"\n", "x".repeat(MAX_REQUEST_BYTES as usize));
-        let input = long + r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"# + "\n"
+        let input = long
+            + r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#
+            + "\n"
             + r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
         let (requests, mut received) = mpsc::channel(4);
         let (replies, mut lines) = mpsc::channel(4);

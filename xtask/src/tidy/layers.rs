@@ -39,6 +39,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "trommel-workflow",
         ],
     ),
+    ("trommel-mcp", &["trommel-reader", "trommel-route", "trommel-store", "trommel-tool", "trommel-toolbox"]),
     (
         "trommel-cli",
         &[
@@ -46,6 +47,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "trommel-blocks",
             "trommel-display",
             "trommel-hints",
+            "trommel-mcp",
             "trommel-route",
             "trommel-search",
             "trommel-session",

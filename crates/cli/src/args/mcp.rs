@@ -2,7 +2,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use super::values;
 
@@ -15,11 +15,70 @@ Examples:
   trommel mcp --http 127.0.0.1:8080             # serve over HTTP at /mcp
   trommel mcp --allow-writes notes              # also export buffers below notes, and change sessions
 
+  trommel mcp install claude-code --apply       # add the server to a client
+
 The tools of a wrapped server NAME are offered as NAME_TOOL. A result of more than --max-chars
 characters is stored, and the client gets a manifest with its ID and the calls that query it.")]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct McpArgs {
+    #[command(subcommand)]
+    pub(crate) operation: Option<McpOperation>,
+
     #[command(flatten)]
     pub(crate) serve: ServeArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpOperation {
+    /// Approve the tools of wrapped servers as they are now
+    ///
+    /// The first time that a server is wrapped, its tools are approved. A tool that is new later,
+    /// or whose description changed, is withheld until this command approves it.
+    Approve {
+        /// Server [default: all]
+        server: Option<String>,
+
+        /// Tool of the server [default: all]
+        tool: Option<String>,
+
+        #[command(flatten)]
+        wrapping: Wrapping,
+    },
+    /// Add this server to a client's configuration
+    Install {
+        /// Client: antigravity, claude-code, claude-desktop, codex, cursor, gemini, opencode,
+        /// vscode
+        client: String,
+
+        /// Move the client's other servers behind this one
+        #[arg(long)]
+        wrap_existing: bool,
+
+        /// Write the change instead of printing it
+        #[arg(long)]
+        apply: bool,
+    },
+    /// Remove this server from a client's configuration
+    ///
+    /// If the file is as install left it, it gets its bytes of before. Otherwise only the entry is
+    /// removed, and wrapped servers are put back.
+    Uninstall {
+        /// Client, as for install
+        client: String,
+
+        /// Write the change instead of printing it
+        #[arg(long)]
+        apply: bool,
+    },
+    /// Start wrapped servers, list their tools, call one each, and report
+    Doctor {
+        #[command(flatten)]
+        wrapping: Wrapping,
+
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// The options of the server.

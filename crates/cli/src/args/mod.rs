@@ -33,7 +33,7 @@ pub(crate) use extract::{ExtractArgs, ValueOrder};
 pub(crate) use forms::{Form, Printer, SampleForm, ValueStyle};
 pub(crate) use group::{FigureArgs, GroupArgs};
 pub(crate) use list::ListArgs;
-pub(crate) use mcp::{McpArgs, ServeArgs, Wrapping};
+pub(crate) use mcp::{McpArgs, McpOperation, ServeArgs, Wrapping};
 pub(crate) use program::{Appearance, When, command};
 pub(crate) use put::PutArgs;
 pub(crate) use read::ReadArgs;

@@ -7,13 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-use trommel_mcp::{Endpoint, Host, HttpOptions, ProxyOptions, ServerConfig, Service, Stop, Trust};
+use trommel_mcp::{
+    Change, Client, Endpoint, Host, HttpOptions, InstallError, Installer, ProxyOptions, ServerConfig,
+    ServerReport, Service, Stop, Trust, UnknownClient,
+};
 use trommel_route::Scope;
 use trommel_tool::Permissions;
 
-use crate::args::{McpArgs, ServeArgs, Wrapping};
+use crate::args::{McpArgs, McpOperation, ServeArgs, Wrapping};
 use crate::errors::Failure;
-use crate::output::{Notes, Screen};
+use crate::output::{self, Notes, Screen, escape};
 use crate::progress::Progress;
 use crate::toolbox::{Toolbox, Workspace};
 use crate::{signals, stdio};
@@ -22,7 +25,123 @@ use crate::{signals, stdio};
 const MIN_TOKEN: usize = 16;
 
 pub(crate) fn run(args: &McpArgs, screen: &Screen) -> Result<(), Failure> {
-    serve(&args.serve, screen)
+    match &args.operation {
+        None => serve(&args.serve, screen),
+        Some(McpOperation::Approve { server, tool, wrapping }) => {
+            approve(server.as_deref(), tool.as_deref(), wrapping)
+        }
+        Some(McpOperation::Install { client, wrap_existing, apply }) => {
+            let (installer, client) = installer(client)?;
+            change(&installer.install(client, *wrap_existing).map_err(refused)?, *apply)
+        }
+        Some(McpOperation::Uninstall { client, apply }) => {
+            let (installer, client) = installer(client)?;
+            change(&installer.uninstall(client).map_err(refused)?, *apply)
+        }
+        Some(McpOperation::Doctor { wrapping, json }) => doctor(wrapping, *json, screen),
+    }
+}
+
+/// How long a call of a command may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The servers of a command that needs some.
+fn servers(wrapping: &Wrapping) -> Result<ProxyOptions, Failure> {
+    let none = || Failure::Usage {
+        command: "mcp",
+        message: "no server is wrapped: name one with --wrap NAME=COMMAND or --config FILE".to_owned(),
+    };
+    proxy(wrapping, PATIENCE)?.ok_or_else(none)
+}
+
+fn approve(server: Option<&str>, tool: Option<&str>, wrapping: &Wrapping) -> Result<(), Failure> {
+    signals::install(Arc::new(Progress::hidden()))?;
+    let options = servers(wrapping)?;
+    if let Some(server) = server
+        && !options.servers.iter().any(|one| one.name() == server)
+    {
+        let message = format!("no wrapped server is named {server}");
+        return Err(Failure::Usage { command: "mcp", message });
+    }
+    let approved = trommel_mcp::approve(options, &crate::home::store()?, server, tool)?;
+    let lines = approved.iter().filter_map(|(server, result)| {
+        result.as_ref().ok().map(|count| format!("{server}: {count} tools approved\n"))
+    });
+    output::print(&lines.collect::<Vec<_>>().concat())?;
+    let failures = approved.iter().filter_map(|(_, result)| result.as_ref().err());
+    let failures = failures.map(|why| format!("error: {}\n", escape::text(why)));
+    let failures = failures.collect::<Vec<_>>().concat();
+    if failures.is_empty() { Ok(()) } else { Err(Failure::Tool { text: failures, is_request: false }) }
+}
+
+/// The installer for a client of this user.
+fn installer(client: &str) -> Result<(Installer, Client), Failure> {
+    let usage = |message: String| Failure::Usage { command: "mcp", message };
+    let client = client.parse().map_err(|error: UnknownClient| usage(error.to_string()))?;
+    let home = etcetera::home_dir().map_err(|error| usage(error.to_string()))?;
+    let program = std::env::current_exe()?;
+    let backups = crate::home::folder()?.join(BACKUPS_FOLDER);
+    Ok((Installer { home, program, args: Vec::new(), backups }, client))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "an argument of map_err")]
+fn refused(error: InstallError) -> Failure {
+    Failure::Tool { text: format!("error: {}\n", escape::text(&error.to_string())), is_request: false }
+}
+
+/// Prints a change, or makes it.
+fn change(change: &Change, apply: bool) -> Result<(), Failure> {
+    if change.is_empty() {
+        return Ok(output::print("nothing to do\n")?);
+    }
+    output::print(&change.describe())?;
+    if apply {
+        return change.apply().map_err(refused);
+    }
+    Notes::new("", Arc::new(Progress::hidden())).note("nothing was written: pass --apply to write it");
+    Ok(())
+}
+
+fn doctor(wrapping: &Wrapping, json: bool, screen: &Screen) -> Result<(), Failure> {
+    signals::install(Arc::new(Progress::hidden()))?;
+    let reports = trommel_mcp::inspect(servers(wrapping)?, &crate::home::store()?)?;
+    let is_healthy = reports
+        .iter()
+        .all(|report| report.error.is_none() && report.call.as_ref().is_none_or(|call| call.error.is_none()));
+    if json || !screen.out.is_terminal {
+        let document = serde_json::to_string(&reports).map_err(io::Error::other)?;
+        output::print_json(&document, true, screen.out)?;
+    } else {
+        output::print(&reports.iter().map(described).collect::<Vec<_>>().join("\n"))?;
+    }
+    if is_healthy { Ok(()) } else { Err(Failure::AlreadyReported) }
+}
+
+/// Describes the state of a server for a person.
+fn described(report: &ServerReport) -> String {
+    let mut lines = vec![match (&report.error, &report.version, report.started_ms) {
+        (Some(why), ..) => format!("{}: error: {}", report.server, escape::text(why)),
+        (None, version, ms) => format!(
+            "{}: {} tools in {} ms, revision {}",
+            report.server,
+            report.tools.len(),
+            ms.unwrap_or(0),
+            version.as_deref().unwrap_or("unknown")
+        ),
+    }];
+    lines.extend(report.withheld.iter().map(|one| {
+        let why = if one.is_new { "new" } else { "changed" };
+        format!("  withheld: {} ({why}): run trommel mcp approve", escape::text(&one.tool))
+    }));
+    lines.push(match &report.call {
+        None => "  no call: no tool declares that it reads and needs no arguments".to_owned(),
+        Some(call) => match &call.error {
+            None => format!("  {}: answered in {} ms", escape::text(&call.tool), call.ms),
+            Some(why) => format!("  {}: error: {}", escape::text(&call.tool), escape::text(why)),
+        },
+    });
+    lines.extend(report.log.iter().map(|line| format!("  log: {}", escape::text(line))));
+    lines.join("\n") + "\n"
 }
 
 fn serve(args: &ServeArgs, screen: &Screen) -> Result<(), Failure> {
@@ -60,16 +179,23 @@ fn serve_http(args: &ServeArgs, address: SocketAddr, service: Service, stop: &St
     let mut options = HttpOptions::default();
     (options.hosts, options.origins) = (args.allow_host.clone(), args.allow_origin.clone());
     if let Some(file) = &args.token_file {
-        let token = std::fs::read_to_string(file).map_err(|error| usage(format!("cannot read {}: {error}", file.display())))?;
+        let token = std::fs::read_to_string(file)
+            .map_err(|error| usage(format!("cannot read {}: {error}", file.display())))?;
         let token = token.trim().to_owned();
         if token.len() < MIN_TOKEN {
-            return Err(usage(format!("the token in {} is shorter than {MIN_TOKEN} characters", file.display())));
+            return Err(usage(format!(
+                "the token in {} is shorter than {MIN_TOKEN} characters",
+                file.display()
+            )));
         }
         options.token = Some(token);
     } else if !address.ip().is_loopback() {
-        return Err(usage(format!("{address} can be reached from other machines: require a token with --token-file FILE")));
+        return Err(usage(format!(
+            "{address} can be reached from other machines: require a token with --token-file FILE"
+        )));
     }
-    let endpoint = Endpoint::bind(address).map_err(|error| usage(format!("cannot listen at {address}: {error}")))?;
+    let endpoint =
+        Endpoint::bind(address).map_err(|error| usage(format!("cannot listen at {address}: {error}")))?;
     Notes::new("", Arc::new(Progress::hidden())).note(&format!("listening at {}", endpoint.url()));
     Ok(endpoint.serve(service, &options, stop)?)
 }
@@ -83,12 +209,16 @@ fn host(args: &ServeArgs, screen: &Screen) -> Result<Host, Failure> {
     Ok(Host { registry, store, working_dir: std::env::current_dir()?, timeout: args.timeout, permissions })
 }
 
+/// The folder of backups of clients' files, in the folder of all state.
+const BACKUPS_FOLDER: &str = "mcp/clients";
+
 /// The file of approved tools, in the folder of all state.
 const TRUST_FILE: &str = "mcp/trust.json";
 
 /// Reads the configuration of the wrapped servers. `None` if there are none.
 fn proxy(args: &Wrapping, timeout: Duration) -> Result<Option<ProxyOptions>, Failure> {
-    let usage = |error: trommel_mcp::ConfigError| Failure::Usage { command: "mcp", message: error.to_string() };
+    let usage =
+        |error: trommel_mcp::ConfigError| Failure::Usage { command: "mcp", message: error.to_string() };
     let mut servers = Vec::new();
     for text in &args.wrap {
         servers.push(ServerConfig::parse(text).map_err(usage)?);

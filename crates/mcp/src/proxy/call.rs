@@ -1,7 +1,6 @@
 //! Calls of wrapped tools, and other requests whose results may be long.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use rmcp::ErrorData;
 use rmcp::service::{RequestContext, RoleServer};
@@ -19,9 +18,6 @@ use crate::upstream::{CallOrigin, Outgoing, Params, Pending, Reply, RequestError
 
 /// The number of times that a server may ask for input before a result.
 const ROUNDS: usize = 16;
-
-/// The time after which a call of a client that wants tasks becomes one.
-pub(crate) const TASK_AFTER: Duration = Duration::from_secs(20);
 
 /// A request for a server, as often as it must be sent.
 #[derive(Clone)]
@@ -87,11 +83,12 @@ impl Proxy {
         let mut message = format!("unknown tool {name}");
         if is_withheld {
             message += ": its description changed or is new; it is withheld until `trommel mcp approve`";
-        } else if let Some((server, why)) = catalog.missing.iter().find(|(server, _)| name.starts_with(server.as_str()))
+        } else if let Some((server, why)) =
+            catalog.missing.iter().find(|(server, _)| name.starts_with(server.as_str()))
         {
-            message += &format!(": the tools of the server {server} are not listed: {why}");
+            message = format!("{message}: the tools of the server {server} are not listed: {why}");
         } else if let Some(near) = trommel_base::nearest_one(name, catalog.names()) {
-            message += &format!(": did you mean {near}?");
+            message = format!("{message}: did you mean {near}?");
         }
         ErrorData::invalid_params(message, None)
     }
@@ -120,7 +117,9 @@ impl Proxy {
         parked.answer_with(params)?;
         match self.drive(parked, context).await {
             Outcome::Result(text) => Ok(text),
-            Outcome::Refused(error) if is_ours(&error) => Ok(render::failure(Era::of(context), &error.message)),
+            Outcome::Refused(error) if is_ours(&error) => {
+                Ok(render::failure(Era::of(context), &error.message))
+            }
             Outcome::Refused(error) => Err(error),
             Outcome::Failed(why) => Ok(render::failure(Era::of(context), &why)),
         }
@@ -148,10 +147,11 @@ impl Proxy {
                     let text = render::reduced(Era::of(context), &self.store, &reduced, &call.request.what);
                     break Outcome::Result(text);
                 }
-                Step::Done(Ok(Reply::Whole(text))) => match self.complete(&mut call, text, context).await {
-                    Some(outcome) => break outcome,
-                    None => {}
-                },
+                Step::Done(Ok(Reply::Whole(text))) => {
+                    if let Some(outcome) = self.complete(&mut call, text, context).await {
+                        break outcome;
+                    }
+                }
             }
         };
         if let (Some(reporter), Outcome::Result(_)) = (&mut reporter, &outcome) {
@@ -160,7 +160,8 @@ impl Proxy {
         outcome
     }
 
-    /// Handles a result by its type. `None` if the request was sent again with the client's answers.
+    /// Handles a result by its type. `None` if the request was sent again with the answers of the
+    /// client.
     async fn complete(
         &self,
         call: &mut Parked,
@@ -176,7 +177,10 @@ impl Proxy {
         }
         let era = Era::of(context);
         let Ok(Typed { kind, structured }) = serde_json::from_str(&text) else {
-            return Some(Outcome::Failed(format!("{}: the server sent an invalid result", call.request.what)));
+            return Some(Outcome::Failed(format!(
+                "{}: the server sent an invalid result",
+                call.request.what
+            )));
         };
         match (kind.as_deref(), era) {
             (None | Some("complete"), _) => {
@@ -194,12 +198,16 @@ impl Proxy {
                     Err(error) => Some(error.into()),
                 }
             }
-            (Some("input_required"), Era::Legacy) => {
-                Some(Outcome::Failed(format!("{}: the server asked for input {ROUNDS} times", call.request.what)))
-            }
+            (Some("input_required"), Era::Legacy) => Some(Outcome::Failed(format!(
+                "{}: the server asked for input {ROUNDS} times",
+                call.request.what
+            ))),
             (Some(other), _) => {
                 let other: String = other.chars().take(60).flat_map(char::escape_debug).collect();
-                Some(Outcome::Failed(format!("{}: the server sent a result of unknown type {other}", call.request.what)))
+                Some(Outcome::Failed(format!(
+                    "{}: the server sent a result of unknown type {other}",
+                    call.request.what
+                )))
             }
         }
     }
@@ -222,7 +230,8 @@ impl Proxy {
                 answers.insert(key, answer.map_err(|error| failed(error.message.into_owned()))?);
             }
         }
-        let mut params = Params::parse(&request.outgoing.params).map_err(|error| failed(error.to_string()))?;
+        let mut params =
+            Params::parse(&request.outgoing.params).map_err(|error| failed(error.to_string()))?;
         params.set("inputResponses", &Value::Object(answers));
         match wanted.get("requestState") {
             Some(state) => params.set_raw("requestState", state.to_owned()),

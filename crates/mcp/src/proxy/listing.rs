@@ -6,12 +6,14 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::{Proxy, Wrapped};
-use crate::upstream::{CallOrigin, Described, ListChange, Outgoing, Params, Reply, RequestError, Step, Withheld, tool_hash};
+use crate::upstream::{
+    CallOrigin, Described, ListChange, Outgoing, Params, Reply, RequestError, Step, Withheld, tool_hash,
+};
 
 /// The pages of a list that are read.
 const PAGES: usize = 100;
 
-/// The tools of a server.
+/// The maximum number of tools of a server.
 const TOOLS: usize = 10_000;
 
 /// The member of a tool's `_meta` that raises the limit of its results.
@@ -19,6 +21,9 @@ const MAX_RESULT: &str = "anthropic/maxResultSizeChars";
 
 /// The largest limit that a tool may ask for.
 const MAX_LIMIT: usize = 500_000;
+
+/// The tools of a server.
+pub(crate) type Tools = Arc<[Arc<WrappedTool>]>;
 
 /// The state of a server's list.
 #[derive(Clone, Debug)]
@@ -28,7 +33,7 @@ pub(super) enum Listing {
     /// It is being loaded. `is_slow` once somebody has waited for it in vain.
     Loading { is_slow: bool },
     /// The tools that are offered, and those that are withheld.
-    Ready { tools: Arc<Vec<Arc<WrappedTool>>>, withheld: Arc<Vec<Withheld>> },
+    Ready { tools: Tools, withheld: Arc<[Withheld]> },
     /// It could not be loaded.
     Failed(String),
 }
@@ -85,21 +90,18 @@ impl WrappedTool {
         Described { name: self.name.clone(), hash: self.hash.clone() }
     }
 
-    /// The purpose.
-    pub(crate) fn description(&self) -> &str {
-        self.members.get("description").and_then(Value::as_str).unwrap_or_default()
-    }
-
-    /// The schema of the arguments.
-    pub(crate) fn schema(&self) -> Value {
-        self.members.get("inputSchema").cloned().unwrap_or_default()
+    /// True if it declares that it only reads, and needs no arguments.
+    pub(crate) fn is_harmless(&self) -> bool {
+        let reads = self.members.get("annotations").and_then(|hints| hints.get("readOnlyHint"));
+        let required = self.members.get("inputSchema").and_then(|schema| schema.get("required"));
+        reads == Some(&Value::Bool(true)) && required.and_then(Value::as_array).is_none_or(Vec::is_empty)
     }
 }
 
 impl Wrapped {
     /// Waits for the tools, until a deadline. Only the first to wait for a slow server waits that
     /// long.
-    pub(super) async fn listed(&self, deadline: Instant) -> Result<Arc<Vec<Arc<WrappedTool>>>, String> {
+    pub(super) async fn listed(&self, deadline: Instant) -> Result<Tools, String> {
         let mut listing = self.listing.subscribe();
         loop {
             match &*listing.borrow_and_update() {
@@ -169,10 +171,10 @@ impl Proxy {
             Ok(withheld) => withheld,
             Err(error) => return Listing::Failed(format!("its tools cannot be checked: {error}")),
         };
-        let offered = tools.into_iter().filter(|tool| {
-            config.offers(&tool.name) && !withheld.iter().any(|one| one.tool == tool.name)
-        });
-        Listing::Ready { tools: Arc::new(offered.map(Arc::new).collect()), withheld: Arc::new(withheld) }
+        let offered = tools
+            .into_iter()
+            .filter(|tool| config.offers(&tool.name) && !withheld.iter().any(|one| one.tool == tool.name));
+        Listing::Ready { tools: offered.map(Arc::new).collect(), withheld: withheld.into() }
     }
 
     /// Approves the tools of a server as they are now, all or one. Returns their number.
@@ -199,7 +201,10 @@ impl Proxy {
         for item in items.iter().take(TOOLS) {
             match WrappedTool::of(item) {
                 Some(tool) if tools.iter().any(|other| other.name == tool.name) => {
-                    server.upstream.log.note(&format!("two tools are named {}: the first is offered", tool.name));
+                    server
+                        .upstream
+                        .log
+                        .note(&format!("two tools are named {}: the first is offered", tool.name));
                 }
                 Some(tool) => tools.push(tool),
                 None => server.upstream.log.note("a tool without a name or a schema is not offered"),
@@ -209,7 +214,12 @@ impl Proxy {
     }
 
     /// Reads all pages of a list.
-    pub(super) async fn list(&self, server: &Wrapped, method: &str, items: &str) -> Result<Vec<Value>, String> {
+    pub(super) async fn list(
+        &self,
+        server: &Wrapped,
+        method: &str,
+        items: &str,
+    ) -> Result<Vec<Value>, String> {
         let mut all = Vec::new();
         let mut cursor: Option<Value> = None;
         for _ in 0..PAGES {
@@ -236,7 +246,7 @@ impl Proxy {
     }
 
     /// Sends a request whose response is no result of a tool, and returns the response.
-    pub(super) async fn ask(
+    pub(crate) async fn ask(
         &self,
         server: &Wrapped,
         method: &str,

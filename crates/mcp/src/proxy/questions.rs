@@ -83,7 +83,8 @@ impl Proxy {
         Ask::Parked(result.to_string())
     }
 
-    /// Takes the call that a request continues. `None` if it continues none, or one of another tool.
+    /// Takes the call that a request continues. `None` if it continues none, or one of another
+    /// tool.
     pub(super) fn unpark(&self, params: &Params, what: &str) -> Option<Parked> {
         let state: String = serde_json::from_str(params.get("requestState")?.get()).ok()?;
         let mut parked = self.lock_parked();
@@ -96,10 +97,11 @@ impl Parked {
     /// Answers the question with the response in a repeated request.
     pub(super) fn answer_with(&mut self, params: &Params) -> Result<(), ErrorData> {
         let responses = params.get("inputResponses");
-        let responses: Map<String, Value> =
-            responses.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
-        let missing = || ErrorData::invalid_params(format!("`inputResponses` has no answer to `{KEY}`"), None);
-        let answer = responses.get(KEY).cloned().ok_or_else(missing)?;
+        let responses: Option<Map<String, Value>> =
+            responses.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let missing =
+            || ErrorData::invalid_params(format!("`inputResponses` has no answer to `{KEY}`"), None);
+        let answer = responses.and_then(|mut responses| responses.remove(KEY)).ok_or_else(missing)?;
         if let Some((question, _)) = self.answer.take() {
             // The server may have given up meanwhile.
             let _ = question.send(Ok(answer));
@@ -124,7 +126,7 @@ pub(super) async fn put_to_client(
     request: &Value,
     context: &RequestContext<RoleServer>,
 ) -> Result<Value, ErrorData> {
-    let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
+    let method = request.get("method").and_then(Value::as_str).unwrap_or("");
     let refused = |why: &str| ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("{method}: {why}"), None);
     if method != "elicitation/create" {
         return Err(refused("sampling and roots are deprecated, and not offered"));
@@ -140,6 +142,8 @@ pub(super) async fn put_to_client(
     })?;
     match answer {
         ClientResult::CustomResult(result) => Ok(result.0),
-        other => serde_json::to_value(other).map_err(|error| ErrorData::internal_error(error.to_string(), None)),
+        other => {
+            serde_json::to_value(other).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+        }
     }
 }

@@ -29,8 +29,10 @@ impl Proxy {
                 continue;
             }
             let server = server.0;
-            for mut prompt in self.list(&server, "prompts/list", "prompts").await.unwrap_or_default() {
-                let Some(own) = prompt.get("name").and_then(Value::as_str).map(str::to_owned) else { continue };
+            for mut prompt in self.listed(&server, "prompts/list", "prompts").await {
+                let Some(own) = prompt.get("name").and_then(Value::as_str).map(str::to_owned) else {
+                    continue;
+                };
                 prompt["name"] = format!("{}_{own}", server.upstream.config.name()).into();
                 prompts.push((prompt, Owner { server: Arc::clone(&server), own }));
             }
@@ -52,10 +54,21 @@ impl Proxy {
         let mut all = Vec::new();
         for (server, capabilities) in self.running().await {
             if capabilities.resources.is_some() {
-                all.extend(self.list(&server, method, items).await.unwrap_or_default());
+                all.extend(self.listed(&server, method, items).await);
             }
         }
         all
+    }
+
+    /// A list of a server; empty if it fails, which its log has.
+    async fn listed(&self, server: &Wrapped, method: &str, items: &str) -> Vec<Value> {
+        match self.list(server, method, items).await {
+            Ok(items) => items,
+            Err(why) => {
+                server.upstream.log.note(&why);
+                Vec::new()
+            }
+        }
     }
 
     /// The servers that could be started, with their capabilities.
@@ -85,7 +98,8 @@ impl Proxy {
         let (_, owner) = prompts.into_iter().find(|(prompt, _)| prompt["name"] == name)?;
         params.set("name", &owner.own.as_str().into());
         let outgoing = Outgoing { params: params.text(), origin: CallOrigin::default(), limit: None };
-        let request = Request { server: owner.server, method: "prompts/get", what: name.to_owned(), outgoing };
+        let request =
+            Request { server: owner.server, method: "prompts/get", what: name.to_owned(), outgoing };
         Some(result(self.run(request, context).await))
     }
 
@@ -103,7 +117,10 @@ impl Proxy {
             }
             let outgoing = Outgoing {
                 params: params.text(),
-                origin: CallOrigin { tool: format!("{}.resources", server.upstream.config.name()), ..CallOrigin::default() },
+                origin: CallOrigin {
+                    tool: format!("{}.resources", server.upstream.config.name()),
+                    ..CallOrigin::default()
+                },
                 limit: Some(self.limit(&server.upstream.config, None)),
             };
             let request = Request { server, method: "resources/read", what: uri.to_owned(), outgoing };
@@ -116,7 +133,10 @@ impl Proxy {
     }
 
     /// Completes an argument of a prompt or a template. `None` if no server can.
-    pub(crate) async fn completion(self: &Arc<Self>, mut params: Params) -> Option<Result<String, ErrorData>> {
+    pub(crate) async fn completion(
+        self: &Arc<Self>,
+        mut params: Params,
+    ) -> Option<Result<String, ErrorData>> {
         let reference: Value = serde_json::from_str(params.get("ref")?.get()).ok()?;
         let mut servers = Vec::new();
         if let Some(name) = reference.get("name").and_then(Value::as_str) {

@@ -9,7 +9,7 @@ use rmcp::model::{
     CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientNotification, ClientRequest,
     ClientResult, CustomRequest, CustomResult, ElicitationCapability, ErrorCode, ErrorData,
     FormElicitationCapability, GetExtensions, Implementation, ProgressToken, ProtocolVersion, RequestId,
-    RequestMetaObject, ServerNotification, ServerRequest, ServerResult, UrlElicitationCapability,
+    ServerNotification, ServerRequest, ServerResult, UrlElicitationCapability,
 };
 use rmcp::service::{
     ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RequestContext, RoleClient,
@@ -28,7 +28,7 @@ use super::process::Process;
 use crate::progress::Report;
 
 /// How long a server may take to start.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_mins(1);
 
 /// The pause before a server that ended is started again; doubled with each failure.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -142,7 +142,6 @@ pub(crate) struct Pending {
     connection: Option<Arc<Connection>>,
     id: RequestId,
     token: ProgressToken,
-    timeout: Duration,
     log: ServerLog,
 }
 
@@ -160,8 +159,7 @@ impl Upstream {
         changes: mpsc::UnboundedSender<(String, ListChange)>,
     ) -> Self {
         let log = ServerLog::new(&config.name);
-        let state =
-            State { connection: None, started: Instant::now(), failures: 0, why: String::new() };
+        let state = State { connection: None, started: Instant::now(), failures: 0, why: String::new() };
         let state = tokio::sync::Mutex::new(state);
         Self { config, log, limits, store: Arc::clone(store), changes, state }
     }
@@ -184,7 +182,7 @@ impl Upstream {
         };
         let since = state.started.elapsed();
         if since < pause {
-            let (why, seconds) = (&state.why, (pause - since).as_secs_f64());
+            let (why, seconds) = (&state.why, pause.saturating_sub(since).as_secs_f64());
             return Err(self.failed(&format!("{why}; it is started again in {seconds:.1} s")));
         }
         state.started = Instant::now();
@@ -214,13 +212,13 @@ impl Upstream {
         let Endpoint::Command(command) = &self.config.endpoint else {
             return Err("servers at a URL are not supported yet".to_owned());
         };
-        let (process, streams) = command
-            .start()
-            .map_err(|error| format!("cannot run {}: {error}", command.program))?;
+        let (process, streams) =
+            command.start().map_err(|error| format!("cannot run {}: {error}", command.program))?;
         let reader = std::io::BufReader::with_capacity(64 << 10, streams.output);
-        let pipe = self.log.drain(streams.errors).and_then(|()| {
-            Pipe::start(messages, reader, streams.input, &self.log)
-        });
+        let pipe = self
+            .log
+            .drain(streams.errors)
+            .and_then(|()| Pipe::start(messages, reader, streams.input, &self.log));
         let pipe = pipe.map_err(|error| error.to_string())?;
         let pipe = if lifecycle == Lifecycle::Probe { pipe.probing() } else { pipe };
         let is_late = pipe.late_answer();
@@ -263,7 +261,6 @@ impl Upstream {
             connection: Some(connection),
             id,
             token,
-            timeout: self.limits.timeout,
             log: self.log.clone(),
         })
     }
@@ -285,17 +282,14 @@ impl Upstream {
 impl Connection {
     /// The capabilities that the server declared.
     pub(crate) fn capabilities(&self) -> rmcp::model::ServerCapabilities {
-        self.service.peer_info().map(|info| info.capabilities.clone()).unwrap_or_default()
-    }
-
-    /// The server's own instructions.
-    pub(crate) fn instructions(&self) -> Option<String> {
-        self.service.peer_info().and_then(|info| info.instructions.clone())
+        self.service
+            .peer_info()
+            .map_or_else(rmcp::model::ServerCapabilities::default, |info| info.capabilities.clone())
     }
 
     /// The protocol version of the connection.
     pub(crate) fn version(&self) -> String {
-        self.service.peer_info().map(|info| info.protocol_version.to_string()).unwrap_or_default()
+        self.service.peer_info().map_or_else(String::new, |info| info.protocol_version.to_string())
     }
 
     /// The reason why the connection is closed.
@@ -309,7 +303,8 @@ impl Connection {
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let ended = status.map_or_else(|| "the connection closed".to_owned(), |status| format!("it ended ({status})"));
+        let ended = status
+            .map_or_else(|| "the connection closed".to_owned(), |status| format!("it ended ({status})"));
         with_log(&ended, log)
     }
 }
@@ -317,7 +312,11 @@ impl Connection {
 /// Adds the newest lines of a server's log to a message.
 fn with_log(message: &str, log: &ServerLog) -> String {
     let lines = log.newest(5);
-    if lines.is_empty() { message.to_owned() } else { format!("{message}; its last lines:\n{}", lines.join("\n")) }
+    if lines.is_empty() {
+        message.to_owned()
+    } else {
+        format!("{message}; its last lines:\n{}", lines.join("\n"))
+    }
 }
 
 impl Pending {
@@ -356,11 +355,6 @@ impl Pending {
     fn failed(&self, what: &str) -> RequestError {
         RequestError::Failed(format!("the server {} {what}", self.log.server()))
     }
-
-    /// The time that the server has without progress.
-    pub(crate) fn timeout(&self) -> Duration {
-        self.timeout
-    }
 }
 
 /// Tells the server that nobody waits any longer.
@@ -372,7 +366,8 @@ impl Drop for Pending {
         let id = self.id.clone();
         runtime.spawn(async move {
             let reason = Some("the client cancelled the request".to_owned());
-            let notification = rmcp::model::CancelledNotification::new(CancelledNotificationParam::new(Some(id), reason));
+            let notification =
+                rmcp::model::CancelledNotification::new(CancelledNotificationParam::new(Some(id), reason));
             let notification = ClientNotification::CancelledNotification(notification);
             // A closed connection needs no cancellation.
             let _ = connection.service.peer().send_notification(notification).await;
@@ -415,7 +410,8 @@ impl Handler {
             let routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
             routes.last().map(|(_, route)| route.questions.clone())
         };
-        let refused = || ErrorData::invalid_request("no request is in progress that could be asked about", None);
+        let refused =
+            || ErrorData::invalid_request("no request is in progress that could be asked about", None);
         let (answer, answered) = oneshot::channel();
         let questions = questions.ok_or_else(refused)?;
         questions.send(Question { request, answer }).await.map_err(|_gone| refused())?;
@@ -459,7 +455,7 @@ impl Service<RoleClient> for Handler {
                 let routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
                 let route = routes.iter().find(|(token, _)| *token == params.progress_token);
                 if let Some((_, Route { progress: Some(progress), .. })) = route {
-                    let message = params.message.unwrap_or_default();
+                    let message = params.message.unwrap_or(String::new());
                     progress.send_replace(Report { value: params.progress, total: params.total, message });
                 }
             }
@@ -490,11 +486,4 @@ fn refusal(method: &str) -> ErrorData {
         _ => "unknown request",
     };
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("{method}: {why}"), None)
-}
-
-/// The metadata of a request whose client has these capabilities.
-pub(crate) fn capabilities_meta(capabilities: ClientCapabilities) -> RequestMetaObject {
-    let mut meta = RequestMetaObject::new();
-    meta.set_client_capabilities(capabilities);
-    meta
 }

@@ -5,15 +5,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::process::ServerCommand;
 
 /// The longest name of a server.
 const MAX_NAME: usize = 32;
-
-/// The characters of text and structured content that pass unchanged.
-pub(crate) const LIMIT: usize = 30_000;
 
 /// A server whose tools are offered.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,10 +155,14 @@ impl ServerConfig {
     /// # Errors
     /// Returns an error if the file cannot be read, or an entry is invalid.
     pub fn read(path: &Path) -> Result<Vec<Self>, ConfigError> {
-        let text = std::fs::read_to_string(path).map_err(|error| ConfigError::Read(path.to_owned(), error))?;
+        let text =
+            std::fs::read_to_string(path).map_err(|error| ConfigError::Read(path.to_owned(), error))?;
         let parse = |why: String| ConfigError::Parse(path.to_owned(), why);
-        let document: Map<String, Value> =
-            serde_json::from_str(&text).map_err(|error| parse(format!("not a JSON object: {error}")))?;
+        let document = match crate::install::edit::parse_json(&text) {
+            Ok(Value::Object(document)) => document,
+            Ok(_) => return Err(parse("not a JSON object".to_owned())),
+            Err(error) => return Err(parse(format!("not JSON: {error}"))),
+        };
         let servers = ["mcpServers", "servers", "mcp_servers"].into_iter().find_map(|key| document.get(key));
         let Some(Value::Object(servers)) = servers else {
             return Err(parse("no servers: expected an object mcpServers, or servers".to_owned()));
@@ -176,8 +177,8 @@ impl ServerConfig {
     /// Parses an entry; `None` if it is disabled.
     fn of_entry(name: &str, entry: &Value) -> Result<Option<Self>, ConfigError> {
         let fault = |why: String| ConfigError::Server { name: name.to_owned(), why };
-        let entry: Entry =
-            serde_json::from_value(entry.clone()).map_err(|error| fault(format!("invalid entry: {error}")))?;
+        let entry: Entry = serde_json::from_value(entry.clone())
+            .map_err(|error| fault(format!("invalid entry: {error}")))?;
         if entry.disabled {
             return Ok(None);
         }
@@ -277,8 +278,11 @@ mod tests {
 
     #[test]
     fn commands_are_split_as_by_a_shell() {
-        let split = |command| words(command).unwrap_or_default();
-        assert_eq!(split(r#"npx -y  "a b" 'c"d' e\ f "g\"h\i" """#), ["npx", "-y", "a b", "c\"d", "e f", "g\"h\\i", ""]);
+        let split = |command| words(command).unwrap();
+        assert_eq!(
+            split(r#"npx -y  "a b" 'c"d' e\ f "g\"h\i" """#),
+            ["npx", "-y", "a b", "c\"d", "e f", "g\"h\\i", ""]
+        );
         assert_eq!(words("a 'b"), None);
         assert!(split("  ").is_empty());
     }
@@ -295,13 +299,17 @@ mod tests {
             "off": {"command": "x", "disabled": true}}}"#;
         let configs = read(claude).unwrap();
         let env = BTreeMap::from([("A".to_owned(), "1".to_owned()), ("B".to_owned(), "2".to_owned())]);
-        let command = ServerCommand { program: "npx".into(), args: vec!["-y".into()], env, dir: Some("/tmp".into()) };
+        let command =
+            ServerCommand { program: "npx".into(), args: vec!["-y".into()], env, dir: Some("/tmp".into()) };
         assert_eq!(configs.len(), 1);
         assert_eq!(configs[0].endpoint, Endpoint::Command(command));
         let code = r#"{"servers": {"web": {"type": "http", "url": "http://127.0.0.1:1/mcp", "headers": {"A": "b"},
             "trommel": {"maxChars": 5, "tools": {"big": {"maxChars": 7}}, "except": ["rm"]}}}}"#;
         let web = &read(code).unwrap()[0];
-        assert_eq!((web.limit, web.tool_limits["big"], web.offers("rm"), web.offers("ls")), (Some(5), 7, false, true));
+        assert_eq!(
+            (web.limit, web.tool_limits["big"], web.offers("rm"), web.offers("ls")),
+            (Some(5), 7, false, true)
+        );
         for (text, why) in [
             ("[]", "not a JSON object"),
             ("{}", "no servers"),

@@ -3,12 +3,10 @@
 use std::io::{self, BufRead, Cursor as Bytes, Read};
 use std::sync::Arc;
 
-use rmcp::model::{
-    CustomResult, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult,
-};
+use rmcp::model::{CustomResult, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
 use serde::Deserialize;
-use serde_json::{Value, json};
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use trommel_base::text::{clip, safe};
 use trommel_store::Store;
 
@@ -57,7 +55,8 @@ impl Messages {
         if line.len() < SHORT || line.ends_with(b"\n") {
             return Ok(Some(self.short(&line)));
         }
-        let mut rest = LineRest { reader, is_ended: false, left: self.max_bytes.saturating_sub(SHORT as u64) };
+        let mut rest =
+            LineRest { reader, is_ended: false, left: self.max_bytes.saturating_sub(SHORT as u64) };
         let arrival = self.long(Bytes::new(&line).chain(&mut rest));
         let skipped = io::copy(&mut rest, &mut io::sink());
         if rest.left == 0 && !rest.is_ended {
@@ -69,19 +68,6 @@ impl Messages {
         }
         skipped?;
         Ok(Some(arrival))
-    }
-
-    /// Reads a message of one body, such as an HTTP response or an event.
-    pub(super) fn body(&self, reader: &mut (impl Read + Send)) -> io::Result<Arrival> {
-        let mut start = Vec::new();
-        reader.by_ref().take(SHORT as u64).read_to_end(&mut start)?;
-        if start.len() < SHORT {
-            return Ok(self.short(&start));
-        }
-        let mut rest = reader.take(self.max_bytes.saturating_sub(SHORT as u64));
-        let arrival = self.long(Bytes::new(&start).chain(&mut rest));
-        io::copy(&mut rest, &mut io::sink())?;
-        Ok(arrival)
     }
 
     /// Reads a message in memory.
@@ -100,7 +86,7 @@ impl Messages {
             return match serde_json::from_str::<ServerJsonRpcMessage>(message.get()) {
                 Ok(JsonRpcMessage::Error(error)) => {
                     let text = message.get().len();
-                    self.error(error.id.clone(), error.error.clone(), text, bytes)
+                    Self::error(error.id.clone(), error.error.clone(), text, bytes)
                 }
                 Ok(message) => Arrival::Message(Box::new(message)),
                 Err(_) => noise("not a message"),
@@ -121,7 +107,7 @@ impl Messages {
     }
 
     /// Passes an error on, unless it is too long.
-    fn error(&self, id: Option<RequestId>, error: ErrorData, length: usize, bytes: &[u8]) -> Arrival {
+    fn error(id: Option<RequestId>, error: ErrorData, length: usize, bytes: &[u8]) -> Arrival {
         if length <= MAX_OTHER {
             return Arrival::Message(Box::new(ServerJsonRpcMessage::error(error, id)));
         }
@@ -141,15 +127,19 @@ impl Messages {
         }
         if let Some(error) = walk.error.take() {
             let error = serde_json::from_str(&error).unwrap_or_else(|_| {
-                ErrorData::internal_error(format!("the server sent an invalid error: {}", clip(&error, 200)), None)
+                ErrorData::internal_error(
+                    format!("the server sent an invalid error: {}", clip(&error, 200)),
+                    None,
+                )
             });
-            return self.error(id, error, 0, &[]);
+            return Self::error(id, error, 0, &[]);
         }
-        let Some((id, outgoing)) = id.and_then(|id| self.calls.get(&id).map(|outgoing| (id, outgoing))) else {
+        let Some((id, outgoing)) = id.and_then(|id| self.calls.get(&id).map(|outgoing| (id, outgoing)))
+        else {
             return Arrival::Noise("a long response to an unknown request".to_owned());
         };
         if outgoing.limit.is_none() {
-            return match whole(walk.finish(&outgoing.origin)) {
+            return match whole(&walk.finish(&outgoing.origin)) {
                 Some(result) => self.answer(&id, Reply::Whole(result)),
                 None => failed(Some(id), "the response is too long"),
             };
@@ -167,11 +157,12 @@ impl Messages {
 }
 
 /// Returns the result of a request that is neither of a tool nor of a resource, such as a list.
-fn whole(reduced: Reduced) -> Option<String> {
+fn whole(reduced: &Reduced) -> Option<String> {
     if !reduced.parts.is_empty() || reduced.structured.is_some() {
         return None;
     }
-    let members = reduced.members.iter().map(|(name, value)| format!("{}:{value}", Value::from(name.as_str())));
+    let members =
+        reduced.members.iter().map(|(name, value)| format!("{}:{value}", Value::from(name.as_str())));
     Some(format!("{{{}}}", members.collect::<Vec<_>>().join(",")))
 }
 

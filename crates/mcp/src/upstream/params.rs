@@ -56,7 +56,7 @@ impl Params {
     /// Replaces the protocol's own metadata, and keeps the rest, such as trace contexts.
     pub(super) fn with_meta(mut self, meta: &RequestMetaObject) -> String {
         let foreign = self.get("_meta").and_then(|meta| Self::parse(meta.get()).ok());
-        let mut all = foreign.unwrap_or_default();
+        let mut all = foreign.unwrap_or(Self(Members::new()));
         all.0.retain(|name, _| name != "progressToken" && !name.starts_with(PROTOCOL));
         for (name, value) in &meta.0.0 {
             all.set(name, value);

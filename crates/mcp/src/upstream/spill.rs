@@ -184,7 +184,7 @@ impl Minified {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use trommel_testkit::generate::{Random, Shape, document};
 
     use super::*;
 
@@ -196,14 +196,14 @@ mod tests {
         hash.finish()
     }
 
-    proptest! {
-        #[test]
-        fn white_space_between_tokens_does_not_matter(value in trommel_testkit::json::value(), cut in 0usize..1000) {
-            let value: serde_json::Value = serde_json::from_str(&value).unwrap();
+    #[test]
+    fn white_space_between_tokens_does_not_matter() {
+        for seed in 0..300 {
+            let text = document(seed, &Shape::plain());
+            let value: Value = serde_json::from_slice(&text).unwrap();
             let (compact, pretty) = (value.to_string(), serde_json::to_string_pretty(&value).unwrap());
-            let (start, end) = pretty.as_bytes().split_at(cut.min(pretty.len()));
-            prop_assert_eq!(minified(&[compact.as_bytes()]), minified(&[start, end]));
-            prop_assert_eq!(minified(&[compact.as_bytes()]), blake3::hash(compact.as_bytes()));
+            let (start, end) = pretty.as_bytes().split_at(Random::new(seed).below(pretty.len()));
+            assert_eq!(minified(&[start, end]), blake3::hash(compact.as_bytes()), "{seed}");
         }
     }
 

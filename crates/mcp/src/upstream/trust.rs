@@ -72,7 +72,8 @@ fn canonical(value: &Value) -> String {
         Value::Object(members) => {
             let sorted: BTreeMap<&String, String> =
                 members.iter().map(|(name, value)| (name, canonical(value))).collect();
-            let members = sorted.iter().map(|(name, value)| format!("{}:{value}", Value::from(name.as_str())));
+            let members =
+                sorted.iter().map(|(name, value)| format!("{}:{value}", Value::from(name.as_str())));
             format!("{{{}}}", members.collect::<Vec<_>>().join(","))
         }
         Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
@@ -121,7 +122,7 @@ impl Trust {
         let known = approvals.servers.entry(server.to_owned()).or_default();
         known.extend(tools.iter().map(|tool| (tool.name.clone(), tool.hash.clone())));
         let text = serde_json::to_string_pretty(&approvals).map_err(io::Error::other)?;
-        self.write(&text)
+        crate::files::replace(&self.path, text.as_bytes())
     }
 
     fn read(&self) -> io::Result<Approvals> {
@@ -132,7 +133,10 @@ impl Trust {
         };
         serde_json::from_str(&text).map_err(|error| {
             let shown = self.path.display();
-            io::Error::new(io::ErrorKind::InvalidData, format!("{shown} is damaged ({error}): move it away to approve all tools anew"))
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("{shown} is damaged ({error}): move it away to approve all tools anew"),
+            )
         })
     }
 
@@ -143,22 +147,11 @@ impl Trust {
         let file = File::options().create(true).truncate(false).write(true).open(&path)?;
         match files::lock(&file, &path, PATIENCE) {
             Ok(true) => Ok(file),
-            Ok(false) => Err(io::Error::new(io::ErrorKind::TimedOut, format!("{} is locked", path.display()))),
+            Ok(false) => {
+                Err(io::Error::new(io::ErrorKind::TimedOut, format!("{} is locked", path.display())))
+            }
             Err(error) => Err(error.into_cause()),
         }
-    }
-
-    /// Replaces the file, whose lock is held.
-    fn write(&self, text: &str) -> io::Result<()> {
-        let staged = self.path.with_extension("new");
-        let written = files::remove(&staged)
-            .and_then(|_| files::create(&staged))
-            .and_then(|mut file| {
-                files::write(&mut file, &staged, text.as_bytes())?;
-                files::sync(&file, &staged)
-            })
-            .and_then(|()| files::rename(&staged, &self.path));
-        written.map_err(files::Error::into_cause)
     }
 }
 
@@ -169,7 +162,8 @@ mod tests {
     use super::*;
 
     fn described(tools: &[Value]) -> Vec<Described> {
-        let of = |tool: &Value| Described { name: tool["name"].as_str().unwrap().to_owned(), hash: hash(tool) };
+        let of =
+            |tool: &Value| Described { name: tool["name"].as_str().unwrap().to_owned(), hash: hash(tool) };
         tools.iter().map(of).collect()
     }
 
@@ -183,7 +177,7 @@ mod tests {
         let new = json!({"name": "send", "inputSchema": {}});
         let check = |tools: &[Value]| trust.check("files", &described(tools)).unwrap();
 
-        assert!(check(&[read.clone()]).is_empty(), "first contact");
+        assert!(check(std::slice::from_ref(&read)).is_empty(), "first contact");
         let reordered = json!({"inputSchema": {"a": 1, "type": "object"}, "description": "Reads", "name": "read", "_meta": 1});
         assert!(check(&[reordered]).is_empty());
         let withheld = check(&[changed.clone(), new.clone()]);

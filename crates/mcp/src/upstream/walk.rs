@@ -73,8 +73,6 @@ pub(crate) enum Part {
         bytes: u64,
         /// The reason.
         why: String,
-        /// Its role in the result.
-        role: Role,
     },
 }
 
@@ -106,9 +104,12 @@ pub(crate) struct Reduced {
 
 /// Where the bytes of a captured value go.
 enum Target<'s> {
-    Spill(Spill<'s>),
+    Spill(Box<Spill<'s>>),
     /// To memory, up to a number of bytes.
-    Memory { bytes: Vec<u8>, most: usize },
+    Memory {
+        bytes: Vec<u8>,
+        most: usize,
+    },
 }
 
 impl Sink for Target<'_> {
@@ -147,7 +148,7 @@ enum BlockText<'s> {
     /// It has none.
     None,
     /// It is a value of its own.
-    Own(Spill<'s>),
+    Own(Box<Spill<'s>>),
     /// It was added to the records.
     Record,
 }
@@ -226,7 +227,9 @@ impl<'s, 'a> Walk<'s, 'a> {
         };
         self.member_bytes += bytes.len();
         if bytes.len() > most {
-            return Err(WalkError::Invalid(format!("the message has members of more than {MEMBER_BYTES} bytes")));
+            return Err(WalkError::Invalid(format!(
+                "the message has members of more than {MEMBER_BYTES} bytes"
+            )));
         }
         String::from_utf8(bytes).map_err(|_checked| WalkError::Invalid("a value is not UTF-8".into()))
     }
@@ -260,7 +263,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     /// Reads a block of content. Its bytes are captured until it proves to be a long text.
     fn block(&mut self) -> Result<()> {
         let spill = Spill::new(self.store, BLOCK_BYTES);
-        self.captures.start(self.cursor.offset(), Target::Spill(spill));
+        self.captures.start(self.cursor.offset(), Target::Spill(Box::new(spill)));
         let text = self.block_text()?;
         let raw = match self.captures.end(self.cursor.offset()) {
             Some(Target::Spill(spill)) => Some(spill),
@@ -269,9 +272,9 @@ impl<'s, 'a> Walk<'s, 'a> {
         match (text, raw) {
             (BlockText::Own(text), raw) => {
                 let block = raw.and_then(|raw| raw.text().map(str::to_owned));
-                self.blocks.add_text(text, block);
+                self.blocks.add_text(*text, block);
             }
-            (BlockText::None, Some(raw)) => self.blocks.add_block(raw),
+            (BlockText::None, Some(raw)) => self.blocks.add_block(*raw),
             (BlockText::None, None) => return Err(WalkError::Invalid("a block was not captured".into())),
             (BlockText::Record, _) => {}
         }
@@ -336,7 +339,7 @@ impl<'s, 'a> Walk<'s, 'a> {
                 }
             }
         }
-        Ok(BlockText::Own(spill))
+        Ok(BlockText::Own(Box::new(spill)))
     }
 
     /// Adds a text of any length to the records, as a string.
@@ -357,7 +360,8 @@ impl<'s, 'a> Walk<'s, 'a> {
     /// Reads the structured content. If it is an object with a long string, its hash tells if the
     /// string is a copy of the text.
     fn structured(&mut self) -> Result<()> {
-        self.captures.start(self.cursor.offset(), Target::Spill(Spill::new(self.store, self.limit)));
+        self.captures
+            .start(self.cursor.offset(), Target::Spill(Box::new(Spill::new(self.store, self.limit))));
         let mut string: Option<blake3::Hash> = None;
         let mut longest = 0;
         let mut rest = 0;
@@ -392,7 +396,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
         if let Some(Target::Spill(spill)) = self.captures.end(self.cursor.offset()) {
             let string = string.filter(|_| rest <= BESIDE as u64);
-            self.structured = Some(Structured { spill, string });
+            self.structured = Some(Structured { spill: *spill, string });
         }
         Ok(())
     }
@@ -439,7 +443,7 @@ fn part(received: Received, role: Role) -> Part {
     match received {
         Received::Short(text) => Part::Verbatim(text),
         Received::Stored(stored) => Part::Stored { stored, role, texts: None },
-        Received::Lost { head, bytes, why } => Part::Lost { head, bytes, why, role },
+        Received::Lost { head, bytes, why } => Part::Lost { head, bytes, why },
     }
 }
 
@@ -505,7 +509,9 @@ impl<'s> Blocks<'s> {
     fn add_text(&mut self, text: Spill<'s>, block: Option<String>) {
         self.texts += 1;
         match block {
-            Some(block) if text.is_short() && !self.is_over && self.held + text.bytes() as usize <= self.limit => {
+            Some(block)
+                if text.is_short() && !self.is_over && self.held + text.bytes() as usize <= self.limit =>
+            {
                 self.held += text.bytes() as usize;
                 self.items.push(Item::Text { text, block });
             }
@@ -546,7 +552,7 @@ impl<'s> Blocks<'s> {
                 Some(Item::Spill { spill: text, role: Role::Text })
             }
             _ => {
-                let record = record(text.text().unwrap_or_default());
+                let record = record(text.text().unwrap_or(""));
                 let rest = self.rest.get_or_insert_with(|| Spill::new(self.store, 0));
                 rest.take(record.as_bytes());
                 self.rest_texts += 1;

@@ -146,7 +146,9 @@ impl TextPieces<'_, '_> {
                 Stop::End => self.finish(),
                 Stop::Cut => self.more()?,
                 // What comes before an error is returned first.
-                Stop::Bad(syntax, index) if self.collected.is_empty() => return self.cursor.fail(syntax, index),
+                Stop::Bad(syntax, index) if self.collected.is_empty() => {
+                    return self.cursor.fail(syntax, index);
+                }
                 Stop::Long { .. } | Stop::Bad(..) | Stop::Full => break,
             }
         }

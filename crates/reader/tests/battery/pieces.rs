@@ -6,9 +6,9 @@ use trommel_testkit::effort::cases;
 use trommel_testkit::generate::Random;
 
 /// A text, the offset after it, and the next text in the array.
-type Seen = (String, u64, Option<String>);
+type ObservedText = (String, u64, Option<String>);
 
-fn whole(cursor: &mut Cursor<'_>) -> Result<Seen, Error> {
+fn whole(cursor: &mut Cursor<'_>) -> Result<ObservedText, Error> {
     let text = text(cursor)?;
     let end = cursor.offset();
     let next = if cursor.next_element()? { Some(self::text(cursor)?) } else { None };
@@ -23,7 +23,7 @@ fn text(cursor: &mut Cursor<'_>) -> Result<String, Error> {
     }
 }
 
-fn pieces(cursor: &mut Cursor<'_>) -> Result<Seen, Error> {
+fn pieces(cursor: &mut Cursor<'_>) -> Result<ObservedText, Error> {
     let mut all = String::new();
     let mut pieces = cursor.text_pieces()?.unwrap();
     while let Some(piece) = pieces.next_piece()? {
@@ -46,7 +46,10 @@ fn abandoned(cursor: &mut Cursor<'_>) -> Result<Option<String>, Error> {
     Ok(if cursor.next_element()? { Some(text(cursor)?) } else { None })
 }
 
-fn in_array(mut cursor: Cursor<'_>, read: impl Fn(&mut Cursor<'_>) -> Result<Seen, Error>) -> Result<Seen, String> {
+fn in_array(
+    mut cursor: Cursor<'_>,
+    read: impl Fn(&mut Cursor<'_>) -> Result<ObservedText, Error>,
+) -> Result<ObservedText, String> {
     let read = |cursor: &mut Cursor<'_>| {
         cursor.begin_value()?;
         cursor.next_element()?;

@@ -1,5 +1,7 @@
 //! A client of the program, and the revisions of the protocol.
 
+#![expect(clippy::needless_pass_by_value, reason = "arguments are written in the call")]
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -16,7 +18,7 @@ use crate::common::trommel;
 pub(super) const VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
 /// How long an answer may take before a test fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(super) struct Client {
     process: Child,
@@ -42,7 +44,11 @@ pub(super) fn odd(environment: &[(&str, &str)]) -> String {
     } else {
         [vec!["SERVER=legacy".to_owned()], variables].concat()
     };
-    format!("env {} {} --exact mcp::odd_server --nocapture --test-threads 2", variables.join(" "), program.display())
+    format!(
+        "env {} {} --exact mcp::odd_server --nocapture --test-threads 2",
+        variables.join(" "),
+        program.display()
+    )
 }
 
 impl Client {
@@ -58,7 +64,11 @@ impl Client {
     }
 
     fn of(home: TempDir, mut command: Command) -> Self {
-        command.env("TROMMEL_HOME", home.path()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .env("TROMMEL_HOME", home.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let output = BufReader::new(process.stdout.take().unwrap());
         let (lines, received) = channel();
@@ -99,7 +109,8 @@ impl Client {
             return self.request("server/discover", json!({}));
         }
         let info = json!({"name": "test", "version": "1"});
-        let params = json!({"protocolVersion": version, "capabilities": self.capabilities, "clientInfo": info});
+        let params =
+            json!({"protocolVersion": version, "capabilities": self.capabilities, "clientInfo": info});
         let answer = self.request("initialize", params);
         self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         answer
@@ -126,7 +137,7 @@ impl Client {
 
     /// The next message.
     pub(super) fn next(&mut self) -> Value {
-        self.line = self.lines.recv_timeout(PATIENCE).expect("an answer in time");
+        self.line = self.lines.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no answer in time"));
         serde_json::from_str(&self.line).unwrap()
     }
 

@@ -36,6 +36,7 @@ fn invalid_answers_fail_their_call_alone() {
     assert_eq!(client.leftovers(), 0);
 }
 
+/// R30.
 #[test]
 fn calls_without_an_answer_end_at_their_timeout() {
     let mut client = wrapped(&[], &["--timeout", "1"]);
@@ -53,6 +54,7 @@ fn calls_without_an_answer_end_at_their_timeout() {
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
+/// R30.
 #[test]
 fn a_server_that_ends_fails_its_calls_and_starts_again() {
     let mut client = wrapped(&[], &[]);

@@ -4,6 +4,11 @@
 //! [`super::odd_server`] into the server. What the test harness prints are bare lines on standard
 //! output, which a proxy must bear anyway.
 
+#![expect(clippy::disallowed_methods, reason = "its environment selects how the server is odd")]
+#![expect(clippy::exit, clippy::print_stderr, reason = "it is a program")]
+#![expect(clippy::too_many_lines, reason = "a table of tools")]
+#![expect(clippy::semicolon_if_nothing_returned, reason = "arms of a table")]
+
 use std::env;
 use std::io::{self, BufRead, Write};
 use std::thread;
@@ -60,7 +65,10 @@ impl Server {
                 let version = env::var("VERSION").unwrap_or_else(|_| "2025-11-25".to_owned());
                 let info = json!({"name": "odd", "version": "1"});
                 let capabilities = json!({"tools": {"listChanged": true}, "prompts": {}, "resources": {}, "completions": {}});
-                self.answer(id, &json!({"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}));
+                self.answer(
+                    id,
+                    &json!({"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}),
+                );
             }
             "server/discover" if self.is_modern => {
                 let capabilities = json!({"tools": {}, "prompts": {}, "resources": {}});
@@ -69,7 +77,9 @@ impl Server {
             "server/discover" if env::var("SILENT_PROBE").is_ok() => {}
             "tools/list" => self.list(id, params),
             "tools/call" => self.call(id, params),
-            "prompts/list" => self.answer(id, &json!({"prompts": [{"name": "greet", "arguments": [{"name": "who"}]}]})),
+            "prompts/list" => {
+                self.answer(id, &json!({"prompts": [{"name": "greet", "arguments": [{"name": "who"}]}]}))
+            }
             "prompts/get" => {
                 let said = json!({"role": "user", "content": {"type": "text", "text": params.to_string()}});
                 self.answer(id, &json!({"messages": [said]}));
@@ -80,12 +90,19 @@ impl Server {
             }
             "resources/read" if params["uri"] == "odd://a" => {
                 let long = "x".repeat(env::var("RESOURCE").map_or(3, |chars| chars.parse().unwrap()));
-                self.answer(id, &json!({"contents": [{"uri": "odd://a", "mimeType": "text/plain", "text": long}]}));
+                self.answer(
+                    id,
+                    &json!({"contents": [{"uri": "odd://a", "mimeType": "text/plain", "text": long}]}),
+                );
             }
-            "completion/complete" => self.answer(id, &json!({"completion": {"values": [params["ref"]["name"]]}})),
+            "completion/complete" => {
+                self.answer(id, &json!({"completion": {"values": [params["ref"]["name"]]}}))
+            }
             "ping" => self.answer(id, &json!({})),
             _ if id.is_null() => eprintln!("odd server: {method} {}", params["requestId"]),
-            _ => send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no such method", "data": [1]}})),
+            _ => send(
+                &json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no such method", "data": [1]}}),
+            ),
         }
     }
 
@@ -113,7 +130,11 @@ impl Server {
         }
         // A second page.
         match (params["cursor"].as_str(), env::var("MORE_TOOLS")) {
-            (Some(_), Ok(count)) => tools = (0..count.parse().unwrap()).map(|number: u32| described(&format!("more{number}"))).collect(),
+            (Some(_), Ok(count)) => {
+                tools = (0..count.parse().unwrap())
+                    .map(|number: u32| described(&format!("more{number}")))
+                    .collect()
+            }
             (None, Ok(_)) => {
                 tools.push(described(&"long".repeat(75)));
                 tools.push(described("Noise"));
@@ -165,7 +186,7 @@ impl Server {
             "endless" => {
                 write(format!(r#"{head}"content":[{{"type":"text","text":""#).as_bytes());
                 loop {
-                    write(&[b'a'; 1 << 16]);
+                    write(&[b'a'; 1 << 14]);
                 }
             }
             "utf8" => write(&[head.as_bytes(), b"\"content\":[{\"type\":\"text\",\"text\":\"\xff\"}]}}\n"].concat()),
@@ -229,20 +250,50 @@ impl Server {
             return send(&json!({"jsonrpc": "2.0", "id": "q1", "method": method, "params": question}));
         }
         match params.get("inputResponses") {
-            Some(answers) => self.answer(id, &text(&json!({"answers": answers, "state": params["requestState"]}).to_string())),
-            None => self.answer(id, &json!({
-                "resultType": "input_required",
-                "inputRequests": {"who": {"method": method, "params": question}},
-                "requestState": "opaque 1.0 é"
-            })),
+            Some(answers) => self
+                .answer(id, &text(&json!({"answers": answers, "state": params["requestState"]}).to_string())),
+            None => self.answer(
+                id,
+                &json!({
+                    "resultType": "input_required",
+                    "inputRequests": {"who": {"method": method, "params": question}},
+                    "requestState": "opaque 1.0 é"
+                }),
+            ),
         }
     }
 }
 
 const TOOLS: [&str; 29] = [
-    "echo", "params", "big", "raised", "last", "many", "image", "fail", "refuse", "noise", "twice", "silent", "endless", "utf8",
-    "surrogate", "deep", "digits", "broken", "odd_type", "slow", "die", "progress", "sleep", "change", "environment", "ask",
-    "sample", "rm -rf", "tool_outputs.list",
+    "echo",
+    "params",
+    "big",
+    "raised",
+    "last",
+    "many",
+    "image",
+    "fail",
+    "refuse",
+    "noise",
+    "twice",
+    "silent",
+    "endless",
+    "utf8",
+    "surrogate",
+    "deep",
+    "digits",
+    "broken",
+    "odd_type",
+    "slow",
+    "die",
+    "progress",
+    "sleep",
+    "change",
+    "environment",
+    "ask",
+    "sample",
+    "rm -rf",
+    "tool_outputs.list",
 ];
 
 fn text(text: &str) -> Value {
@@ -267,7 +318,9 @@ fn big(head: &str, shape: &str, items: u64) {
         }
         put(out, "]}");
     };
-    let put = |out: &mut dyn Write, text: &str| out.write_all(text.as_bytes()).unwrap_or_else(|_| std::process::exit(0));
+    let put = |out: &mut dyn Write, text: &str| {
+        out.write_all(text.as_bytes()).unwrap_or_else(|_| std::process::exit(0))
+    };
     put(&mut out, head);
     if matches!(shape, "text" | "both" | "pretty" | "nested") {
         put(&mut out, r#""content":[{"type":"text","text":""#);

@@ -18,6 +18,7 @@ fn stored(manifest: &str) -> String {
     after[..26].to_owned()
 }
 
+/// R29.
 #[test]
 fn each_era_of_client_reaches_each_era_of_server() {
     for version in VERSIONS {
@@ -27,11 +28,13 @@ fn each_era_of_client_reaches_each_era_of_server() {
             assert_eq!(client.text("odd_noise", json!({})), "after the noise", "{version} {server}");
             let manifest = client.text("odd_big", json!({"items": 2_000}));
             let id = stored(&manifest);
-            let count = json!({"id": id, "counts": [{"name": "n", "path": "$.users", "count_type": "array_length"}]});
+            let count =
+                json!({"id": id, "counts": [{"name": "n", "path": "$.users", "count_type": "array_length"}]});
             assert!(client.text("tool_outputs_count", count).contains("2000"));
             let prompts = client.request("prompts/list", json!({}));
             assert_eq!(prompts["result"]["prompts"][0]["name"], "odd_greet");
-            let prompt = client.request("prompts/get", json!({"name": "odd_greet", "arguments": {"who": "me"}}));
+            let prompt =
+                client.request("prompts/get", json!({"name": "odd_greet", "arguments": {"who": "me"}}));
             let said = prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap();
             assert!(said.contains(r#""name":"greet","arguments":{"who":"me"}"#), "{said}");
             let read = client.request("resources/read", json!({"uri": "odd://a"}));
@@ -43,6 +46,7 @@ fn each_era_of_client_reaches_each_era_of_server() {
     }
 }
 
+/// R30.
 #[test]
 fn short_results_pass_byte_for_byte() {
     for version in [VERSIONS[2], VERSIONS[4]] {
@@ -71,6 +75,7 @@ fn short_results_pass_byte_for_byte() {
     }
 }
 
+/// R30.
 #[test]
 fn long_results_are_stored_once() {
     let mut client = wrapped(&[], VERSIONS[3]);
@@ -137,7 +142,10 @@ fn the_limit_is_that_of_the_tool_the_server_or_the_option() {
     std::fs::write(&config, servers.to_string()).unwrap();
     let mut client = Client::connected(&["--config", config.to_str().unwrap()], VERSIONS[3]);
     let tools = client.tools();
-    assert!(tools.iter().any(|name| name == "plain_raised") && !tools.iter().any(|name| name == "plain_params"), "{tools:?}");
+    assert!(
+        tools.iter().any(|name| name == "plain_raised") && !tools.iter().any(|name| name == "plain_params"),
+        "{tools:?}"
+    );
     assert!(client.text("small_big", json!({"items": 100})).contains("as output"));
     assert!(client.text("small_params", json!({"a": "x".repeat(5_000)})).contains("xxx"));
     // 1,000 items are about 50,000 characters, and the tool asks for 100,000.
@@ -230,7 +238,10 @@ fn questions_are_passed_on_and_answers_back() {
             } else {
                 let id = client.start_request("tools/call", call);
                 let question = client.next();
-                assert_eq!((&question["method"], &question["params"]["message"]), (&json!("elicitation/create"), &json!("Your name?")));
+                assert_eq!(
+                    (&question["method"], &question["params"]["message"]),
+                    (&json!("elicitation/create"), &json!("Your name?"))
+                );
                 client.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": answer}));
                 client.response(id)
             };
@@ -263,9 +274,11 @@ fn progress_is_passed_on() {
     let mut client = wrapped(&[], VERSIONS[3]);
     let call = json!({"name": "odd_progress", "arguments": {"items": 4, "ms": 600}, "_meta": {"progressToken": "t"}});
     client.request("tools/call", call);
-    let reports: Vec<&Value> = client.notes.iter().filter(|note| note["method"] == "notifications/progress").collect();
+    let reports: Vec<&Value> =
+        client.notes.iter().filter(|note| note["method"] == "notifications/progress").collect();
     assert!(reports.len() >= 4, "{reports:?}");
-    let values: Vec<f64> = reports.iter().map(|report| report["params"]["progress"].as_f64().unwrap()).collect();
+    let values: Vec<f64> =
+        reports.iter().map(|report| report["params"]["progress"].as_f64().unwrap()).collect();
     assert!(values.is_sorted_by(|a, b| a < b), "{values:?}");
     assert_eq!((values.last(), &reports[0]["params"]["progressToken"]), (Some(&4.0), &json!("t")));
     assert!(reports.iter().any(|report| report["params"]["message"].as_str().unwrap().contains("step 2")));
@@ -310,7 +323,10 @@ fn servers_get_a_clean_environment() {
     let mut client = wrapped(&[("OWN", "1")], VERSIONS[3]);
     let names = client.text("odd_environment", json!({}));
     for name in names.split(' ') {
-        assert!(["PATH", "HOME", "LANG", "OWN", "SERVER"].contains(&name) || name.starts_with("LLVM"), "{names}");
+        assert!(
+            ["PATH", "HOME", "LANG", "OWN", "SERVER"].contains(&name) || name.starts_with("LLVM"),
+            "{names}"
+        );
     }
 }
 

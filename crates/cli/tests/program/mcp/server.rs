@@ -14,7 +14,7 @@ fn put(client: &Client, payload: &str) -> String {
     fed(command, payload.as_bytes()).ok().trim().to_owned()
 }
 
-/// R29: all tools are listed and can be called, in every revision.
+/// R19 and R29: all tools are listed and can be called, in every revision.
 #[test]
 fn every_revision_is_served() {
     for version in VERSIONS {
@@ -24,7 +24,10 @@ fn every_revision_is_served() {
         if version == VERSIONS[4] {
             assert_eq!(result["supportedVersions"].as_array().unwrap().len(), 5);
         } else {
-            assert_eq!((&result["protocolVersion"], &result["serverInfo"]["name"]), (&json!(version), &json!("trommel")));
+            assert_eq!(
+                (&result["protocolVersion"], &result["serverInfo"]["name"]),
+                (&json!(version), &json!("trommel"))
+            );
         }
         assert!(result["instructions"].as_str().unwrap().contains("JSONPath"), "{opened}");
         assert_eq!(client.tools().len(), 10);
@@ -33,7 +36,11 @@ fn every_revision_is_served() {
         let answer = client.call("tool_outputs_extract", json!({"id": id, "paths": ["$.a[1]"]}));
         let result = &answer["result"];
         assert_eq!(result["content"][0]["text"], r#"{"extracted":{"$.a[1]":2.50}}"#);
-        assert!(client.line.contains(r#""structuredContent":{"extracted":{"$.a[1]":2.50}}"#), "{}", client.line);
+        assert!(
+            client.line.contains(r#""structuredContent":{"extracted":{"$.a[1]":2.50}}"#),
+            "{}",
+            client.line
+        );
         assert_eq!(result.get("resultType").is_some(), version == VERSIONS[4]);
         assert_eq!(client.close().0, Some(0));
     }
@@ -50,7 +57,10 @@ fn one_process_serves_both_eras_request_by_request() {
     client.send(&json!({"jsonrpc": "2.0", "id": 101, "method": "tools/list"}));
     assert!(client.response(101)["result"].get("resultType").is_none());
     let modern = client.request("tools/list", json!({}));
-    assert_eq!((&modern["result"]["resultType"], &modern["result"]["cacheScope"]), (&json!("complete"), &json!("private")));
+    assert_eq!(
+        (&modern["result"]["resultType"], &modern["result"]["cacheScope"]),
+        (&json!("complete"), &json!("private"))
+    );
 }
 
 #[test]
@@ -63,12 +73,16 @@ fn requests_without_a_revision_or_with_an_unknown_one_are_refused() {
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "1900-01-01", "io.modelcontextprotocol/clientCapabilities": {}});
     client.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {"_meta": meta}}));
     let refused = client.response(2);
-    assert_eq!((&refused["error"]["code"], &refused["error"]["data"]["requested"]), (&json!(-32022), &json!("1900-01-01")));
+    assert_eq!(
+        (&refused["error"]["code"], &refused["error"]["data"]["requested"]),
+        (&json!(-32022), &json!("1900-01-01"))
+    );
     client.send_line("not JSON");
     assert_eq!(client.next()["error"]["code"], -32700);
     client.send_line(&"[".repeat(1_000_000));
     assert_eq!(client.next()["error"]["code"], -32700);
-    client.send_line(r#"[{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]"#);
+    client
+        .send_line(r#"[{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]"#);
     let mut ids = [client.next()["id"].as_u64(), client.next()["id"].as_u64()];
     ids.sort_unstable();
     assert_eq!(ids, [Some(3), Some(4)]);
@@ -82,10 +96,18 @@ fn tools_have_schemas_and_effects_and_only_read() {
     let listed = client.request("tools/list", json!({}));
     for tool in listed["result"]["tools"].as_array().unwrap() {
         let name = &tool["name"];
-        assert!(tool["inputSchema"]["type"] == "object" && tool["outputSchema"]["type"] == "object", "{name}");
-        assert_eq!((&tool["annotations"]["readOnlyHint"], &tool["annotations"]["openWorldHint"]), (&json!(true), &json!(false)), "{name}");
+        assert!(
+            tool["inputSchema"]["type"] == "object" && tool["outputSchema"]["type"] == "object",
+            "{name}"
+        );
+        assert_eq!(
+            (&tool["annotations"]["readOnlyHint"], &tool["annotations"]["openWorldHint"]),
+            (&json!(true), &json!(false)),
+            "{name}"
+        );
     }
-    let export = client.failed("buffer_ops", json!({"operation": "export", "target": "x", "destination": "y"}));
+    let export =
+        client.failed("buffer_ops", json!({"operation": "export", "target": "x", "destination": "y"}));
     assert!(export.contains("operation"), "{export}");
     let undo = client.failed("session", json!({"operation": "undo", "session_id": "x"}));
     assert!(undo.contains("--allow-writes"), "{undo}");
@@ -96,7 +118,10 @@ fn tools_have_schemas_and_effects_and_only_read() {
         let tools = listed["result"]["tools"].as_array().unwrap();
         tools.iter().find(|tool| tool["name"] == wanted).unwrap()["annotations"].clone()
     };
-    assert_eq!((&effects("session")["destructiveHint"], &effects("buffer_ops")["readOnlyHint"]), (&json!(true), &json!(false)));
+    assert_eq!(
+        (&effects("session")["destructiveHint"], &effects("buffer_ops")["readOnlyHint"]),
+        (&json!(true), &json!(false))
+    );
 }
 
 #[test]
@@ -105,7 +130,10 @@ fn errors_and_incomplete_answers_say_so() {
     let id = put(&client, &json!((0..5_000).collect::<Vec<u32>>()).to_string());
     let answer = client.call("tool_outputs_extract", json!({"id": id, "paths": ["$[*]"], "max_chars": 500}));
     let content = &answer["result"]["content"];
-    assert!(content[0]["text"].as_str().unwrap().starts_with("This answer is incomplete (max_chars)"), "{answer}");
+    assert!(
+        content[0]["text"].as_str().unwrap().starts_with("This answer is incomplete (max_chars)"),
+        "{answer}"
+    );
     let structured = &answer["result"]["structuredContent"];
     assert_eq!(content[1]["text"].as_str().unwrap().parse::<Value>().unwrap(), *structured);
     let next = &structured["truncated"]["next"];
@@ -128,7 +156,9 @@ fn outputs_are_resources() {
     let mut read = |uri: String| client.request("resources/read", json!({ "uri": uri }));
     let whole = read(format!("trommel://output/{small}"));
     assert_eq!(whole["result"]["contents"][0]["text"], r#"{"a": [1, 2.50], "b c": "x"}"#);
-    assert!(whole["result"]["ttlMs"].as_u64().unwrap() > 1_000_000 && whole["result"]["cacheScope"] == "private");
+    assert!(
+        whole["result"]["ttlMs"].as_u64().unwrap() > 1_000_000 && whole["result"]["cacheScope"] == "private"
+    );
     let part = read(format!("trommel://output/{small}?path=$%5B'b%20c'%5D"));
     assert!(part["result"]["contents"][0]["text"].as_str().unwrap().contains(r#""content":"x""#), "{part}");
     let page = read(format!("trommel://output/{large}"));
@@ -151,12 +181,16 @@ fn long_calls_report_progress_and_can_be_cancelled() {
     let number = client.start_request("tools/call", call);
     std::thread::sleep(Duration::from_millis(50));
     let start = Instant::now();
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}));
+    client.send(
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}),
+    );
     // The next call is served at once, by a process that is free again.
     client.text("tool_outputs_list", json!({"limit": 1}));
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
-    let reports: Vec<&Value> = client.notes.iter().filter(|note| note["method"] == "notifications/progress").collect();
-    let values: Vec<f64> = reports.iter().map(|report| report["params"]["progress"].as_f64().unwrap()).collect();
+    let reports: Vec<&Value> =
+        client.notes.iter().filter(|note| note["method"] == "notifications/progress").collect();
+    let values: Vec<f64> =
+        reports.iter().map(|report| report["params"]["progress"].as_f64().unwrap()).collect();
     assert!(values.is_sorted_by(|a, b| a < b), "{values:?}");
 }
 
@@ -168,7 +202,10 @@ fn signals_end_the_server() {
     for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let mut client = Client::connected(&[], VERSIONS[3]);
         let id = put(&client, &"[1]\n".repeat(1_000_000));
-        client.start_request("tools/call", json!({"name": "tool_outputs_stats", "arguments": {"id": id, "include_values": true}}));
+        client.start_request(
+            "tools/call",
+            json!({"name": "tool_outputs_stats", "arguments": {"id": id, "include_values": true}}),
+        );
         let start = Instant::now();
         kill_process(Pid::from_raw(client.id().cast_signed()).unwrap(), signal).unwrap();
         assert_eq!(client.wait(), Some(status));
