@@ -13,7 +13,7 @@ Examples:
   trommel mcp --wrap files='npx -y @modelcontextprotocol/server-filesystem /data'
   trommel mcp --config ~/.claude.json           # also offer the tools of these servers
   trommel mcp --http 127.0.0.1:8080             # serve over HTTP at /mcp
-  trommel mcp --allow-writes notes              # also export buffers below notes, and change sessions
+  trommel mcp --allow-writes notes              # also export below notes, and change sessions
 
   trommel mcp install claude-code --apply       # add the server to a client
 

@@ -7,6 +7,7 @@ mod extract;
 mod forms;
 mod group;
 mod list;
+#[cfg(feature = "mcp")]
 mod mcp;
 mod program;
 mod put;
@@ -33,6 +34,7 @@ pub(crate) use extract::{ExtractArgs, ValueOrder};
 pub(crate) use forms::{Form, Printer, SampleForm, ValueStyle};
 pub(crate) use group::{FigureArgs, GroupArgs};
 pub(crate) use list::ListArgs;
+#[cfg(feature = "mcp")]
 pub(crate) use mcp::{McpArgs, McpOperation, ServeArgs, Wrapping};
 pub(crate) use program::{Appearance, When, command};
 pub(crate) use put::PutArgs;
@@ -128,6 +130,7 @@ pub(crate) enum Command {
     /// Run a document's steps: inputs, tools, a model, outputs
     Run(RunArgs),
     /// Serve the agent tools over the Model Context Protocol
+    #[cfg(feature = "mcp")]
     Mcp(McpArgs),
     /// Inspect, export, and remove buffers
     Buffers(BuffersArgs),

@@ -15,11 +15,17 @@ pub(super) const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default())
     .placeholder(AnsiColor::Cyan.on_default().dimmed());
 
+/// The name of the command `mcp`, which a program may not have.
+#[cfg(feature = "mcp")]
+const MCP: &str = "mcp";
+#[cfg(not(feature = "mcp"))]
+const MCP: &str = "";
+
 /// The commands in the order and the groups of the help.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Query", &["extract", "count", "group", "sample", "stats", "schema", "check", "read", "search"]),
     ("Outputs", &["put", "list", "rm", "pin", "gc", "verify", "rebuild"]),
-    ("Agents", &["tools", "call", "history", "run", "mcp", "buffers", "sessions"]),
+    ("Agents", &["tools", "call", "history", "run", MCP, "buffers", "sessions"]),
     ("Shell", &["help", "completions", "man"]),
 ];
 
@@ -64,7 +70,7 @@ pub(crate) fn command() -> clap::Command {
     let mut groups = String::new();
     for (group, names) in GROUPS {
         let _ = writeln!(groups, "{header}{group}:{header:#}");
-        for name in names {
+        for name in names.iter().filter(|name| !name.is_empty()) {
             let about = command.find_subcommand(name).and_then(clap::Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
             let _ = writeln!(groups, "  {literal}{name}{literal:#}{:1$}  {about}", "", width - name.len());
@@ -83,7 +89,8 @@ mod tests {
 
     #[test]
     fn every_command_is_in_one_group() {
-        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let mut grouped: Vec<&str> =
+            GROUPS.iter().flat_map(|(_, names)| *names).copied().filter(|name| !name.is_empty()).collect();
         let command = Cli::command();
         let mut names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
         grouped.sort_unstable();

@@ -8,6 +8,7 @@ mod extract;
 mod group;
 mod list;
 mod manual;
+#[cfg(feature = "mcp")]
 mod mcp;
 mod put;
 mod read;
@@ -47,6 +48,7 @@ pub(crate) fn run(cli: &Cli, screen: &Screen) -> Result<(), Failure> {
         Command::Call(args) => call::run(args, screen),
         Command::History(args) => tools::history(args, screen),
         Command::Run(args) => run::run(args, screen),
+        #[cfg(feature = "mcp")]
         Command::Mcp(args) => mcp::run(args, screen),
         Command::Buffers(args) => buffers::run(args, screen),
         Command::Sessions(args) => sessions::run(args, screen),

@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, line, run, snapshot};
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 25] = [
     "extract",
     "count",
     "group",
@@ -23,6 +23,7 @@ const COMMANDS: [&str; 24] = [
     "call",
     "history",
     "run",
+    "mcp",
     "buffers",
     "sessions",
     "completions",

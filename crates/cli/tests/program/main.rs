@@ -32,7 +32,7 @@ mod hints;
 mod input;
 #[cfg(unix)]
 mod jobs;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "mcp"))]
 mod mcp;
 #[cfg(unix)]
 mod mistakes;

@@ -115,7 +115,7 @@ fn all_tools_change_sessions_only_with_approval() {
             (changes, !changes),
             "{tools} {flags:?}: {printed}"
         );
-        assert!(changes || printed.contains("may not change sessions"), "{printed}");
+        assert!(changes || printed.contains("sessions may not be changed here"), "{printed}");
     }
 }
 
