@@ -199,7 +199,9 @@ fn notices(part: &str) -> Vec<String> {
     }
     // A notice may be the last string of a list.
     for line in part.lines().flat_map(|line| line.split("\\n")).flat_map(|line| line.split('"')) {
-        let line = line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | ',' | ']' | '}'));
+        let line = line.trim_matches(|c: char| c.is_whitespace() || c == ',');
+        // The end of the list that it is the last string of.
+        let line = if line.starts_with('[') { line } else { line.trim_end_matches([']', '}', ' ']) };
         if line.chars().count() <= NOTICE_CHARS && is_notice(line) {
             found.push(safe(line).into_owned());
         }
