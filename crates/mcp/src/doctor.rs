@@ -10,7 +10,7 @@ use trommel_store::Store;
 
 use crate::proxy::{Proxy, ProxyOptions, Wrapped};
 use crate::server::runtime;
-use crate::upstream::{CallOrigin, Outgoing, Withheld};
+use crate::upstream::{Outgoing, Withheld};
 
 /// The state of one wrapped server.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -135,7 +135,7 @@ async fn inspect_server(proxy: &Arc<Proxy>, server: &Arc<Wrapped>) -> ServerRepo
 async fn call(proxy: &Proxy, server: &Wrapped, tool: &str) -> CallReport {
     let start = Instant::now();
     let params = json!({ "name": tool, "arguments": {} }).to_string();
-    let outgoing = Outgoing { params, origin: CallOrigin::default(), limit: None };
+    let outgoing = Outgoing::plain(params);
     let error = match proxy.ask(server, "tools/call", outgoing).await {
         Ok(text) => {
             let result: Value = serde_json::from_str(&text).unwrap_or(Value::Null);

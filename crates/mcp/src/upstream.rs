@@ -3,14 +3,17 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `config`, `trust` | the servers of a configuration; the approved descriptions of their tools |
+//! | `changes` | changes of a server's lists |
 //! | `client` | a server that is started when needed; its requests in both directions |
 //! | `process`, `log` | the process of a server; the newest lines of its error stream |
-//! | `pipe`, `calls`, `params` | the transport to a process; requests that wait; their parameters, verbatim |
+//! | `pipe`, `web` | the transports to a process and to a URL |
+//! | `calls`, `params` | requests that wait; their parameters, verbatim |
 //! | `line`, `walk` | messages in memory; responses with long values, read as they arrive |
 //! | `capture`, `spill` | the bytes of a value as it passes; a value in memory or in the store |
 
 mod calls;
 mod capture;
+mod changes;
 mod client;
 mod config;
 mod line;
@@ -21,12 +24,15 @@ mod process;
 mod spill;
 mod trust;
 mod walk;
+mod web;
 
 pub(crate) use calls::{Outgoing, Reply};
-pub(crate) use client::{Limits, ListChange, Pending, Question, RequestError, Step, Upstream};
+pub(crate) use changes::ListChange;
+pub(crate) use client::{Limits, Pending, Question, RequestError, Step, Upstream};
 pub use config::{ConfigError, ServerConfig};
 pub(crate) use params::Params;
 pub(crate) use spill::CallOrigin;
 pub(crate) use trust::{Described, hash as tool_hash};
 pub use trust::{Trust, Withheld};
 pub(crate) use walk::{Part, Reduced, Role};
+pub(crate) use web::Mirrored;

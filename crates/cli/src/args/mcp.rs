@@ -121,7 +121,7 @@ pub(crate) struct ServeArgs {
 /// The options that select other servers.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Wrapping {
-    /// Offer the tools of a server that is started by a command
+    /// Offer the tools of a server that is started by a command, or is at an http address
     #[arg(long = "wrap", value_name = "NAME=COMMAND", help_heading = "Wrapped servers")]
     pub(crate) wrap: Vec<String>,
 

@@ -5,6 +5,8 @@ mod odd_answers;
 mod odd_server;
 mod proxy;
 mod server;
+mod web;
+mod web_server;
 
 /// The server of [`odd_server`] if this process was started as one; no test otherwise.
 #[test]

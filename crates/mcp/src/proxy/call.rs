@@ -56,7 +56,10 @@ impl Proxy {
             return Err(self.unknown(name, &catalog));
         };
         params.set("name", &tool.name.as_str().into());
-        let request = self.request(server, tool, name, &params);
+        let request = match self.request(server, tool, name, &params) {
+            Ok(request) => request,
+            Err(why) => return Ok(render::failure(era, &why)),
+        };
         match self.run(request, context).await {
             Outcome::Result(text) => Ok(text),
             Outcome::Refused(error) if is_ours(&error) => Ok(render::failure(era, &error.message)),
@@ -66,15 +69,23 @@ impl Proxy {
     }
 
     /// The request that calls a tool.
-    fn request(&self, server: &Arc<Wrapped>, tool: &WrappedTool, name: &str, params: &Params) -> Request {
+    fn request(
+        &self,
+        server: &Arc<Wrapped>,
+        tool: &WrappedTool,
+        name: &str,
+        params: &Params,
+    ) -> Result<Request, String> {
         let arguments = params.get("arguments").and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let parameters = self.redacted(&arguments.unwrap_or(Value::Null));
+        let arguments = arguments.unwrap_or(Value::Null);
+        let parameters = self.redacted(&arguments);
         let outgoing = Outgoing {
             params: params.text(),
             origin: CallOrigin { tool: name.to_owned(), parameters },
             limit: Some(self.limit(&server.upstream.config, Some(tool))),
+            mirrored: tool.mirrored.headers(&arguments)?,
         };
-        Request { server: Arc::clone(server), method: "tools/call", what: name.to_owned(), outgoing }
+        Ok(Request { server: Arc::clone(server), method: "tools/call", what: name.to_owned(), outgoing })
     }
 
     fn unknown(&self, name: &str, catalog: &super::Catalog) -> ErrorData {

@@ -7,7 +7,8 @@ use tokio::time::Instant;
 
 use super::{Proxy, Wrapped};
 use crate::upstream::{
-    CallOrigin, Described, ListChange, Outgoing, Params, Reply, RequestError, Step, Withheld, tool_hash,
+    Described, ListChange, Mirrored, Outgoing, Params, Reply, RequestError, ServerConfig, Step, Withheld,
+    tool_hash,
 };
 
 /// The pages of a list that are read.
@@ -56,25 +57,32 @@ pub(crate) struct WrappedTool {
     members: Map<String, Value>,
     /// The limit that it asks for.
     pub(super) max_chars: Option<usize>,
+    /// The arguments that headers repeat.
+    pub(super) mirrored: Mirrored,
     hash: String,
 }
 
 impl WrappedTool {
-    /// Reads a description. `None` if it is no tool.
-    fn of(tool: &Value) -> Option<Self> {
-        let name = tool.get("name")?.as_str()?.to_owned();
-        let schema = tool.get("inputSchema")?;
-        if name.is_empty() || !schema.is_object() {
-            return None;
-        }
+    /// Reads a description.
+    ///
+    /// # Errors
+    /// Returns the reason why the tool cannot be offered.
+    fn of(tool: &Value, server: &ServerConfig) -> Result<Self, String> {
+        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let schema = tool.get("inputSchema").filter(|schema| schema.is_object());
+        let (Some(schema), false) = (schema, name.is_empty()) else {
+            return Err("a tool without a name or a schema is not offered".to_owned());
+        };
+        let mirrored = if server.is_at_url() { Mirrored::of(schema) } else { Ok(Mirrored::default()) };
+        let mirrored = mirrored.map_err(|why| format!("the tool {name} is not offered: {why}"))?;
         let hash = tool_hash(tool);
-        let mut members = tool.as_object()?.clone();
+        let mut members = tool.as_object().cloned().unwrap_or_default();
         members.shift_remove("name");
         // A stored result is a manifest, which the schema would not describe: clients refuse it.
         members.shift_remove("outputSchema");
         let asked = members.get("_meta").and_then(|meta| meta.get(MAX_RESULT)).and_then(Value::as_u64);
         let max_chars = asked.map(|chars| usize::try_from(chars).unwrap_or(MAX_LIMIT).min(MAX_LIMIT));
-        Some(Self { name, members, max_chars, hash })
+        Ok(Self { name, members, max_chars, mirrored, hash })
     }
 
     /// The description under an exported name, as JSON text.
@@ -199,15 +207,15 @@ impl Proxy {
         let items = self.list(server, "tools/list", "tools").await?;
         let mut tools: Vec<WrappedTool> = Vec::new();
         for item in items.iter().take(TOOLS) {
-            match WrappedTool::of(item) {
-                Some(tool) if tools.iter().any(|other| other.name == tool.name) => {
+            match WrappedTool::of(item, &server.upstream.config) {
+                Ok(tool) if tools.iter().any(|other| other.name == tool.name) => {
                     server
                         .upstream
                         .log
                         .note(&format!("two tools are named {}: the first is offered", tool.name));
                 }
-                Some(tool) => tools.push(tool),
-                None => server.upstream.log.note("a tool without a name or a schema is not offered"),
+                Ok(tool) => tools.push(tool),
+                Err(why) => server.upstream.log.note(&why),
             }
         }
         Ok(tools)
@@ -227,7 +235,7 @@ impl Proxy {
             if let Some(cursor) = &cursor {
                 params.set("cursor", cursor);
             }
-            let outgoing = Outgoing { params: params.text(), origin: CallOrigin::default(), limit: None };
+            let outgoing = Outgoing::plain(params.text());
             let reply = self.ask(server, method, outgoing).await.map_err(|error| error.to_string())?;
             let mut page: Value =
                 serde_json::from_str(&reply).map_err(|error| format!("{method}: invalid result: {error}"))?;

@@ -97,7 +97,7 @@ impl Proxy {
         let prompts = self.prompts_with_owners().await;
         let (_, owner) = prompts.into_iter().find(|(prompt, _)| prompt["name"] == name)?;
         params.set("name", &owner.own.as_str().into());
-        let outgoing = Outgoing { params: params.text(), origin: CallOrigin::default(), limit: None };
+        let outgoing = Outgoing::plain(params.text());
         let request =
             Request { server: owner.server, method: "prompts/get", what: name.to_owned(), outgoing };
         Some(result(self.run(request, context).await))
@@ -122,6 +122,7 @@ impl Proxy {
                     ..CallOrigin::default()
                 },
                 limit: Some(self.limit(&server.upstream.config, None)),
+                mirrored: Vec::new(),
             };
             let request = Request { server, method: "resources/read", what: uri.to_owned(), outgoing };
             match self.run(request, context).await {
@@ -151,7 +152,7 @@ impl Proxy {
         }
         let mut refused = None;
         for server in servers {
-            let outgoing = Outgoing { params: params.text(), origin: CallOrigin::default(), limit: None };
+            let outgoing = Outgoing::plain(params.text());
             match self.ask(&server, "completion/complete", outgoing).await {
                 Ok(text) => return Some(Ok(text)),
                 Err(RequestError::Refused(error)) => refused = Some(error),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rmcp::model::RequestId;
+use rmcp::model::{ClientJsonRpcMessage, GetExtensions, JsonRpcMessage, RequestId};
 
 use super::spill::CallOrigin;
 use super::walk::Reduced;
@@ -18,6 +18,15 @@ pub(crate) struct Outgoing {
     /// The characters of a result that pass unchanged. `None` for a response that is no result of a
     /// tool or resource.
     pub(crate) limit: Option<usize>,
+    /// The headers that repeat arguments, for servers at a URL.
+    pub(crate) mirrored: Vec<(String, String)>,
+}
+
+impl Outgoing {
+    /// A request whose response is no result of a tool or resource.
+    pub(crate) fn plain(params: String) -> Self {
+        Self { params, origin: CallOrigin::default(), limit: None, mirrored: Vec::new() }
+    }
 }
 
 /// A response.
@@ -42,9 +51,14 @@ struct Slot {
 }
 
 impl Calls {
-    /// Adds a request that is being sent.
-    pub(super) fn add(&self, id: RequestId, outgoing: Arc<Outgoing>) {
-        self.lock().insert(id, Slot { outgoing, reply: None });
+    /// Notes a message that is being sent, if it is a request that waits for a response.
+    pub(super) fn sending(&self, message: &ClientJsonRpcMessage) {
+        if let JsonRpcMessage::Request(request) = message
+            && let Some(outgoing) = request.request.extensions().get::<Arc<Outgoing>>()
+        {
+            let slot = Slot { outgoing: Arc::clone(outgoing), reply: None };
+            self.lock().insert(request.id.clone(), slot);
+        }
     }
 
     /// The request with an ID, if it waits for a response.

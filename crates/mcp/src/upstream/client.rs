@@ -20,11 +20,13 @@ use tokio::sync::{mpsc, oneshot, watch};
 use trommel_store::Store;
 
 use super::calls::{Calls, Outgoing, Reply, Waiting};
+use super::changes::{Changes, ListChange};
 use super::config::{Endpoint, ServerConfig};
 use super::line::Messages;
 use super::log::ServerLog;
 use super::pipe::Pipe;
 use super::process::Process;
+use super::web::{Address, Site, Web};
 use crate::progress::Report;
 
 /// How long a server may take to start.
@@ -48,14 +50,6 @@ pub(crate) struct Limits {
     pub(crate) total: Option<Duration>,
     /// The bytes of a message.
     pub(crate) max_bytes: u64,
-}
-
-/// A change of a server's lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ListChange {
-    Tools,
-    Prompts,
-    Resources,
 }
 
 /// The way in which a connection is opened.
@@ -111,7 +105,7 @@ pub(crate) struct Upstream {
     pub(crate) log: ServerLog,
     limits: Limits,
     store: Arc<Store>,
-    changes: mpsc::UnboundedSender<(String, ListChange)>,
+    changes: Changes,
     state: tokio::sync::Mutex<State>,
 }
 
@@ -130,7 +124,24 @@ pub(crate) struct Connection {
     service: RunningService<RoleClient, Handler>,
     calls: Calls,
     handler: Handler,
-    process: Option<Process>,
+    server: Running,
+}
+
+/// A server that runs.
+enum Running {
+    Process(Process),
+    Web(Arc<Site>),
+}
+
+/// Ends what was opened for the server.
+impl Drop for Running {
+    fn drop(&mut self) {
+        match self {
+            // A process ends itself.
+            Self::Process(_) => {}
+            Self::Web(site) => site.close(),
+        }
+    }
 }
 
 /// A request that is in progress.
@@ -159,6 +170,7 @@ impl Upstream {
         changes: mpsc::UnboundedSender<(String, ListChange)>,
     ) -> Self {
         let log = ServerLog::new(&config.name);
+        let changes = Changes::new(&config.name, changes);
         let state = State { connection: None, started: Instant::now(), failures: 0, why: String::new() };
         let state = tokio::sync::Mutex::new(state);
         Self { config, log, limits, store: Arc::clone(store), changes, state }
@@ -190,6 +202,7 @@ impl Upstream {
         let why = match connected {
             Ok(Ok(connection)) => {
                 let connection = Arc::new(connection);
+                self.changes.subscribe(connection.service.peer());
                 state.connection = Some(Arc::clone(&connection));
                 return Ok(connection);
             }
@@ -208,9 +221,13 @@ impl Upstream {
             store: Arc::clone(&self.store),
             max_bytes: self.limits.max_bytes,
         };
-        let handler = Handler::new(&self.config.name, self.changes.clone());
-        let Endpoint::Command(command) = &self.config.endpoint else {
-            return Err("servers at a URL are not supported yet".to_owned());
+        let handler = Handler::new(self.changes.clone());
+        let command = match &self.config.endpoint {
+            Endpoint::Command(command) => command,
+            Endpoint::Url { url, headers } => {
+                let web = Web::new(Address::new(url, headers)?, messages, &self.log);
+                return self.open(web, calls, handler).await;
+            }
         };
         let (process, streams) =
             command.start().map_err(|error| format!("cannot run {}: {error}", command.program))?;
@@ -224,7 +241,7 @@ impl Upstream {
         let is_late = pipe.late_answer();
         let service = serve_client_with_lifecycle(handler.clone(), pipe, lifecycle.mode()).await;
         match service {
-            Ok(service) => Ok(Connection { service, calls, handler, process: Some(process) }),
+            Ok(service) => Ok(Connection { service, calls, handler, server: Running::Process(process) }),
             Err(_) if is_late.load(Ordering::Relaxed) && lifecycle == Lifecycle::Probe => {
                 drop(process);
                 Box::pin(self.start(Lifecycle::Modern)).await
@@ -233,6 +250,16 @@ impl Upstream {
                 let status = process.status().map_or_else(String::new, |status| format!(" ({status})"));
                 Err(with_log(&format!("it did not start: {error}{status}"), &self.log))
             }
+        }
+    }
+
+    /// Opens a connection to a server at a URL.
+    async fn open(&self, web: Web, calls: Calls, handler: Handler) -> Result<Connection, String> {
+        let site = web.site();
+        let server = Running::Web(web.site());
+        match serve_client_with_lifecycle(handler.clone(), web, Lifecycle::Probe.mode()).await {
+            Ok(service) => Ok(Connection { service, calls, handler, server }),
+            Err(error) => Err(site.fault().unwrap_or_else(|| format!("it did not start: {error}"))),
         }
     }
 
@@ -294,10 +321,14 @@ impl Connection {
 
     /// The reason why the connection is closed.
     async fn reason(&self, log: &ServerLog) -> String {
+        let process = match &self.server {
+            Running::Process(process) => process,
+            Running::Web(site) => return site.fault().unwrap_or_else(|| "the connection closed".to_owned()),
+        };
         let mut status = None;
         // The streams of a process close a moment before its end.
         for _ in 0..20 {
-            status = self.process.as_ref().and_then(Process::status);
+            status = process.status();
             if status.is_some() {
                 break;
             }
@@ -384,15 +415,14 @@ struct Route {
 /// Requests and notifications of a server.
 #[derive(Clone)]
 pub(crate) struct Handler {
-    server: String,
-    changes: mpsc::UnboundedSender<(String, ListChange)>,
+    changes: Changes,
     /// The requests in progress, the newest last.
     routes: Arc<Mutex<Vec<(ProgressToken, Route)>>>,
 }
 
 impl Handler {
-    fn new(server: &str, changes: mpsc::UnboundedSender<(String, ListChange)>) -> Self {
-        Self { server: server.to_owned(), changes, routes: Arc::default() }
+    fn new(changes: Changes) -> Self {
+        Self { changes, routes: Arc::default() }
     }
 
     fn register(&self, token: &ProgressToken, route: Route) {
@@ -416,11 +446,6 @@ impl Handler {
         let questions = questions.ok_or_else(refused)?;
         questions.send(Question { request, answer }).await.map_err(|_gone| refused())?;
         answered.await.map_err(|_gone| refused())?
-    }
-
-    fn changed(&self, change: ListChange) {
-        // The proxy is gone when the program ends.
-        let _ = self.changes.send((self.server.clone(), change));
     }
 }
 
@@ -459,10 +484,7 @@ impl Service<RoleClient> for Handler {
                     progress.send_replace(Report { value: params.progress, total: params.total, message });
                 }
             }
-            ServerNotification::ToolListChangedNotification(_) => self.changed(ListChange::Tools),
-            ServerNotification::PromptListChangedNotification(_) => self.changed(ListChange::Prompts),
-            ServerNotification::ResourceListChangedNotification(_) => self.changed(ListChange::Resources),
-            _ => {}
+            other => self.changes.notice(&other),
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! The servers of a configuration, in the forms that clients use.
 
+mod variables;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -182,6 +184,7 @@ impl ServerConfig {
         if entry.disabled {
             return Ok(None);
         }
+        let fill = |text: &str| variables::filled(text, |name| std::env::var_os(name)).map_err(fault);
         let endpoint = match (entry.command, entry.url) {
             (Some(program), None) => {
                 let mut env = BTreeMap::new();
@@ -192,11 +195,19 @@ impl ServerConfig {
                         Value::Bool(flag) => flag.to_string(),
                         _ => return Err(fault(format!("the variable {variable} is not a string"))),
                     };
-                    env.insert(variable, value);
+                    env.insert(variable, fill(&value)?);
                 }
-                Endpoint::Command(ServerCommand { program, args: entry.args, env, dir: entry.cwd })
+                let program = fill(&program)?;
+                let args = entry.args.iter().map(|arg| fill(arg)).collect::<Result<_, _>>()?;
+                Endpoint::Command(ServerCommand { program, args, env, dir: entry.cwd })
             }
-            (None, Some(url)) => Endpoint::Url { url, headers: entry.headers },
+            (None, Some(url)) => {
+                let mut headers = BTreeMap::new();
+                for (header, value) in entry.headers {
+                    headers.insert(header, fill(&value)?);
+                }
+                Endpoint::Url { url: fill(&url)?, headers }
+            }
             (Some(_), Some(_)) => return Err(fault("it has a command and a url: remove one".to_owned())),
             (None, None) => {
                 let kind = entry.kind.map_or_else(String::new, |kind| format!(" for type {kind}"));
@@ -214,6 +225,11 @@ impl ServerConfig {
     /// The name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// True if it is reached over HTTP.
+    pub(crate) fn is_at_url(&self) -> bool {
+        matches!(self.endpoint, Endpoint::Url { .. })
     }
 
     /// Returns an error if two servers have the same name.
@@ -314,6 +330,10 @@ mod tests {
             ("[]", "not a JSON object"),
             ("{}", "no servers"),
             (r#"{"mcpServers": {"a b": {"command": "x"}}}"#, "letters"),
+            (
+                r#"{"mcpServers": {"a": {"url": "http://x", "headers": {"A": "${NO_SUCH_VARIABLE}"}}}}"#,
+                "not set",
+            ),
             (r#"{"mcpServers": {"a": {}}}"#, "no command and no url"),
             (r#"{"mcpServers": {"a": {"command": "x", "url": "y"}}}"#, "remove one"),
             (r#"{"mcpServers": {"a": {"command": "x", "trommel": {"maxchars": 1}}}}"#, "unknown field"),

@@ -41,32 +41,40 @@ pub(super) enum Arrival {
 impl Messages {
     /// Reads the next line. Returns `None` at the end of the input.
     pub(super) fn next(&self, reader: &mut (impl BufRead + Send)) -> io::Result<Option<Arrival>> {
-        let mut line = Vec::new();
         loop {
-            line.clear();
-            let length = reader.by_ref().take(SHORT as u64).read_until(b'\n', &mut line)?;
-            if length == 0 {
-                return Ok(None);
+            let mut line = Line { reader, is_ended: false, is_empty: true };
+            let arrival = self.read(&mut line)?;
+            if matches!(arrival, Some(Arrival::TooLong(_))) {
+                return Ok(arrival);
             }
-            if !line.trim_ascii().is_empty() {
-                break;
+            io::copy(&mut line, &mut io::sink())?;
+            if arrival.is_some() || line.is_empty {
+                return Ok(arrival);
             }
         }
-        if line.len() < SHORT || line.ends_with(b"\n") {
-            return Ok(Some(self.short(&line)));
+    }
+
+    /// Reads a message, with which the reader ends. Returns `None` if there is only white space.
+    pub(super) fn read(&self, reader: &mut (impl Read + Send)) -> io::Result<Option<Arrival>> {
+        let mut reader = Limited { reader, left: self.max_bytes, is_exceeded: false };
+        let mut start = Vec::new();
+        reader.by_ref().take(SHORT as u64).read_to_end(&mut start)?;
+        if start.len() < SHORT && !reader.is_exceeded {
+            return Ok((!start.trim_ascii().is_empty()).then(|| self.short(&start)));
         }
-        let mut rest =
-            LineRest { reader, is_ended: false, left: self.max_bytes.saturating_sub(SHORT as u64) };
-        let arrival = self.long(Bytes::new(&line).chain(&mut rest));
-        let skipped = io::copy(&mut rest, &mut io::sink());
-        if rest.left == 0 && !rest.is_ended {
-            let message = match arrival {
-                Arrival::Message(message) => Some(message),
-                _ => None,
+        let arrival = self.long(Bytes::new(&start).chain(&mut reader));
+        if reader.is_exceeded {
+            let why = format!("the server's message is longer than {} bytes", self.max_bytes);
+            let id = match arrival {
+                Arrival::Message(message) => match *message {
+                    JsonRpcMessage::Error(error) => error.id,
+                    JsonRpcMessage::Response(response) => Some(response.id),
+                    _ => None,
+                },
+                _ => self.calls.only(),
             };
-            return Ok(Some(Arrival::TooLong(message)));
+            return Ok(Some(Arrival::TooLong(id.map(|id| Box::new(error_of(id, &why))))));
         }
-        skipped?;
         Ok(Some(arrival))
     }
 
@@ -166,15 +174,18 @@ fn whole(reduced: &Reduced) -> Option<String> {
     Some(format!("{{{}}}", members.collect::<Vec<_>>().join(",")))
 }
 
-/// The message that fails a request. Without a number, the server's log is all that has it.
+/// Fails a request. Without a number, the server's log is all that has the reason.
 fn failed(id: Option<RequestId>, why: &str) -> Arrival {
     match id {
-        Some(id) => {
-            let error = ErrorData::internal_error(why.to_owned(), Some(json!({ "reportedBy": "trommel" })));
-            Arrival::Message(Box::new(ServerJsonRpcMessage::error(error, Some(id))))
-        }
+        Some(id) => Arrival::Message(Box::new(error_of(id, why))),
         None => Arrival::Noise(why.to_owned()),
     }
+}
+
+/// The message that fails a request in the server's place.
+pub(super) fn error_of(id: RequestId, why: &str) -> ServerJsonRpcMessage {
+    let error = ErrorData::internal_error(why.to_owned(), Some(json!({ "reportedBy": "trommel" })));
+    ServerJsonRpcMessage::error(error, Some(id))
 }
 
 /// The members of a message that decide where it goes.
@@ -254,20 +265,22 @@ fn chars(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The rest of a line, without its end.
-struct LineRest<'r, R> {
+/// A line, without its end.
+struct Line<'r, R> {
     reader: &'r mut R,
     is_ended: bool,
-    left: u64,
+    /// True if not even an end was read.
+    is_empty: bool,
 }
 
-impl<R: BufRead> Read for LineRest<'_, R> {
+impl<R: BufRead> Read for Line<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.is_ended || self.left == 0 {
+        if self.is_ended || buffer.is_empty() {
             return Ok(0);
         }
         let available = self.reader.fill_buf()?;
-        let most = available.len().min(buffer.len()).min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let most = available.len().min(buffer.len());
+        self.is_empty &= most == 0;
         let (length, used) = match memchr::memchr(b'\n', &available[..most]) {
             Some(end) => {
                 self.is_ended = true;
@@ -275,9 +288,28 @@ impl<R: BufRead> Read for LineRest<'_, R> {
             }
             None => (most, most),
         };
-        self.is_ended |= available.is_empty();
+        self.is_ended |= most == 0;
         buffer[..length].copy_from_slice(&available[..length]);
         self.reader.consume(used);
+        Ok(length)
+    }
+}
+
+/// A reader that ends at a limit, and says whether there was more.
+struct Limited<'r, R> {
+    reader: &'r mut R,
+    left: u64,
+    is_exceeded: bool,
+}
+
+impl<R: Read> Read for Limited<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            self.is_exceeded = self.is_exceeded || self.reader.read(&mut [0])? > 0;
+            return Ok(0);
+        }
+        let most = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let length = self.reader.read(&mut buffer[..most])?;
         self.left -= length as u64;
         Ok(length)
     }

@@ -115,14 +115,13 @@ impl Transport<RoleClient> for Pipe {
         &mut self,
         message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        if let JsonRpcMessage::Request(request) = &message {
-            if self.is_probing && request.request.method() == "server/discover" {
-                self.watch_probe(request.id.clone());
-            }
-            if let Some(outgoing) = request.request.extensions().get::<Arc<Outgoing>>() {
-                self.calls.add(request.id.clone(), Arc::clone(outgoing));
-            }
+        if let JsonRpcMessage::Request(request) = &message
+            && self.is_probing
+            && request.request.method() == "server/discover"
+        {
+            self.watch_probe(request.id.clone());
         }
+        self.calls.sending(&message);
         let (line, outgoing) = (encode(&message), self.outgoing.clone());
         async move { outgoing.send(line?).await.map_err(|_closed| io::ErrorKind::BrokenPipe.into()) }
     }

@@ -1,0 +1,288 @@
+//! The transport to a server at a URL: each message is an HTTP request, on a thread of its own
+//! (MCP 2025-03-26 to 2026-07-28, Streamable HTTP).
+
+mod address;
+mod events;
+mod exchange;
+mod headers;
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, GetExtensions, GetMeta, JsonRpcMessage, ProtocolVersion,
+    RequestId, ServerJsonRpcMessage,
+};
+use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::sync::{mpsc, oneshot};
+
+use super::calls::Outgoing;
+use super::line::Messages;
+use super::log::ServerLog;
+use super::params::Params;
+use super::pipe::encode;
+pub(super) use address::Address;
+pub(crate) use headers::Mirrored;
+
+/// The number of messages that wait between the threads and the client.
+const QUEUE: usize = 64;
+
+/// How long a connection may take to open.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// How long the end of a session may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+/// The connections to a server at a URL.
+pub(super) struct Web {
+    site: Arc<Site>,
+    incoming: mpsc::Receiver<Arrived>,
+}
+
+/// What the exchanges with a server share.
+pub(super) struct Site {
+    address: Address,
+    messages: Messages,
+    arrivals: mpsc::Sender<Arrived>,
+    log: ServerLog,
+    state: Mutex<State>,
+}
+
+/// What arrives at the client.
+enum Arrived {
+    Message(Box<ServerJsonRpcMessage>),
+    /// The connection is of no use any more.
+    Closed,
+}
+
+#[derive(Default)]
+struct State {
+    /// The session that an older server keeps.
+    session: Option<String>,
+    /// The version that was agreed on with an older server.
+    version: Option<String>,
+    /// Connections for later requests.
+    idle: Vec<ureq::Agent>,
+    /// The exchanges in progress. Shutting an agent down ends its exchange.
+    running: Vec<(u64, Option<RequestId>, ureq::Agent)>,
+    next_ticket: u64,
+    is_closed: bool,
+    /// The reason why the connection is of no use.
+    fault: Option<String>,
+}
+
+/// A message that is sent.
+struct Post {
+    /// The number of a request.
+    id: Option<RequestId>,
+    method: String,
+    body: String,
+    headers: Vec<(&'static str, String)>,
+    mirrored: Vec<(String, String)>,
+}
+
+impl Web {
+    pub(super) fn new(address: Address, messages: Messages, log: &ServerLog) -> Self {
+        let (arrivals, incoming) = mpsc::channel(QUEUE);
+        let site = Site { address, messages, arrivals, log: log.clone(), state: Mutex::default() };
+        Self { site: Arc::new(site), incoming }
+    }
+
+    pub(super) fn site(&self) -> Arc<Site> {
+        Arc::clone(&self.site)
+    }
+
+    /// Handles a message that is not sent as it is. Returns true if it need not be sent.
+    fn intercept(&self, message: &ClientJsonRpcMessage) -> bool {
+        match message {
+            JsonRpcMessage::Notification(notification) => match &notification.notification {
+                ClientNotification::CancelledNotification(cancelled) => {
+                    // Closing the stream cancels; only older servers need to be told as well.
+                    let is_older = self.site.lock().version.is_some();
+                    if let Some(id) = &cancelled.params.request_id {
+                        self.site.abandon(id);
+                    }
+                    !is_older
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+impl Site {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The reason why the connection is of no use, if it is.
+    pub(super) fn fault(&self) -> Option<String> {
+        self.lock().fault.clone()
+    }
+
+    /// Takes a connection for an exchange. `None` once all is closed.
+    fn begin(&self, id: Option<RequestId>) -> Option<(u64, ureq::Agent)> {
+        let mut state = self.lock();
+        if state.is_closed {
+            return None;
+        }
+        let agent = state.idle.pop().unwrap_or_else(|| self.address.agent());
+        let ticket = state.next_ticket;
+        state.next_ticket += 1;
+        state.running.push((ticket, id, agent.clone()));
+        Some((ticket, agent))
+    }
+
+    /// Returns the connection of an exchange. False if the exchange was ended by the client.
+    fn finish(&self, ticket: u64) -> bool {
+        let mut state = self.lock();
+        let position = state.running.iter().position(|(other, ..)| *other == ticket);
+        let ended = position.map(|position| state.running.swap_remove(position));
+        match ended {
+            Some((_, _, agent)) => {
+                state.idle.push(agent);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn is_running(&self, ticket: u64) -> bool {
+        self.lock().running.iter().any(|(other, ..)| *other == ticket)
+    }
+
+    /// Ends the exchange of a request.
+    fn abandon(&self, id: &RequestId) {
+        let mut state = self.lock();
+        let position = state.running.iter().position(|(_, other, _)| other.as_ref() == Some(id));
+        let ended = position.map(|position| state.running.swap_remove(position));
+        drop(state);
+        if let Some((_, _, agent)) = ended {
+            agent.shutdown();
+        }
+    }
+
+    /// Ends all exchanges, and the session of an older server.
+    pub(super) fn close(&self) {
+        let (running, session) = {
+            let mut state = self.lock();
+            state.is_closed = true;
+            state.idle.clear();
+            (std::mem::take(&mut state.running), state.session.take())
+        };
+        for (_, _, agent) in running {
+            agent.shutdown();
+        }
+        if let Some(session) = session {
+            let version = self.lock().version.clone().unwrap_or_default();
+            let mut request = self.address.agent().delete(&self.address.url);
+            for (name, value) in &self.address.headers {
+                request = request.header(name, value);
+            }
+            let request = request.header("Mcp-Session-Id", session).header("MCP-Protocol-Version", version);
+            // A server may refuse it, or be gone.
+            let _ = request.config().timeout_global(Some(GOODBYE)).build().call();
+        }
+    }
+
+    /// The connection is of no use.
+    fn fail(&self, why: &str) {
+        self.log.note(why);
+        self.lock().fault.get_or_insert_with(|| why.to_owned());
+        // The client may have closed it already.
+        let _ = self.arrivals.blocking_send(Arrived::Closed);
+    }
+}
+
+impl Post {
+    /// The request that carries a message.
+    fn of(message: &ClientJsonRpcMessage) -> io::Result<Self> {
+        let body = encode(message)?;
+        let mut post =
+            Self { id: None, method: String::new(), body, headers: Vec::new(), mirrored: Vec::new() };
+        let JsonRpcMessage::Request(request) = message else {
+            if let JsonRpcMessage::Notification(notification) = message
+                && matches!(notification.notification, ClientNotification::InitializedNotification(_))
+            {
+                INITIALIZED.clone_into(&mut post.method);
+            }
+            return Ok(post);
+        };
+        post.id = Some(request.id.clone());
+        request.request.method().clone_into(&mut post.method);
+        let Some(version) = request.request.get_meta().protocol_version() else { return Ok(post) };
+        post.headers.push((VERSION, version.to_string()));
+        if version >= ProtocolVersion::V_2026_07_28 {
+            post.headers.push(("Mcp-Method", post.method.clone()));
+            if let Some(outgoing) = request.request.extensions().get::<Arc<Outgoing>>() {
+                let params = Params::parse(&outgoing.params).map_err(io::Error::other)?;
+                let named = headers::named_by(&post.method).and_then(|by| params.get(by));
+                let name = named.and_then(|name| serde_json::from_str::<String>(name.get()).ok());
+                post.headers.extend(name.map(|name| ("Mcp-Name", headers::encoded(&name))));
+                post.mirrored.clone_from(&outgoing.mirrored);
+            }
+        }
+        Ok(post)
+    }
+
+    /// True for a request that opens the connection.
+    fn opens(&self) -> bool {
+        matches!(self.method.as_str(), "initialize" | DISCOVER)
+    }
+}
+
+/// The header of the version.
+const VERSION: &str = "MCP-Protocol-Version";
+
+/// The notification that ends the opening of an older connection.
+const INITIALIZED: &str = "notifications/initialized";
+
+/// The request that opens a newer connection.
+const DISCOVER: &str = "server/discover";
+
+impl Transport<RoleClient> for Web {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        self.site.messages.calls.sending(&message);
+        let post = if self.intercept(&message) { Ok(None) } else { Post::of(&message).map(Some) };
+        let site = self.site();
+        async move {
+            let Some(post) = post? else { return Ok(()) };
+            // Later messages must not overtake it.
+            let is_awaited = post.method == INITIALIZED;
+            let (done, ended) = oneshot::channel();
+            thread::Builder::new().name(format!("{} http", site.log.server())).spawn(move || {
+                exchange::run(&site, &post);
+                // The message need not be awaited.
+                let _ = done.send(());
+            })?;
+            if is_awaited {
+                let _ = ended.await;
+            }
+            Ok(())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        match self.incoming.recv().await? {
+            Arrived::Message(message) => Some(*message),
+            Arrived::Closed => {
+                self.incoming.close();
+                None
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.incoming.close();
+        Ok(())
+    }
+}
