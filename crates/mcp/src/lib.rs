@@ -15,6 +15,7 @@
 //! | [`Stop`] | ends a running server |
 //! | [`ServerConfig`], [`Trust`] | wrapped servers, and the approval of their tools |
 //! | [`inspect`], [`approve`] | reports about wrapped servers; approves their tools |
+//! | [`WrappedTools`] | the tools of wrapped servers in a [`Registry`](trommel_tool::Registry) |
 //! | [`Installer`], [`Client`], [`Change`] | the configuration files of clients |
 //!
 //! # Revisions
@@ -60,6 +61,7 @@ mod resources;
 mod server;
 mod upstream;
 mod wire;
+mod wrapped;
 
 pub use doctor::{CallReport, ServerReport, approve, inspect};
 pub use http::{Endpoint, HttpOptions};
@@ -68,3 +70,4 @@ pub use own::Host;
 pub use proxy::ProxyOptions;
 pub use server::{Service, Stop, serve};
 pub use upstream::{ConfigError, ServerConfig, Trust, Withheld};
+pub use wrapped::WrappedTools;

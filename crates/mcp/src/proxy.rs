@@ -17,7 +17,8 @@ use trommel_tool::Redaction;
 use trommel_tool::names::Names;
 
 use crate::upstream::{Limits, ListChange, ServerConfig, Trust, Upstream, Withheld};
-use listing::{Listing, Tools, WrappedTool};
+pub(crate) use listing::WrappedTool;
+use listing::{Listing, Tools};
 use questions::Parked;
 
 /// How long a list waits for servers that are starting. One that takes longer is listed once it has

@@ -142,8 +142,8 @@
 //!
 //! - A tool that the runner added can only read.
 //! - A tool can replace files only if the step names it with `(write-mode=replace)`.
-//! - `@tools all` does not permit changes to agents' sessions unless the host
-//!   [approves](Runner::approve) them.
+//! - `@tools all` permits neither changes to agents' sessions nor calls of other servers' tools
+//!   that may change something, unless the host [approves](Runner::approve) them.
 //!
 //! [`Runner::dry_run`] describes a run without performing it. With the feature `endpoint`,
 //! `Endpoint` is a [`Model`] that calls a server with an `OpenAI`-compatible API.

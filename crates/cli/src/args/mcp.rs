@@ -81,6 +81,9 @@ pub(crate) enum McpOperation {
     },
 }
 
+/// The characters of a result that pass unchanged.
+pub(crate) const MAX_CHARS: usize = 30_000;
+
 /// The options of the server.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
@@ -109,6 +112,10 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) wrapping: Wrapping,
 
+    /// Pass results of at most N characters unchanged, and store longer ones
+    #[arg(long, value_name = "N", default_value_t = MAX_CHARS, help_heading = "Wrapped servers")]
+    pub(crate) max_chars: usize,
+
     /// Start wrapped servers at once instead of when they are first needed
     #[arg(long)]
     pub(crate) eager: bool,
@@ -136,10 +143,6 @@ pub(crate) struct Wrapping {
     /// Do not offer this tool of wrapped servers
     #[arg(long, value_name = "TOOL", help_heading = "Wrapped servers")]
     pub(crate) except: Vec<String>,
-
-    /// Pass results of at most N characters unchanged, and store longer ones
-    #[arg(long, value_name = "N", default_value_t = 30_000, help_heading = "Wrapped servers")]
-    pub(crate) max_chars: usize,
 
     /// Stop a server whose result is longer than SIZE
     #[arg(long, value_name = "SIZE", default_value = "8GiB", value_parser = values::size, help_heading = "Wrapped servers")]

@@ -35,7 +35,7 @@ pub(crate) use forms::{Form, Printer, SampleForm, ValueStyle};
 pub(crate) use group::{FigureArgs, GroupArgs};
 pub(crate) use list::ListArgs;
 #[cfg(feature = "mcp")]
-pub(crate) use mcp::{McpArgs, McpOperation, ServeArgs, Wrapping};
+pub(crate) use mcp::{MAX_CHARS, McpArgs, McpOperation, ServeArgs, Wrapping};
 pub(crate) use program::{Appearance, When, command};
 pub(crate) use put::PutArgs;
 pub(crate) use read::ReadArgs;

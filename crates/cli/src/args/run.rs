@@ -10,6 +10,7 @@ use super::values;
 Examples:
   trommel run workflow.md --dry-run
   trommel run workflow.md --root notes --session monday
+  trommel run workflow.md --wrap web='npx -y web-server'   # @tools web_search, …
   TROMMEL_MODEL_URL=http://127.0.0.1:8080/v1 TROMMEL_MODEL=small trommel run workflow.md
 
 A step is a heading `## NAME`, directives (@input, @tools, @output, @model, @write-mode, @header),
@@ -45,12 +46,16 @@ pub(crate) struct RunArgs {
 
     /// Let `@tools all` change agent sessions
     ///
-    /// Also permits tools that require approval. A step that names `session` in `@tools` may change
-    /// sessions without this option.
+    /// Also permits tools that require approval, and tools of wrapped servers that do not declare
+    /// that they only read. A step that names a tool in `@tools` may call it without this option.
     #[arg(long)]
     pub(crate) approve: bool,
 
     /// Stop a request to the model after S seconds
     #[arg(long, value_name = "S", env = "TROMMEL_MODEL_TIMEOUT", hide_env_values = true, default_value = "600", value_parser = values::seconds)]
     pub(crate) model_timeout: Duration,
+
+    #[cfg(feature = "mcp")]
+    #[command(flatten)]
+    pub(crate) wrapping: super::Wrapping,
 }

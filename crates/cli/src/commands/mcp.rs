@@ -14,7 +14,7 @@ use trommel_mcp::{
 use trommel_route::Scope;
 use trommel_tool::Permissions;
 
-use crate::args::{McpArgs, McpOperation, ServeArgs, Wrapping};
+use crate::args::{MAX_CHARS, McpArgs, McpOperation, ServeArgs, Wrapping};
 use crate::errors::Failure;
 use crate::output::{self, Notes, Screen, escape};
 use crate::progress::Progress;
@@ -51,7 +51,7 @@ fn servers(wrapping: &Wrapping) -> Result<ProxyOptions, Failure> {
         command: "mcp",
         message: "no server is wrapped: name one with --wrap NAME=COMMAND or --config FILE".to_owned(),
     };
-    proxy(wrapping, PATIENCE)?.ok_or_else(none)
+    proxy_options("mcp", wrapping, PATIENCE, MAX_CHARS)?.ok_or_else(none)
 }
 
 fn approve(server: Option<&str>, tool: Option<&str>, wrapping: &Wrapping) -> Result<(), Failure> {
@@ -155,7 +155,7 @@ fn serve(args: &ServeArgs, screen: &Screen) -> Result<(), Failure> {
         true
     })?;
     let mut service = Service::new(host(args, screen)?);
-    service.proxy = proxy(&args.wrapping, args.timeout)?;
+    service.proxy = proxy_options("mcp", &args.wrapping, args.timeout, args.max_chars)?;
     service.eager = args.eager;
     if let Some(address) = args.http {
         serve_http(args, address, service, &stop)?;
@@ -216,9 +216,13 @@ const BACKUPS_FOLDER: &str = "mcp/clients";
 const TRUST_FILE: &str = "mcp/trust.json";
 
 /// Reads the configuration of the wrapped servers. `None` if there are none.
-fn proxy(args: &Wrapping, timeout: Duration) -> Result<Option<ProxyOptions>, Failure> {
-    let usage =
-        |error: trommel_mcp::ConfigError| Failure::Usage { command: "mcp", message: error.to_string() };
+pub(crate) fn proxy_options(
+    command: &'static str,
+    args: &Wrapping,
+    timeout: Duration,
+    max_chars: usize,
+) -> Result<Option<ProxyOptions>, Failure> {
+    let usage = |error: trommel_mcp::ConfigError| Failure::Usage { command, message: error.to_string() };
     let mut servers = Vec::new();
     for text in &args.wrap {
         servers.push(ServerConfig::parse(text).map_err(usage)?);
@@ -236,7 +240,7 @@ fn proxy(args: &Wrapping, timeout: Duration) -> Result<Option<ProxyOptions>, Fai
         timeout,
         total_timeout: args.timeout_total,
         max_result: args.max_result,
-        max_chars: args.max_chars,
+        max_chars,
         only: args.only.clone(),
         except: args.except.clone(),
     }))

@@ -24,6 +24,14 @@ use crate::progress::{Progress, Spinner};
 use crate::signals;
 use crate::toolbox::{Toolbox, Workspace};
 
+/// How long a call of a wrapped tool may take without progress.
+#[cfg(feature = "mcp")]
+const WRAPPED_TIMEOUT: Duration = Duration::from_mins(5);
+
+/// How long such a call may take in all, unless an option says so.
+#[cfg(feature = "mcp")]
+const LONGEST_CALL: Duration = Duration::from_hours(1);
+
 /// Help for a step that needs a model if the environment names none.
 const MODEL_HINT: &str = "set TROMMEL_MODEL_URL and TROMMEL_MODEL";
 
@@ -43,6 +51,13 @@ pub(crate) fn run(args: &RunArgs, screen: &Screen) -> Result<(), Failure> {
     let document = read(&args.file, &root)?;
     let workspace = Workspace { session: &args.session, root: &root, usual: Scope::Run };
     let toolbox = Toolbox::open_in(&workspace, screen)?;
+    #[cfg(feature = "mcp")]
+    let servers = wrapped_servers(args, &toolbox)?;
+    #[cfg(feature = "mcp")]
+    let context = match servers {
+        Some(_) => context.timeout(args.wrapping.timeout_total.unwrap_or(LONGEST_CALL)),
+        None => context,
+    };
     let queries = QueryInputs::new(&toolbox.store, &toolbox.destinations).cancel_with(&reading);
     let runner = runner(args, &toolbox, context).queries(Arc::new(queries));
     let done = if args.dry_run {
@@ -54,6 +69,19 @@ pub(crate) fn run(args: &RunArgs, screen: &Screen) -> Result<(), Failure> {
         0 => done,
         number => Err(Failure::Signal(number)),
     }
+}
+
+/// Starts the wrapped servers, and adds their tools.
+#[cfg(feature = "mcp")]
+fn wrapped_servers(args: &RunArgs, toolbox: &Toolbox) -> Result<Option<trommel_mcp::WrappedTools>, Failure> {
+    let options = super::mcp::proxy_options("run", &args.wrapping, WRAPPED_TIMEOUT, crate::args::MAX_CHARS)?;
+    let Some(options) = options else { return Ok(None) };
+    let servers = trommel_mcp::WrappedTools::new(options, toolbox.registry.names(), &toolbox.store)?;
+    let notes = Notes::new("", Arc::new(Progress::hidden()));
+    for note in servers.register(&toolbox.registry) {
+        notes.warn(&escape::text(&note));
+    }
+    Ok(Some(servers))
 }
 
 /// Reads the document.

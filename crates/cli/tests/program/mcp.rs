@@ -1,6 +1,7 @@
 //! `trommel mcp`: the server, and the proxy over servers that are odd in every way.
 
 mod client;
+mod documents;
 mod odd_answers;
 mod odd_server;
 mod proxy;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rmcp::ErrorData;
 use rmcp::service::{RequestContext, RoleServer};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::questions::{Ask, Parked};
@@ -86,6 +86,30 @@ impl Proxy {
             mirrored: tool.mirrored.headers(&arguments)?,
         };
         Ok(Request { server: Arc::clone(server), method: "tools/call", what: name.to_owned(), outgoing })
+    }
+
+    /// Calls a tool for a caller in this process, who answers no questions.
+    pub(crate) async fn call_here(
+        self: &Arc<Self>,
+        name: &str,
+        arguments: &Map<String, Value>,
+    ) -> Result<Reply, String> {
+        let catalog = self.catalog().await;
+        let (server, tool) =
+            catalog.get(name).ok_or_else(|| self.unknown(name, &catalog).message.into_owned())?;
+        let mut params = Params::default();
+        params.set("name", &tool.name.as_str().into());
+        params.set("arguments", &Value::Object(arguments.clone()));
+        let request = self.request(server, tool, name, &params)?;
+        let sent = server.upstream.request(request.method, request.outgoing, None).await;
+        let mut pending = sent.map_err(|error| error.to_string())?;
+        loop {
+            match pending.next().await {
+                Step::Done(reply) => return reply.map_err(|error| error.to_string()),
+                // Dropping the question refuses it.
+                Step::Question(_) => {}
+            }
+        }
     }
 
     fn unknown(&self, name: &str, catalog: &super::Catalog) -> ErrorData {

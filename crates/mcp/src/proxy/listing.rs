@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
+use trommel_tool::Effects;
 
 use super::{Proxy, Wrapped};
 use crate::upstream::{
@@ -68,15 +69,15 @@ impl WrappedTool {
     /// # Errors
     /// Returns the reason why the tool cannot be offered.
     fn of(tool: &Value, server: &ServerConfig) -> Result<Self, String> {
-        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let name = tool.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
         let schema = tool.get("inputSchema").filter(|schema| schema.is_object());
-        let (Some(schema), false) = (schema, name.is_empty()) else {
+        let (Value::Object(members), Some(name), Some(schema)) = (tool, name, schema) else {
             return Err("a tool without a name or a schema is not offered".to_owned());
         };
+        let (mut members, name) = (members.clone(), name.to_owned());
         let mirrored = if server.is_at_url() { Mirrored::of(schema) } else { Ok(Mirrored::default()) };
         let mirrored = mirrored.map_err(|why| format!("the tool {name} is not offered: {why}"))?;
         let hash = tool_hash(tool);
-        let mut members = tool.as_object().cloned().unwrap_or_default();
         members.shift_remove("name");
         // A stored result is a manifest, which the schema would not describe: clients refuse it.
         members.shift_remove("outputSchema");
@@ -96,6 +97,23 @@ impl WrappedTool {
     /// The hash of the whole description.
     pub(crate) fn approval(&self) -> Described {
         Described { name: self.name.clone(), hash: self.hash.clone() }
+    }
+
+    /// What it says about itself.
+    pub(crate) fn description(&self) -> &str {
+        self.members.get("description").and_then(Value::as_str).unwrap_or("")
+    }
+
+    /// The schema of its arguments.
+    #[expect(clippy::expect_used, reason = "`of` refuses a tool without one")]
+    pub(crate) fn input_schema(&self) -> &Value {
+        self.members.get("inputSchema").expect("it was read from a description with a schema")
+    }
+
+    /// The effects that it declares; the worst case otherwise.
+    pub(crate) fn effects(&self) -> Effects {
+        let hints = self.members.get("annotations").cloned();
+        hints.and_then(|hints| serde_json::from_value(hints).ok()).unwrap_or(Effects::default())
     }
 
     /// True if it declares that it only reads, and needs no arguments.

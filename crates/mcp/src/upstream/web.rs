@@ -178,12 +178,14 @@ impl Site {
             agent.shutdown();
         }
         if let Some(session) = session {
-            let version = self.lock().version.clone().unwrap_or_default();
             let mut request = self.address.agent().delete(&self.address.url);
             for (name, value) in &self.address.headers {
                 request = request.header(name, value);
             }
-            let request = request.header("Mcp-Session-Id", session).header("MCP-Protocol-Version", version);
+            let mut request = request.header("Mcp-Session-Id", session);
+            if let Some(version) = &self.lock().version {
+                request = request.header(VERSION, version);
+            }
             // A server may refuse it, or be gone.
             let _ = request.config().timeout_global(Some(GOODBYE)).build().call();
         }

@@ -19,14 +19,18 @@ pub struct Permissions {
     pub replace_files: bool,
     /// Change the logs of agents' sessions.
     pub change_sessions: bool,
+    /// Call tools of other servers that do not declare that they only read.
+    pub act_outside: bool,
 }
 
 impl Permissions {
     /// All permissions.
-    pub const ALL: Self = Self { write_files: true, replace_files: true, change_sessions: true };
+    pub const ALL: Self =
+        Self { write_files: true, replace_files: true, change_sessions: true, act_outside: true };
 
     /// No permission: only answers.
-    pub const NONE: Self = Self { write_files: false, replace_files: false, change_sessions: false };
+    pub const NONE: Self =
+        Self { write_files: false, replace_files: false, change_sessions: false, act_outside: false };
 }
 
 /// A tool. It is called from any thread, also several times at once.

@@ -69,6 +69,7 @@ impl StepRun<'_> {
         let mut permissions = Permissions::NONE;
         permissions.write_files = true;
         permissions.change_sessions = entry.is_some() || self.setup.approves;
+        permissions.act_outside = permissions.change_sessions;
         permissions.replace_files =
             entry.is_some_and(|entry| entry.route.is_none() && entry.write_mode == Some(WriteMode::Replace));
         permissions

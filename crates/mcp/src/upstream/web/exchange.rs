@@ -126,7 +126,7 @@ impl Exchange<'_> {
 
     /// Reads a response that is one message.
     fn whole(&self, response: Response<Body>) -> Result<(), Fault> {
-        let kind = response.body().mime_type().unwrap_or_default().to_owned();
+        let kind = response.body().mime_type().unwrap_or("without a type").to_owned();
         let mut reader = response.into_body().into_reader();
         let arrival = self.site.messages.read(&mut reader);
         let arrival = arrival.map_err(|error| self.broken(&error))?;
@@ -135,7 +135,7 @@ impl Exchange<'_> {
             None => false,
         };
         if !is_answer {
-            return Err(Fault::Failed(format!("the server sent no answer to the request ({kind:?})")));
+            return Err(Fault::Failed(format!("the server sent no answer to the request ({kind})")));
         }
         // To its end, so that the connection can be used again.
         let _ = io::copy(&mut reader.take(MAX_REFUSAL), &mut io::sink());
@@ -252,7 +252,7 @@ impl Exchange<'_> {
         }
         let status = response.status();
         let place = response.headers().get("location").and_then(|place| place.to_str().ok());
-        let place = place.map(|place| format!(" to {}", safe(&clip(place, 200)))).unwrap_or_default();
+        let place = place.map_or_else(String::new, |place| format!(" to {}", safe(&clip(place, 200))));
         let mut body = Vec::new();
         let read = response.into_body().into_reader().take(MAX_REFUSAL).read_to_end(&mut body);
         if read.is_ok()
