@@ -99,7 +99,7 @@ fn with_proxy<T>(
 ) -> io::Result<T> {
     let runtime = runtime()?;
     let done = runtime.block_on(async {
-        let (proxy, _changes) = Proxy::new(options, Vec::new(), store);
+        let (proxy, _changes) = Proxy::new(options, Vec::new(), store, None);
         let done = work(Arc::clone(&proxy)).await;
         proxy.stop().await;
         done

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use trommel_base::Cancel;
+use trommel_route::Destinations;
 use trommel_store::Store;
 use trommel_tool::dialect::{Dialect, Export};
 use trommel_tool::{
@@ -25,6 +26,8 @@ pub struct Host {
     pub timeout: Duration,
     /// The effects that calls may have.
     pub permissions: Permissions,
+    /// Where the results of wrapped tools can go, if their caller may choose.
+    pub destinations: Option<Destinations>,
 }
 
 /// The tools of a host, within its permissions.
@@ -42,7 +45,7 @@ impl OwnTools {
     /// # Errors
     /// Never in practice: the names are those of a registry.
     pub(crate) fn new(host: Host) -> Result<Self, RegistryError> {
-        let Host { registry, store, working_dir, timeout, permissions } = host;
+        let Host { registry, store, working_dir, timeout, permissions, destinations: _ } = host;
         let permitted = Registry::new();
         for tool in registry.tools() {
             permitted.register(tool.within(permissions).unwrap_or(tool))?;

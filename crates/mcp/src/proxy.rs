@@ -4,6 +4,7 @@ mod call;
 mod listing;
 mod questions;
 mod relay;
+mod routing;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,6 +13,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
+use trommel_route::Destinations;
 use trommel_store::Store;
 use trommel_tool::Redaction;
 use trommel_tool::names::Names;
@@ -56,6 +58,8 @@ pub(crate) struct Proxy {
     /// Calls that wait for the answer to a question.
     parked: Mutex<BTreeMap<String, Parked>>,
     store: Arc<Store>,
+    /// Where results can go, if the caller may choose.
+    destinations: Option<Destinations>,
     /// Changes of lists, for the clients.
     changed: mpsc::UnboundedSender<ListChange>,
 }
@@ -69,6 +73,8 @@ pub(crate) struct Wrapped {
 /// The tools of all servers under their exported names.
 pub(crate) struct Catalog {
     tools: BTreeMap<String, (Arc<Wrapped>, Arc<WrappedTool>)>,
+    /// True if there are destinations to choose.
+    can_route: bool,
     /// The servers that are not listed, and why.
     pub(crate) missing: Vec<(String, String)>,
 }
@@ -79,6 +85,7 @@ impl Proxy {
         options: ProxyOptions,
         own: Vec<String>,
         store: &Arc<Store>,
+        destinations: Option<Destinations>,
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<ListChange>) {
         let limits =
             Limits { timeout: options.timeout, total: options.total_timeout, max_bytes: options.max_result };
@@ -95,6 +102,7 @@ impl Proxy {
             redaction: Redaction::default(),
             parked: Mutex::default(),
             store: Arc::clone(store),
+            destinations,
             changed: notices,
         });
         tokio::spawn(follow(Arc::downgrade(&proxy), of_servers));
@@ -146,6 +154,7 @@ impl Proxy {
         let names: Vec<String> = listed.iter().map(|(server, tool)| joined(server, tool)).collect();
         let exported = Names::of(self.own.iter().chain(&names).map(String::as_str));
         let mut tools = BTreeMap::new();
+        let can_route = self.destinations.is_some();
         for (name, tool) in names.iter().zip(listed) {
             let Some(exported) = exported.exported(name) else { continue };
             let is = |list: &[String]| list.iter().any(|one| one == exported || one == name);
@@ -153,7 +162,7 @@ impl Proxy {
                 tools.insert(exported.to_owned(), tool);
             }
         }
-        Catalog { tools, missing }
+        Catalog { tools, can_route, missing }
     }
 
     /// The tools of one server, once it has started, however long that takes.
@@ -190,7 +199,9 @@ impl Proxy {
 impl Catalog {
     /// The descriptions of the tools, as JSON text, in the order of their names.
     pub(crate) fn described(&self) -> impl Iterator<Item = String> {
-        self.tools.iter().map(|(name, (_, tool))| tool.described(name))
+        self.tools.iter().map(|(name, (server, tool))| {
+            tool.described(name, self.can_route && server.upstream.config.routes)
+        })
     }
 
     /// The server and the tool with an exported name.

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use trommel_base::text::clip;
 use trommel_store::Store;
 use trommel_tool::{Output, ToolError, ToolExecution};
 
@@ -106,10 +107,36 @@ pub(crate) fn execution(era: Era, execution: &ToolExecution) -> String {
     text.raw("isError", "false").finish()
 }
 
+/// Returns the result of a call that succeeded, with a text of ours.
+pub(crate) fn message(era: Era, text: &str) -> String {
+    ResultText::new(era).raw("content", &format!("[{}]", text_block(text))).raw("isError", "false").finish()
+}
+
 /// Returns the result of a call that failed.
 pub(crate) fn failure(era: Era, message: &str) -> String {
     let content = format!("[{}]", text_block(message));
     ResultText::new(era).raw("content", &content).raw("isError", "true").finish()
+}
+
+/// The message of a result that is an error, as far as it is short.
+pub(crate) fn error_of(result: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Failed {
+        #[serde(default, rename = "isError")]
+        is_error: bool,
+    }
+    #[derive(Deserialize)]
+    struct Message {
+        content: Vec<Value>,
+    }
+    // Few results are errors, and most are long.
+    let is_error = serde_json::from_str::<Failed>(result).is_ok_and(|result| result.is_error);
+    if !is_error {
+        return None;
+    }
+    let blocks = serde_json::from_str(result).map_or_else(|_| Vec::new(), |Message { content }| content);
+    let text = blocks.iter().find_map(|block| block["text"].as_str()).unwrap_or("the tool failed");
+    Some(clip(text, 1_000).into_owned())
 }
 
 /// The message of an error, its faults, and the next steps.

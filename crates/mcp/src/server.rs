@@ -83,12 +83,13 @@ impl Service {
 impl Server {
     /// Starts in the current runtime.
     pub(crate) fn start(service: Service) -> Result<Self, RegistryError> {
+        let destinations = service.host.destinations.clone();
         let own = OwnTools::new(service.host)?;
         let (changes, _) = broadcast::channel(16);
         let mut changing = None;
         let proxy = service.proxy.map(|options| {
             let names = own.names().map(str::to_owned).collect();
-            let (proxy, changes) = Proxy::new(options, names, &own.store);
+            let (proxy, changes) = Proxy::new(options, names, &own.store, destinations);
             changing = Some(changes);
             proxy
         });

@@ -8,11 +8,13 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use trommel_store::Store;
-use trommel_tool::{Call, Category, Effects, Failure, Metadata, Output, Permissions, Registry, Tool};
+use trommel_tool::{
+    Call, Category, Effects, Failure, Metadata, Output, Permissions, Registry, RegistryError, Tool,
+};
 
 use crate::proxy::{Proxy, ProxyOptions, WrappedTool};
 use crate::server::runtime;
@@ -33,10 +35,10 @@ pub struct WrappedTools {
 
 /// The servers, and the runtime that their connections need.
 #[derive(Clone)]
-struct Servers {
-    proxy: Arc<Proxy>,
-    handle: Handle,
-    store: Arc<Store>,
+pub(crate) struct Servers {
+    pub(crate) proxy: Arc<Proxy>,
+    pub(crate) handle: Handle,
+    pub(crate) store: Arc<Store>,
 }
 
 impl WrappedTools {
@@ -54,7 +56,7 @@ impl WrappedTools {
                 Err(error) => return drop(ready.send(Err(error))),
             };
             runtime.block_on(async {
-                let (proxy, _changes) = Proxy::new(options, others, &for_proxy);
+                let (proxy, _changes) = Proxy::new(options, others, &for_proxy, None);
                 if ready.send(Ok((Arc::clone(&proxy), Handle::current()))).is_ok() {
                     // An error means that the owner is gone.
                     let _ = stopped.await;
@@ -93,7 +95,7 @@ impl WrappedTools {
         };
         for (name, tool) in tools {
             let tool = RemoteTool::new(&name, &tool, self.servers.clone());
-            if let Err(error) = tool.register(registry) {
+            if let Err(error) = registry.register(tool) {
                 notes.push(format!("the tool {name} is not offered: {error}"));
             }
         }
@@ -149,35 +151,28 @@ impl Servers {
 
 /// A tool of another server.
 #[derive(Clone)]
-struct RemoteTool {
+pub(crate) struct RemoteTool {
     metadata: Metadata,
     servers: Servers,
 }
 
 impl RemoteTool {
-    fn new(name: &str, tool: &WrappedTool, servers: Servers) -> Self {
+    pub(crate) fn new(name: &str, tool: &WrappedTool, servers: Servers) -> Self {
         let mut metadata = Metadata::new(name, tool.description(), tool.input_schema().clone())
             .category(Category::Mcp)
             .effects(tool.effects());
         // The server checks its arguments itself, and may allow more than its schema names.
         if let Value::Object(schema) = &mut metadata.args_schema {
             schema.entry("additionalProperties").or_insert(true.into());
+            schema.entry("properties").or_insert_with(|| Map::new().into());
         }
-        Self { metadata, servers }
-    }
-
-    /// Adds the tool to a registry. A schema that cannot be used is replaced by one that allows
-    /// everything: the server checks its arguments itself.
-    fn register(mut self, registry: &Registry) -> Result<(), trommel_tool::RegistryError> {
-        use trommel_tool::RegistryError;
-        match registry.register(self.clone()) {
-            Err(RegistryError::InvalidSchema { .. }) => {
-                self.metadata.args_schema =
-                    serde_json::json!({"type": "object", "additionalProperties": true});
-                registry.register(self)
-            }
-            registered => registered,
+        let mut tool = Self { metadata, servers };
+        // Also if its schema cannot be used here.
+        if let Err(RegistryError::InvalidSchema { .. }) = Registry::new().register(tool.clone()) {
+            tool.metadata.args_schema =
+                json!({"type": "object", "properties": {}, "additionalProperties": true});
         }
+        tool
     }
 }
 

@@ -133,7 +133,7 @@ pub use files::{Files, MatchedFiles, changed, has_wildcard};
 pub use mode::{Scope, WriteMode};
 pub use notice::{INPUT, full_notice, notice, plain_notice};
 pub use pattern::{Files as FilePattern, Now, Pattern};
-pub use router::{NOT_ROUTED, OverflowStore, RoutableTool, Router};
+pub use router::{NOT_ROUTED, OverflowStore, RoutableTool, Router, with_choice};
 pub use target::{MAX_NAME_CHARS, ResolvedTarget, Route, Target, check_name, check_path, with_extension};
 
 pub use trommel_tool::Manifest;

@@ -17,7 +17,7 @@ use crate::mode::WriteMode;
 use crate::pattern::Pattern;
 use crate::target::{Route, Target};
 
-pub use routable::RoutableTool;
+pub use routable::{RoutableTool, with_choice};
 
 /// A store for results that are too long to return, and for results that must be kept because of
 /// the tool's result mode or the executor's limits. Results with a route never reach it.

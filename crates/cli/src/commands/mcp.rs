@@ -11,7 +11,7 @@ use trommel_mcp::{
     Change, Client, Endpoint, Host, HttpOptions, InstallError, Installer, ProxyOptions, ServerConfig,
     ServerReport, Service, Stop, Trust, UnknownClient,
 };
-use trommel_route::Scope;
+use trommel_route::{Destinations, Scope};
 use trommel_tool::Permissions;
 
 use crate::args::{MAX_CHARS, McpArgs, McpOperation, ServeArgs, Wrapping};
@@ -204,9 +204,21 @@ fn serve_http(args: &ServeArgs, address: SocketAddr, service: Service, stop: &St
 fn host(args: &ServeArgs, screen: &Screen) -> Result<Host, Failure> {
     let root = args.allow_writes.as_deref().unwrap_or(Path::new("."));
     let workspace = Workspace { session: "default", root, usual: Scope::Session };
-    let Toolbox { store, registry, .. } = Toolbox::open_in(&workspace, screen)?;
+    let Toolbox { store, registry, destinations, .. } = Toolbox::open_in(&workspace, screen)?;
     let permissions = if args.allow_writes.is_some() { Permissions::ALL } else { Permissions::NONE };
-    Ok(Host { registry, store, working_dir: std::env::current_dir()?, timeout: args.timeout, permissions })
+    // Without the permission, results can go to variables, but not to files.
+    let destinations = match args.allow_writes {
+        Some(_) => destinations,
+        None => Destinations::new(Arc::clone(destinations.buffers())),
+    };
+    Ok(Host {
+        registry,
+        store,
+        working_dir: std::env::current_dir()?,
+        timeout: args.timeout,
+        permissions,
+        destinations: Some(destinations),
+    })
 }
 
 /// The folder of backups of clients' files, in the folder of all state.

@@ -9,6 +9,10 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
+use jiff::Timestamp;
+use trommel_tool::{ErrorKind, Output, Record, ToolError, ToolExecution, ToolResult};
+use trommel_toolbox::StoreRecord;
+
 use super::questions::{Ask, Parked};
 use super::{Proxy, Wrapped, WrappedTool};
 use crate::era::Era;
@@ -55,17 +59,42 @@ impl Proxy {
         let Some((server, tool)) = catalog.get(name) else {
             return Err(self.unknown(name, &catalog));
         };
+        if let Some(routed) = self.routed(server, tool, name, &params) {
+            return Ok(routed.run(context).await);
+        }
         params.set("name", &tool.name.as_str().into());
         let request = match self.request(server, tool, name, &params) {
             Ok(request) => request,
             Err(why) => return Ok(render::failure(era, &why)),
         };
-        match self.run(request, context).await {
+        let (origin, started_at) = (request.outgoing.origin.clone(), Timestamp::now());
+        let outcome = self.run(request, context).await;
+        self.record(origin, &outcome, started_at);
+        match outcome {
             Outcome::Result(text) => Ok(text),
             Outcome::Refused(error) if is_ours(&error) => Ok(render::failure(era, &error.message)),
             Outcome::Refused(error) => Err(error),
             Outcome::Failed(why) => Ok(render::failure(era, &why)),
         }
+    }
+
+    /// Adds a call to the history, without waiting for it.
+    fn record(&self, origin: CallOrigin, outcome: &Outcome, started_at: Timestamp) {
+        let error = match outcome {
+            Outcome::Result(text) => render::error_of(text),
+            Outcome::Refused(error) => Some(error.message.to_string()),
+            Outcome::Failed(why) => Some(why.clone()),
+        };
+        let result = match error {
+            None => ToolResult::ok(Output::Nothing),
+            Some(why) => ToolResult::fail(ToolError::new(ErrorKind::Failed, self.redaction.text(&why))),
+        };
+        let record = StoreRecord::new(&self.store);
+        tokio::task::spawn_blocking(move || {
+            let execution = ToolExecution::elsewhere(origin.tool, origin.parameters, result, started_at);
+            // A store that is full is reported by the results that it cannot keep.
+            let _ = record.record(&execution);
+        });
     }
 
     /// The request that calls a tool.

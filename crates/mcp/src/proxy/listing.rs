@@ -86,17 +86,29 @@ impl WrappedTool {
         Ok(Self { name, members, max_chars, mirrored, hash })
     }
 
-    /// The description under an exported name, as JSON text.
-    pub(super) fn described(&self, name: &str) -> String {
+    /// The description under an exported name, as JSON text. With the arguments for the choice of a
+    /// destination, if the caller may choose.
+    pub(super) fn described(&self, name: &str, can_choose: bool) -> String {
         let mut tool = Map::new();
         tool.insert("name".to_owned(), name.into());
         tool.extend(self.members.iter().map(|(name, value)| (name.clone(), value.clone())));
+        if let (Some(schema), true) = (self.choice_schema(), can_choose) {
+            tool.insert("inputSchema".to_owned(), schema);
+        }
         Value::Object(tool).to_string()
     }
 
     /// The hash of the whole description.
     pub(crate) fn approval(&self) -> Described {
         Described { name: self.name.clone(), hash: self.hash.clone() }
+    }
+
+    /// The schema of its arguments, and of those for the choice of a destination. `None` if it has
+    /// arguments of these names itself.
+    pub(super) fn choice_schema(&self) -> Option<Value> {
+        let mut schema = self.input_schema().clone();
+        schema.as_object_mut()?.entry("properties").or_insert_with(|| Map::new().into());
+        trommel_route::with_choice(&schema)
     }
 
     /// What it says about itself.

@@ -27,14 +27,9 @@ impl<T: Tool> RoutableTool<T> {
     /// choice as well.
     pub fn new(tool: T) -> Self {
         let mut metadata = tool.metadata().clone();
-        let properties = metadata.args_schema.get_mut("properties").and_then(Value::as_object_mut);
-        let can_choose = properties.is_some_and(|properties| {
-            let is_free = [OUTPUT, WRITE_MODE].iter().all(|name| !properties.contains_key(*name));
-            if is_free {
-                properties.extend(choice_schemas());
-            }
-            is_free
-        });
+        let schema = with_choice(&metadata.args_schema);
+        let can_choose = schema.is_some();
+        metadata.args_schema = schema.unwrap_or(metadata.args_schema);
         Self { tool, metadata, can_choose }
     }
 
@@ -43,6 +38,18 @@ impl<T: Tool> RoutableTool<T> {
     pub fn can_choose(&self) -> bool {
         self.can_choose
     }
+}
+
+/// Adds the arguments for the choice to a schema of arguments. `None` if it has arguments of these
+/// names, or no `properties`.
+pub fn with_choice(schema: &Value) -> Option<Value> {
+    let mut schema = schema.clone();
+    let properties = schema.get_mut("properties")?.as_object_mut()?;
+    if [OUTPUT, WRITE_MODE].iter().any(|name| properties.contains_key(*name)) {
+        return None;
+    }
+    properties.extend(choice_schemas());
+    Some(schema)
 }
 
 /// The schemas of the arguments for the choice.

@@ -145,6 +145,29 @@ pub struct ToolExecution {
 }
 
 impl ToolExecution {
+    /// The execution of a call that ran elsewhere than in an [`Executor`](crate::Executor), from
+    /// its start until now.
+    pub fn elsewhere(
+        tool_name: impl Into<String>,
+        parameters: Map<String, Value>,
+        result: ToolResult,
+        started_at: Timestamp,
+    ) -> Self {
+        let completed_at = Timestamp::now();
+        let duration_ms = (completed_at.duration_since(started_at).as_secs_f64() * 1e6).round() / 1e3;
+        let context = Context::default();
+        let result = ToolResult { duration_ms, ..result };
+        Self {
+            tool_name: tool_name.into(),
+            parameters,
+            context,
+            result,
+            started_at,
+            completed_at,
+            duration_ms,
+        }
+    }
+
     /// The status.
     pub fn status(&self) -> Status {
         match self.result.status() {

@@ -345,3 +345,73 @@ fn a_slow_server_is_waited_for_once() {
     client.noted("notifications/tools/list_changed");
     assert!(client.tools().contains(&"slow_echo".to_owned()));
 }
+
+/// Writes a configuration with the odd server, whose callers may choose destinations.
+fn routing_config(folder: &std::path::Path) -> String {
+    let words: Vec<String> = odd(&[]).split(' ').map(str::to_owned).collect();
+    let server = json!({"command": words[0], "args": words[1..], "trommel": {"routes": true}});
+    let file = folder.join("mcp.json");
+    std::fs::write(&file, json!({"mcpServers": {"odd": server}}).to_string()).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn callers_choose_where_results_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = routing_config(folder.path());
+    let mut client = Client::connected(&["--config", &config], VERSIONS[3]);
+    let tools = client.request("tools/list", json!({}))["result"]["tools"].clone();
+    let described =
+        |name: &str| tools.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap().clone();
+    assert!(described("odd_big")["inputSchema"]["properties"]["output"].is_object(), "{tools}");
+    let call = json!({"shape": "text", "items": 20_000, "output": "variable:found"});
+    let notice = client.text("odd_big", call);
+    assert!(notice.starts_with("[output routed] odd_big -> variable:found (total "), "{notice}");
+    // The variable is complete, and no output is stored besides.
+    let found = client
+        .answer("buffer_ops", json!({"operation": "search", "target": "user 19999 ", "scope": "found"}));
+    assert_eq!(found["hits"][0]["line"], 1, "{found}");
+    assert_eq!(client.answer("tool_outputs_list", json!({}))["total"], 0);
+    // Without a choice, all is as usual.
+    let manifest = client.text("odd_big", json!({"shape": "text", "items": 20_000, "output": "inline"}));
+    assert!(manifest.contains("tool_outputs_stats"), "{manifest}");
+    assert_eq!(
+        client.text("odd_noise", json!({"output": "discard"})),
+        "[output routed] odd_noise -> discard (total 15 chars)"
+    );
+    // Files need the permission to write.
+    let failed = client.failed("odd_noise", json!({"output": "file:a.txt"}));
+    assert!(failed.contains("file"), "{failed}");
+    let failed = client.failed("odd_noise", json!({"output": "nowhere"}));
+    assert!(failed.contains("variable:"), "{failed}");
+    let failed = client.failed("odd_fail", json!({"chars": 5, "output": "variable:other"}));
+    assert_eq!(failed, "zzzzz");
+}
+
+#[test]
+fn files_of_results_are_below_the_folder_for_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = routing_config(folder.path());
+    let writes = folder.path().join("writes");
+    std::fs::create_dir(&writes).unwrap();
+    let args = ["--config", &config, "--allow-writes", writes.to_str().unwrap()];
+    let mut client = Client::connected(&args, VERSIONS[4]);
+    let notice = client.text("odd_noise", json!({"output": "file:a.txt"}));
+    assert!(notice.contains("file:a.txt"), "{notice}");
+    assert_eq!(std::fs::read_to_string(writes.join("a.txt")).unwrap(), "after the noise\n");
+    client.failed("odd_noise", json!({"output": "file:../b.txt"}));
+    assert!(!folder.path().join("b.txt").exists());
+}
+
+#[test]
+fn calls_of_wrapped_tools_are_in_the_history() {
+    let mut client = wrapped(&[], VERSIONS[3]);
+    client.text("odd_noise", json!({"password": "hunter2-secret"}));
+    client.failed("odd_fail", json!({"chars": 3}));
+    let (_, home) = client.close();
+    let mut command = crate::common::trommel(["history", "--json"]);
+    let output = command.env("TROMMEL_HOME", home.path()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("odd_noise") && text.contains("odd_fail") && text.contains("zzz"), "{text}");
+    assert!(!text.contains("hunter2"), "{text}");
+}
