@@ -2,6 +2,7 @@
 
 mod client;
 mod documents;
+mod http;
 mod odd_answers;
 mod odd_server;
 mod proxy;
