@@ -5,6 +5,7 @@ mod documents;
 mod http;
 mod odd_answers;
 mod odd_server;
+mod promises;
 mod proxy;
 mod server;
 mod web;
