@@ -69,5 +69,7 @@ pub use install::{Change, Client, InstallError, Installer, UnknownClient};
 pub use own::Host;
 pub use proxy::ProxyOptions;
 pub use server::{Service, Stop, serve};
+#[cfg(feature = "fuzzing")]
+pub use upstream::check_scan;
 pub use upstream::{ConfigError, ServerConfig, Trust, Withheld};
 pub use wrapped::WrappedTools;

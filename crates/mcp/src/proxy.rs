@@ -5,6 +5,7 @@ mod listing;
 mod questions;
 mod relay;
 mod routing;
+mod tasks;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,6 +23,7 @@ use crate::upstream::{Limits, ListChange, ServerConfig, Trust, Upstream, Withhel
 pub(crate) use listing::WrappedTool;
 use listing::{Listing, Tools};
 use questions::Parked;
+use tasks::Task;
 
 /// How long a list waits for servers that are starting. One that takes longer is listed once it has
 /// started.
@@ -38,6 +40,8 @@ pub struct ProxyOptions {
     pub timeout: Duration,
     /// The time of a call in all.
     pub total_timeout: Option<Duration>,
+    /// The time after which a call becomes a task, for clients that can follow one.
+    pub task_after: Duration,
     /// The bytes of a result.
     pub max_result: u64,
     /// The characters of a result that pass unchanged, unless a server or tool has its own limit.
@@ -57,6 +61,7 @@ pub(crate) struct Proxy {
     redaction: Redaction,
     /// Calls that wait for the answer to a question.
     parked: Mutex<BTreeMap<String, Parked>>,
+    tasks: Mutex<BTreeMap<String, Task>>,
     store: Arc<Store>,
     /// Where results can go, if the caller may choose.
     destinations: Option<Destinations>,
@@ -101,6 +106,7 @@ impl Proxy {
             own,
             redaction: Redaction::default(),
             parked: Mutex::default(),
+            tasks: Mutex::default(),
             store: Arc::clone(store),
             destinations,
             changed: notices,
@@ -119,6 +125,7 @@ impl Proxy {
     /// Ends all servers.
     pub(crate) async fn stop(&self) {
         self.lock_parked().clear();
+        self.cancel_tasks();
         for server in &self.servers {
             server.upstream.stop().await;
         }

@@ -52,9 +52,14 @@ impl ResultText {
 
     /// Returns the complete text.
     pub(crate) fn finish(self) -> String {
+        self.finish_as("complete")
+    }
+
+    /// Returns the complete text of a result of a type.
+    pub(crate) fn finish_as(self, kind: &str) -> String {
         let complete = match self.era {
             Era::Modern => self
-                .member("resultType", &"complete".into())
+                .member("resultType", &kind.into())
                 .member("_meta", &json!({ SERVER_INFO: implementation() })),
             Era::Legacy => self,
         };

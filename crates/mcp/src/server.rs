@@ -8,13 +8,14 @@ use std::time::Duration;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientNotification, ClientRequest,
-    CompleteRequestMethod, CompleteRequestParams, CompleteResult, GetPromptRequestMethod,
-    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, InitializeRequestParams,
-    InitializeResult, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, ServerResult,
-    SubscriptionFilter,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ClientNotification,
+    ClientRequest, CompleteRequestMethod, CompleteRequestParams, CompleteResult, DetailedTask,
+    GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, GetPromptResult, GetTaskParams,
+    GetTaskResult, Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ServerCapabilities, ServerConfig, ServerResult, SubscriptionFilter, Task,
+    TaskPayload, TaskStatus, UpdateTaskParams,
 };
 use rmcp::service::{
     NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext, serve_directly_with_ct,
@@ -192,6 +193,12 @@ impl Server {
         }
     }
 
+    /// The proxy, which alone has tasks.
+    fn tasks(&self) -> Result<&Arc<Proxy>, ErrorData> {
+        let proxy = self.shared.proxy.as_ref();
+        proxy.ok_or_else(|| ErrorData::invalid_params("there are no tasks: no server is wrapped", None))
+    }
+
     /// Tells all clients that a list has changed.
     async fn notify(&self, change: ListChange) {
         // Nobody may have subscribed.
@@ -224,7 +231,8 @@ impl ServerHandler for Server {
             .enable_resources()
             .enable_resources_list_changed();
         let capabilities = if self.shared.proxy.is_some() {
-            capabilities.enable_prompts().enable_prompts_list_changed().enable_completions().build()
+            let capabilities = capabilities.enable_prompts().enable_prompts_list_changed();
+            capabilities.enable_completions().enable_tasks().build()
         } else {
             capabilities.build()
         };
@@ -283,6 +291,39 @@ impl ServerHandler for Server {
         let mut result = CallToolResult::success(Vec::new());
         result.meta = Some(wire::raw(text));
         Ok(result.into())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let text = self.tasks()?.task(&request.task_id)?;
+        // The text stands for the whole result.
+        let task = Task::new(request.task_id, TaskStatus::Working, "", "");
+        let mut result = GetTaskResult::new(DetailedTask::new(task, TaskPayload::Working));
+        result.meta = Some(wire::raw(text));
+        Ok(result)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let params = Self::params(&context, &request)?;
+        let answers = params.get("inputResponses").map(|raw| serde_json::from_str(raw.get()));
+        let answers = answers.transpose().map_err(|error| invalid(&error))?;
+        let answers = answers.ok_or_else(|| invalid(&"`inputResponses` is missing"))?;
+        self.tasks()?.update_task(&request.task_id, answers)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks()?.cancel_task(&request.task_id)
     }
 
     async fn list_resources(

@@ -14,6 +14,8 @@
 mod calls;
 mod capture;
 mod changes;
+#[cfg(any(test, feature = "fuzzing"))]
+mod check;
 mod client;
 mod config;
 mod line;
@@ -28,6 +30,8 @@ mod web;
 
 pub(crate) use calls::{Outgoing, Reply};
 pub(crate) use changes::ListChange;
+#[cfg(feature = "fuzzing")]
+pub use check::check_scan;
 pub(crate) use client::{Limits, Pending, Question, RequestError, Step, Upstream};
 pub use config::{ConfigError, ServerConfig};
 pub(crate) use params::Params;

@@ -62,6 +62,7 @@ fn take_raw(result: &mut ServerResult) -> Option<String> {
         ServerResult::ListResourcesResult(result) => result.meta.as_mut(),
         ServerResult::ListResourceTemplatesResult(result) => result.meta.as_mut(),
         ServerResult::CompleteResult(result) => result.meta.as_mut(),
+        ServerResult::GetTaskResult(result) => result.meta.as_mut(),
         ServerResult::InputRequiredResult(result) => result.meta.as_mut(),
         _ => None,
     };

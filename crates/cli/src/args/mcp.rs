@@ -120,6 +120,10 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) eager: bool,
 
+    /// Turn a call of a wrapped tool into a task after S seconds, if the client can follow tasks
+    #[arg(long, value_name = "S", default_value = "20", value_parser = values::seconds)]
+    pub(crate) task_after: Duration,
+
     /// Stop a call after S seconds without progress
     #[arg(long, value_name = "S", default_value = "300", value_parser = values::seconds)]
     pub(crate) timeout: Duration,

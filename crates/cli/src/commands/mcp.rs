@@ -155,7 +155,8 @@ fn serve(args: &ServeArgs, screen: &Screen) -> Result<(), Failure> {
         true
     })?;
     let mut service = Service::new(host(args, screen)?);
-    service.proxy = proxy_options("mcp", &args.wrapping, args.timeout, args.max_chars)?;
+    let proxy = proxy_options("mcp", &args.wrapping, args.timeout, args.max_chars)?;
+    service.proxy = proxy.map(|options| ProxyOptions { task_after: args.task_after, ..options });
     service.eager = args.eager;
     if let Some(address) = args.http {
         serve_http(args, address, service, &stop)?;
@@ -253,6 +254,7 @@ pub(crate) fn proxy_options(
         total_timeout: args.timeout_total,
         max_result: args.max_result,
         max_chars,
+        task_after: Duration::MAX,
         only: args.only.clone(),
         except: args.except.clone(),
     }))

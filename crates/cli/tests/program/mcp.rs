@@ -8,6 +8,7 @@ mod odd_server;
 mod promises;
 mod proxy;
 mod server;
+mod tasks;
 mod web;
 mod web_server;
 

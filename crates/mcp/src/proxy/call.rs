@@ -14,6 +14,7 @@ use trommel_tool::{ErrorKind, Output, Record, ToolError, ToolExecution, ToolResu
 use trommel_toolbox::StoreRecord;
 
 use super::questions::{Ask, Parked};
+use super::tasks;
 use super::{Proxy, Wrapped, WrappedTool};
 use crate::era::Era;
 use crate::progress::{Report, Reporter, report};
@@ -37,6 +38,8 @@ pub(super) struct Request {
 pub(super) enum Outcome {
     /// The text of the result.
     Result(String),
+    /// The text of a result after which the call goes on.
+    Interim(String),
     /// The server's own error.
     Refused(ErrorData),
     /// The request failed without an answer of the server.
@@ -70,17 +73,14 @@ impl Proxy {
         let (origin, started_at) = (request.outgoing.origin.clone(), Timestamp::now());
         let outcome = self.run(request, context).await;
         self.record(origin, &outcome, started_at);
-        match outcome {
-            Outcome::Result(text) => Ok(text),
-            Outcome::Refused(error) if is_ours(&error) => Ok(render::failure(era, &error.message)),
-            Outcome::Refused(error) => Err(error),
-            Outcome::Failed(why) => Ok(render::failure(era, &why)),
-        }
+        answered(era, outcome)
     }
 
     /// Adds a call to the history, without waiting for it.
-    fn record(&self, origin: CallOrigin, outcome: &Outcome, started_at: Timestamp) {
+    pub(super) fn record(&self, origin: CallOrigin, outcome: &Outcome, started_at: Timestamp) {
         let error = match outcome {
+            // It goes on.
+            Outcome::Interim(_) => return,
             Outcome::Result(text) => render::error_of(text),
             Outcome::Refused(error) => Some(error.message.to_string()),
             Outcome::Failed(why) => Some(why.clone()),
@@ -158,7 +158,11 @@ impl Proxy {
     }
 
     /// Sends a request, and follows it to its result.
-    pub(super) async fn run(&self, request: Request, context: &RequestContext<RoleServer>) -> Outcome {
+    pub(super) async fn run(
+        self: &Arc<Self>,
+        request: Request,
+        context: &RequestContext<RoleServer>,
+    ) -> Outcome {
         let (progress, latest) = watch::channel(Report::default());
         let sent = request.server.upstream.request(request.method, request.outgoing.clone(), Some(progress));
         let pending = tokio::select! {
@@ -168,35 +172,47 @@ impl Proxy {
             },
             () = context.ct.cancelled() => return Outcome::Failed("cancelled".to_owned()),
         };
-        self.drive(Parked { request, pending, latest, answer: None, rounds: 0 }, context).await
+        self.drive(
+            Parked { request, pending, latest, answer: None, rounds: 0, started_at: Timestamp::now() },
+            context,
+        )
+        .await
     }
 
     /// Continues a call with the client's answer to a question.
     async fn resume(
-        &self,
+        self: &Arc<Self>,
         mut parked: Parked,
         params: &Params,
         context: &RequestContext<RoleServer>,
     ) -> Result<String, ErrorData> {
         parked.answer_with(params)?;
-        match self.drive(parked, context).await {
-            Outcome::Result(text) => Ok(text),
-            Outcome::Refused(error) if is_ours(&error) => {
-                Ok(render::failure(Era::of(context), &error.message))
-            }
-            Outcome::Refused(error) => Err(error),
-            Outcome::Failed(why) => Ok(render::failure(Era::of(context), &why)),
-        }
+        let (origin, started_at) = (parked.request.outgoing.origin.clone(), parked.started_at);
+        let outcome = self.drive(parked, context).await;
+        self.record(origin, &outcome, started_at);
+        answered(Era::of(context), outcome)
     }
 
     /// Waits for the result, reports progress, and passes questions on.
-    async fn drive(&self, mut call: Parked, context: &RequestContext<RoleServer>) -> Outcome {
+    async fn drive(self: &Arc<Self>, mut call: Parked, context: &RequestContext<RoleServer>) -> Outcome {
         let mut reporter = Reporter::of(context);
         let what = call.request.what.clone();
         let latest = call.latest.clone();
+        let may_become_task = call.request.method == "tools/call" && tasks::can_follow(context);
+        let long = tokio::time::sleep(self.options.task_after);
+        tokio::pin!(long);
+        let mut is_long = false;
         let outcome = loop {
             let step = tokio::select! {
                 step = call.pending.next() => step,
+                () = &mut long, if may_become_task && !is_long => {
+                    is_long = true;
+                    match self.start_task(call) {
+                        Ok(started) => return Outcome::Interim(started),
+                        Err(same) => call = *same,
+                    }
+                    continue;
+                }
                 never = report(reporter.as_mut(), &latest, &what) => match never {},
                 // Dropping the request tells the server.
                 () = context.ct.cancelled() => return Outcome::Failed("cancelled".to_owned()),
@@ -204,7 +220,7 @@ impl Proxy {
             match step {
                 Step::Question(question) => match self.ask_client(call, question, context).await {
                     Ask::Continue(same) => call = *same,
-                    Ask::Parked(result) => break Outcome::Result(result),
+                    Ask::Parked(result) => break Outcome::Interim(result),
                 },
                 Step::Done(Err(error)) => break error.into(),
                 Step::Done(Ok(Reply::Reduced(reduced))) => {
@@ -232,70 +248,49 @@ impl Proxy {
         text: String,
         context: &RequestContext<RoleServer>,
     ) -> Option<Outcome> {
-        #[derive(Deserialize)]
-        struct Typed<'a> {
-            #[serde(rename = "resultType")]
-            kind: Option<String>,
-            #[serde(borrow, rename = "structuredContent")]
-            structured: Option<&'a RawValue>,
-        }
         let era = Era::of(context);
-        let Ok(Typed { kind, structured }) = serde_json::from_str(&text) else {
-            return Some(Outcome::Failed(format!(
-                "{}: the server sent an invalid result",
-                call.request.what
-            )));
+        let text = match call.completed(era, text) {
+            Completed::Outcome(outcome) => return Some(outcome),
+            // A newer client answers by itself.
+            Completed::WantsInput(text) if era == Era::Modern => return Some(Outcome::Interim(text)),
+            Completed::WantsInput(text) => text,
         };
-        match (kind.as_deref(), era) {
-            (None | Some("complete"), _) => {
-                let is_odd = structured.is_some_and(|value| !value.get().starts_with('{'));
-                Some(Outcome::Result(render::passed(era, text, kind.is_some(), is_odd)))
+        match self.ask_and_retry(&call.request.clone(), &text, context).await {
+            Ok(pending) => {
+                call.pending = pending;
+                None
             }
-            (Some("input_required"), Era::Modern) => Some(Outcome::Result(text)),
-            (Some("input_required"), Era::Legacy) if call.rounds < ROUNDS => {
-                call.rounds += 1;
-                match self.retry(&call.request.clone(), &text, context).await {
-                    Ok(pending) => {
-                        call.pending = pending;
-                        None
-                    }
-                    Err(error) => Some(error.into()),
-                }
-            }
-            (Some("input_required"), Era::Legacy) => Some(Outcome::Failed(format!(
-                "{}: the server asked for input {ROUNDS} times",
-                call.request.what
-            ))),
-            (Some(other), _) => {
-                let other: String = other.chars().take(60).flat_map(char::escape_debug).collect();
-                Some(Outcome::Failed(format!(
-                    "{}: the server sent a result of unknown type {other}",
-                    call.request.what
-                )))
-            }
+            Err(error) => Some(error.into()),
         }
     }
 
     /// Asks an older client for the input that a newer server wants, and sends the request again.
-    async fn retry(
+    async fn ask_and_retry(
         &self,
         request: &Request,
         text: &str,
         context: &RequestContext<RoleServer>,
     ) -> Result<Pending, RequestError> {
-        let failed = |why: String| RequestError::Failed(format!("{}: {why}", request.what));
-        let wanted = Params::parse(text).map_err(|error| failed(error.to_string()))?;
-        let mut answers = serde_json::Map::new();
-        if let Some(requests) = wanted.get("inputRequests") {
-            let requests: serde_json::Map<String, Value> =
-                serde_json::from_str(requests.get()).map_err(|error| failed(error.to_string()))?;
-            for (key, question) in requests {
-                let answer = super::questions::put_to_client(&question, context).await;
-                answers.insert(key, answer.map_err(|error| failed(error.message.into_owned()))?);
-            }
+        let mut answers = Map::new();
+        for (key, question) in wanted_input(request, text)? {
+            let answer = super::questions::put_to_client(&question, context).await;
+            let answer = answer
+                .map_err(|error| RequestError::Failed(format!("{}: {}", request.what, error.message)))?;
+            answers.insert(key, answer);
         }
-        let mut params =
-            Params::parse(&request.outgoing.params).map_err(|error| failed(error.to_string()))?;
+        self.retry(request, text, answers).await
+    }
+
+    /// Sends a request again, with the answers to the questions of an interim result.
+    pub(super) async fn retry(
+        &self,
+        request: &Request,
+        text: &str,
+        answers: Map<String, Value>,
+    ) -> Result<Pending, RequestError> {
+        let failed = |error: serde_json::Error| RequestError::Failed(format!("{}: {error}", request.what));
+        let wanted = Params::parse(text).map_err(failed)?;
+        let mut params = Params::parse(&request.outgoing.params).map_err(failed)?;
         params.set("inputResponses", &Value::Object(answers));
         match wanted.get("requestState") {
             Some(state) => params.set_raw("requestState", state.to_owned()),
@@ -306,12 +301,76 @@ impl Proxy {
     }
 }
 
+/// The questions of an interim result.
+pub(super) fn wanted_input(request: &Request, text: &str) -> Result<Map<String, Value>, RequestError> {
+    #[derive(Deserialize)]
+    struct InputRequests {
+        #[serde(default, rename = "inputRequests")]
+        requests: Map<String, Value>,
+    }
+    let wanted: Result<InputRequests, _> = serde_json::from_str(text);
+    wanted
+        .map(|wanted| wanted.requests)
+        .map_err(|error| RequestError::Failed(format!("{}: {error}", request.what)))
+}
+
+/// A result by its type.
+pub(super) enum Completed {
+    Outcome(Outcome),
+    /// The text of an interim result: the server asks for input.
+    WantsInput(String),
+}
+
+impl Parked {
+    /// Handles a result by its type.
+    pub(super) fn completed(&mut self, era: Era, text: String) -> Completed {
+        #[derive(Deserialize)]
+        struct Typed<'a> {
+            #[serde(rename = "resultType")]
+            kind: Option<String>,
+            #[serde(borrow, rename = "structuredContent")]
+            structured: Option<&'a RawValue>,
+        }
+        let failed = |why: &str| {
+            Completed::Outcome(Outcome::Failed(format!("{}: the server {why}", self.request.what)))
+        };
+        let Ok(Typed { kind, structured }) = serde_json::from_str(&text) else {
+            return failed("sent an invalid result");
+        };
+        match kind.as_deref() {
+            None | Some("complete") => {
+                let is_odd = structured.is_some_and(|value| !value.get().starts_with('{'));
+                Completed::Outcome(Outcome::Result(render::passed(era, text, kind.is_some(), is_odd)))
+            }
+            Some("input_required") if self.rounds < ROUNDS => {
+                self.rounds += 1;
+                Completed::WantsInput(text)
+            }
+            Some("input_required") => failed(&format!("asked for input {ROUNDS} times")),
+            Some(other) => {
+                let other: String = other.chars().take(60).flat_map(char::escape_debug).collect();
+                failed(&format!("sent a result of unknown type {other}"))
+            }
+        }
+    }
+}
+
 impl From<RequestError> for Outcome {
     fn from(error: RequestError) -> Self {
         match error {
             RequestError::Refused(error) => Self::Refused(error),
             RequestError::Failed(why) => Self::Failed(why),
         }
+    }
+}
+
+/// The answer to a call. What the client did not cause is a result, so that a model can read it.
+pub(super) fn answered(era: Era, outcome: Outcome) -> Result<String, ErrorData> {
+    match outcome {
+        Outcome::Result(text) | Outcome::Interim(text) => Ok(text),
+        Outcome::Refused(error) if is_ours(&error) => Ok(render::failure(era, &error.message)),
+        Outcome::Refused(error) => Err(error),
+        Outcome::Failed(why) => Ok(render::failure(era, &why)),
     }
 }
 

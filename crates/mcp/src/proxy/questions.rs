@@ -6,6 +6,7 @@
 
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use rmcp::ErrorData;
 use rmcp::model::{ClientResult, CustomRequest, ErrorCode, ServerRequest};
 use rmcp::service::{RequestContext, RoleServer};
@@ -39,6 +40,7 @@ pub(super) struct Parked {
     pub(super) answer: Option<(oneshot::Sender<Result<Value, ErrorData>>, Instant)>,
     /// The number of times that the server asked for input.
     pub(super) rounds: usize,
+    pub(super) started_at: Timestamp,
 }
 
 /// The outcome of a question.
@@ -111,7 +113,7 @@ impl Parked {
 }
 
 /// A number that nobody can guess: from the system, by way of a hasher's random keys.
-fn rand_handle() -> u128 {
+pub(super) fn rand_handle() -> u128 {
     use std::hash::{BuildHasher, RandomState};
     let half = || u128::from(RandomState::new().hash_one(Instant::now()));
     half() << 64 | half()

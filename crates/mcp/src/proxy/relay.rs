@@ -165,7 +165,7 @@ impl Proxy {
 
 fn result(outcome: Outcome) -> Result<String, ErrorData> {
     match outcome {
-        Outcome::Result(text) => Ok(text),
+        Outcome::Result(text) | Outcome::Interim(text) => Ok(text),
         Outcome::Refused(error) => Err(error),
         Outcome::Failed(why) => Err(ErrorData::internal_error(why, None)),
     }

@@ -249,16 +249,13 @@ fn text_of(block: &RawValue) -> Result<Option<usize>, serde_json::Error> {
         #[serde(borrow)]
         resource: Option<&'a RawValue>,
     }
-    let Ok(Block { text, resource }) = serde_json::from_str(block.get()) else { return Ok(None) };
-    let inner = |text: &RawValue| serde_json::from_str::<String>(text.get()).map(|text| Some(chars(&text)));
-    match (text, resource) {
-        (Some(text), _) => inner(text),
-        (None, Some(resource)) => match serde_json::from_str(resource.get()) {
-            Ok(Block { text: Some(text), .. }) => inner(text),
-            _ => Ok(None),
-        },
-        (None, None) => Ok(None),
+    // An array could be read as a block as well.
+    fn members(value: &RawValue) -> Option<Block<'_>> {
+        value.get().starts_with('{').then(|| serde_json::from_str(value.get()).ok())?
     }
+    let Some(Block { text, resource }) = members(block) else { return Ok(None) };
+    let text = text.or_else(|| members(resource?)?.text).filter(|text| text.get().starts_with('"'));
+    text.map(|text| serde_json::from_str::<String>(text.get()).map(|text| chars(&text))).transpose()
 }
 
 fn chars(text: &str) -> usize {

@@ -38,7 +38,7 @@ impl Server {
         errors.read_line(&mut line).unwrap();
         let address = line.split("http://").nth(1).unwrap_or_else(|| panic!("{line}"));
         let address = address.trim().strip_suffix("/mcp").unwrap().to_owned();
-        Self { process, address, home: home }
+        Self { process, address, home }
     }
 
     /// Opens a connection with a request, whose response is not read yet.

@@ -236,7 +236,13 @@ impl Server {
                 names.sort();
                 self.answer(id, &text(&names.join(" ")));
             }
-            "ask" => self.ask(id, params, "elicitation/create"),
+            "ask" => {
+                if params.get("inputResponses").is_none() {
+                    let pause = env::var("ASK_MS").map_or(0, |ms| ms.parse().unwrap());
+                    thread::sleep(Duration::from_millis(pause));
+                }
+                self.ask(id, params, "elicitation/create")
+            }
             "sample" => self.ask(id, params, "sampling/createMessage"),
             other => panic!("{other}"),
         }

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -121,9 +121,10 @@ fn r48_killed_while_storing() {
     client.wait();
     let home = client.home.path();
     assert!(run(home, &["list", "--json"]).contains("\"total\":0"));
-    let long_ago = SystemTime::now() - Duration::from_secs(2 * 3_600);
     for file in all_files(&home.join("outputs/pending")) {
-        File::options().write(true).open(file).unwrap().set_modified(long_ago).unwrap();
+        let file = File::options().write(true).open(file).unwrap();
+        let written = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(written - Duration::from_hours(2)).unwrap();
     }
     run(home, &["gc"]);
     assert_eq!(client.leftovers(), 0);
