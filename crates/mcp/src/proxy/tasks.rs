@@ -1,5 +1,5 @@
-//! Calls that take long, as tasks that a client follows (MCP extension `io.modelcontextprotocol/tasks`,
-//! SEP-2663).
+//! Calls that take long, as tasks that a client follows (the MCP extension
+//! `io.modelcontextprotocol/tasks`, SEP-2663).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -106,7 +106,7 @@ impl Proxy {
         }
     }
 
-    /// Follows a call to its result. `None` if it was cancelled, which dropping it tells the server.
+    /// Follows a call to its result. `None` if it was cancelled: dropping it tells the server.
     async fn follow_task(&self, id: &str, mut call: Parked) -> Option<Outcome> {
         let cancel = self.lock_tasks().get(id)?.cancel.clone();
         loop {
