@@ -18,7 +18,7 @@ use clap::ValueEnum;
 
 use crate::process::{cargo, is_installed, must_run, output, release_tests};
 use crate::workspace::{Package, Workspace};
-use crate::{coverage, instructions, rss};
+use crate::{coverage, instructions, mcp, rss};
 
 /// The target platform of sanitizer builds. Naming it keeps build scripts and macros
 /// uninstrumented.
@@ -30,7 +30,7 @@ const READING: &str =
 
 /// The fuzz targets that compare two implementations. They run for the full time, the others for a
 /// fifth.
-const COMPARING: &[&str] = &["match_vs_oracle", "reader_backends", "reader_chunks"];
+const COMPARING: &[&str] = &["match_vs_oracle", "mcp_message", "reader_backends", "reader_chunks"];
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -55,6 +55,8 @@ enum Step {
     Tests,
     /// Cloud storages with every feature, against emulators
     Cloud,
+    /// Clients, servers, and the conformance suite of others: `cargo xtask mcp`
+    Mcp,
     /// The README's first command, in a release build
     Readme,
     /// The tests of the engine under each backend
@@ -117,6 +119,7 @@ impl Step {
             Self::Features => features(workspace),
             Self::Tests => tests(workspace),
             Self::Cloud => cloud::run(workspace),
+            Self::Mcp => Ok(protocol(workspace)),
             Self::Readme => readme(workspace),
             Self::Backends => backends(workspace),
             Self::Asan => asan(workspace),
@@ -182,6 +185,18 @@ fn powerset(package: &Package) -> Vec<Vec<&str>> {
 fn tests(workspace: &Workspace) -> Ran {
     must_run(release_tests(&workspace.root, "--workspace --no-fail-fast").env("TROMMEL_DEEP", "1"))?;
     Ok(Outcome::Passed)
+}
+
+/// Runs the programs of others against `trommel mcp`, where they can be installed.
+fn protocol(workspace: &Workspace) -> Outcome {
+    match mcp::run(workspace) {
+        Ok(true) => Outcome::Passed,
+        Ok(false) => Outcome::Failed("see above".to_owned()),
+        Err(error) => match error.to_string().strip_prefix("NOT RUN: ") {
+            Some(reason) => Outcome::NotRun(reason.to_owned()),
+            None => Outcome::Failed(error.to_string()),
+        },
+    }
 }
 
 /// Runs the README's first command, whose input any Rust installation can produce.

@@ -7,6 +7,7 @@
 //!   sanitizers, every backend, hours of fuzzing, packaging, and the memory of every command on
 //!   gigabytes.
 //! - `corpus` writes the large files for measurements.
+//! - `mcp` runs the clients, servers, and conformance suite of others against `trommel mcp`.
 //! - `rss` measures only that memory, `coverage` the lines that the tests run, and `instructions`
 //!   the instructions of the core loops.
 //!
@@ -16,6 +17,7 @@
 mod coverage;
 mod deep;
 mod instructions;
+mod mcp;
 mod process;
 mod rss;
 mod source;
@@ -57,6 +59,8 @@ enum Chore {
     },
     /// Count the instructions of the core loops, and compare them with the recorded counts
     Instructions(instructions::Options),
+    /// Run the clients, servers, and conformance suite of others against `trommel mcp`
+    Mcp,
     /// Measure the peak resident memory of every command on large generated files
     Rss(rss::Options),
 }
@@ -90,6 +94,7 @@ fn run(chore: &Chore) -> Verdict {
             Ok(true)
         }
         Chore::Instructions(options) => instructions::run(&workspace, options),
+        Chore::Mcp => mcp::run(&workspace),
         Chore::Rss(options) => rss::run(&workspace, options),
     }
 }

@@ -11,7 +11,7 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -172,7 +172,12 @@ impl Http {
         if let Some(params) = params(&body) {
             head.extensions.insert(params);
         }
-        let response = self.service.handle(Request::from_parts(head, Full::new(body))).await;
+        let ends_session = head.method == Method::DELETE;
+        let mut response = self.service.handle(Request::from_parts(head, Full::new(body))).await;
+        // The session has ended by now. Some clients take "accepted" for a failure.
+        if ends_session && response.status() == StatusCode::ACCEPTED {
+            *response.status_mut() = StatusCode::NO_CONTENT;
+        }
         verbatim(response).await
     }
 

@@ -9,8 +9,11 @@ use tokio::sync::watch;
 use trommel_base::Progress;
 use trommel_toolbox::outputs::size;
 
-/// The interval between reports. It leaves room below the promised second.
+/// The longest interval between reports. It leaves room below the promised second.
 const INTERVAL: Duration = Duration::from_millis(500);
+
+/// The shortest interval between reports that a wrapped server caused.
+const RELAYED: Duration = Duration::from_millis(40);
 
 /// The step between two reports of a call that made no progress. The protocol wants each report to
 /// be larger than the one before it.
@@ -42,24 +45,39 @@ pub(crate) struct Reporter {
     started: Instant,
     /// The value of the last report.
     last: f64,
+    /// True if each change is reported, and not only the state at each interval.
+    relays: bool,
 }
 
 impl Reporter {
     /// Returns the reporter of a request, if its client wants reports.
     pub(crate) fn of(context: &RequestContext<RoleServer>) -> Option<Self> {
         let token = context.meta.get_progress_token()?;
-        Some(Self { peer: context.peer.clone(), token, started: Instant::now(), last: -STEP })
+        Some(Self { peer: context.peer.clone(), token, started: Instant::now(), last: -STEP, relays: false })
+    }
+
+    /// Also reports what a wrapped server reports, as it arrives.
+    pub(crate) fn relaying(mut self) -> Self {
+        self.relays = true;
+        self
     }
 
     /// Reports the latest progress at each interval, until the future is dropped.
     async fn report(&mut self, latest: &watch::Receiver<Report>, what: &str) -> Infallible {
+        let mut changes = latest.clone();
         loop {
-            tokio::time::sleep(INTERVAL).await;
-            let report = latest.borrow().clone();
+            tokio::select! {
+                () = tokio::time::sleep(INTERVAL) => {}
+                Ok(()) = changes.changed(), if self.relays => {}
+            }
+            let report = changes.borrow_and_update().clone();
             let seconds = self.started.elapsed().as_secs();
             let separator = if report.message.is_empty() { "" } else { ", " };
             let message = format!("{what}: {}{separator}{seconds} s", report.message);
             self.send(report.value, report.total, message).await;
+            if self.relays {
+                tokio::time::sleep(RELAYED).await;
+            }
         }
     }
 

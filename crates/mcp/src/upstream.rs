@@ -39,4 +39,4 @@ pub(crate) use spill::CallOrigin;
 pub(crate) use trust::{Described, hash as tool_hash};
 pub use trust::{Trust, Withheld};
 pub(crate) use walk::{Part, Reduced, Role};
-pub(crate) use web::Mirrored;
+pub(crate) use web::{Mirrored, without_annotations};

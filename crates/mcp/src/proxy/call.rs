@@ -195,7 +195,7 @@ impl Proxy {
 
     /// Waits for the result, reports progress, and passes questions on.
     async fn drive(self: &Arc<Self>, mut call: Parked, context: &RequestContext<RoleServer>) -> Outcome {
-        let mut reporter = Reporter::of(context);
+        let mut reporter = Reporter::of(context).map(Reporter::relaying);
         let what = call.request.what.clone();
         let latest = call.latest.clone();
         let may_become_task = call.request.method == "tools/call" && tasks::can_follow(context);

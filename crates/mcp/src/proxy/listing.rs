@@ -9,7 +9,7 @@ use trommel_tool::Effects;
 use super::{Proxy, Wrapped};
 use crate::upstream::{
     Described, ListChange, Mirrored, Outgoing, Params, Reply, RequestError, ServerConfig, Step, Withheld,
-    tool_hash,
+    tool_hash, without_annotations,
 };
 
 /// The pages of a list that are read.
@@ -81,6 +81,9 @@ impl WrappedTool {
         members.shift_remove("name");
         // A stored result is a manifest, which the schema would not describe: clients refuse it.
         members.shift_remove("outputSchema");
+        if let Some(schema) = members.get_mut("inputSchema") {
+            without_annotations(schema);
+        }
         let asked = members.get("_meta").and_then(|meta| meta.get(MAX_RESULT)).and_then(Value::as_u64);
         let max_chars = asked.map(|chars| usize::try_from(chars).unwrap_or(MAX_LIMIT).min(MAX_LIMIT));
         Ok(Self { name, members, max_chars, mirrored, hash })

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rmcp::model::{
     ClientJsonRpcMessage, ErrorCode, ErrorData, GetExtensions, GetMeta, JsonRpcMessage, RequestId,
-    ServerJsonRpcMessage,
+    ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -128,7 +128,7 @@ impl Transport<RoleClient> for Pipe {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
-            let message = self.incoming.recv().await?;
+            let mut message = self.incoming.recv().await?;
             let (id, is_result) = match &message {
                 JsonRpcMessage::Response(response) => (Some(&response.id), true),
                 JsonRpcMessage::Error(error) => (error.id.as_ref(), false),
@@ -136,7 +136,10 @@ impl Transport<RoleClient> for Pipe {
             };
             let mut probe = lock(&self.probe);
             match (&*probe, id) {
-                (Probe::Unanswered(_), Some(_)) => *probe = Probe::None,
+                (Probe::Unanswered(_), Some(_)) => {
+                    *probe = Probe::None;
+                    message = discovered(message);
+                }
                 // The server answers after all. The SDK has got the other answer, and would fail.
                 (Probe::Replaced(asked), Some(id)) if asked == id && !is_own(&message) => {
                     self.late.store(is_result, Ordering::Relaxed);
@@ -151,6 +154,17 @@ impl Transport<RoleClient> for Pipe {
     async fn close(&mut self) -> io::Result<()> {
         self.incoming.close();
         Ok(())
+    }
+}
+
+/// Returns the answer to a probe. Some older servers answer any request with an empty result.
+pub(super) fn discovered(answer: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
+    match answer {
+        JsonRpcMessage::Response(response) if !matches!(response.result, ServerResult::DiscoverResult(_)) => {
+            let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "no result of server/discover", None);
+            ServerJsonRpcMessage::error(error, Some(response.id))
+        }
+        other => other,
     }
 }
 

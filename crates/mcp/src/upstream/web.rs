@@ -25,7 +25,7 @@ use super::log::ServerLog;
 use super::params::Params;
 use super::pipe::encode;
 pub(super) use address::Address;
-pub(crate) use headers::Mirrored;
+pub(crate) use headers::{Mirrored, without_annotations};
 
 /// The number of messages that wait between the threads and the client.
 const QUEUE: usize = 64;

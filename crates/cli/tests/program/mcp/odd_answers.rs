@@ -112,4 +112,7 @@ fn older_servers_may_ignore_the_probe() {
     let start = Instant::now();
     assert!(client.tools().contains(&"odd_echo".to_owned()));
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    // Or answer it with nothing.
+    let mut client = wrapped(&[("EMPTY_PROBE", "1")], &[]);
+    assert!(client.tools().contains(&"odd_echo".to_owned()));
 }

@@ -75,6 +75,7 @@ impl Server {
                 self.answer(id, &json!({"supportedVersions": [MODERN], "capabilities": capabilities, "ttlMs": 0, "cacheScope": "private"}));
             }
             "server/discover" if env::var("SILENT_PROBE").is_ok() => {}
+            "server/discover" if env::var("EMPTY_PROBE").is_ok() => self.answer(id, &json!({})),
             "tools/list" => self.list(id, params),
             "tools/call" => self.call(id, params),
             "prompts/list" => {

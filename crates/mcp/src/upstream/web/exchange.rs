@@ -14,6 +14,7 @@ use ureq::http::Response;
 use super::events::Events;
 use super::{Arrived, DISCOVER, INITIALIZED, Post, Site, VERSION};
 use crate::upstream::line::{Arrival, error_of};
+use crate::upstream::pipe::discovered;
 
 /// The pause before a stream is opened again, unless the server asks for another.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -240,6 +241,10 @@ impl Exchange<'_> {
             _ => None,
         };
         let is_answer = id.is_some() && id == self.post.id.as_ref();
+        let message = match self.post.method.as_str() {
+            DISCOVER if is_answer => Box::new(discovered(*message)),
+            _ => message,
+        };
         self.site.arrivals.blocking_send(Arrived::Message(message)).map_err(|_closed| Fault::Abandoned)?;
         Ok(is_answer)
     }

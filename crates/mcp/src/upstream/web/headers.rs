@@ -127,6 +127,26 @@ impl Mirrored {
     }
 }
 
+/// Removes the annotations from a schema: our clients need not repeat what only the server uses.
+pub(crate) fn without_annotations(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            members.shift_remove(ANNOTATION);
+            for (keyword, value) in members {
+                match (keyword.as_str(), value) {
+                    ("default" | "const" | "enum" | "examples", _) => {}
+                    ("properties" | "patternProperties" | "$defs" | "definitions", Value::Object(named)) => {
+                        named.values_mut().for_each(without_annotations);
+                    }
+                    (_, value) => without_annotations(value),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_annotations),
+        _ => {}
+    }
+}
+
 /// Checks one annotation, and returns the name.
 fn checked(
     name: &Value,
@@ -190,6 +210,18 @@ mod tests {
         assert_eq!(headers(json!({"region": null})), Ok(Vec::new()));
         assert!(headers(json!({"inner": {"n": 9_007_199_254_740_992_u64}})).is_err());
         assert!(headers(json!({"region": ["a"]})).is_err());
+    }
+
+    #[test]
+    fn annotations_are_removed() {
+        let mut schema = json!({"x-mcp-header": "A", "properties": {
+            "x-mcp-header": {"type": "string", "x-mcp-header": "B", "default": {"x-mcp-header": 1}},
+        }, "anyOf": [{"x-mcp-header": "C"}]});
+        without_annotations(&mut schema);
+        let expected = json!({"properties": {
+            "x-mcp-header": {"type": "string", "default": {"x-mcp-header": 1}},
+        }, "anyOf": [{}]});
+        assert_eq!(schema, expected);
     }
 
     #[test]
