@@ -175,6 +175,28 @@ impl Server {
         }
     }
 
+    /// Calls a tool, and returns the text of the result.
+    async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<String, ErrorData> {
+        let name = request.name.clone();
+        match &self.shared.proxy {
+            _ if self.shared.own.contains(&name) => {
+                let arguments = request.arguments.map_or(Value::Null, Value::Object);
+                Ok(self.call_own(&name, arguments, context).await)
+            }
+            Some(proxy) => proxy.call(&name, Self::params(context, &request)?, context).await,
+            None => {
+                let suggestions = self.shared.own.suggestions(&name);
+                let help =
+                    suggestions.first().map_or_else(String::new, |name| format!(": did you mean {name}?"));
+                Err(invalid(&format!("unknown tool {name}{help}")))
+            }
+        }
+    }
+
     /// Runs a blocking read of the store.
     async fn with_store<T: Send + 'static>(
         &self,
@@ -274,20 +296,12 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let name = request.name.clone();
-        let text = match &self.shared.proxy {
-            _ if self.shared.own.contains(&name) => {
-                let arguments = request.arguments.map_or(Value::Null, Value::Object);
-                self.call_own(&name, arguments, &context).await
-            }
-            Some(proxy) => proxy.call(&name, Self::params(&context, &request)?, &context).await?,
-            None => {
-                let suggestions = self.shared.own.suggestions(&name);
-                let help =
-                    suggestions.first().map_or_else(String::new, |name| format!(": did you mean {name}?"));
-                return Err(invalid(&format!("unknown tool {name}{help}")));
-            }
-        };
+        let (name, era, server) = (request.name.clone(), Era::of(&context), self.clone());
+        // On a task of its own, whose panic is a result.
+        let call = tokio::spawn(async move { server.call(request, &context).await });
+        let text = call.await.unwrap_or_else(|panic| {
+            Ok(render::failure(era, &format!("{name} failed inside the server: {panic}")))
+        })?;
         let mut result = CallToolResult::success(Vec::new());
         result.meta = Some(wire::raw(text));
         Ok(result.into())

@@ -12,7 +12,7 @@ use crate::source::{Kind, Source, Token};
 const DOCUMENT: &str = "docs/PROMISES.md";
 
 /// The chores that a row may name as its test.
-const CHORES: &[&str] = &["tidy", "deep", "rss", "coverage", "instructions"];
+const CHORES: &[&str] = &["tidy", "deep", "mcp", "rss", "coverage", "instructions"];
 
 rules! {
     KNOWN: "every promise that a test or comment names has a row in docs/PROMISES.md"

@@ -38,7 +38,7 @@ fn invalid_answers_fail_their_call_alone() {
 
 /// R30.
 #[test]
-fn calls_without_an_answer_end_at_their_timeout() {
+fn r30_calls_without_an_answer_end_at_their_timeout() {
     let mut client = wrapped(&[], &["--timeout", "1"]);
     client.tools();
     for tool in ["odd_silent", "odd_utf8"] {
@@ -56,7 +56,7 @@ fn calls_without_an_answer_end_at_their_timeout() {
 
 /// R30.
 #[test]
-fn a_server_that_ends_fails_its_calls_and_starts_again() {
+fn r30_a_server_that_ends_fails_its_calls_and_starts_again() {
     let mut client = wrapped(&[], &[]);
     client.tools();
     let waiting = client.start_request("tools/call", json!({"name": "odd_die", "arguments": {}}));

@@ -48,7 +48,7 @@ fn each_era_of_client_reaches_each_era_of_server() {
 
 /// R30.
 #[test]
-fn short_results_pass_byte_for_byte() {
+fn r30_short_results_pass_byte_for_byte() {
     for version in [VERSIONS[2], VERSIONS[4]] {
         let mut client = wrapped(&[], version);
         for members in [
@@ -270,7 +270,7 @@ fn what_is_deprecated_is_refused_by_name() {
 }
 
 #[test]
-fn progress_is_passed_on() {
+fn r32_progress_is_passed_on() {
     let mut client = wrapped(&[], VERSIONS[3]);
     let call = json!({"name": "odd_progress", "arguments": {"items": 4, "ms": 600}, "_meta": {"progressToken": "t"}});
     client.request("tools/call", call);
@@ -290,7 +290,7 @@ fn progress_is_passed_on() {
 }
 
 #[test]
-fn cancelled_calls_are_cancelled_at_the_server() {
+fn r31_cancelled_calls_are_cancelled_at_the_server() {
     let mut client = wrapped(&[], VERSIONS[3]);
     client.tools();
     let id = client.start_request("tools/call", json!({"name": "odd_silent", "arguments": {}}));

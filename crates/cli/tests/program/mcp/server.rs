@@ -16,7 +16,7 @@ fn put(client: &Client, payload: &str) -> String {
 
 /// R19 and R29: all tools are listed and can be called, in every revision.
 #[test]
-fn every_revision_is_served() {
+fn r29_every_revision_is_served() {
     for version in VERSIONS {
         let mut client = Client::start(&[]);
         let opened = client.open(version, json!({}));
@@ -173,7 +173,7 @@ fn outputs_are_resources() {
 
 /// R31 and R32: a scan reports its progress, and stops within 50 ms of its cancellation.
 #[test]
-fn long_calls_report_progress_and_can_be_cancelled() {
+fn r31_long_calls_report_progress_and_can_be_cancelled() {
     let mut client = Client::connected(&[], VERSIONS[3]);
     let row = format!("{{\"text\":\"{}\"}}\n", "x".repeat(1_000));
     let id = put(&client, &row.repeat(100_000));
@@ -197,7 +197,7 @@ fn long_calls_report_progress_and_can_be_cancelled() {
 /// R48: signals end the server within 5 s, and leave nothing.
 #[cfg(unix)]
 #[test]
-fn signals_end_the_server() {
+fn r48_signals_end_the_server() {
     use rustix::process::{Pid, Signal, kill_process};
     for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let mut client = Client::connected(&[], VERSIONS[3]);
