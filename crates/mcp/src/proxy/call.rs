@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use trommel_tool::{ErrorKind, Output, Record, ToolError, ToolExecution, ToolResult};
 use trommel_toolbox::StoreRecord;
 
-use super::questions::{Ask, Parked};
+use super::questions::{Ask, Parked, elicitation};
 use super::tasks;
 use super::{Proxy, Wrapped, WrappedTool};
 use crate::era::Era;
@@ -113,6 +113,7 @@ impl Proxy {
             origin: CallOrigin { tool: name.to_owned(), parameters },
             limit: Some(self.limit(&server.upstream.config, Some(tool))),
             mirrored: tool.mirrored.headers(&arguments)?,
+            elicitation: None,
         };
         Ok(Request { server: Arc::clone(server), method: "tools/call", what: name.to_owned(), outgoing })
     }
@@ -160,9 +161,10 @@ impl Proxy {
     /// Sends a request, and follows it to its result.
     pub(super) async fn run(
         self: &Arc<Self>,
-        request: Request,
+        mut request: Request,
         context: &RequestContext<RoleServer>,
     ) -> Outcome {
+        request.outgoing.elicitation = elicitation(context);
         let (progress, latest) = watch::channel(Report::default());
         let sent = request.server.upstream.request(request.method, request.outgoing.clone(), Some(progress));
         let pending = tokio::select! {

@@ -119,6 +119,12 @@ pub(super) fn rand_handle() -> u128 {
     half() << 64 | half()
 }
 
+/// What the client can be asked.
+pub(super) fn elicitation(context: &RequestContext<RoleServer>) -> Option<Value> {
+    let capabilities = context.client_capabilities()?;
+    capabilities.elicitation.and_then(|elicitation| serde_json::to_value(elicitation).ok())
+}
+
 fn can_elicit(context: &RequestContext<RoleServer>) -> bool {
     context.client_capabilities().is_some_and(|capabilities| capabilities.elicitation.is_some())
 }

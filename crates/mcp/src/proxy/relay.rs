@@ -123,6 +123,7 @@ impl Proxy {
                 },
                 limit: Some(self.limit(&server.upstream.config, None)),
                 mirrored: Vec::new(),
+                elicitation: None,
             };
             let request = Request { server, method: "resources/read", what: uri.to_owned(), outgoing };
             match self.run(request, context).await {

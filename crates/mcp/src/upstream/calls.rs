@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{ClientJsonRpcMessage, GetExtensions, JsonRpcMessage, RequestId};
+use serde_json::Value;
 
 use super::spill::CallOrigin;
 use super::walk::Reduced;
@@ -20,12 +21,15 @@ pub(crate) struct Outgoing {
     pub(crate) limit: Option<usize>,
     /// The headers that repeat arguments, for servers at a URL.
     pub(crate) mirrored: Vec<(String, String)>,
+    /// What the server may ask the caller, as a client declares it. Older servers were told once,
+    /// and are refused instead.
+    pub(crate) elicitation: Option<Value>,
 }
 
 impl Outgoing {
     /// A request whose response is no result of a tool or resource.
     pub(crate) fn plain(params: String) -> Self {
-        Self { params, origin: CallOrigin::default(), limit: None, mirrored: Vec::new() }
+        Self { params, origin: CallOrigin::default(), limit: None, mirrored: Vec::new(), elicitation: None }
     }
 }
 

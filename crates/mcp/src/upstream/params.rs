@@ -12,6 +12,9 @@ type Members = IndexMap<String, Box<RawValue>>;
 /// connection.
 const PROTOCOL: &str = "io.modelcontextprotocol/";
 
+/// The member of `_meta` with the capabilities of a client.
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
 /// Parameters of a request, as JSON text.
 #[derive(Debug, Default)]
 pub(crate) struct Params(Members);
@@ -53,13 +56,18 @@ impl Params {
         format!("{{{}}}", members.collect::<Vec<_>>().join(","))
     }
 
-    /// Replaces the protocol's own metadata, and keeps the rest, such as trace contexts.
-    pub(super) fn with_meta(mut self, meta: &RequestMetaObject) -> String {
+    /// Replaces the protocol's own metadata, and keeps the rest, such as trace contexts. The
+    /// capabilities are those of the caller.
+    pub(super) fn with_meta(mut self, meta: &RequestMetaObject, elicitation: Option<&Value>) -> String {
         let foreign = self.get("_meta").and_then(|meta| Self::parse(meta.get()).ok());
         let mut all = foreign.unwrap_or(Self(Members::new()));
         all.0.retain(|name, _| name != "progressToken" && !name.starts_with(PROTOCOL));
         for (name, value) in &meta.0.0 {
             all.set(name, value);
+        }
+        if all.get(CAPABILITIES).is_some() {
+            let capabilities = elicitation.map(|elicitation| ("elicitation".to_owned(), elicitation.clone()));
+            all.set(CAPABILITIES, &Value::Object(capabilities.into_iter().collect()));
         }
         if all.0.is_empty() {
             self.remove("_meta");
@@ -84,10 +92,10 @@ mod tests {
         let mut params = Params::parse(text).unwrap();
         params.set("name", &"y".into());
         assert_eq!(
-            params.with_meta(&meta),
+            params.with_meta(&meta, None),
             r#"{"name":"y","arguments":{"n":1e400, "b":12345678901234567890123},"_meta":{"traceparent":"t","io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#
         );
         let params = Params::parse(r#"{"a":[1 , 2],"_meta":{"progressToken":7}}"#).unwrap();
-        assert_eq!(params.with_meta(&RequestMetaObject::new()), r#"{"a":[1 , 2]}"#);
+        assert_eq!(params.with_meta(&RequestMetaObject::new(), None), r#"{"a":[1 , 2]}"#);
     }
 }

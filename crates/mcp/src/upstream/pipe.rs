@@ -187,7 +187,7 @@ pub(super) fn encode(message: &ClientJsonRpcMessage) -> io::Result<String> {
         let id = serde_json::to_string(&request.id).map_err(io::Error::other)?;
         let method = serde_json::to_string(request.request.method()).map_err(io::Error::other)?;
         let params = Params::parse(&outgoing.params).map_err(io::Error::other)?;
-        let params = params.with_meta(request.request.get_meta());
+        let params = params.with_meta(request.request.get_meta(), outgoing.elicitation.as_ref());
         return Ok(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#));
     }
     serde_json::to_string(message).map_err(io::Error::other)

@@ -254,6 +254,18 @@ fn questions_are_passed_on_and_answers_back() {
     }
 }
 
+/// A newer server sees what the client itself declares.
+#[test]
+fn servers_see_the_capabilities_of_the_client() {
+    for capabilities in [json!({}), json!({"elicitation": {"form": {}}})] {
+        let wrap = format!("odd={}", odd(&[("SERVER", "modern")]));
+        let mut client = Client::start(&["--wrap", &wrap]);
+        client.open(VERSIONS[4], capabilities.clone());
+        let params: Value = serde_json::from_str(&client.text("odd_params", json!({}))).unwrap();
+        assert_eq!(params["_meta"]["io.modelcontextprotocol/clientCapabilities"], capabilities, "{params}");
+    }
+}
+
 #[test]
 fn what_is_deprecated_is_refused_by_name() {
     for capabilities in [json!({}), json!({"elicitation": {}, "sampling": {}, "roots": {}})] {
