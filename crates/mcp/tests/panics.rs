@@ -1,5 +1,8 @@
 //! Panics of a tool are results, and the server goes on.
 
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of a test")]
+
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
