@@ -10,6 +10,7 @@
 //! | `calls`, `params` | requests that wait; their parameters, verbatim |
 //! | `line`, `walk` | messages in memory; responses with long values, read as they arrive |
 //! | `capture`, `spill` | the bytes of a value as it passes; a value in memory or in the store |
+//! | `writer`, `hashes` | the thread that stores a value; its hashes, by which copies are found |
 
 mod calls;
 mod capture;
@@ -18,6 +19,7 @@ mod changes;
 mod check;
 mod client;
 mod config;
+mod hashes;
 mod line;
 mod log;
 mod params;
@@ -27,6 +29,7 @@ mod spill;
 mod trust;
 mod walk;
 mod web;
+mod writer;
 
 pub(crate) use calls::{Outgoing, Reply};
 pub(crate) use changes::ListChange;

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rmcp::model::{
@@ -37,6 +38,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// How long the rest of a result may take to be removed when a server is stopped.
+const STORED: Duration = Duration::from_secs(1);
 
 /// A server that ran this long starts again without a pause.
 const STABLE: Duration = Duration::from_secs(10);
@@ -129,7 +133,7 @@ pub(crate) struct Connection {
 
 /// A server that runs.
 enum Running {
-    Process(Process),
+    Process(Process, Option<JoinHandle<()>>),
     Web(Arc<Site>),
 }
 
@@ -137,8 +141,17 @@ enum Running {
 impl Drop for Running {
     fn drop(&mut self) {
         match self {
-            // A process ends itself.
-            Self::Process(_) => {}
+            Self::Process(process, reading) => {
+                process.end();
+                // What was being stored is removed before this program can end. A process that left
+                // the group may still hold the pipe.
+                let deadline = Instant::now() + STORED;
+                while reading.as_ref().is_some_and(|reading| !reading.is_finished())
+                    && Instant::now() < deadline
+                {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+            }
             Self::Web(site) => site.close(),
         }
     }
@@ -231,17 +244,19 @@ impl Upstream {
         };
         let (process, streams) =
             command.start().map_err(|error| format!("cannot run {}: {error}", command.program))?;
-        let reader = std::io::BufReader::with_capacity(64 << 10, streams.output);
+        let reader = std::io::BufReader::with_capacity(256 << 10, streams.output);
         let pipe = self
             .log
             .drain(streams.errors)
             .and_then(|()| Pipe::start(messages, reader, streams.input, &self.log));
         let pipe = pipe.map_err(|error| error.to_string())?;
-        let pipe = if lifecycle == Lifecycle::Probe { pipe.probing() } else { pipe };
-        let is_late = pipe.late_answer();
+        let mut pipe = if lifecycle == Lifecycle::Probe { pipe.probing() } else { pipe };
+        let (is_late, reading) = (pipe.late_answer(), pipe.take_reading());
         let service = serve_client_with_lifecycle(handler.clone(), pipe, lifecycle.mode()).await;
         match service {
-            Ok(service) => Ok(Connection { service, calls, handler, server: Running::Process(process) }),
+            Ok(service) => {
+                Ok(Connection { service, calls, handler, server: Running::Process(process, reading) })
+            }
             Err(_) if is_late.load(Ordering::Relaxed) && lifecycle == Lifecycle::Probe => {
                 drop(process);
                 Box::pin(self.start(Lifecycle::Modern)).await
@@ -322,7 +337,7 @@ impl Connection {
     /// The reason why the connection is closed.
     async fn reason(&self, log: &ServerLog) -> String {
         let process = match &self.server {
-            Running::Process(process) => process,
+            Running::Process(process, _) => process,
             Running::Web(site) => return site.fault().unwrap_or_else(|| "the connection closed".to_owned()),
         };
         let mut status = None;

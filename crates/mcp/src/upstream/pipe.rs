@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -39,6 +39,8 @@ pub(super) struct Pipe {
     probe: Arc<Mutex<Probe>>,
     /// True if the server itself answered its probe later, as a newer server.
     late: Arc<AtomicBool>,
+    /// The thread that reads, until it is taken.
+    reading: Option<JoinHandle<()>>,
 }
 
 /// The state of the probe.
@@ -66,18 +68,24 @@ impl Pipe {
         let name = |end: &str| format!("{} {end}", log.server());
         let (reading, writing) = (name("in"), name("out"));
         thread::Builder::new().name(writing).spawn(move || write(writer, lines))?;
-        thread::Builder::new().name(reading).spawn(move || {
+        let reading = thread::Builder::new().name(reading).spawn(move || {
             let why = read(&messages, reader, &arrivals, &log);
             log.note(&format!("connection closed: {why}"));
         })?;
         let (probe, late) = (Arc::default(), Arc::default());
-        Ok(Self { incoming, own, outgoing, calls, is_probing: false, probe, late })
+        let reading = Some(reading);
+        Ok(Self { incoming, own, outgoing, calls, is_probing: false, probe, late, reading })
     }
 
     /// Answers a probe that the server ignores.
     pub(super) fn probing(mut self) -> Self {
         self.is_probing = true;
         self
+    }
+
+    /// The thread that reads. It ends with the server's output, and with what it was storing.
+    pub(super) fn take_reading(&mut self) -> Option<JoinHandle<()>> {
+        self.reading.take()
     }
 
     /// A flag that becomes true if the server answers its probe after all.

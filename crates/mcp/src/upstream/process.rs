@@ -11,6 +11,10 @@ use std::time::{Duration, Instant};
 /// Variables of this process that a server gets besides those of its configuration.
 const INHERITED: [&str; 3] = ["PATH", "HOME", "LANG"];
 
+/// The size of the pipe from a server, which Linux permits to all users.
+#[cfg(target_os = "linux")]
+const PIPE_BYTES: usize = 1 << 20;
+
 /// How long a server may take to end once its input is closed.
 const CLOSED: Duration = Duration::from_millis(700);
 
@@ -64,11 +68,24 @@ impl ServerCommand {
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let process = Process { child: Mutex::new(child) };
         match streams {
-            (Some(input), Some(output), Some(errors)) => Ok((process, Streams { input, output, errors })),
+            (Some(input), Some(output), Some(errors)) => {
+                enlarge(&output);
+                Ok((process, Streams { input, output, errors }))
+            }
             _ => Err(io::Error::other("a stream of the server is missing")),
         }
     }
 }
+
+/// Enlarges a pipe, so that long results need fewer switches between the processes.
+#[cfg(target_os = "linux")]
+fn enlarge(pipe: &ChildStdout) {
+    // Beyond the limit of an unprivileged user, it stays as it is.
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn enlarge(_: &ChildStdout) {}
 
 impl Process {
     /// The status of a process that has ended.

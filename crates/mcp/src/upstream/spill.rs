@@ -1,17 +1,21 @@
 //! A value of a result, in memory while it is short, in the store beyond.
 
-use std::io::Write;
+use std::sync::Arc;
 
-use blake3::{Hash, Hasher};
+use blake3::Hash;
 use serde_json::{Map, Value};
 use trommel_base::text::first;
-use trommel_reader::Compactor;
-use trommel_store::{Origin, Put, Store, Stored};
+use trommel_store::{Store, Stored};
 
 use super::capture::Sink;
+use super::hashes::Hashes;
+use super::writer::Writer;
 
 /// The characters of a value that are kept for the case that the store fails.
 const HEAD_CHARS: usize = 30_000;
+
+/// The bytes that are hashed and written at a time: both are fast only in large steps.
+const STEP: usize = 256 << 10;
 
 /// The call that a value is the result of.
 #[derive(Clone, Debug, Default)]
@@ -24,17 +28,15 @@ pub(crate) struct CallOrigin {
 
 /// A value that is being received.
 pub(super) struct Spill<'s> {
-    store: &'s Store,
+    store: &'s Arc<Store>,
     /// The bytes above which the value goes to the store.
     threshold: usize,
     /// The first bytes; all of them while nothing is stored.
     head: Vec<u8>,
-    put: Option<Put<'s>>,
-    /// The reason why the rest was not kept.
-    failure: Option<String>,
     bytes: u64,
-    exact: Hasher,
-    minified: Minified,
+    /// Bytes for the next step of the writer.
+    pending: Vec<u8>,
+    writer: Option<Result<Writer, String>>,
 }
 
 /// A value that was received.
@@ -54,17 +56,8 @@ pub(super) enum Received {
 
 impl<'s> Spill<'s> {
     /// Receives a value into memory, or beyond some bytes into the store.
-    pub(super) fn new(store: &'s Store, threshold: usize) -> Self {
-        Self {
-            store,
-            threshold,
-            head: Vec::new(),
-            put: None,
-            failure: None,
-            bytes: 0,
-            exact: Hasher::new(),
-            minified: Minified::default(),
-        }
+    pub(super) fn new(store: &'s Arc<Store>, threshold: usize) -> Self {
+        Self { store, threshold, head: Vec::new(), bytes: 0, pending: Vec::new(), writer: None }
     }
 
     /// True while all of the value is in memory.
@@ -82,134 +75,75 @@ impl<'s> Spill<'s> {
         if self.is_short() { std::str::from_utf8(&self.head).ok() } else { None }
     }
 
-    /// The hash of the bytes.
-    pub(super) fn hash(&self) -> Hash {
-        self.exact.finalize()
+    /// The hash of the bytes. `None` if they cannot be compared.
+    pub(super) fn hash(&mut self) -> Option<Hash> {
+        Some(self.hashes()?.exact())
     }
 
-    /// The hash of the JSON without insignificant white space. It identifies a value and its
-    /// pretty-printed copy.
-    pub(super) fn minified_hash(&self) -> Hash {
-        self.minified.finish()
+    /// The hash of the JSON without insignificant white space. `None` if it cannot be compared.
+    pub(super) fn minified_hash(&mut self) -> Option<Hash> {
+        Some(self.hashes()?.minified())
+    }
+
+    fn hashes(&mut self) -> Option<Hashes> {
+        if self.is_short() {
+            return Some(Hashes::of(&self.head));
+        }
+        self.flush();
+        self.writer.as_ref()?.as_ref().ok()?.hashes()
+    }
+
+    /// Gives the pending bytes to the writer.
+    fn flush(&mut self) {
+        if let Some(Ok(writer)) = &self.writer
+            && !self.pending.is_empty()
+        {
+            self.pending = writer.write(std::mem::take(&mut self.pending));
+        }
     }
 
     /// Moves the value to the store if it is in memory.
     pub(super) fn store(&mut self) {
-        if self.put.is_none() && self.failure.is_none() {
-            let head = std::mem::take(&mut self.head);
-            self.write(&head);
-            self.head = head;
+        if self.writer.is_none() {
+            self.writer = Some(Writer::start(self.store).map_err(|error| error.to_string()));
+            self.pending.extend_from_slice(&self.head);
+            self.flush();
         }
         self.head.truncate(4 * HEAD_CHARS);
     }
 
-    fn write(&mut self, bytes: &[u8]) {
-        if self.failure.is_some() {
-            return;
-        }
-        let put = match &mut self.put {
-            Some(put) => Ok(put),
-            // The call is set at the end: its response may come before the number of the call.
-            none => self.store.put(Origin::of("")).map(|put| none.insert(put)),
-        };
-        let written = put.map_err(|error| error.to_string());
-        let written = written.and_then(|put| put.write_all(bytes).map_err(|error| error.to_string()));
-        if let Err(why) = written {
-            self.put = None;
-            self.failure = Some(why);
-        }
-    }
-
     /// Ends the value.
-    pub(super) fn finish(self, origin: &CallOrigin) -> Received {
-        let bytes = self.bytes;
-        let is_short = self.is_short() && self.put.is_none() && self.failure.is_none();
+    pub(super) fn finish(mut self, origin: &CallOrigin) -> Received {
+        self.flush();
         let head = String::from_utf8_lossy(&self.head);
-        if is_short {
-            return Received::Short(head.into_owned());
-        }
-        let lost = |why: String| Received::Lost { head: first(&head, HEAD_CHARS).to_owned(), bytes, why };
-        match (self.put, self.failure) {
-            (_, Some(why)) => lost(why),
-            (None, None) => lost("nothing was written".to_owned()),
-            (Some(mut put), None) => {
-                let named = put.set_call(&origin.tool, Value::Object(origin.parameters.clone()));
-                match named.and_then(|()| put.finish()) {
-                    Ok(stored) => Received::Stored(Box::new(stored)),
-                    Err(error) => lost(error.to_string()),
-                }
-            }
+        let stored = match self.writer {
+            None => return Received::Short(head.into_owned()),
+            Some(writer) => writer.and_then(|writer| writer.finish(origin)),
+        };
+        match stored {
+            Ok(stored) => Received::Stored(Box::new(stored)),
+            Err(why) => Received::Lost { head: first(&head, HEAD_CHARS).to_owned(), bytes: self.bytes, why },
         }
     }
 }
 
 impl Sink for Spill<'_> {
     fn take(&mut self, bytes: &[u8]) {
-        self.exact.update(bytes);
-        self.minified.update(bytes);
         self.bytes += bytes.len() as u64;
-        if self.put.is_none() && self.failure.is_none() {
-            self.head.extend_from_slice(bytes);
-            if self.head.len() > self.threshold {
-                self.store();
+        match &self.writer {
+            None => {
+                self.head.extend_from_slice(bytes);
+                if self.head.len() > self.threshold {
+                    self.store();
+                }
             }
-        } else {
-            self.write(bytes);
+            Some(Ok(_)) => {
+                self.pending.extend_from_slice(bytes);
+                if self.pending.len() >= STEP {
+                    self.flush();
+                }
+            }
+            Some(Err(_)) => {}
         }
-    }
-}
-
-/// The hash of JSON without the white space between its tokens.
-#[derive(Default)]
-struct Minified {
-    hasher: Hasher,
-    compactor: Compactor,
-    buffer: Vec<u8>,
-}
-
-impl Minified {
-    fn update(&mut self, bytes: &[u8]) {
-        // A few kilobytes at a time stay in the cache.
-        for piece in bytes.chunks(16 << 10) {
-            self.compactor.push(piece, &mut self.buffer);
-            self.hasher.update(&self.buffer);
-            self.buffer.clear();
-        }
-    }
-
-    fn finish(&self) -> Hash {
-        self.hasher.finalize()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use trommel_testkit::generate::{Random, Shape, document};
-
-    use super::*;
-
-    fn minified(parts: &[&[u8]]) -> Hash {
-        let mut hash = Minified::default();
-        for part in parts {
-            hash.update(part);
-        }
-        hash.finish()
-    }
-
-    #[test]
-    fn white_space_between_tokens_does_not_matter() {
-        for seed in 0..300 {
-            let text = document(seed, &Shape::plain());
-            let value: Value = serde_json::from_slice(&text).unwrap();
-            let (compact, pretty) = (value.to_string(), serde_json::to_string_pretty(&value).unwrap());
-            let (start, end) = pretty.as_bytes().split_at(Random::new(seed).below(pretty.len()));
-            assert_eq!(minified(&[start, end]), blake3::hash(compact.as_bytes()), "{seed}");
-        }
-    }
-
-    #[test]
-    fn white_space_in_strings_matters() {
-        assert_ne!(minified(&[br#"{"a": "b c"}"#]), minified(&[br#"{"a":"bc"}"#]));
-        assert_ne!(minified(&[br#"["\" a"]"#]), minified(&[br#"["\"a"]"#]));
     }
 }

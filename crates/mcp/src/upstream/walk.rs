@@ -1,6 +1,7 @@
 //! The response of a server, read once: its values go to memory or to the store as they arrive.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use rmcp::model::RequestId;
 use serde_json::value::RawValue;
@@ -128,7 +129,7 @@ impl Sink for Target<'_> {
 pub(super) struct Walk<'s, 'a> {
     cursor: Cursor<'a>,
     captures: Captures<Target<'s>>,
-    store: &'s Store,
+    store: &'s Arc<Store>,
     /// The characters that pass unchanged.
     limit: usize,
     /// The ID of the request, once it was read.
@@ -162,7 +163,7 @@ struct Structured<'s> {
 
 impl<'s, 'a> Walk<'s, 'a> {
     /// Reads one message from a reader. The first `limit` bytes of values are kept in memory.
-    pub(super) fn new(reader: impl Read + Send + 'a, store: &'s Store, limit: usize) -> Self
+    pub(super) fn new(reader: impl Read + Send + 'a, store: &'s Arc<Store>, limit: usize) -> Self
     where
         's: 'a,
     {
@@ -435,7 +436,11 @@ fn is_type_text(cursor: &Cursor<'_>) -> bool {
 
 /// True if the structured content repeats a text: as the same JSON, or in its longest string.
 fn is_copy(text: &mut Spill<'_>, structured: &mut Spill<'_>, string: Option<blake3::Hash>) -> bool {
-    string.is_some_and(|string| string == text.hash()) || structured.minified_hash() == text.minified_hash()
+    if string.is_some() && string == text.hash() {
+        return true;
+    }
+    let hash = text.minified_hash();
+    hash.is_some() && hash == structured.minified_hash()
 }
 
 /// The part that a received value becomes.
@@ -449,7 +454,7 @@ fn part(received: Received, role: Role) -> Part {
 
 /// The blocks of a result.
 struct Blocks<'s> {
-    store: &'s Store,
+    store: &'s Arc<Store>,
     limit: usize,
     items: Vec<Item<'s>>,
     /// The bytes of texts in memory.
@@ -477,7 +482,7 @@ enum Item<'s> {
 }
 
 impl<'s> Blocks<'s> {
-    fn new(store: &'s Store, limit: usize) -> Self {
+    fn new(store: &'s Arc<Store>, limit: usize) -> Self {
         Self {
             store,
             limit,

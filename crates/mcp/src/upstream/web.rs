@@ -9,7 +9,7 @@ mod headers;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, GetExtensions, GetMeta, JsonRpcMessage, ProtocolVersion,
@@ -69,6 +69,8 @@ struct State {
     /// The exchanges in progress. Shutting an agent down ends its exchange.
     running: Vec<(u64, Option<RequestId>, ureq::Agent)>,
     next_ticket: u64,
+    /// The exchanges whose threads have not ended.
+    active: usize,
     is_closed: bool,
     /// The reason why the connection is of no use.
     fault: Option<String>,
@@ -133,6 +135,7 @@ impl Site {
         let agent = state.idle.pop().unwrap_or_else(|| self.address.agent());
         let ticket = state.next_ticket;
         state.next_ticket += 1;
+        state.active += 1;
         state.running.push((ticket, id, agent.clone()));
         Some((ticket, agent))
     }
@@ -140,6 +143,7 @@ impl Site {
     /// Returns the connection of an exchange. False if the exchange was ended by the client.
     fn finish(&self, ticket: u64) -> bool {
         let mut state = self.lock();
+        state.active -= 1;
         let position = state.running.iter().position(|(other, ..)| *other == ticket);
         let ended = position.map(|position| state.running.swap_remove(position));
         match ended {
@@ -176,6 +180,11 @@ impl Site {
         };
         for (_, _, agent) in running {
             agent.shutdown();
+        }
+        // What was being stored is removed before this program can end.
+        let deadline = Instant::now() + GOODBYE;
+        while self.lock().active > 0 && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(2));
         }
         if let Some(session) = session {
             let mut request = self.address.agent().delete(&self.address.url);
