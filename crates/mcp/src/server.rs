@@ -21,7 +21,7 @@ use rmcp::service::{
     NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext, serve_directly_with_ct,
 };
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, broadcast, watch};
 use tokio_util::sync::CancellationToken;
@@ -241,6 +241,12 @@ impl Server {
     }
 }
 
+/// Adds the URI to the error of a read that has no data.
+fn about(mut error: ErrorData, uri: &str) -> ErrorData {
+    error.data.get_or_insert_with(|| json!({ "uri": uri }));
+    error
+}
+
 fn invalid(error: &impl std::fmt::Display) -> ErrorData {
     ErrorData::invalid_params(error.to_string(), None)
 }
@@ -387,14 +393,16 @@ impl ServerHandler for Server {
             let params = Self::params(&context, &request)?;
             let read = proxy.resource(&request.uri, &params, &context).await;
             let unknown = || ErrorData::resource_not_found(format!("unknown resource {}", request.uri), None);
-            result.meta = Some(wire::raw(render::cacheable(era, read.ok_or_else(unknown)??)));
+            let read =
+                read.ok_or_else(unknown).and_then(|read| read).map_err(|error| about(error, &request.uri));
+            result.meta = Some(wire::raw(render::cacheable(era, read?)));
             return Ok(result.into());
         }
         let cancel = Cancel::new();
-        let token = cancel.clone();
+        let (token, uri) = (cancel.clone(), request.uri.clone());
         let read = self.with_store(move |own| resources::read(own, &request.uri, era, token));
         let text = tokio::select! {
-            text = read => text?,
+            text = read => text.map_err(|error| about(error, &uri))?,
             () = context.ct.cancelled() => {
                 cancel.cancel();
                 return Err(ErrorData::internal_error("cancelled", None));

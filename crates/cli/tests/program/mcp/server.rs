@@ -90,6 +90,28 @@ fn requests_without_a_revision_or_with_an_unknown_one_are_refused() {
     assert!(client.response(5)["error"]["code"].as_i64().unwrap() < 0);
 }
 
+/// What a model reads of the tools before it asks anything.
+#[test]
+fn descriptions_of_tools_are_within_their_budgets() {
+    let folder = tempfile::tempdir().unwrap();
+    for args in [&[] as &[&str], &["--allow-writes", folder.path().to_str().unwrap()]] {
+        let mut client = Client::start(args);
+        let opened = client.open(VERSIONS[3], json!({}));
+        assert!(opened["result"]["instructions"].as_str().unwrap().len() < 1_500, "{opened}");
+        let listed = client.request("tools/list", json!({}));
+        let (mut all, mut outputs) = (0, 0);
+        for tool in listed["result"]["tools"].as_array().unwrap() {
+            let (name, description) = (tool["name"].as_str().unwrap(), tool["description"].as_str().unwrap());
+            assert!(description.chars().count() <= 1_024, "{name}");
+            let read = json!({"name": name, "description": description, "inputSchema": tool["inputSchema"]});
+            let chars = read.to_string().chars().count();
+            all += chars;
+            outputs += if name.starts_with("tool_outputs_") { chars } else { 0 };
+        }
+        assert!(all <= 12_000 && outputs <= 8_000, "{all} {outputs}");
+    }
+}
+
 #[test]
 fn tools_have_schemas_and_effects_and_only_read() {
     let mut client = Client::connected(&[], VERSIONS[3]);
@@ -167,7 +189,11 @@ fn outputs_are_resources() {
     let second = read(format!("trommel://output/{large}?cursor={next}"));
     assert!(second["result"]["contents"][0]["text"].as_str().unwrap().contains("content"), "{second}");
     for uri in ["trommel://output/zzzzzzz", "trommel://nothing", "file:///etc/passwd"] {
-        assert_eq!(read(uri.to_owned())["error"]["code"], -32602, "{uri}");
+        let refused = read(uri.to_owned());
+        assert_eq!(
+            (&refused["error"]["code"], &refused["error"]["data"]["uri"]),
+            (&(-32602).into(), &uri.into())
+        );
     }
 }
 
