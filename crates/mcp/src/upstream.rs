@@ -35,7 +35,7 @@ pub(crate) use calls::{Outgoing, Reply};
 pub(crate) use changes::ListChange;
 #[cfg(feature = "fuzzing")]
 pub use check::check_scan;
-pub(crate) use client::{Limits, Pending, Question, RequestError, Step, Upstream};
+pub(crate) use client::{Limits, Pending, Question, RETRY, RequestError, Step, Upstream};
 pub use config::{ConfigError, ServerConfig};
 pub(crate) use params::Params;
 pub(crate) use spill::CallOrigin;

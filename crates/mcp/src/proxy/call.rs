@@ -1,6 +1,7 @@
 //! Calls of wrapped tools, and other requests whose results may be long.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::ErrorData;
 use rmcp::service::{RequestContext, RoleServer};
@@ -19,7 +20,10 @@ use super::{Proxy, Wrapped, WrappedTool};
 use crate::era::Era;
 use crate::progress::{Report, Reporter, report};
 use crate::render;
-use crate::upstream::{CallOrigin, Outgoing, Params, Pending, Reply, RequestError, Step};
+use crate::upstream::{CallOrigin, Outgoing, Params, Pending, RETRY, Reply, RequestError, Step};
+
+/// The pause before a request is sent in a new session: longer than that before a new connection.
+const RECONNECT: Duration = Duration::from_millis(150);
 
 /// The number of times that a server may ask for input before a result.
 const ROUNDS: usize = 16;
@@ -158,13 +162,25 @@ impl Proxy {
         ErrorData::invalid_params(message, None)
     }
 
-    /// Sends a request, and follows it to its result.
+    /// Sends a request, and follows it to its result. Sends it again if the server ended the session
+    /// before.
     pub(super) async fn run(
         self: &Arc<Self>,
         mut request: Request,
         context: &RequestContext<RoleServer>,
     ) -> Outcome {
         request.outgoing.elicitation = elicitation(context);
+        let outcome = self.send(request.clone(), context).await;
+        let can_retry = matches!(&outcome, Outcome::Refused(error) if
+            error.data.as_ref().is_some_and(|data| data.get(RETRY).is_some()));
+        if !can_retry {
+            return outcome;
+        }
+        tokio::time::sleep(RECONNECT).await;
+        self.send(request, context).await
+    }
+
+    async fn send(self: &Arc<Self>, request: Request, context: &RequestContext<RoleServer>) -> Outcome {
         let (progress, latest) = watch::channel(Report::default());
         let sent = request.server.upstream.request(request.method, request.outgoing.clone(), Some(progress));
         let pending = tokio::select! {

@@ -30,6 +30,9 @@ use super::process::Process;
 use super::web::{Address, Site, Web};
 use crate::progress::Report;
 
+/// The member of an error's data if the request was not handled, and can be sent again.
+pub(crate) const RETRY: &str = "retry";
+
 /// How long a server may take to start.
 const START: Duration = Duration::from_mins(1);
 

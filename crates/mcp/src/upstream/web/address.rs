@@ -1,10 +1,14 @@
 //! The address of a server at a URL, and the connections to it.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use trommel_tool::Redaction;
 
 use super::CONNECT;
+
+/// How long a connection may be idle before a new one is better.
+const IDLE: Duration = Duration::from_secs(3);
 
 /// The address of a server.
 #[derive(Debug)]
@@ -48,6 +52,8 @@ impl Address {
             .max_redirects(0)
             .max_redirects_will_error(false)
             .max_idle_connections(1)
+            // Servers close idle connections after a few seconds.
+            .max_idle_age(IDLE)
             .user_agent(concat!("trommel/", env!("CARGO_PKG_VERSION")));
         let config = if self.is_local() { config.proxy(None) } else { config };
         config.build().into()

@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
 use serde::Deserialize;
+use serde_json::json;
 use trommel_base::text::{clip, safe};
 use ureq::Body;
 use ureq::http::Response;
 
 use super::events::Events;
 use super::{Arrived, DISCOVER, INITIALIZED, Post, Site, VERSION};
+use crate::upstream::RETRY;
 use crate::upstream::line::{Arrival, error_of};
 use crate::upstream::pipe::discovered;
 
@@ -33,6 +35,8 @@ const MAX_REFUSAL: u64 = 64 << 10;
 
 /// The reason why an exchange has no answer.
 enum Fault {
+    /// The server has ended the session, and did not handle the message.
+    SessionEnded(String),
     /// Only this message is concerned.
     Failed(String),
     /// The server's own error.
@@ -273,6 +277,9 @@ impl Exchange<'_> {
             "" => String::new(),
             text => format!(": {}", safe(&clip(text, 300))),
         };
+        if status == 404 && self.has_session() {
+            return Fault::SessionEnded(format!("{shown} has ended the session: call again"));
+        }
         let (why, concerns_all) = match status.as_u16() {
             401 | 403 => (
                 format!(
@@ -280,7 +287,6 @@ impl Exchange<'_> {
                 ),
                 self.post.opens(),
             ),
-            404 if self.has_session() => (format!("{shown} has ended the session; call again"), true),
             300..=399 => (format!("{shown} redirects{place} ({status}): use that address"), true),
             400..=499 if self.post.method == DISCOVER => {
                 // An older server does not know the request.
@@ -316,10 +322,11 @@ impl Exchange<'_> {
             // Opening fails with the connection, and with its reason.
             (Some(_), Fault::Closed(why)) if self.post.opens() => (None, Some(why)),
             (Some(id), Fault::Closed(why)) => (Some(error_of(id.clone(), &why)), Some(why)),
+            (Some(id), Fault::SessionEnded(why)) => (Some(session_ended(id, &why)), Some(why)),
             (Some(_), Fault::Failed(why)) if self.post.opens() => (None, Some(why)),
             (Some(id), Fault::Failed(why)) => (Some(error_of(id.clone(), &why)), None),
             (Some(id), Fault::Refused(error)) => (Some(refused(id, error)), None),
-            (None, Fault::Closed(why)) => (None, Some(why)),
+            (None, Fault::Closed(why) | Fault::SessionEnded(why)) => (None, Some(why)),
             (None, Fault::Failed(why)) => {
                 self.site.log.note(&why);
                 return;
@@ -337,6 +344,12 @@ impl Exchange<'_> {
             self.site.fail(&why);
         }
     }
+}
+
+/// The error of a request that can be sent again in a new session.
+fn session_ended(id: &RequestId, why: &str) -> ServerJsonRpcMessage {
+    let data = json!({ "reportedBy": "trommel", RETRY: true });
+    ServerJsonRpcMessage::error(ErrorData::internal_error(why.to_owned(), Some(data)), Some(id.clone()))
 }
 
 fn refused(id: &RequestId, error: ErrorData) -> ServerJsonRpcMessage {
