@@ -162,8 +162,8 @@ impl Proxy {
         ErrorData::invalid_params(message, None)
     }
 
-    /// Sends a request, and follows it to its result. Sends it again if the server ended the session
-    /// before.
+    /// Sends a request, and follows it to its result. Sends it again if the server ended the
+    /// session before.
     pub(super) async fn run(
         self: &Arc<Self>,
         mut request: Request,

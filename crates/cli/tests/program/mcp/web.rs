@@ -171,6 +171,33 @@ fn long_answers_are_stored_as_they_arrive() {
     }
 }
 
+/// Also if the answer never ends: the stream is closed.
+#[test]
+fn answers_beyond_the_limit_fail() {
+    for is_event in [false, true] {
+        let site = site(true, move |request| {
+            let message = request.text(&"0123456789 line\n".repeat(2_000_000));
+            if !is_event {
+                return Answer::json(&message);
+            }
+            let head = message.to_string().trim_end_matches(['"', '}', ']', ' ']).to_owned();
+            Answer::events(move |stream| {
+                let mut is_open = stream.write(&format!("data: {head}"));
+                while is_open {
+                    is_open = stream.write("and so on ");
+                }
+            })
+        });
+        let wrap = format!("web={}", site.url);
+        let mut client = Client::connected(&["--wrap", &wrap, "--max-result", "20MB"], VERSIONS[3]);
+        client.tools();
+        let failed = client.failed("web_get", json!({}));
+        assert!(failed.contains("longer than 20000000 bytes"), "{failed}");
+        assert_eq!(client.answer("tool_outputs_list", json!({}))["total"], 0);
+        assert_eq!(client.leftovers(), 0);
+    }
+}
+
 #[test]
 fn cancelled_calls_close_the_stream() {
     for is_modern in [true, false] {
