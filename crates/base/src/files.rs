@@ -27,7 +27,6 @@ pub use lock::{lock, lock_shared, lock_while, try_lock};
 /// Returns the fault that a test injects into this operation. Does nothing without the feature
 /// `faults`.
 #[inline]
-#[cfg_attr(not(feature = "faults"), expect(clippy::unnecessary_wraps, reason = "a test can make it fail"))]
 pub fn inject_fault(op: Op, path: &Path) -> io::Result<()> {
     #[cfg(feature = "faults")]
     crate::faults::inject_fault(op, path)?;
