@@ -6,7 +6,8 @@
 //! | `changes` | changes of a server's lists |
 //! | `client` | a server that is started when needed; its requests in both directions |
 //! | `process`, `log` | the process of a server; the newest lines of its error stream |
-//! | `pipe`, `web` | the transports to a process and to a URL |
+//! | `pipe`, `web`, `link` | the transports to a process and to a URL; one of both |
+//! | `sdk` | messages of the SDK, as far as the client uses them |
 //! | `calls`, `params` | requests that wait; their parameters, verbatim |
 //! | `line`, `walk` | messages in memory; responses with long values, read as they arrive |
 //! | `capture`, `spill` | the bytes of a value as it passes; a value in memory or in the store |
@@ -21,10 +22,12 @@ mod client;
 mod config;
 mod hashes;
 mod line;
+mod link;
 mod log;
 mod params;
 mod pipe;
 mod process;
+mod sdk;
 mod spill;
 mod trust;
 mod walk;

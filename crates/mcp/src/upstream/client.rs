@@ -16,7 +16,7 @@ use rmcp::service::{
     ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RequestContext, RoleClient,
     RunningService, Service, ServiceError, serve_client_with_lifecycle,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot, watch};
 use trommel_store::Store;
 
@@ -24,6 +24,7 @@ use super::calls::{Calls, Outgoing, Reply, Waiting};
 use super::changes::{Changes, ListChange};
 use super::config::{Endpoint, ServerConfig};
 use super::line::Messages;
+use super::link::Link;
 use super::log::ServerLog;
 use super::pipe::Pipe;
 use super::process::Process;
@@ -255,7 +256,7 @@ impl Upstream {
         let pipe = pipe.map_err(|error| error.to_string())?;
         let mut pipe = if lifecycle == Lifecycle::Probe { pipe.probing() } else { pipe };
         let (is_late, reading) = (pipe.late_answer(), pipe.take_reading());
-        let service = serve_client_with_lifecycle(handler.clone(), pipe, lifecycle.mode()).await;
+        let service = serve_client_with_lifecycle(handler.clone(), Link::Pipe(pipe), lifecycle.mode()).await;
         match service {
             Ok(service) => {
                 Ok(Connection { service, calls, handler, server: Running::Process(process, reading) })
@@ -275,7 +276,7 @@ impl Upstream {
     async fn open(&self, web: Web, calls: Calls, handler: Handler) -> Result<Connection, String> {
         let site = web.site();
         let server = Running::Web(web.site());
-        match serve_client_with_lifecycle(handler.clone(), web, Lifecycle::Probe.mode()).await {
+        match serve_client_with_lifecycle(handler.clone(), Link::Web(web), Lifecycle::Probe.mode()).await {
             Ok(service) => Ok(Connection { service, calls, handler, server }),
             Err(error) => Err(site.fault().unwrap_or_else(|| format!("it did not start: {error}"))),
         }
@@ -473,17 +474,15 @@ impl Service<RoleClient> for Handler {
         request: ServerRequest,
         _: RequestContext<RoleClient>,
     ) -> Result<ClientResult, ErrorData> {
-        match request {
-            ServerRequest::PingRequest(_) => Ok(ClientResult::empty(())),
-            ServerRequest::ElicitRequest(request) => {
-                let request = serde_json::to_value(&request)
-                    .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-                self.ask(request).await.map(|answer| ClientResult::CustomResult(CustomResult::new(answer)))
+        // The transport reads all requests as they are.
+        let ServerRequest::CustomRequest(request) = request else { return Err(refusal("request")) };
+        match request.method.as_str() {
+            "ping" => Ok(ClientResult::empty(())),
+            "elicitation/create" => {
+                let question = json!({ "method": request.method, "params": request.params });
+                self.ask(question).await.map(|answer| ClientResult::CustomResult(CustomResult::new(answer)))
             }
-            ServerRequest::CreateMessageRequest(_) => Err(refusal("sampling/createMessage")),
-            ServerRequest::ListRootsRequest(_) => Err(refusal("roots/list")),
-            ServerRequest::CustomRequest(request) => Err(refusal(&request.method)),
-            _ => Err(refusal("request")),
+            method => Err(refusal(method)),
         }
     }
 

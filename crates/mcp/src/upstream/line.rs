@@ -11,6 +11,7 @@ use trommel_base::text::{clip, safe};
 use trommel_store::Store;
 
 use super::calls::{Calls, Reply};
+use super::sdk;
 use super::walk::{Reduced, Walk};
 
 /// The bytes of a message that are read into memory before it is looked at.
@@ -91,7 +92,7 @@ impl Messages {
         };
         let id = envelope.id.and_then(|id| serde_json::from_str::<RequestId>(id.get()).ok());
         let (Some(id), Some(result)) = (&id, envelope.result) else {
-            return match serde_json::from_str::<ServerJsonRpcMessage>(message.get()) {
+            return match sdk::read(message.get()) {
                 Ok(JsonRpcMessage::Error(error)) => {
                     let text = message.get().len();
                     Self::error(error.id.clone(), error.error.clone(), text, bytes)
@@ -102,7 +103,7 @@ impl Messages {
         };
         let Some(outgoing) = self.calls.get(id) else {
             // A response to a request of the SDK itself, or to none.
-            return match serde_json::from_str::<ServerJsonRpcMessage>(message.get()) {
+            return match sdk::read(message.get()) {
                 Ok(message) => Arrival::Message(Box::new(message)),
                 Err(_) => noise("not a message"),
             };

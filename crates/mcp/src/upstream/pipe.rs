@@ -18,6 +18,7 @@ use super::calls::{Calls, Outgoing};
 use super::line::{Arrival, Messages};
 use super::log::ServerLog;
 use super::params::Params;
+use super::sdk;
 
 /// The number of messages that wait between a thread and the client.
 const QUEUE: usize = 64;
@@ -198,7 +199,7 @@ pub(super) fn encode(message: &ClientJsonRpcMessage) -> io::Result<String> {
         let params = params.with_meta(request.request.get_meta(), outgoing.elicitation.as_ref());
         return Ok(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#));
     }
-    serde_json::to_string(message).map_err(io::Error::other)
+    sdk::write(message)
 }
 
 fn write(mut writer: impl Write, mut lines: mpsc::Receiver<String>) {
