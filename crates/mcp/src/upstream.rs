@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `config`, `trust` | the servers of a configuration; the approved descriptions of their tools |
 //! | `changes` | changes of a server's lists |
-//! | `client` | a server that is started when needed; its requests in both directions |
+//! | `client`, `handler` | a server that is started when needed; what it sends by itself |
 //! | `process`, `log` | the process of a server; the newest lines of its error stream |
 //! | `pipe`, `web`, `link` | the transports to a process and to a URL; one of both |
 //! | `sdk` | messages of the SDK, as far as the client uses them |
@@ -20,6 +20,7 @@ mod changes;
 mod check;
 mod client;
 mod config;
+mod handler;
 mod hashes;
 mod line;
 mod link;
@@ -38,8 +39,9 @@ pub(crate) use calls::{Outgoing, Reply};
 pub(crate) use changes::ListChange;
 #[cfg(feature = "fuzzing")]
 pub use check::check_scan;
-pub(crate) use client::{Limits, Pending, Question, RETRY, RequestError, Step, Upstream};
+pub(crate) use client::{Limits, Pending, RETRY, RequestError, Step, Upstream};
 pub use config::{ConfigError, ServerConfig};
+pub(crate) use handler::Question;
 pub(crate) use params::Params;
 pub(crate) use spill::CallOrigin;
 pub(crate) use trust::{Described, hash as tool_hash};
