@@ -46,7 +46,7 @@ const CLIENT_SCENARIOS: [&str; 11] = [
 
 type Check = fn(&Tools) -> Verdict;
 
-/// What was installed.
+/// The program, and the installed tools.
 struct Tools {
     program: PathBuf,
     /// The folder of scripts.

@@ -23,7 +23,7 @@ use content::Content;
 /// The interval in which a waiting call looks for its cancellation.
 const POLL: Duration = Duration::from_millis(20);
 
-/// What a model is told about a tool that it may not call yet.
+/// The end of a description if the tool needs approval.
 const APPROVAL_NOTE: &str = " Needs approval.";
 
 /// The tools of other servers. The servers run until this is dropped.

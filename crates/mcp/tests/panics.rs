@@ -1,4 +1,4 @@
-//! Panics of a tool are results, and the server goes on.
+//! Panics of a tool are results, and the server continues.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of a test")]

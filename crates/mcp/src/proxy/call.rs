@@ -42,7 +42,7 @@ pub(super) struct Request {
 pub(super) enum Outcome {
     /// The text of the result.
     Result(String),
-    /// The text of a result after which the call goes on.
+    /// The text of a result after which the call continues.
     Interim(String),
     /// The server's own error.
     Refused(ErrorData),
@@ -66,8 +66,10 @@ impl Proxy {
         let Some((server, tool)) = catalog.get(name) else {
             return Err(self.unknown(name, &catalog));
         };
-        if let Some(routed) = self.routed(server, tool, name, &params) {
-            return Ok(routed.run(context).await);
+        match self.routed(server, tool, name, &mut params) {
+            Ok(Some(routed)) => return Ok(routed.run(context).await),
+            Ok(None) => {}
+            Err(why) => return Ok(render::failure(era, &why)),
         }
         params.set("name", &tool.name.as_str().into());
         let request = match self.request(server, tool, name, &params) {
@@ -83,7 +85,7 @@ impl Proxy {
     /// Adds a call to the history, without waiting for it.
     pub(super) fn record(&self, origin: CallOrigin, outcome: &Outcome, started_at: Timestamp) {
         let error = match outcome {
-            // It goes on.
+            // The call continues.
             Outcome::Interim(_) => return,
             Outcome::Result(text) => render::error_of(text),
             Outcome::Refused(error) => Some(error.message.to_string()),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use trommel_base::Cancel;
@@ -27,30 +28,42 @@ pub(super) struct Routed {
 }
 
 impl Proxy {
-    /// Returns the call if its caller may choose the destination, and did: another than the answer
-    /// itself.
+    /// Returns the call if its caller chose a destination other than the answer itself. Otherwise
+    /// removes the arguments of the choice, which the server does not know.
+    ///
+    /// # Errors
+    /// Returns the reason why the choice cannot be read.
     pub(super) fn routed(
         self: &Arc<Self>,
-        server: &Arc<Wrapped>,
-        tool: &Arc<WrappedTool>,
+        server: &Wrapped,
+        tool: &WrappedTool,
         name: &str,
-        params: &Params,
-    ) -> Option<Routed> {
-        let destinations = self.destinations.clone().filter(|_| server.upstream.config.routes)?;
-        tool.choice_schema()?;
-        let arguments: Value = serde_json::from_str(params.get("arguments")?.get()).ok()?;
-        if arguments.get("output")?.as_str() == Some("inline") {
-            return None;
+        params: &mut Params,
+    ) -> Result<Option<Routed>, String> {
+        let Some(destinations) = &self.destinations else { return Ok(None) };
+        if !server.upstream.config.routes || tool.choice_schema().is_none() {
+            return Ok(None);
+        }
+        let Some(raw) = params.get("arguments") else { return Ok(None) };
+        let invalid = |error: serde_json::Error| format!("{name}: invalid arguments: {error}");
+        let arguments: Value = serde_json::from_str(raw.get()).map_err(invalid)?;
+        if arguments.get("output").is_none_or(|output| output == "inline") {
+            let mut own = Params::parse(raw.get()).map_err(invalid)?;
+            if own.remove("output").is_some() | own.remove("write_mode").is_some() {
+                params.set_raw("arguments", RawValue::from_string(own.text()).map_err(invalid)?);
+            }
+            return Ok(None);
         }
         let servers =
             Servers { proxy: Arc::clone(self), handle: Handle::current(), store: Arc::clone(&self.store) };
         let registry = Registry::new();
-        registry.register(RoutableTool::new(RemoteTool::new(name, tool, servers))).ok()?;
-        let router = Router::new(destinations).allow_choice(name, None);
+        let tool = RoutableTool::new(RemoteTool::new(name, tool, servers));
+        registry.register(tool).map_err(|error| error.to_string())?;
+        let router = Router::new(destinations.clone()).allow_choice(name, None);
         let executor = Executor::new(Arc::new(registry))
             .delivery(Arc::new(router))
             .record(Arc::new(StoreRecord::new(&self.store)));
-        Some(Routed { name: name.to_owned(), arguments, executor })
+        Ok(Some(Routed { name: name.to_owned(), arguments, executor }))
     }
 }
 

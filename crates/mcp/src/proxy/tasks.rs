@@ -106,7 +106,8 @@ impl Proxy {
         }
     }
 
-    /// Follows a call to its result. `None` if it was cancelled: dropping it tells the server.
+    /// Follows a call to its result. `None` if it was cancelled: dropping the call
+    /// cancels it at the server.
     async fn follow_task(&self, id: &str, mut call: Parked) -> Option<Outcome> {
         let cancel = self.lock_tasks().get(id)?.cancel.clone();
         loop {
@@ -191,8 +192,12 @@ impl Proxy {
                 text.member("inputRequests", &Value::Object(questions.collect()))
             }
             Phase::Done(Ok(result)) => text.raw("result", result),
-            Phase::Done(Err(error)) => {
-                text.member("error", &serde_json::to_value(error).unwrap_or(Value::Null))
+            Phase::Done(Err(ErrorData { code, message, data, .. })) => {
+                let mut error = json!({ "code": code.0, "message": message });
+                if let Some(data) = data {
+                    error["data"] = data.clone();
+                }
+                text.member("error", &error)
             }
         };
         Ok(text.finish())

@@ -21,13 +21,13 @@ pub(crate) struct Outgoing {
     pub(crate) limit: Option<usize>,
     /// The headers that repeat arguments, for servers at a URL.
     pub(crate) mirrored: Vec<(String, String)>,
-    /// What the server may ask the caller, as a client declares it. Older servers were told once,
-    /// and are refused instead.
+    /// The capability of the caller to answer questions, as a client declares it. Older servers
+    /// get it once for all calls, and their questions are refused instead.
     pub(crate) elicitation: Option<Value>,
 }
 
 impl Outgoing {
-    /// A request whose response is no result of a tool or resource.
+    /// A request whose response is not the result of a tool or resource.
     pub(crate) fn plain(params: String) -> Self {
         Self { params, origin: CallOrigin::default(), limit: None, mirrored: Vec::new(), elicitation: None }
     }

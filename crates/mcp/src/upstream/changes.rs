@@ -59,7 +59,7 @@ impl Changes {
         let (changes, peer) = (self.clone(), peer.clone());
         tokio::spawn(async move {
             while !peer.is_transport_closed() {
-                // A server that refuses may accept later, such as after a restart behind its URL.
+                // A server that refuses may accept later, such as after a restart.
                 if let Ok(mut subscription) = peer.listen(filter.clone()).await {
                     while let Ok(Some(notification)) = subscription.next().await {
                         changes.notice(&notification);

@@ -116,7 +116,7 @@ fn compare_reduced(store: &Store, reduced: &Reduced, result: &Map<String, Value>
                 for line in payload(store, stored)?.lines() {
                     let text = parse(line)?;
                     take(&mut left, |one| text_of(one) == text.as_str())
-                        .ok_or("a record that is no text of the message")?;
+                        .ok_or("a record that is not a text of the message")?;
                 }
             }
             Part::Stored { stored, role: Role::Text, texts: None } => {

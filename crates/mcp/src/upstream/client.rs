@@ -130,13 +130,13 @@ enum Running {
     Web(Arc<Site>),
 }
 
-/// Ends what was opened for the server.
+/// Ends the process, or the connections.
 impl Drop for Running {
     fn drop(&mut self) {
         match self {
             Self::Process(process, reading) => {
                 process.end();
-                // What was being stored is removed before this program can end. A process that left
+                // An unfinished output is removed before this program can end. A process that left
                 // the group may still hold the pipe.
                 let deadline = Instant::now() + STORED;
                 while reading.as_ref().is_some_and(|reading| !reading.is_finished())

@@ -99,20 +99,15 @@ impl Web {
 
     /// Handles a message that is not sent as it is. Returns true if it need not be sent.
     fn intercept(&self, message: &ClientJsonRpcMessage) -> bool {
-        match message {
-            JsonRpcMessage::Notification(notification) => match &notification.notification {
-                ClientNotification::CancelledNotification(cancelled) => {
-                    // Closing the stream cancels; only older servers need to be told as well.
-                    let is_older = self.site.lock().version.is_some();
-                    if let Some(id) = &cancelled.params.request_id {
-                        self.site.abandon(id);
-                    }
-                    !is_older
-                }
-                _ => false,
-            },
-            _ => false,
+        let JsonRpcMessage::Notification(notification) = message else { return false };
+        let ClientNotification::CancelledNotification(cancelled) = &notification.notification else {
+            return false;
+        };
+        if let Some(id) = &cancelled.params.request_id {
+            self.site.abandon(id);
         }
+        // Closing the stream cancels; only older servers need the notification as well.
+        self.site.lock().version.is_none()
     }
 }
 
@@ -181,7 +176,7 @@ impl Site {
         for (_, _, agent) in running {
             agent.shutdown();
         }
-        // What was being stored is removed before this program can end.
+        // An unfinished output is removed before this program can end.
         let deadline = Instant::now() + GOODBYE;
         while self.lock().active > 0 && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(2));

@@ -287,7 +287,7 @@ fn r31_closing_the_stream_cancels() {
         if text.contains("odd_silent") && text.contains("cancelled") {
             return;
         }
-        assert!(start.elapsed() < Duration::from_secs(10), "the call goes on: {text}");
+        assert!(start.elapsed() < Duration::from_secs(10), "the call continues: {text}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

@@ -106,9 +106,8 @@ fn r25_secrets_are_in_no_file_and_no_message() {
     }
 }
 
-/// A killed program leaves no output, and what it had written so far is removed as all leftovers.
-#[test]
-fn r48_killed_while_storing() {
+/// A client whose program is storing a result that does not end.
+fn storing() -> Client {
     let mut client = wrapped();
     client.tools();
     client.start_request("tools/call", json!({"name": "odd_endless", "arguments": {}}));
@@ -117,6 +116,13 @@ fn r48_killed_while_storing() {
         assert!(start.elapsed() < Duration::from_secs(10), "nothing is being stored");
         std::thread::sleep(Duration::from_millis(5));
     }
+    client
+}
+
+/// A killed program leaves no output, and what it had written so far is removed as all leftovers.
+#[test]
+fn r48_killed_while_storing() {
+    let mut client = storing();
     kill_process(Pid::from_raw(client.id().cast_signed()).unwrap(), Signal::KILL).unwrap();
     client.wait();
     let home = client.home.path();
@@ -135,14 +141,7 @@ fn r48_killed_while_storing() {
 #[test]
 fn r48_stopped_while_storing() {
     for (signal, status) in [(Signal::TERM, 143), (Signal::INT, 130)] {
-        let mut client = wrapped();
-        client.tools();
-        client.start_request("tools/call", json!({"name": "odd_endless", "arguments": {}}));
-        let start = Instant::now();
-        while client.leftovers() == 0 {
-            assert!(start.elapsed() < Duration::from_secs(10), "nothing is being stored");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let mut client = storing();
         let start = Instant::now();
         kill_process(Pid::from_raw(client.id().cast_signed()).unwrap(), signal).unwrap();
         assert_eq!(client.wait(), Some(status));

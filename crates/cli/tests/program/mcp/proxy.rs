@@ -130,6 +130,18 @@ fn manifests_name_the_next_calls_and_have_a_link() {
 }
 
 #[test]
+fn long_resources_are_stored() {
+    let mut client = wrapped(&[("RESOURCE", "100000")], VERSIONS[3]);
+    client.tools();
+    let read = client.request("resources/read", json!({"uri": "odd://a"}));
+    let contents = read["result"]["contents"].as_array().unwrap();
+    let text = contents[0]["text"].as_str().unwrap();
+    assert!(contents.len() == 1 && text.contains("as output") && text.len() < 2_000, "{read}");
+    let list = client.answer("tool_outputs_list", json!({}));
+    assert_eq!((&list["total"], &list["outputs"][0]["size_bytes"]), (&1.into(), &100_000.into()), "{list}");
+}
+
+#[test]
 fn the_limit_is_that_of_the_tool_the_server_or_the_option() {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("mcp.json");
@@ -391,6 +403,10 @@ fn callers_choose_where_results_go() {
         client.text("odd_noise", json!({"output": "discard"})),
         "[output routed] odd_noise -> discard (total 15 chars)"
     );
+    // The server gets only the arguments that it knows, as they are.
+    let params = client.text("odd_params", json!({"a": 1.50, "output": "inline", "write_mode": "new"}));
+    let params: Value = serde_json::from_str(&params).unwrap();
+    assert_eq!(params["arguments"], json!({"a": 1.50}), "{params}");
     // Files need the permission to write.
     let failed = client.failed("odd_noise", json!({"output": "file:a.txt"}));
     assert!(failed.contains("file"), "{failed}");

@@ -32,7 +32,7 @@ fn start(client: &mut Client, name: &str, arguments: Value) -> String {
     started["taskId"].as_str().unwrap().to_owned()
 }
 
-/// Waits until a task is no longer in a status.
+/// Waits until a task has left a status.
 fn after(client: &mut Client, id: &str, status: &str) -> Value {
     let start = Instant::now();
     loop {

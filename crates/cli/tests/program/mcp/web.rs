@@ -221,7 +221,7 @@ fn cancelled_calls_close_the_stream() {
             assert!(start.elapsed() < Duration::from_secs(5), "{is_modern}: the stream stays open");
             thread::sleep(Duration::from_millis(5));
         }
-        // Only older servers are told.
+        // Only older servers get a notification.
         if !is_modern {
             site.wait_for("notifications/cancelled");
         }

@@ -1,6 +1,7 @@
 //! The address of a server at a URL, and the connections to it.
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use trommel_tool::Redaction;
@@ -61,8 +62,14 @@ impl Address {
 
     /// True for an address of this machine, which no proxy reaches.
     fn is_local(&self) -> bool {
-        let host = self.shown.split_once("://").map_or("", |(_, rest)| rest);
-        ["127.", "localhost", "[::1]"].iter().any(|local| host.starts_with(local))
+        let rest = self.shown.split_once("://").map_or("", |(_, rest)| rest);
+        let authority = rest.split('/').next().unwrap_or(rest);
+        let host = match authority.rsplit_once(':') {
+            Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+            _ => authority,
+        };
+        let is_loopback = |address: Ipv4Addr| address.is_loopback();
+        matches!(host, "localhost" | "[::1]") || host.parse().is_ok_and(is_loopback)
     }
 }
 
@@ -90,7 +97,14 @@ mod tests {
         }
         let address = |url| Address::new(url, &BTreeMap::new());
         assert!(address("http://localhost/mcp").unwrap().is_local());
-        assert!(!address("http://example.org/127.0.0.1").unwrap().is_local());
+        for local in ["http://127.0.0.1:8080", "http://[::1]:80/mcp", "http://[::1]", "http://localhost:1"] {
+            assert!(address(local).unwrap().is_local(), "{local}");
+        }
+        for other in
+            ["http://example.org/127.0.0.1", "http://localhost.example.org", "http://127.example.org"]
+        {
+            assert!(!address(other).unwrap().is_local(), "{other}");
+        }
         assert!(address("ftp://x").unwrap_err().contains("http"));
         assert_eq!(address("https://x").is_ok(), cfg!(feature = "tls"));
     }

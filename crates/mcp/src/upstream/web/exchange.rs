@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
 use serde::Deserialize;
@@ -26,6 +26,9 @@ const MAX_PAUSE: Duration = Duration::from_mins(1);
 
 /// The number of times that a stream is opened again without a new event.
 const ATTEMPTS: u32 = 5;
+
+/// A stream that was open this long did not fail.
+const QUIET: Duration = Duration::from_secs(5);
 
 /// The interval in which a pause looks for its end.
 const POLL: Duration = Duration::from_millis(20);
@@ -63,7 +66,6 @@ pub(super) fn run(site: &Arc<Site>, post: &Post) {
 
 /// Opens the stream on which an older server sends messages of its own, if it has one.
 fn listen(site: &Arc<Site>) {
-    let site = Arc::clone(site);
     let name = format!("{} events", site.log.server());
     let post = Post {
         id: None,
@@ -72,18 +74,27 @@ fn listen(site: &Arc<Site>) {
         headers: Vec::new(),
         mirrored: Vec::new(),
     };
+    let listening = Arc::clone(site);
     let spawned = thread::Builder::new().name(name).spawn(move || {
+        let site = listening;
         let Some((ticket, agent)) = site.begin(None) else { return };
         let exchange = Exchange { site: &site, post: &post, ticket, agent };
-        if let Ok(response) = exchange.resume(None)
-            && is_events(&response)
-        {
-            // Without the stream, the server's messages arrive with the next answers.
-            let _ = exchange.follow(response);
+        // Without the stream, changes of the server's lists go unnoticed until it starts again.
+        match exchange.resume(None) {
+            Ok(response) if is_events(&response) => {
+                if let Err(Fault::Failed(why) | Fault::Closed(why)) = exchange.follow(response) {
+                    site.log.note(&format!("the stream of the server's own messages ended: {why}"));
+                }
+            }
+            // The server has no such stream.
+            Ok(_) | Err(Fault::Abandoned) => {}
+            Err(fault) => exchange.report(fault),
         }
         site.finish(ticket);
     });
-    drop(spawned);
+    if let Err(error) = spawned {
+        site.log.note(&format!("no thread for the stream of the server's own messages: {error}"));
+    }
 }
 
 struct Exchange<'s> {
@@ -155,6 +166,7 @@ impl Exchange<'_> {
         let mut attempts = 0;
         let mut response = response;
         loop {
+            let opened = Instant::now();
             let reader = BufReader::with_capacity(64 << 10, response.into_body().into_reader());
             let mut events = Events::new(reader);
             let end = loop {
@@ -179,8 +191,9 @@ impl Exchange<'_> {
             };
             pause = events.retry.unwrap_or(pause).min(MAX_PAUSE);
             last_id = events.last_id.or(last_id);
-            attempts += 1;
-            // A stream without numbers cannot be continued, unless it is none of a request.
+            // A server may close a quiet stream again and again.
+            attempts = if opened.elapsed() > QUIET { 0 } else { attempts + 1 };
+            // A stream without numbers cannot be continued, unless it belongs to no request.
             let can_resume =
                 self.site.lock().version.is_some() && (last_id.is_some() || self.post.id.is_none());
             if !can_resume || attempts > ATTEMPTS {
@@ -253,7 +266,7 @@ impl Exchange<'_> {
         Ok(is_answer)
     }
 
-    /// The reason for a response with a status that is no success.
+    /// The reason for a response whose status is not a success.
     fn refusal(&self, response: Response<Body>) -> Fault {
         #[derive(Deserialize)]
         struct Refusal {
