@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use trommel_store::Store;
 
 use crate::proxy::{Proxy, ProxyOptions, Wrapped};
-use crate::server::runtime;
+use crate::runtime::runtime;
 use crate::upstream::{Outgoing, Withheld};
 
 /// The state of one wrapped server.

@@ -20,7 +20,8 @@ use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::{DRAIN, Server, Service, Stop, runtime};
+use crate::runtime::{runtime, spawn};
+use crate::server::{DRAIN, Server, Service, Stop};
 use crate::wire::{self, RawParams};
 
 /// The bytes of a request.
@@ -111,7 +112,7 @@ async fn accept(listener: TcpListener, http: Arc<Http>) -> io::Result<()> {
             continue;
         };
         let http = Arc::clone(&http);
-        tokio::spawn(async move {
+        spawn(async move {
             let service = service_fn(|request| {
                 let http = Arc::clone(&http);
                 async move { Ok::<_, Infallible>(http.answer(request).await) }

@@ -58,6 +58,7 @@ mod progress;
 mod proxy;
 mod render;
 mod resources;
+mod runtime;
 mod server;
 mod upstream;
 mod wire;

@@ -19,6 +19,7 @@ use trommel_store::Store;
 use trommel_tool::Redaction;
 use trommel_tool::names::Names;
 
+use crate::runtime::spawn;
 use crate::upstream::{Limits, ListChange, ServerConfig, Trust, Upstream, Withheld};
 pub(crate) use listing::WrappedTool;
 use listing::{Listing, Tools};
@@ -111,7 +112,7 @@ impl Proxy {
             destinations,
             changed: notices,
         });
-        tokio::spawn(follow(Arc::downgrade(&proxy), of_servers));
+        spawn(follow(Arc::downgrade(&proxy), of_servers));
         (proxy, for_clients)
     }
 

@@ -34,6 +34,7 @@ use crate::progress::{Report, Reporter, report};
 use crate::proxy::{Proxy, ProxyOptions};
 use crate::render::{self, ResultText};
 use crate::resources::{self, ResourceError};
+use crate::runtime::{apart, blocking, runtime, spawn};
 use crate::upstream::{ListChange, Params};
 use crate::wire::{self, RawParams};
 
@@ -97,7 +98,7 @@ impl Server {
         let server = Self { shared: Arc::new(Shared { own, proxy, peers: Mutex::default(), changes }) };
         if let Some(mut changing) = changing {
             let server = server.clone();
-            tokio::spawn(async move {
+            spawn(async move {
                 while let Some(change) = changing.recv().await {
                     server.notify(change).await;
                 }
@@ -147,7 +148,7 @@ impl Server {
         let cancel = Cancel::new();
         let (progress, latest) = watch::channel(Report::default());
         let (shared, tool, token) = (Arc::clone(&self.shared), name.to_owned(), cancel.clone());
-        let call = tokio::task::spawn_blocking(move || {
+        let call = blocking(move || {
             shared.own.call(&tool, arguments, token, &mut |event| {
                 if let Event::Progress(one) = event {
                     progress.send_replace(one.into());
@@ -203,7 +204,7 @@ impl Server {
         read: impl FnOnce(&OwnTools) -> Result<T, ResourceError> + Send + 'static,
     ) -> Result<T, ErrorData> {
         let shared = Arc::clone(&self.shared);
-        let done = tokio::task::spawn_blocking(move || read(&shared.own)).await;
+        let done = blocking(move || read(&shared.own)).await;
         match done {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(ResourceError::Invalid(message))) => Err(ErrorData::invalid_params(message, None)),
@@ -304,7 +305,7 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let (name, era, server) = (request.name.clone(), Era::of(&context), self.clone());
         // On a task of its own, whose panic is a result.
-        let call = tokio::spawn(async move { server.call(request, &context).await });
+        let call = apart(async move { server.call(request, &context).await });
         let text = call.await.unwrap_or_else(|panic| {
             Ok(render::failure(era, &format!("{name} failed inside the server: {panic}")))
         })?;
@@ -566,6 +567,16 @@ pub fn serve(
     writer: impl Write + Send + 'static,
     stop: &Stop,
 ) -> io::Result<()> {
+    // Not generic from here on: the caller's crate would compile all of the server once more.
+    serve_lines(service, Box::new(reader), Box::new(writer), stop)
+}
+
+fn serve_lines(
+    service: Service,
+    reader: Box<dyn BufRead + Send>,
+    writer: Box<dyn Write + Send>,
+    stop: &Stop,
+) -> io::Result<()> {
     let runtime = runtime()?;
     let (lines, output) = wire::Lines::start(reader, writer)?;
     runtime.block_on(async {
@@ -590,9 +601,4 @@ pub fn serve(
         Ok(written) => written,
         Err(_panic) => Err(io::Error::other("the output thread panicked")),
     }
-}
-
-/// Returns a runtime on this thread. Tools run on threads of its blocking pool.
-pub(crate) fn runtime() -> io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build()
 }

@@ -4,11 +4,11 @@
 //! | --- | --- |
 //! | `config`, `trust` | the servers of a configuration; the approved descriptions of their tools |
 //! | `changes` | changes of a server's lists |
-//! | `client`, `handler` | a server that is started when needed; what it sends by itself |
+//! | `client`, `session` | a server that is started when needed; a connection, and its requests |
+//! | `inbox`, `calls` | what arrives from a server; the requests that wait for it |
 //! | `process`, `log` | the process of a server; the newest lines of its error stream |
 //! | `pipe`, `web`, `link` | the transports to a process and to a URL; one of both |
-//! | `sdk` | messages of the SDK, as far as the client uses them |
-//! | `calls`, `params` | requests that wait; their parameters, verbatim |
+//! | `message`, `params` | messages by kind; the parameters of requests, verbatim |
 //! | `line`, `walk` | messages in memory; responses with long values, read as they arrive |
 //! | `capture`, `spill` | the bytes of a value as it passes; a value in memory or in the store |
 //! | `writer`, `hashes` | the thread that stores a value; its hashes, by which copies are found |
@@ -20,15 +20,16 @@ mod changes;
 mod check;
 mod client;
 mod config;
-mod handler;
 mod hashes;
+mod inbox;
 mod line;
 mod link;
 mod log;
+mod message;
 mod params;
 mod pipe;
 mod process;
-mod sdk;
+mod session;
 mod spill;
 mod trust;
 mod walk;
@@ -41,8 +42,9 @@ pub(crate) use changes::ListChange;
 pub use check::check_scan;
 pub(crate) use client::{Limits, Pending, RETRY, RequestError, Step, Upstream};
 pub use config::{ConfigError, ServerConfig};
-pub(crate) use handler::Question;
+pub(crate) use inbox::Question;
 pub(crate) use params::Params;
+pub(crate) use session::Capabilities;
 pub(crate) use spill::CallOrigin;
 pub(crate) use trust::{Described, hash as tool_hash};
 pub use trust::{Trust, Withheld};

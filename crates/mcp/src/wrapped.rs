@@ -17,7 +17,7 @@ use trommel_tool::{
 };
 
 use crate::proxy::{Proxy, ProxyOptions, WrappedTool};
-use crate::server::runtime;
+use crate::runtime::{Boxed, runtime};
 use content::Content;
 
 /// The interval in which a waiting call looks for its cancellation.
@@ -135,7 +135,8 @@ impl Servers {
         is_wanted: impl Fn() -> bool,
     ) -> Option<T> {
         let (done, result) = mpsc::channel();
-        let task = self.handle.spawn(async move { drop(done.send(work.await)) });
+        let work: Boxed = Box::pin(async move { drop(done.send(work.await)) });
+        let task = self.handle.spawn(work);
         loop {
             match result.recv_timeout(POLL) {
                 Ok(result) => return Some(result),

@@ -20,6 +20,7 @@ use super::{Proxy, Wrapped, WrappedTool};
 use crate::era::Era;
 use crate::progress::{Report, Reporter, report};
 use crate::render;
+use crate::runtime::blocking;
 use crate::upstream::{CallOrigin, Outgoing, Params, Pending, RETRY, Reply, RequestError, Step};
 
 /// The pause before a request is sent in a new session: longer than that before a new connection.
@@ -96,11 +97,11 @@ impl Proxy {
             Some(why) => ToolResult::fail(ToolError::new(ErrorKind::Failed, self.redaction.text(&why))),
         };
         let record = StoreRecord::new(&self.store);
-        tokio::task::spawn_blocking(move || {
+        drop(blocking(move || {
             let execution = ToolExecution::elsewhere(origin.tool, origin.parameters, result, started_at);
             // A store that is full is reported by the results that it cannot keep.
             let _ = record.record(&execution);
-        });
+        }));
     }
 
     /// The request that calls a tool.

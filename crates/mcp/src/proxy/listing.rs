@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use trommel_tool::Effects;
 
 use super::{Proxy, Wrapped};
+use crate::runtime::spawn;
 use crate::upstream::{
     Described, ListChange, Mirrored, Outgoing, Params, Reply, RequestError, ServerConfig, Step, Withheld,
     tool_hash, without_annotations,
@@ -176,14 +177,14 @@ impl Proxy {
         });
         if is_due {
             let (proxy, server) = (Arc::clone(self), Arc::clone(server));
-            tokio::spawn(async move { proxy.fetch(&server).await });
+            spawn(async move { proxy.fetch(&server).await });
         }
     }
 
     /// Loads the list of a server again, and keeps the old one until then.
     pub(super) fn reload(self: &Arc<Self>, server: &Arc<Wrapped>) {
         let (proxy, server) = (Arc::clone(self), Arc::clone(server));
-        tokio::spawn(async move {
+        spawn(async move {
             proxy.fetch(&server).await;
             // The clients are gone when the program ends.
             let _ = proxy.changed.send(ListChange::Tools);
@@ -233,7 +234,7 @@ impl Proxy {
     /// Reads all pages of a server's list.
     async fn tools_of(&self, server: &Wrapped) -> Result<Vec<WrappedTool>, String> {
         let connection = server.upstream.connect().await.map_err(|error| error.to_string())?;
-        if connection.capabilities().tools.is_none() {
+        if !connection.capabilities().has("tools") {
             return Ok(Vec::new());
         }
         drop(connection);

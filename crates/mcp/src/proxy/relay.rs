@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::call::{Outcome, Request};
 use super::{Proxy, Wrapped};
-use crate::upstream::{CallOrigin, Outgoing, Params, RequestError};
+use crate::upstream::{CallOrigin, Capabilities, Outgoing, Params, RequestError};
 
 /// A prompt with the server that has it, and its own name there.
 struct Owner {
@@ -25,7 +25,7 @@ impl Proxy {
     async fn prompts_with_owners(self: &Arc<Self>) -> Vec<(Value, Owner)> {
         let mut prompts = Vec::new();
         for server in self.running().await {
-            if server.1.prompts.is_none() {
+            if !server.1.has("prompts") {
                 continue;
             }
             let server = server.0;
@@ -53,7 +53,7 @@ impl Proxy {
     async fn all(self: &Arc<Self>, method: &str, items: &str) -> Vec<Value> {
         let mut all = Vec::new();
         for (server, capabilities) in self.running().await {
-            if capabilities.resources.is_some() {
+            if capabilities.has("resources") {
                 all.extend(self.listed(&server, method, items).await);
             }
         }
@@ -72,7 +72,7 @@ impl Proxy {
     }
 
     /// The servers that could be started, with their capabilities.
-    async fn running(self: &Arc<Self>) -> Vec<(Arc<Wrapped>, rmcp::model::ServerCapabilities)> {
+    async fn running(self: &Arc<Self>) -> Vec<(Arc<Wrapped>, Capabilities)> {
         // Waits for the servers as a list of tools does.
         let missing = self.catalog().await.missing;
         let mut running = Vec::new();
@@ -112,7 +112,7 @@ impl Proxy {
     ) -> Option<Result<String, ErrorData>> {
         let mut refused = None;
         for (server, capabilities) in self.running().await {
-            if capabilities.resources.is_none() {
+            if !capabilities.has("resources") {
                 continue;
             }
             let outgoing = Outgoing {

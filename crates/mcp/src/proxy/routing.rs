@@ -17,6 +17,7 @@ use super::{Proxy, Wrapped, WrappedTool};
 use crate::era::Era;
 use crate::progress::{Report, Reporter, report};
 use crate::render;
+use crate::runtime::blocking;
 use crate::upstream::Params;
 use crate::wrapped::{RemoteTool, Servers};
 
@@ -77,7 +78,7 @@ impl Routed {
         let mut reporter = Reporter::of(context);
         let Self { name, arguments, executor } = self;
         let what = name.clone();
-        let call = tokio::task::spawn_blocking(move || executor.call(&name, arguments, &calling));
+        let call = blocking(move || executor.call(&name, arguments, &calling));
         let done = tokio::select! {
             done = call => done,
             never = report(reporter.as_mut(), &latest, &what) => match never {},

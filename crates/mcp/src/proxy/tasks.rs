@@ -18,6 +18,7 @@ use super::questions::{Parked, rand_handle};
 use crate::era::Era;
 use crate::progress::Report;
 use crate::render::{self, ResultText};
+use crate::runtime::spawn;
 use crate::upstream::{Question, Reply, Step};
 
 /// The tasks at once. A call beyond stays a call.
@@ -86,7 +87,7 @@ impl Proxy {
         };
         let proxy = Arc::clone(self);
         let (origin, started_at) = (call.request.outgoing.origin.clone(), call.started_at);
-        tokio::spawn(async move {
+        spawn(async move {
             let outcome = proxy.follow_task(&id, call).await;
             let is_cancelled = outcome.is_none();
             let outcome = outcome.unwrap_or_else(|| Outcome::Failed("cancelled".to_owned()));

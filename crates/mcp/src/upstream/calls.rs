@@ -1,13 +1,16 @@
 //! The requests that wait for a server's response.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rmcp::model::{ClientJsonRpcMessage, GetExtensions, JsonRpcMessage, RequestId};
+use rmcp::model::{ErrorData, RequestId};
 use serde_json::Value;
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
+use super::inbox::Question;
 use super::spill::CallOrigin;
 use super::walk::Reduced;
+use crate::progress::Report;
 
 /// A request, as the transport has to know it.
 #[derive(Clone, Debug)]
@@ -42,80 +45,141 @@ pub(crate) enum Reply {
     Reduced(Box<Reduced>),
 }
 
+/// The outcome of a request.
+pub(super) type Outcome = Result<Reply, ErrorData>;
+
 /// The requests that wait. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Calls {
-    slots: Arc<Mutex<HashMap<RequestId, Slot>>>,
+pub(super) struct Calls {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// By number, the newest last.
+    waiting: BTreeMap<i64, Slot>,
+    last: i64,
+    is_closed: bool,
 }
 
 #[derive(Debug)]
 struct Slot {
     outgoing: Arc<Outgoing>,
-    reply: Option<Reply>,
+    answer: oneshot::Sender<Outcome>,
+    observer: Option<Observer>,
+}
+
+/// Where the messages of a server about one request go.
+#[derive(Debug)]
+pub(super) struct Observer {
+    pub(super) progress: Option<watch::Sender<Report>>,
+    /// Woken by each progress.
+    pub(super) moved: Arc<Notify>,
+    pub(super) questions: mpsc::Sender<Question>,
+}
+
+/// A request that waits. Its number is free again when this is dropped.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    calls: Calls,
+    pub(super) id: i64,
+    pub(super) outgoing: Arc<Outgoing>,
+    /// Fails once the connection has closed.
+    pub(super) answer: oneshot::Receiver<Outcome>,
 }
 
 impl Calls {
-    /// Notes a message that is being sent, if it is a request that waits for a response.
-    pub(super) fn sending(&self, message: &ClientJsonRpcMessage) {
-        if let JsonRpcMessage::Request(request) = message
-            && let Some(outgoing) = request.request.extensions().get::<Arc<Outgoing>>()
-        {
-            let slot = Slot { outgoing: Arc::clone(outgoing), reply: None };
-            self.lock().insert(request.id.clone(), slot);
+    /// Adds a request, unless the connection has closed. Requests without an observer are those of
+    /// the connection itself.
+    pub(super) fn open(&self, outgoing: Outgoing, observer: Option<Observer>) -> Option<Waiting> {
+        let mut state = self.lock();
+        if state.is_closed {
+            return None;
         }
+        state.last += 1;
+        let id = state.last;
+        let (outgoing, (sender, answer)) = (Arc::new(outgoing), oneshot::channel());
+        let slot = Slot { outgoing: Arc::clone(&outgoing), answer: sender, observer };
+        state.waiting.insert(id, slot);
+        Some(Waiting { calls: self.clone(), id, outgoing, answer })
     }
 
     /// The request with an ID, if it waits for a response.
     pub(super) fn get(&self, id: &RequestId) -> Option<Arc<Outgoing>> {
-        self.lock().get(id).filter(|slot| slot.reply.is_none()).map(|slot| Arc::clone(&slot.outgoing))
+        self.lock().waiting.get(&number(id)?).map(|slot| Arc::clone(&slot.outgoing))
     }
 
-    /// The only request that waits.
+    /// The only request that waits, apart from those of the connection itself.
     pub(super) fn only(&self) -> Option<RequestId> {
-        let slots = self.lock();
-        let mut waiting = slots.iter().filter(|(_, slot)| slot.reply.is_none());
+        let state = self.lock();
+        let mut waiting = state.waiting.iter().filter(|(_, slot)| slot.observer.is_some());
         let (id, _) = waiting.next()?;
-        waiting.next().is_none().then(|| id.clone())
+        waiting.next().is_none().then_some(RequestId::Number(*id))
     }
 
     /// The largest number of characters that pass unchanged.
     pub(super) fn limit(&self) -> usize {
-        self.lock().values().filter_map(|slot| slot.outgoing.limit).max().unwrap_or(0)
+        self.lock().waiting.values().filter_map(|slot| slot.outgoing.limit).max().unwrap_or(0)
     }
 
-    /// Keeps the response until its request takes it.
-    pub(super) fn answer(&self, id: &RequestId, reply: Reply) {
-        if let Some(slot) = self.lock().get_mut(id) {
-            slot.reply = Some(reply);
+    /// Passes a response on. One to an unknown request is dropped: its caller no longer waits.
+    pub(super) fn finish(&self, id: &RequestId, outcome: Outcome) {
+        let slot = number(id).and_then(|id| self.lock().waiting.remove(&id));
+        if let Some(slot) = slot {
+            // The caller may leave at this moment.
+            let _ = slot.answer.send(outcome);
         }
     }
 
-    /// Returns a guard that removes a request once its caller no longer waits.
-    pub(super) fn waiting(&self, id: RequestId) -> Waiting {
-        Waiting { calls: self.clone(), id }
+    /// Passes progress on. The token of a request is its number.
+    pub(super) fn progress(&self, token: &RequestId, report: Report) {
+        let state = self.lock();
+        let slot = number(token).and_then(|token| state.waiting.get(&token));
+        if let Some(observer) = slot.and_then(|slot| slot.observer.as_ref()) {
+            observer.moved.notify_one();
+            if let Some(progress) = &observer.progress {
+                progress.send_replace(report);
+            }
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, Slot>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The questions of the newest request that can be asked about.
+    pub(super) fn newest_questions(&self) -> Option<mpsc::Sender<Question>> {
+        let state = self.lock();
+        state.waiting.values().rev().find_map(|slot| Some(slot.observer.as_ref()?.questions.clone()))
     }
-}
 
-/// A caller that waits for a response.
-#[derive(Debug)]
-pub(super) struct Waiting {
-    calls: Calls,
-    id: RequestId,
+    /// Fails all requests: the connection has closed.
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        state.is_closed = true;
+        state.waiting.clear();
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.lock().is_closed
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Waiting {
-    /// Takes the response.
-    pub(super) fn take(self) -> Option<Reply> {
-        self.calls.lock().get_mut(&self.id).and_then(|slot| slot.reply.take())
+    pub(super) const fn request_id(&self) -> RequestId {
+        RequestId::Number(self.id)
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.calls.lock().remove(&self.id);
+        self.calls.lock().waiting.remove(&self.id);
+    }
+}
+
+const fn number(id: &RequestId) -> Option<i64> {
+    match id {
+        RequestId::Number(number) => Some(*number),
+        RequestId::String(_) => None,
     }
 }

@@ -1,10 +1,15 @@
 //! Changes of a server's lists.
 
+use std::sync::Weak;
 use std::time::Duration;
 
-use rmcp::model::{ProtocolVersion, ServerCapabilities, ServerNotification, SubscriptionFilter};
-use rmcp::service::{Peer, RoleClient, SubscriptionEnd};
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
+
+use super::calls::Outgoing;
+use super::client::Connection;
+use super::session::{Agreed, NEWER};
+use crate::runtime::spawn;
 
 /// The pause before a subscription that ended is renewed.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -30,60 +35,46 @@ impl Changes {
     }
 
     /// Passes a notification on, if it is about a list.
-    pub(super) fn notice(&self, notification: &ServerNotification) {
-        let change = match notification {
-            ServerNotification::ToolListChangedNotification(_) => ListChange::Tools,
-            ServerNotification::PromptListChangedNotification(_) => ListChange::Prompts,
-            ServerNotification::ResourceListChangedNotification(_) => ListChange::Resources,
+    pub(super) fn notice(&self, method: &str) {
+        let change = match method {
+            "notifications/tools/list_changed" => ListChange::Tools,
+            "notifications/prompts/list_changed" => ListChange::Prompts,
+            "notifications/resources/list_changed" => ListChange::Resources,
             _ => return,
         };
-        self.report(change);
-    }
-
-    fn report(&self, change: ListChange) {
         // The proxy is gone when the program ends.
         let _ = self.sender.send((self.server.clone(), change));
     }
-
-    /// Subscribes to the changes of a newer server, which it does not send otherwise, until the
-    /// connection closes.
-    pub(super) fn subscribe(&self, peer: &Peer<RoleClient>) {
-        let Some(info) = peer.peer_info() else { return };
-        if info.protocol_version < ProtocolVersion::V_2026_07_28 {
-            return;
-        }
-        let filter = filter(&info.capabilities);
-        if filter == SubscriptionFilter::new() {
-            return;
-        }
-        let (changes, peer) = (self.clone(), peer.clone());
-        tokio::spawn(async move {
-            while !peer.is_transport_closed() {
-                // A server that refuses may accept later, such as after a restart.
-                if let Ok(mut subscription) = peer.listen(filter.clone()).await {
-                    while let Ok(Some(notification)) = subscription.next().await {
-                        changes.notice(&notification);
-                    }
-                    if let Some(SubscriptionEnd::Lagged { .. }) = subscription.end() {
-                        for change in [ListChange::Tools, ListChange::Prompts, ListChange::Resources] {
-                            changes.report(change);
-                        }
-                    }
-                }
-                tokio::time::sleep(PAUSE).await;
-            }
-        });
-    }
 }
 
-/// The changes that a server can send.
-fn filter(capabilities: &ServerCapabilities) -> SubscriptionFilter {
-    let mut filter = SubscriptionFilter::new();
-    let flag = |flag: Option<bool>| flag.filter(|flag| *flag);
-    filter.tools_list_changed = flag(capabilities.tools.as_ref().and_then(|tools| tools.list_changed));
-    filter.prompts_list_changed =
-        flag(capabilities.prompts.as_ref().and_then(|prompts| prompts.list_changed));
-    filter.resources_list_changed =
-        flag(capabilities.resources.as_ref().and_then(|resources| resources.list_changed));
-    filter
+/// Subscribes to the changes of a newer server, which it does not send otherwise, until the
+/// connection closes.
+pub(super) fn subscribe(connection: Weak<Connection>) {
+    let Some(agreed) = connection.upgrade().map(|connection| filter(connection.agreed())) else { return };
+    let Some(filter) = agreed else { return };
+    let params = json!({ "notifications": filter }).to_string();
+    spawn(async move {
+        while let Some(open) = connection.upgrade().filter(|open| !open.is_closed()) {
+            let outgoing = Outgoing::plain(params.clone());
+            let subscribed = open.session().request("subscriptions/listen", outgoing, None).await;
+            drop(open);
+            // The notifications arrive like those of an older server. A server that refuses may
+            // accept later, such as after a restart.
+            if let Ok(mut waiting) = subscribed {
+                let _ = (&mut waiting.answer).await;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    });
+}
+
+/// The changes that a newer server can send, if any.
+fn filter(agreed: &Agreed) -> Option<Map<String, Value>> {
+    if agreed.version.as_str() < NEWER {
+        return None;
+    }
+    let lists = ["tools", "prompts", "resources"].into_iter();
+    let lists = lists.filter(|list| agreed.capabilities.reports(list));
+    let filter: Map<String, Value> = lists.map(|list| (format!("{list}ListChanged"), true.into())).collect();
+    (!filter.is_empty()).then_some(filter)
 }

@@ -4,16 +4,14 @@ use std::fmt;
 use std::io::Read;
 use std::sync::Arc;
 
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, CustomRequest, GetExtensions, JsonRpcMessage, RequestId,
-};
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use trommel_store::{Store, Stored};
 
 use super::calls::{Calls, Outgoing, Reply};
-use super::line::Messages;
+use super::line::{Arrival, Messages};
+use super::message::Incoming;
 use super::spill::CallOrigin;
 use super::walk::{Part, Reduced, Role};
 
@@ -32,19 +30,26 @@ const ID: i64 = 1;
 )]
 pub fn check_scan(store: &Arc<Store>, message: &[u8], limit: usize) -> Result<(), String> {
     let calls = Calls::default();
-    let request = waiting_request(limit);
-    calls.sending(&request);
+    let mut outgoing = Outgoing::plain("{}".to_owned());
+    outgoing.limit = Some(limit);
+    outgoing.origin = CallOrigin { tool: "tool".to_owned(), parameters: Map::new() };
+    let waiting = calls.open(outgoing, None).ok_or("closed")?;
     let messages = Messages { calls: calls.clone(), store: Arc::clone(store), max_bytes: 1 << 30 };
     let mut reader = message;
     let arrival = messages.read(&mut reader).map_err(|error| error.to_string())?;
-    let reply = calls.waiting(RequestId::Number(ID)).take();
+    let reply = match &arrival {
+        Some(Arrival::Message(Incoming::Response(id, Ok(reply)))) if *id == waiting.request_id() => {
+            Some(reply)
+        }
+        _ => None,
+    };
     let expected = serde_json::from_slice::<Strict>(message).ok().and_then(|Strict(value)| answer(value));
-    let compared = match (&reply, &expected) {
+    let compared = match (reply, &expected) {
         (None, Some(result)) if is_regular(result) => Err(format!("refused: {arrival:?}")),
         (Some(reply), Some(result)) => compare(store, reply, result),
         _ => Ok(()),
     };
-    if let Some(Reply::Reduced(reduced)) = &reply {
+    if let Some(Reply::Reduced(reduced)) = reply {
         for part in &reduced.parts {
             if let Part::Stored { stored, .. } = part {
                 store.delete(&stored.id).map_err(|error| error.to_string())?;
@@ -52,15 +57,6 @@ pub fn check_scan(store: &Arc<Store>, message: &[u8], limit: usize) -> Result<()
         }
     }
     compared
-}
-
-fn waiting_request(limit: usize) -> ClientJsonRpcMessage {
-    let mut outgoing = Outgoing::plain("{}".to_owned());
-    outgoing.limit = Some(limit);
-    outgoing.origin = CallOrigin { tool: "tool".to_owned(), parameters: Map::new() };
-    let mut request = CustomRequest::new("tools/call", None);
-    request.extensions_mut().insert(Arc::new(outgoing));
-    JsonRpcMessage::request(ClientRequest::CustomRequest(request), RequestId::Number(ID))
 }
 
 /// The result of a message that answers the request.

@@ -1,33 +1,27 @@
 //! The client of one server: connections and requests.
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rmcp::model::{
-    CancelledNotificationParam, ClientNotification, ClientRequest, CustomRequest, ErrorData, GetExtensions,
-    ProgressToken, ProtocolVersion, RequestId, ServerResult,
-};
-use rmcp::service::{
-    ClientLifecycleMode, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError,
-    serve_client_with_lifecycle,
-};
-use tokio::sync::{mpsc, watch};
+use rmcp::model::ErrorData;
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::time::{Instant as Moment, sleep_until};
 use trommel_store::Store;
 
-use super::calls::{Calls, Outgoing, Reply, Waiting};
-use super::changes::{Changes, ListChange};
+use super::calls::{Calls, Observer, Outgoing, Reply, Waiting};
+use super::changes::{Changes, ListChange, subscribe};
 use super::config::{Endpoint, ServerConfig};
-use super::handler::{Handler, Question, Route};
+use super::inbox::{Inbox, Question};
 use super::line::Messages;
 use super::link::Link;
 use super::log::ServerLog;
-use super::pipe::Pipe;
+use super::pipe;
 use super::process::Process;
-use super::web::{Address, Site, Web};
+use super::session::{Agreed, Capabilities, Session};
+use super::web::{Address, Site};
 use crate::progress::Report;
+use crate::runtime::{Boxed, blocking};
 
 /// The member of an error's data if the request was not handled, and can be sent again.
 pub(crate) const RETRY: &str = "retry";
@@ -56,26 +50,6 @@ pub(crate) struct Limits {
     pub(crate) total: Option<Duration>,
     /// The bytes of a message.
     pub(crate) max_bytes: u64,
-}
-
-/// The way in which a connection is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lifecycle {
-    /// As a newer one, or as an older one if the server does not answer at once.
-    Probe,
-    /// As a newer one: the server answered, but late.
-    Modern,
-}
-
-impl Lifecycle {
-    fn mode(self) -> ClientLifecycleMode {
-        let mut versions = ProtocolVersion::KNOWN_VERSIONS.to_vec();
-        versions.reverse();
-        match self {
-            Self::Probe => ClientLifecycleMode::Auto { preferred_versions: versions, legacy_version: None },
-            Self::Modern => ClientLifecycleMode::Discover { preferred_versions: versions },
-        }
-    }
 }
 
 /// The reason why a request has no result.
@@ -118,9 +92,7 @@ struct State {
 /// A connection to a running server.
 pub(crate) struct Connection {
     /// Dropped before the process: it closes its input.
-    service: RunningService<RoleClient, Handler>,
-    calls: Calls,
-    handler: Handler,
+    session: Session,
     server: Running,
 }
 
@@ -152,13 +124,18 @@ impl Drop for Running {
 
 /// A request that is in progress.
 pub(crate) struct Pending {
-    response: Pin<Box<dyn Future<Output = Result<ServerResult, ServiceError>> + Send>>,
+    /// The request and its connection, until the response is there.
+    open: Option<(Waiting, Arc<Connection>)>,
     questions: mpsc::Receiver<Question>,
-    waiting: Option<Waiting>,
-    /// The connection, until the response is there.
-    connection: Option<Arc<Connection>>,
-    id: RequestId,
-    token: ProgressToken,
+    /// Woken by progress.
+    moved: Arc<Notify>,
+    /// The end of the time without progress.
+    deadline: Moment,
+    /// The end of the time in all.
+    last_deadline: Option<Moment>,
+    limits: Limits,
+    /// Why the request is cancelled when this is dropped.
+    reason: &'static str,
     log: ServerLog,
 }
 
@@ -186,7 +163,7 @@ impl Upstream {
     pub(crate) async fn connect(&self) -> Result<Arc<Connection>, RequestError> {
         let mut state = self.state.lock().await;
         if let Some(connection) = &state.connection {
-            if !connection.service.is_transport_closed() {
+            if !connection.is_closed() {
                 return Ok(Arc::clone(connection));
             }
             let reason = connection.reason(&self.log).await;
@@ -204,11 +181,11 @@ impl Upstream {
             return Err(self.failed(&format!("{why}; it is started again in {seconds:.1} s")));
         }
         state.started = Instant::now();
-        let connected = tokio::time::timeout(START, self.start(Lifecycle::Probe)).await;
+        let connected = tokio::time::timeout(START, self.start()).await;
         let why = match connected {
             Ok(Ok(connection)) => {
                 let connection = Arc::new(connection);
-                self.changes.subscribe(connection.service.peer());
+                subscribe(Arc::downgrade(&connection));
                 state.connection = Some(Arc::clone(&connection));
                 return Ok(connection);
             }
@@ -220,54 +197,38 @@ impl Upstream {
         Err(self.failed(&why))
     }
 
-    async fn start(&self, lifecycle: Lifecycle) -> Result<Connection, String> {
+    async fn start(&self) -> Result<Connection, String> {
         let calls = Calls::default();
         let messages = Messages {
             calls: calls.clone(),
             store: Arc::clone(&self.store),
             max_bytes: self.limits.max_bytes,
         };
-        let handler = Handler::new(self.changes.clone());
+        let inbox = Inbox::new(calls, self.changes.clone(), &self.log);
         let command = match &self.config.endpoint {
             Endpoint::Command(command) => command,
             Endpoint::Url { url, headers } => {
-                let web = Web::new(Address::new(url, headers)?, messages, &self.log);
-                return self.open(web, calls, handler).await;
+                let site = Site::new(Address::new(url, headers)?, messages, inbox.clone(), &self.log);
+                let server = Running::Web(Arc::clone(&site));
+                let session = Session::open(inbox, Link::Web(Arc::clone(&site))).await;
+                let why = |error| site.fault().unwrap_or_else(|| format!("it did not start: {error}"));
+                return Ok(Connection { session: session.map_err(why)?, server });
             }
         };
         let (process, streams) =
             command.start().map_err(|error| format!("cannot run {}: {error}", command.program))?;
         let reader = std::io::BufReader::with_capacity(256 << 10, streams.output);
-        let pipe = self
+        let started = self
             .log
             .drain(streams.errors)
-            .and_then(|()| Pipe::start(messages, reader, streams.input, &self.log));
-        let pipe = pipe.map_err(|error| error.to_string())?;
-        let mut pipe = if lifecycle == Lifecycle::Probe { pipe.probing() } else { pipe };
-        let (is_late, reading) = (pipe.late_answer(), pipe.take_reading());
-        let service = serve_client_with_lifecycle(handler.clone(), Link::Pipe(pipe), lifecycle.mode()).await;
-        match service {
-            Ok(service) => {
-                Ok(Connection { service, calls, handler, server: Running::Process(process, reading) })
-            }
-            Err(_) if is_late.load(Ordering::Relaxed) && lifecycle == Lifecycle::Probe => {
-                drop(process);
-                Box::pin(self.start(Lifecycle::Modern)).await
-            }
+            .and_then(|()| pipe::start(messages, inbox.clone(), reader, streams.input, &self.log));
+        let (link, reading) = started.map_err(|error| error.to_string())?;
+        match Session::open(inbox, link).await {
+            Ok(session) => Ok(Connection { session, server: Running::Process(process, Some(reading)) }),
             Err(error) => {
                 let status = process.status().map_or_else(String::new, |status| format!(" ({status})"));
                 Err(with_log(&format!("it did not start: {error}{status}"), &self.log))
             }
-        }
-    }
-
-    /// Opens a connection to a server at a URL.
-    async fn open(&self, web: Web, calls: Calls, handler: Handler) -> Result<Connection, String> {
-        let site = web.site();
-        let server = Running::Web(web.site());
-        match serve_client_with_lifecycle(handler.clone(), Link::Web(web), Lifecycle::Probe.mode()).await {
-            Ok(service) => Ok(Connection { service, calls, handler, server }),
-            Err(error) => Err(site.fault().unwrap_or_else(|| format!("it did not start: {error}"))),
         }
     }
 
@@ -279,23 +240,20 @@ impl Upstream {
         progress: Option<watch::Sender<Report>>,
     ) -> Result<Pending, RequestError> {
         let connection = self.connect().await?;
-        let mut request = CustomRequest::new(method, None);
-        request.extensions_mut().insert(Arc::new(outgoing));
-        let mut options = PeerRequestOptions::with_timeout(self.limits.timeout).reset_timeout_on_progress();
-        options.max_total_timeout = self.limits.total;
-        let peer: &Peer<RoleClient> = connection.service.peer();
-        let sent = peer.send_cancellable_request(ClientRequest::CustomRequest(request), options).await;
-        let Ok(handle) = sent else { return Err(self.failed(&connection.reason(&self.log).await)) };
-        let (id, token) = (handle.id.clone(), handle.progress_token.clone());
         let (asking, questions) = mpsc::channel(1);
-        connection.handler.register(&token, Route { progress, questions: asking });
+        let moved = Arc::new(Notify::new());
+        let observer = Observer { progress, moved: Arc::clone(&moved), questions: asking };
+        let sent = connection.session.request(method, outgoing, Some(observer)).await;
+        let Ok(waiting) = sent else { return Err(self.failed(&connection.reason(&self.log).await)) };
+        let now = Moment::now();
         Ok(Pending {
-            response: Box::pin(handle.await_response()),
+            open: Some((waiting, connection)),
             questions,
-            waiting: Some(connection.calls.waiting(id.clone())),
-            connection: Some(connection),
-            id,
-            token,
+            moved,
+            deadline: now + self.limits.timeout,
+            last_deadline: self.limits.total.map(|total| now + total),
+            limits: self.limits,
+            reason: "the client cancelled the request",
             log: self.log.clone(),
         })
     }
@@ -309,22 +267,32 @@ impl Upstream {
         let connection = self.state.lock().await.connection.take();
         if let Some(connection) = connection {
             // Ends the process as well, which takes up to two seconds.
-            let _ = tokio::task::spawn_blocking(move || drop(connection)).await;
+            let _ = blocking(move || drop(connection)).await;
         }
     }
 }
 
 impl Connection {
+    pub(super) const fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub(super) const fn agreed(&self) -> &Agreed {
+        &self.session.agreed
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.session.is_closed()
+    }
+
     /// The capabilities that the server declared.
-    pub(crate) fn capabilities(&self) -> rmcp::model::ServerCapabilities {
-        self.service
-            .peer_info()
-            .map_or_else(rmcp::model::ServerCapabilities::default, |info| info.capabilities.clone())
+    pub(crate) fn capabilities(&self) -> Capabilities {
+        self.agreed().capabilities.clone()
     }
 
     /// The protocol version of the connection.
     pub(crate) fn version(&self) -> String {
-        self.service.peer_info().map_or_else(String::new, |info| info.protocol_version.to_string())
+        self.agreed().version.clone()
     }
 
     /// The reason why the connection is closed.
@@ -361,33 +329,39 @@ fn with_log(message: &str, log: &ServerLog) -> String {
 impl Pending {
     /// Waits for the response, or for a question of the server.
     pub(crate) async fn next(&mut self) -> Step {
-        tokio::select! {
-            biased;
-            response = &mut self.response => {
-                // From here on there is nothing to cancel.
-                let connection = self.connection.take();
-                let reply = self.waiting.take().and_then(Waiting::take);
-                if let Some(connection) = &connection {
-                    connection.handler.remove(&self.token);
+        loop {
+            let Some((waiting, connection)) = &mut self.open else {
+                return Step::Done(Err(self.failed("has answered already")));
+            };
+            let elapsed = tokio::select! {
+                biased;
+                answer = &mut waiting.answer => {
+                    // From here on there is nothing to cancel.
+                    let connection = Arc::clone(connection);
+                    self.open = None;
+                    return Step::Done(match answer {
+                        Ok(Ok(reply)) => Ok(reply),
+                        Ok(Err(error)) => Err(RequestError::Refused(error)),
+                        Err(_closed) => {
+                            let why = connection.reason(&self.log).await;
+                            Err(self.failed(&format!("ended before it answered: {why}")))
+                        }
+                    });
                 }
-                Step::Done(match (response, reply) {
-                    (Ok(_), Some(reply)) => Ok(reply),
-                    (Ok(_), None) => Err(self.failed("sent no result")),
-                    (Err(ServiceError::McpError(error)), _) => Err(RequestError::Refused(error)),
-                    (Err(ServiceError::Timeout { timeout }), _) => {
-                        Err(self.failed(&format!("sent no answer within {} s", timeout.as_secs())))
-                    }
-                    (Err(ServiceError::TransportClosed | ServiceError::TransportSend(_)), _) => {
-                        let why = match connection {
-                            Some(connection) => connection.reason(&self.log).await,
-                            None => String::new(),
-                        };
-                        Err(self.failed(&format!("ended before it answered: {why}")))
-                    }
-                    (Err(error), _) => Err(self.failed(&format!("failed: {error}"))),
-                })
+                Some(question) = self.questions.recv() => {
+                    return Step::Question(question);
+                }
+                () = self.moved.notified() => None,
+                () = sleep_until(self.deadline) => Some(self.limits.timeout),
+                () = until(self.last_deadline) => self.limits.total,
+            };
+            self.deadline = Moment::now() + self.limits.timeout;
+            if let Some(elapsed) = elapsed {
+                self.reason = "the time for an answer is over";
+                return Step::Done(Err(
+                    self.failed(&format!("sent no answer within {} s", elapsed.as_secs()))
+                ));
             }
-            Some(question) = self.questions.recv() => Step::Question(question),
         }
     }
 
@@ -396,20 +370,20 @@ impl Pending {
     }
 }
 
+async fn until(deadline: Option<Moment>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Tells the server that nobody waits any longer.
 impl Drop for Pending {
     fn drop(&mut self) {
-        let Some(connection) = self.connection.take() else { return };
-        connection.handler.remove(&self.token);
+        let Some((waiting, connection)) = self.open.take() else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        let id = self.id.clone();
-        runtime.spawn(async move {
-            let reason = Some("the client cancelled the request".to_owned());
-            let notification =
-                rmcp::model::CancelledNotification::new(CancelledNotificationParam::new(Some(id), reason));
-            let notification = ClientNotification::CancelledNotification(notification);
-            // A closed connection needs no cancellation.
-            let _ = connection.service.peer().send_notification(notification).await;
-        });
+        let reason = self.reason;
+        let told: Boxed = Box::pin(async move { connection.session.cancel(&waiting, reason).await });
+        drop(runtime.spawn(told));
     }
 }

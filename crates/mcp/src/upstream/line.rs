@@ -3,15 +3,15 @@
 use std::io::{self, BufRead, Cursor as Bytes, Read};
 use std::sync::Arc;
 
-use rmcp::model::{CustomResult, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
+use rmcp::model::{ErrorData, RequestId};
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use trommel_base::text::{clip, safe};
 use trommel_store::Store;
 
 use super::calls::{Calls, Reply};
-use super::sdk;
+use super::message::Incoming;
 use super::walk::{Reduced, Walk};
 
 /// The bytes of a message that are read into memory before it is looked at.
@@ -31,12 +31,11 @@ pub(super) struct Messages {
 /// A message, or a line that is none.
 #[derive(Debug)]
 pub(super) enum Arrival {
-    /// A message for the client of the SDK. The values of results are in the calls.
-    Message(Box<ServerJsonRpcMessage>),
+    Message(Incoming),
     /// A line that is no message, for the log.
     Noise(String),
     /// A message that exceeds the limit of bytes: the connection must be closed.
-    TooLong(Option<Box<ServerJsonRpcMessage>>),
+    TooLong(Option<Incoming>),
 }
 
 impl Messages {
@@ -67,14 +66,10 @@ impl Messages {
         if reader.is_exceeded {
             let why = format!("the server's message is longer than {} bytes", self.max_bytes);
             let id = match arrival {
-                Arrival::Message(message) => match *message {
-                    JsonRpcMessage::Error(error) => error.id,
-                    JsonRpcMessage::Response(response) => Some(response.id),
-                    _ => None,
-                },
+                Arrival::Message(message) => message.answers().cloned(),
                 _ => self.calls.only(),
             };
-            return Ok(Some(Arrival::TooLong(id.map(|id| Box::new(error_of(id, &why))))));
+            return Ok(Some(Arrival::TooLong(id.map(|id| Incoming::failure(id, &why)))));
         }
         Ok(Some(arrival))
     }
@@ -92,36 +87,29 @@ impl Messages {
         };
         let id = envelope.id.and_then(|id| serde_json::from_str::<RequestId>(id.get()).ok());
         let (Some(id), Some(result)) = (&id, envelope.result) else {
-            return match sdk::read(message.get()) {
-                Ok(JsonRpcMessage::Error(error)) => {
-                    let text = message.get().len();
-                    Self::error(error.id.clone(), error.error.clone(), text, bytes)
+            return match Incoming::parse(message.get()) {
+                Some(Incoming::Response(id, Err(error))) => {
+                    Self::error(id, error, message.get().len(), bytes)
                 }
-                Ok(message) => Arrival::Message(Box::new(message)),
-                Err(_) => noise("not a message"),
+                Some(message) => Arrival::Message(message),
+                None => noise("not a message"),
             };
         };
-        let Some(outgoing) = self.calls.get(id) else {
-            // A response to a request of the SDK itself, or to none.
-            return match sdk::read(message.get()) {
-                Ok(message) => Arrival::Message(Box::new(message)),
-                Err(_) => noise("not a message"),
-            };
-        };
+        let Some(outgoing) = self.calls.get(id) else { return noise("a response to an unknown request") };
         match outgoing.limit.map(|limit| Measure::of(result, limit)) {
-            None | Some(Measure::Passes) => self.answer(id, Reply::Whole(result.get().to_owned())),
+            None | Some(Measure::Passes) => answered(id.clone(), Reply::Whole(result.get().to_owned())),
             Some(Measure::Invalid(why)) => failed(Some(id.clone()), &why),
             Some(Measure::TooLong) => self.long(bytes),
         }
     }
 
     /// Passes an error on, unless it is too long.
-    fn error(id: Option<RequestId>, error: ErrorData, length: usize, bytes: &[u8]) -> Arrival {
+    fn error(id: RequestId, error: ErrorData, length: usize, bytes: &[u8]) -> Arrival {
         if length <= MAX_OTHER {
-            return Arrival::Message(Box::new(ServerJsonRpcMessage::error(error, id)));
+            return Arrival::Message(Incoming::Response(id, Err(error)));
         }
         let start = clip(&error.message, 1_000).into_owned();
-        failed(id, &format!("the server failed with {} bytes of error: {start}", bytes.len()))
+        failed(Some(id), &format!("the server failed with {} bytes of error: {start}", bytes.len()))
     }
 
     /// Reads a message with long values.
@@ -141,7 +129,10 @@ impl Messages {
                     None,
                 )
             });
-            return Self::error(id, error, 0, &[]);
+            return match id {
+                Some(id) => Self::error(id, error, 0, &[]),
+                None => Arrival::Noise(error.message.into_owned()),
+            };
         }
         let Some((id, outgoing)) = id.and_then(|id| self.calls.get(&id).map(|outgoing| (id, outgoing)))
         else {
@@ -149,20 +140,17 @@ impl Messages {
         };
         if outgoing.limit.is_none() {
             return match whole(&walk.finish(&outgoing.origin)) {
-                Some(result) => self.answer(&id, Reply::Whole(result)),
+                Some(result) => answered(id, Reply::Whole(result)),
                 None => failed(Some(id), "the response is too long"),
             };
         }
         let reduced = walk.finish(&outgoing.origin);
-        self.answer(&id, Reply::Reduced(Box::new(reduced)))
+        answered(id, Reply::Reduced(Box::new(reduced)))
     }
+}
 
-    /// Keeps a response for its request, and returns the message that wakes it.
-    fn answer(&self, id: &RequestId, reply: Reply) -> Arrival {
-        self.calls.answer(id, reply);
-        let empty = ServerResult::CustomResult(CustomResult::new(Value::Null));
-        Arrival::Message(Box::new(ServerJsonRpcMessage::response(empty, id.clone())))
-    }
+fn answered(id: RequestId, reply: Reply) -> Arrival {
+    Arrival::Message(Incoming::Response(id, Ok(reply)))
 }
 
 /// Returns the result of a request that is neither of a tool nor of a resource, such as a list.
@@ -178,15 +166,9 @@ fn whole(reduced: &Reduced) -> Option<String> {
 /// Fails a request. Without a number, the server's log is all that has the reason.
 fn failed(id: Option<RequestId>, why: &str) -> Arrival {
     match id {
-        Some(id) => Arrival::Message(Box::new(error_of(id, why))),
+        Some(id) => Arrival::Message(Incoming::failure(id, why)),
         None => Arrival::Noise(why.to_owned()),
     }
-}
-
-/// The message that fails a request in the server's place.
-pub(super) fn error_of(id: RequestId, why: &str) -> ServerJsonRpcMessage {
-    let error = ErrorData::internal_error(why.to_owned(), Some(json!({ "reportedBy": "trommel" })));
-    ServerJsonRpcMessage::error(error, Some(id))
 }
 
 /// The members of a message that decide where it goes.

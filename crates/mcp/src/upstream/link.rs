@@ -1,45 +1,28 @@
-//! The transport to a server of either kind. One type, so that the client of the SDK is compiled
-//! once.
+//! The way to a server of either kind.
 
 use std::io;
-use std::pin::Pin;
+use std::sync::Arc;
 
-use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
-use rmcp::transport::Transport;
+use tokio::sync::mpsc;
 
-use super::pipe::Pipe;
-use super::web::Web;
+use super::message::Sent;
+use super::web::{self, Site};
 
+/// Sends messages. Clones send to the same server.
+#[derive(Clone)]
 pub(super) enum Link {
-    Pipe(Pipe),
-    Web(Web),
+    /// To the thread that writes lines, which ends with the last clone.
+    Pipe(mpsc::Sender<String>),
+    Web(Arc<Site>),
 }
 
-impl Transport<RoleClient> for Link {
-    type Error = io::Error;
-
-    fn send(
-        &mut self,
-        message: TxJsonRpcMessage<RoleClient>,
-    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let sent: Pin<Box<dyn Future<Output = io::Result<()>> + Send>> = match self {
-            Self::Pipe(pipe) => Box::pin(pipe.send(message)),
-            Self::Web(web) => Box::pin(web.send(message)),
-        };
-        sent
-    }
-
-    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+impl Link {
+    pub(super) async fn send(&self, message: Sent) -> io::Result<()> {
         match self {
-            Self::Pipe(pipe) => pipe.receive().await,
-            Self::Web(web) => web.receive().await,
-        }
-    }
-
-    async fn close(&mut self) -> io::Result<()> {
-        match self {
-            Self::Pipe(pipe) => pipe.close().await,
-            Self::Web(web) => web.close().await,
+            Self::Pipe(lines) => {
+                lines.send(message.body).await.map_err(|_closed| io::ErrorKind::BrokenPipe.into())
+            }
+            Self::Web(site) => web::send(site, message).await,
         }
     }
 }

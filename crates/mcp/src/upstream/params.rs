@@ -1,9 +1,8 @@
 //! The parameters of requests, changed only where they must be.
 
 use indexmap::IndexMap;
-use rmcp::model::RequestMetaObject;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 /// Members of an object as JSON text, in their order.
 type Members = IndexMap<String, Box<RawValue>>;
@@ -58,11 +57,11 @@ impl Params {
 
     /// Replaces the protocol's own metadata, and keeps the rest, such as trace contexts. The
     /// capabilities are those of the caller.
-    pub(super) fn with_meta(mut self, meta: &RequestMetaObject, elicitation: Option<&Value>) -> String {
+    pub(super) fn with_meta(mut self, meta: &Map<String, Value>, elicitation: Option<&Value>) -> String {
         let foreign = self.get("_meta").and_then(|meta| Self::parse(meta.get()).ok());
         let mut all = foreign.unwrap_or(Self(Members::new()));
         all.0.retain(|name, _| name != "progressToken" && !name.starts_with(PROTOCOL));
-        for (name, value) in &meta.0.0 {
+        for (name, value) in meta {
             all.set(name, value);
         }
         if all.get(CAPABILITIES).is_some() {
@@ -80,22 +79,21 @@ impl Params {
 
 #[cfg(test)]
 mod tests {
-    use rmcp::model::ProtocolVersion;
+    use serde_json::json;
 
     use super::*;
 
     #[test]
     fn only_the_protocols_metadata_is_replaced() {
         let text = r#"{"name":"x","arguments":{"n":1e400, "b":12345678901234567890123},"_meta":{"progressToken":7,"traceparent":"t","io.modelcontextprotocol/clientInfo":{}}}"#;
-        let mut meta = RequestMetaObject::new();
-        meta.set_protocol_version(ProtocolVersion::V_2026_07_28);
+        let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
         let mut params = Params::parse(text).unwrap();
         params.set("name", &"y".into());
         assert_eq!(
-            params.with_meta(&meta, None),
+            params.with_meta(meta.as_object().unwrap(), None),
             r#"{"name":"y","arguments":{"n":1e400, "b":12345678901234567890123},"_meta":{"traceparent":"t","io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#
         );
         let params = Params::parse(r#"{"a":[1 , 2],"_meta":{"progressToken":7}}"#).unwrap();
-        assert_eq!(params.with_meta(&RequestMetaObject::new(), None), r#"{"a":[1 , 2]}"#);
+        assert_eq!(params.with_meta(&Map::new(), None), r#"{"a":[1 , 2]}"#);
     }
 }

@@ -11,24 +11,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, GetExtensions, GetMeta, JsonRpcMessage, ProtocolVersion,
-    RequestId, ServerJsonRpcMessage,
-};
-use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
-use rmcp::transport::Transport;
-use tokio::sync::{mpsc, oneshot};
+use rmcp::model::RequestId;
+use tokio::sync::oneshot;
 
-use super::calls::Outgoing;
+use super::inbox::Inbox;
 use super::line::Messages;
 use super::log::ServerLog;
+use super::message::Sent;
 use super::params::Params;
-use super::pipe::encode;
+use super::session::{DISCOVER, INITIALIZE, INITIALIZED, NEWER};
 pub(super) use address::Address;
 pub(crate) use headers::{Mirrored, without_annotations};
-
-/// The number of messages that wait between the threads and the client.
-const QUEUE: usize = 64;
 
 /// How long a connection may take to open.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -36,26 +29,13 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How long the end of a session may take.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// The connections to a server at a URL.
-pub(super) struct Web {
-    site: Arc<Site>,
-    incoming: mpsc::Receiver<Arrived>,
-}
-
 /// What the exchanges with a server share.
 pub(super) struct Site {
     address: Address,
     messages: Messages,
-    arrivals: mpsc::Sender<Arrived>,
+    inbox: Inbox,
     log: ServerLog,
     state: Mutex<State>,
-}
-
-/// What arrives at the client.
-enum Arrived {
-    Message(Box<ServerJsonRpcMessage>),
-    /// The connection is of no use any more.
-    Closed,
 }
 
 #[derive(Default)]
@@ -77,6 +57,7 @@ struct State {
 }
 
 /// A message that is sent.
+#[derive(Default)]
 struct Post {
     /// The number of a request.
     id: Option<RequestId>,
@@ -86,32 +67,11 @@ struct Post {
     mirrored: Vec<(String, String)>,
 }
 
-impl Web {
-    pub(super) fn new(address: Address, messages: Messages, log: &ServerLog) -> Self {
-        let (arrivals, incoming) = mpsc::channel(QUEUE);
-        let site = Site { address, messages, arrivals, log: log.clone(), state: Mutex::default() };
-        Self { site: Arc::new(site), incoming }
-    }
-
-    pub(super) fn site(&self) -> Arc<Site> {
-        Arc::clone(&self.site)
-    }
-
-    /// Handles a message that is not sent as it is. Returns true if it need not be sent.
-    fn intercept(&self, message: &ClientJsonRpcMessage) -> bool {
-        let JsonRpcMessage::Notification(notification) = message else { return false };
-        let ClientNotification::CancelledNotification(cancelled) = &notification.notification else {
-            return false;
-        };
-        if let Some(id) = &cancelled.params.request_id {
-            self.site.abandon(id);
-        }
-        // Closing the stream cancels; only older servers need the notification as well.
-        self.site.lock().version.is_none()
-    }
-}
-
 impl Site {
+    pub(super) fn new(address: Address, messages: Messages, inbox: Inbox, log: &ServerLog) -> Arc<Self> {
+        Arc::new(Self { address, messages, inbox, log: log.clone(), state: Mutex::default() })
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -199,32 +159,21 @@ impl Site {
     fn fail(&self, why: &str) {
         self.log.note(why);
         self.lock().fault.get_or_insert_with(|| why.to_owned());
-        // The client may have closed it already.
-        let _ = self.arrivals.blocking_send(Arrived::Closed);
+        self.inbox.calls.close();
     }
 }
 
 impl Post {
     /// The request that carries a message.
-    fn of(message: &ClientJsonRpcMessage) -> io::Result<Self> {
-        let body = encode(message)?;
-        let mut post =
-            Self { id: None, method: String::new(), body, headers: Vec::new(), mirrored: Vec::new() };
-        let JsonRpcMessage::Request(request) = message else {
-            if let JsonRpcMessage::Notification(notification) = message
-                && matches!(notification.notification, ClientNotification::InitializedNotification(_))
-            {
-                INITIALIZED.clone_into(&mut post.method);
-            }
-            return Ok(post);
-        };
-        post.id = Some(request.id.clone());
-        request.request.method().clone_into(&mut post.method);
-        let Some(version) = request.request.get_meta().protocol_version() else { return Ok(post) };
-        post.headers.push((VERSION, version.to_string()));
-        if version >= ProtocolVersion::V_2026_07_28 {
+    fn of(message: Sent) -> io::Result<Self> {
+        let Sent { id, method, body, version, outgoing, .. } = message;
+        let mut post = Self { id, method, body, ..Self::default() };
+        let Some(version) = version else { return Ok(post) };
+        let is_newer = version.as_str() >= NEWER;
+        post.headers.push((VERSION, version));
+        if is_newer {
             post.headers.push(("Mcp-Method", post.method.clone()));
-            if let Some(outgoing) = request.request.extensions().get::<Arc<Outgoing>>() {
+            if let Some(outgoing) = outgoing {
                 let params = Params::parse(&outgoing.params).map_err(io::Error::other)?;
                 let named = headers::named_by(&post.method).and_then(|by| params.get(by));
                 let name = named.and_then(|name| serde_json::from_str::<String>(name.get()).ok());
@@ -237,58 +186,34 @@ impl Post {
 
     /// True for a request that opens the connection.
     fn opens(&self) -> bool {
-        matches!(self.method.as_str(), "initialize" | DISCOVER)
+        matches!(self.method.as_str(), INITIALIZE | DISCOVER)
     }
 }
 
 /// The header of the version.
 const VERSION: &str = "MCP-Protocol-Version";
 
-/// The notification that ends the opening of an older connection.
-const INITIALIZED: &str = "notifications/initialized";
-
-/// The request that opens a newer connection.
-const DISCOVER: &str = "server/discover";
-
-impl Transport<RoleClient> for Web {
-    type Error = io::Error;
-
-    fn send(
-        &mut self,
-        message: TxJsonRpcMessage<RoleClient>,
-    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        self.site.messages.calls.sending(&message);
-        let post = if self.intercept(&message) { Ok(None) } else { Post::of(&message).map(Some) };
-        let site = self.site();
-        async move {
-            let Some(post) = post? else { return Ok(()) };
-            // Later messages must not overtake it.
-            let is_awaited = post.method == INITIALIZED;
-            let (done, ended) = oneshot::channel();
-            thread::Builder::new().name(format!("{} http", site.log.server())).spawn(move || {
-                exchange::run(&site, &post);
-                // The message need not be awaited.
-                let _ = done.send(());
-            })?;
-            if is_awaited {
-                let _ = ended.await;
-            }
-            Ok(())
+/// Sends a message on a thread of its own.
+pub(super) async fn send(site: &Arc<Site>, message: Sent) -> io::Result<()> {
+    if let Some(id) = &message.cancels {
+        site.abandon(id);
+        // Closing the stream cancels; only older servers need the notification as well.
+        if site.lock().version.is_none() {
+            return Ok(());
         }
     }
-
-    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        match self.incoming.recv().await? {
-            Arrived::Message(message) => Some(*message),
-            Arrived::Closed => {
-                self.incoming.close();
-                None
-            }
-        }
+    let post = Post::of(message)?;
+    // Later messages must not overtake it.
+    let is_awaited = post.method == INITIALIZED;
+    let (done, ended) = oneshot::channel();
+    let site = Arc::clone(site);
+    thread::Builder::new().name(format!("{} http", site.log.server())).spawn(move || {
+        exchange::run(&site, &post);
+        // The message need not be awaited.
+        let _ = done.send(());
+    })?;
+    if is_awaited {
+        let _ = ended.await;
     }
-
-    async fn close(&mut self) -> io::Result<()> {
-        self.incoming.close();
-        Ok(())
-    }
+    Ok(())
 }

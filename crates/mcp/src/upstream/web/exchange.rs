@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
+use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use serde::Deserialize;
 use serde_json::json;
 use trommel_base::text::{clip, safe};
@@ -13,10 +13,13 @@ use ureq::Body;
 use ureq::http::Response;
 
 use super::events::Events;
-use super::{Arrived, DISCOVER, INITIALIZED, Post, Site, VERSION};
+use super::{Post, Site, VERSION};
 use crate::upstream::RETRY;
-use crate::upstream::line::{Arrival, error_of};
-use crate::upstream::pipe::discovered;
+use crate::upstream::calls::Reply;
+use crate::upstream::line::Arrival;
+use crate::upstream::link::Link;
+use crate::upstream::message::Incoming;
+use crate::upstream::session::{DISCOVER, INITIALIZE, INITIALIZED};
 
 /// The pause before a stream is opened again, unless the server asks for another.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -67,13 +70,7 @@ pub(super) fn run(site: &Arc<Site>, post: &Post) {
 /// Opens the stream on which an older server sends messages of its own, if it has one.
 fn listen(site: &Arc<Site>) {
     let name = format!("{} events", site.log.server());
-    let post = Post {
-        id: None,
-        method: String::new(),
-        body: String::new(),
-        headers: Vec::new(),
-        mirrored: Vec::new(),
-    };
+    let post = Post::default();
     let listening = Arc::clone(site);
     let spawned = thread::Builder::new().name(name).spawn(move || {
         let site = listening;
@@ -98,7 +95,7 @@ fn listen(site: &Arc<Site>) {
 }
 
 struct Exchange<'s> {
-    site: &'s Site,
+    site: &'s Arc<Site>,
     post: &'s Post,
     ticket: u64,
     agent: ureq::Agent,
@@ -112,7 +109,7 @@ impl Exchange<'_> {
             request = request.header(name, value);
         }
         let response = request.send(self.post.body.as_str()).map_err(|error| self.unreachable(&error))?;
-        if self.post.method == "initialize"
+        if self.post.method == INITIALIZE
             && let Some(session) = response.headers().get("mcp-session-id")
         {
             self.site.lock().session = session.to_str().ok().map(str::to_owned);
@@ -131,7 +128,7 @@ impl Exchange<'_> {
         let mut headers = self.site.address.headers.clone();
         let state = self.site.lock();
         let has_version = self.post.headers.iter().any(|(name, _)| *name == VERSION);
-        if self.post.method != "initialize" && !has_version {
+        if self.post.method != INITIALIZE && !has_version {
             headers.extend(state.version.clone().map(|version| (VERSION.to_owned(), version)));
             headers.extend(state.session.clone().map(|session| ("Mcp-Session-Id".to_owned(), session)));
         }
@@ -245,24 +242,17 @@ impl Exchange<'_> {
                 return Err(Fault::Failed(format!("the server's message is longer than {limit} bytes")));
             }
         };
-        let id = match &*message {
-            JsonRpcMessage::Response(response) => {
-                if let (ServerResult::InitializeResult(result), "initialize") =
-                    (&response.result, self.post.method.as_str())
-                {
-                    self.site.lock().version = Some(result.protocol_version.to_string());
-                }
-                Some(&response.id)
-            }
-            JsonRpcMessage::Error(error) => error.id.as_ref(),
-            _ => None,
-        };
-        let is_answer = id.is_some() && id == self.post.id.as_ref();
-        let message = match self.post.method.as_str() {
-            DISCOVER if is_answer => Box::new(discovered(*message)),
-            _ => message,
-        };
-        self.site.arrivals.blocking_send(Arrived::Message(message)).map_err(|_closed| Fault::Abandoned)?;
+        let is_answer = message.answers().is_some() && message.answers() == self.post.id.as_ref();
+        if let (true, INITIALIZE, Incoming::Response(_, Ok(Reply::Whole(result)))) =
+            (is_answer, self.post.method.as_str(), &message)
+            && let Ok(Initialized { version }) = serde_json::from_str(result)
+        {
+            self.site.lock().version = Some(version);
+        }
+        if self.site.inbox.calls.is_closed() {
+            return Err(Fault::Abandoned);
+        }
+        self.site.inbox.receive(message, || Some(Link::Web(Arc::clone(self.site))));
         Ok(is_answer)
     }
 
@@ -317,7 +307,7 @@ impl Exchange<'_> {
     }
 
     fn has_session(&self) -> bool {
-        self.post.method != "initialize" && self.site.lock().session.is_some()
+        self.post.method != INITIALIZE && self.site.lock().session.is_some()
     }
 
     fn unreachable(&self, error: &ureq::Error) -> Fault {
@@ -334,11 +324,11 @@ impl Exchange<'_> {
             (_, Fault::Abandoned) => return,
             // Opening fails with the connection, and with its reason.
             (Some(_), Fault::Closed(why)) if self.post.opens() => (None, Some(why)),
-            (Some(id), Fault::Closed(why)) => (Some(error_of(id.clone(), &why)), Some(why)),
+            (Some(id), Fault::Closed(why)) => (Some(Incoming::failure(id.clone(), &why)), Some(why)),
             (Some(id), Fault::SessionEnded(why)) => (Some(session_ended(id, &why)), Some(why)),
             (Some(_), Fault::Failed(why)) if self.post.opens() => (None, Some(why)),
-            (Some(id), Fault::Failed(why)) => (Some(error_of(id.clone(), &why)), None),
-            (Some(id), Fault::Refused(error)) => (Some(refused(id, error)), None),
+            (Some(id), Fault::Failed(why)) => (Some(Incoming::failure(id.clone(), &why)), None),
+            (Some(id), Fault::Refused(error)) => (Some(Incoming::Response(id.clone(), Err(error))), None),
             (None, Fault::Closed(why) | Fault::SessionEnded(why)) => (None, Some(why)),
             (None, Fault::Failed(why)) => {
                 self.site.log.note(&why);
@@ -350,8 +340,7 @@ impl Exchange<'_> {
             }
         };
         if let Some(message) = message {
-            // The client may have closed the connection.
-            let _ = self.site.arrivals.blocking_send(Arrived::Message(Box::new(message)));
+            self.site.inbox.receive(message, || None);
         }
         if let Some(why) = closed {
             self.site.fail(&why);
@@ -360,13 +349,16 @@ impl Exchange<'_> {
 }
 
 /// The error of a request that can be sent again in a new session.
-fn session_ended(id: &RequestId, why: &str) -> ServerJsonRpcMessage {
+fn session_ended(id: &RequestId, why: &str) -> Incoming {
     let data = json!({ "reportedBy": "trommel", RETRY: true });
-    ServerJsonRpcMessage::error(ErrorData::internal_error(why.to_owned(), Some(data)), Some(id.clone()))
+    Incoming::Response(id.clone(), Err(ErrorData::internal_error(why.to_owned(), Some(data))))
 }
 
-fn refused(id: &RequestId, error: ErrorData) -> ServerJsonRpcMessage {
-    ServerJsonRpcMessage::error(error, Some(id.clone()))
+/// The member of the result of `initialize` that later requests repeat.
+#[derive(Deserialize)]
+struct Initialized {
+    #[serde(rename = "protocolVersion")]
+    version: String,
 }
 
 fn is_events(response: &Response<Body>) -> bool {
