@@ -63,9 +63,9 @@ impl Inbox {
     fn notice(&self, method: &str, params: Value) {
         match method {
             "notifications/progress" => {
-                if let Ok(Progress { token, progress, total, message }) = Progress::deserialize(params) {
+                if let Ok(Progress { token, value, total, message }) = Progress::deserialize(params) {
                     let message = message.unwrap_or(String::new());
-                    self.calls.progress(&token, Report { value: progress, total, message });
+                    self.calls.progress(&token, Report { value, total, message });
                 }
             }
             "notifications/cancelled" => {
@@ -124,7 +124,8 @@ impl Inbox {
 struct Progress {
     #[serde(rename = "progressToken")]
     token: RequestId,
-    progress: f64,
+    #[serde(rename = "progress")]
+    value: f64,
     total: Option<f64>,
     message: Option<String>,
 }
