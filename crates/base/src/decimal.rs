@@ -85,10 +85,26 @@ pub fn canonical(number: &str) -> Cow<'_, str> {
     if is_canonical(number) { Cow::Borrowed(number) } else { Cow::Owned(Decimal::new(number).canonical()) }
 }
 
-/// True for an integer of few digits, which is its own canonical notation.
+/// True if a number is written in its canonical notation, as nearly all are: few digits, no
+/// exponent, and no zeros that could be left out.
 fn is_canonical(number: &str) -> bool {
-    let is_integer = !number.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
-    number.len() < PLAIN.end as usize && is_integer && number != "-0"
+    if number.len() >= PLAIN.end as usize || number == "-0" {
+        return false;
+    }
+    let digits = number.strip_prefix('-').unwrap_or(number).as_bytes();
+    let (mut point, mut first) = (None, None);
+    for (at, &byte) in digits.iter().enumerate() {
+        match byte {
+            b'0' => {}
+            b'1'..=b'9' => first = first.or(Some(at)),
+            b'.' => point = Some(at),
+            _ => return false,
+        }
+    }
+    let Some(point) = point else { return true };
+    // A fraction below one has at most as many zeros as the notation without an exponent allows.
+    let zeros = first.map_or(usize::MAX, |first| first.saturating_sub(point + 1));
+    digits.last() != Some(&b'0') && zeros < PLAIN.start.unsigned_abs() as usize
 }
 
 /// Returns a notation that two numbers share exactly if their values are equal. It is that of

@@ -289,7 +289,7 @@ pub use event::{Event, Kind, Listener, Payload, Scalar};
 pub use framing::Framing;
 pub use input::{Input, View};
 pub use map::MapPolicy;
-pub use number::Number;
+pub use number::{Number, Scaled};
 pub use seek::{Seek, SeekStep};
 pub use source::Monitor;
 pub use span::Span;

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use trommel_scan::{count_chars, decode_escape, eq_escaped};
+use trommel_scan::{count_chars, decode_escape, eq_escaped, unescape};
 
 /// A string or a member's name: the bytes between the quotes as written, decoded on request.
 ///
@@ -92,7 +92,10 @@ impl<'a> Text<'a> {
     /// Lone surrogates and bytes that are not UTF-8 become U+FFFD. Reading refuses both, so they
     /// only come from [`from_raw`](Self::from_raw).
     pub fn decode(&self) -> Cow<'a, str> {
-        if self.escaped { Cow::Owned(unescape(self.raw)) } else { String::from_utf8_lossy(self.raw) }
+        if self.escaped {
+            return Cow::Owned(decoded(self.raw));
+        }
+        std::str::from_utf8(self.raw).map_or_else(|_| String::from_utf8_lossy(self.raw), Cow::Borrowed)
     }
 }
 
@@ -111,7 +114,16 @@ fn decoded_chars(raw: &[u8], escaped: bool) -> u64 {
     chars + count_chars(rest)
 }
 
-fn unescape(raw: &[u8]) -> String {
+fn decoded(raw: &[u8]) -> String {
+    match unescape(raw).map(String::from_utf8) {
+        Some(Ok(text)) => text,
+        _ => replaced(raw),
+    }
+}
+
+/// Decodes text that strict reading refuses.
+#[cold]
+fn replaced(raw: &[u8]) -> String {
     let mut text = String::with_capacity(raw.len());
     let mut rest = raw;
     while let Some(at) = memchr::memchr(b'\\', rest) {
@@ -140,6 +152,35 @@ mod tests {
         assert!(escaped(r"\u0061b").eq_str("ab") && !escaped(r"\u0061b").eq_str("abc"));
         assert!(escaped(r"\ud83d\ude00\n").eq_str("😀\n") && !escaped(r"a\n").eq_str("a"));
         assert_eq!(escaped(r"x\ud83d\ude00é").char_len(), 3);
+    }
+
+    /// Escapes at every distance, and bytes that reading refuses, as one by one.
+    #[test]
+    fn whole_texts_are_decoded_as_piece_by_piece() {
+        let escapes: [&[u8]; 12] = [
+            br"\n",
+            br"\\",
+            br"\u00e9",
+            br"\ud83d\ude00",
+            br"\uD83d",
+            br"\x",
+            br"\u12",
+            b"\\",
+            "é".as_bytes(),
+            b"\xFF",
+            b"\"",
+            br"\u0000",
+        ];
+        for (number, first) in escapes.iter().enumerate() {
+            for second in escapes.iter().skip(number / 2) {
+                for gap in 0..70 {
+                    let gap = vec![b'x'; gap];
+                    let raw = [&gap[..gap.len() / 2], first, &gap, second, second].concat();
+                    let text = Text::from_raw(&raw, true);
+                    assert_eq!(text.decode(), replaced(&raw), "{raw:?}");
+                }
+            }
+        }
     }
 
     #[test]

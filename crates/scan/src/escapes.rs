@@ -18,6 +18,96 @@ pub fn eq_escaped(raw: &[u8], other: &[u8]) -> bool {
     rest == other
 }
 
+/// Decodes `raw`, the bytes between the quotes of a string. Linear; one allocation.
+///
+/// Returns `None` for bytes with an escape that is cut off or has invalid digits, whose replacement
+/// would be longer than the escape. Strict reading refuses such bytes.
+pub fn unescape(raw: &[u8]) -> Option<Vec<u8>> {
+    // Words are copied whole, so the last one may extend beyond the text.
+    let mut text = vec![0; raw.len() + WORD];
+    let (mut from, mut to) = (0, 0);
+    loop {
+        let plain = copy_plain(&raw[from..], &mut text[to..]);
+        (from, to) = (from + plain, to + plain);
+        if from == raw.len() {
+            break;
+        }
+        let (length, decoded) = match DECODED[usize::from(*raw.get(from + 1)?)] {
+            0 => unescape_unicode(&raw[from..], &mut text[to..])?,
+            byte => {
+                text[to] = byte;
+                (2, 1)
+            }
+        };
+        (from, to) = (from + length, to + decoded);
+    }
+    text.truncate(to);
+    Some(text)
+}
+
+/// The bytes that are copied at a time.
+const WORD: usize = size_of::<u64>();
+
+/// The bytes that escapes of one letter stand for. 0 for `u`, and for bytes that end no escape.
+const DECODED: [u8; 256] = {
+    let mut decoded = [0; 256];
+    let mut byte = 0;
+    while byte < 0x80 {
+        decoded[byte] = byte as u8;
+        byte += 1;
+    }
+    decoded[b'b' as usize] = 8;
+    decoded[b'f' as usize] = 0xC;
+    decoded[b'n' as usize] = b'\n';
+    decoded[b'r' as usize] = b'\r';
+    decoded[b't' as usize] = b'\t';
+    decoded[b'u' as usize] = 0;
+    decoded
+};
+
+/// Copies the bytes before the first backslash, and returns their number. `to` has room for a word
+/// more than `from`.
+#[inline]
+fn copy_plain(from: &[u8], to: &mut [u8]) -> usize {
+    const LONG: usize = 4 * WORD;
+    const BACKSLASHES: u64 = u64::from_ne_bytes([b'\\'; WORD]);
+    let mut at = 0;
+    while let Some(word) = from.get(at..).and_then(|rest| rest.first_chunk::<WORD>()) {
+        to[at..at + WORD].copy_from_slice(word);
+        let found = zeros(u64::from_le_bytes(*word) ^ BACKSLASHES);
+        if found != 0 {
+            return at + found.trailing_zeros() as usize / 8;
+        }
+        at += WORD;
+        // Long texts between escapes are copied by vectors.
+        while let Some(long) = from.get(at..).and_then(|rest| rest.first_chunk::<LONG>()) {
+            if long.contains(&b'\\') {
+                break;
+            }
+            to[at..at + LONG].copy_from_slice(long);
+            at += LONG;
+        }
+    }
+    while let Some(&byte) = from.get(at).filter(|&&byte| byte != b'\\') {
+        to[at] = byte;
+        at += 1;
+    }
+    at
+}
+
+/// Returns a word whose lowest set bit is in the first byte of `word` that is zero.
+const fn zeros(word: u64) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([1; WORD]);
+    word.wrapping_sub(ONES) & !word & ONES << 7
+}
+
+/// Decodes an escape of four digits, or a pair of them. Returns its length, and that of the text.
+fn unescape_unicode(raw: &[u8], to: &mut [u8]) -> Option<(usize, usize)> {
+    hex4(raw, 2)?;
+    let (decoded, length) = decode_escape(raw);
+    Some((length, decoded.encode_utf8(to).len()))
+}
+
 /// Decodes the escape at the start of `bytes`, which start with a backslash. Returns the character,
 /// and the length of the escape in bytes, which is at most the length of `bytes`.
 pub fn decode_escape(bytes: &[u8]) -> (char, usize) {
@@ -51,11 +141,23 @@ fn decode_unicode_escape(bytes: &[u8]) -> (char, usize) {
 
 /// Parses four hexadecimal digits at `at`.
 pub fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes
-        .get(at..at + 4)?
-        .iter()
-        .try_fold(0, |value, &byte| Some(value << 4 | char::from(byte).to_digit(16)?))
+    let digits = bytes.get(at..)?.first_chunk::<4>()?.map(|byte| u32::from(DIGITS[usize::from(byte)]));
+    let value = digits[0] << 12 | digits[1] << 8 | digits[2] << 4 | digits[3];
+    digits.iter().all(|&digit| digit < 16).then_some(value)
 }
+
+/// The values of hexadecimal digits. 255 for other bytes.
+const DIGITS: [u8; 256] = {
+    let mut digits = [u8::MAX; 256];
+    let mut value = 0;
+    while value < 16 {
+        let digit = b"0123456789abcdef"[value];
+        digits[digit as usize] = value as u8;
+        digits[digit.to_ascii_uppercase() as usize] = value as u8;
+        value += 1;
+    }
+    digits
+};
 
 /// Counts the Unicode scalar values in valid UTF-8: the bytes that do not continue a character.
 pub fn count_chars(bytes: &[u8]) -> u64 {

@@ -48,7 +48,7 @@ mod validate;
 pub use backend::{Backend, Kernels};
 pub use blocks::is_space;
 pub use compact::Compactor;
-pub use escapes::{count_chars, decode_escape, eq_escaped, hex4};
+pub use escapes::{count_chars, decode_escape, eq_escaped, hex4, unescape};
 pub use hits::{Hit, Hits, PlainMembers};
 pub use members::{MemberSearch, MemberStop, Names};
 pub use runs::Plain;

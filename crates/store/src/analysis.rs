@@ -241,11 +241,11 @@ impl Listener for Counters {
     }
 }
 
-/// The offsets of line ends that were read but not analysis yet.
+/// The offsets of line ends that were read but not analyzed yet.
 #[derive(Debug, Default)]
 struct LineEnds {
     offsets: VecDeque<u64>,
-    /// Number of analysis records.
+    /// The number of analyzed records.
     records: u64,
     /// True if some record is not on its own line. No more line ends are recorded then.
     gave_up: bool,
@@ -260,8 +260,7 @@ impl LineEnds {
         if self.gave_up {
             return;
         }
-        let ends = bytes.iter().zip(offset..).filter(|(byte, _)| **byte == b'\n');
-        self.offsets.extend(ends.map(|(_, at)| at));
+        self.offsets.extend(memchr::memchr_iter(b'\n', bytes).map(|at| offset + at as u64));
         if self.offsets.len() > Self::MAX_PENDING {
             self.gave_up = true;
             self.offsets = VecDeque::new();

@@ -4,7 +4,7 @@ use super::fingerprint::fingerprint;
 use super::hyperloglog::HyperLogLog;
 use super::identity::Identity;
 use crate::Accumulator;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use trommel_reader::Scalar;
 
 /// The default number of stored fingerprints, and the precision of the sketch that replaces them.
@@ -13,7 +13,7 @@ const DEFAULT_PRECISION: u8 = 14;
 const MIN_CAP: usize = 16;
 /// Bytes of an empty set, and of a fingerprint in it.
 const EMPTY_BYTES: usize = 110;
-const VALUE_BYTES: usize = 18;
+const VALUE_BYTES: usize = 21;
 /// Separates the fingerprints of texts from those of scalars, whose domain is their kind.
 const TEXT_DOMAIN: u8 = 0x80;
 /// The stated error bound, in standard errors.
@@ -22,7 +22,7 @@ const BOUND_ERRORS: f64 = 3.0;
 /// Counts distinct scalars: exactly (by 64-bit fingerprints) up to a cap, then with a HyperLogLog
 /// of 16 KiB, whose standard error is 0.8 %.
 ///
-/// Strings of more than 4,096 bytes as written are not counted. Memory: about 18 bytes a value up
+/// Strings of more than 4,096 bytes as written are not counted. Memory: about 21 bytes a value up
 /// to the cap, then 16 KiB.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -42,10 +42,19 @@ const fn unknown() -> u64 {
     u64::MAX
 }
 
+/// The hash of a fingerprint has a random key, so that colliding fingerprints cannot be crafted.
+type Fingerprints = HashSet<u64, foldhash::fast::RandomState>;
+
+/// The stored form is sorted, so that it does not depend on hashes.
+#[cfg(feature = "serde")]
+fn sorted<S: serde::Serializer>(values: &Fingerprints, serializer: S) -> Result<S::Ok, S::Error> {
+    serde::Serialize::serialize(&values.iter().collect::<std::collections::BTreeSet<_>>(), serializer)
+}
+
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Values {
-    Exact(BTreeSet<u64>),
+    Exact(#[cfg_attr(feature = "serde", serde(serialize_with = "sorted"))] Fingerprints),
     Sketch(HyperLogLog),
 }
 
@@ -58,7 +67,7 @@ impl Default for Distinct {
 impl Distinct {
     /// Creates an empty counter that is exact up to `cap` distinct values (at least 16).
     pub fn with_cap(cap: usize) -> Self {
-        let values = Values::Exact(BTreeSet::new());
+        let values = Values::Exact(Fingerprints::default());
         Self { cap: cap.max(MIN_CAP), precision: DEFAULT_PRECISION, values, observed: 0 }
     }
 

@@ -6,7 +6,7 @@ use super::fingerprint::occurrence;
 use super::identity::Identity;
 use crate::Accumulator;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use trommel_reader::{Kind, Number, Scalar};
 
 /// The default number of distinct values that are counted exactly.
@@ -21,6 +21,9 @@ const EMPTY_BYTES: usize = 850;
 const ENTRY_BYTES: usize = 115;
 /// Bytes of a sampled occurrence.
 const SAMPLED_BYTES: usize = 30;
+
+/// Entries are found by a hash with a random key, so that colliding fingerprints cannot be crafted.
+type Entries = HashMap<u64, Entry, foldhash::fast::RandomState>;
 
 /// The most frequent scalars, counted exactly while there are few distinct ones.
 ///
@@ -38,7 +41,8 @@ const SAMPLED_BYTES: usize = 30;
 pub struct Frequent {
     cap: usize,
     /// Values by fingerprint: all of them, or only the sampled ones once there is a sketch.
-    values: BTreeMap<u64, Entry>,
+    #[cfg_attr(feature = "serde", serde(with = "sorted"))]
+    values: Entries,
     /// Hash and fingerprint of the sampled occurrences, in the order of the hashes.
     sample: BTreeSet<(u64, u64)>,
     sketch: Option<CountMin>,
@@ -46,6 +50,9 @@ pub struct Frequent {
     longest: usize,
     /// Bytes of all texts in `values`.
     text_bytes: usize,
+    /// The last entry of a full sample, if it is known.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    highest: Option<(u64, u64)>,
 }
 
 #[derive(Clone, Debug)]
@@ -114,8 +121,8 @@ impl Frequent {
     /// Creates an empty counter that is exact up to `cap` distinct values (at least 16). The sample
     /// holds half as many occurrences.
     pub fn with_cap(cap: usize) -> Self {
-        let (values, sample) = (BTreeMap::new(), BTreeSet::new());
-        Self { cap: cap.max(MIN_CAP), values, sample, sketch: None, longest: 0, text_bytes: 0 }
+        let (values, sample) = (Entries::default(), BTreeSet::new());
+        Self { cap: cap.max(MIN_CAP), values, sample, sketch: None, longest: 0, text_bytes: 0, highest: None }
     }
 
     /// Adds the value at an offset of the input. The offset identifies the occurrence.
@@ -151,8 +158,12 @@ impl Frequent {
     /// sample may then be one too large, until `shrink_to_cap` runs.
     fn sample_occurrence(&mut self, fingerprint: u64, at: u64) -> bool {
         let key = (occurrence(fingerprint, at), fingerprint);
-        let has_room = self.sample.len() < self.sample_size();
-        (has_room || self.sample.last().is_some_and(|last| key < *last)) && self.sample.insert(key)
+        if self.highest.is_some_and(|highest| key >= highest) {
+            return false;
+        }
+        let is_added = self.sample.insert(key);
+        self.highest = None;
+        is_added
     }
 
     const fn sample_size(&self) -> usize {
@@ -162,6 +173,7 @@ impl Frequent {
     /// Lowers the cap. The state then equals one that had this cap from the start.
     pub(crate) fn lower_cap(&mut self, cap: usize) {
         self.cap = self.cap.min(cap.max(MIN_CAP));
+        self.highest = None;
         if let Some(sketch) = &mut self.sketch {
             sketch.lower_width(self.cap);
         }
@@ -186,6 +198,15 @@ impl Frequent {
     /// Evicts occurrences beyond the size of the sample, and switches to the sketch if there are
     /// too many values.
     fn shrink_to_cap(&mut self) {
+        if self.highest.is_none() {
+            self.shrink_sample();
+        }
+        if self.values.len() > self.cap {
+            self.switch_to_sketch();
+        }
+    }
+
+    fn shrink_sample(&mut self) {
         while self.sample.len() > self.sample_size() {
             if let Some((_, fingerprint)) = self.sample.pop_last()
                 && self.sketch.is_some()
@@ -193,8 +214,8 @@ impl Frequent {
                 self.remove_occurrence(fingerprint);
             }
         }
-        if self.values.len() > self.cap {
-            self.switch_to_sketch();
+        if self.sample.len() == self.sample_size() {
+            self.highest = self.sample.last().copied();
         }
     }
 
@@ -253,12 +274,13 @@ impl Frequent {
     /// Returns values with their counts, without those that the sketch cannot distinguish from
     /// chance.
     fn counted(&self) -> Vec<(u64, &Entry)> {
-        let values = self.values.iter();
+        // In an order that does not depend on hashes, for values with equal counts and offsets.
+        let values = self.values.iter().collect::<BTreeMap<_, _>>().into_iter();
         match &self.sketch {
             None => values.map(|(_, entry)| (entry.count, entry)).collect(),
             Some(sketch) => {
                 let error = sketch.error();
-                let bounded = values.map(|(&fingerprint, entry)| (sketch.upper_bound(fingerprint), entry));
+                let bounded = values.map(|(fingerprint, entry)| (sketch.upper_bound(*fingerprint), entry));
                 bounded.filter(|&(count, _)| count > error).collect()
             }
         }
@@ -279,6 +301,7 @@ impl Accumulator for Frequent {
         }
         self.longest = self.longest.max(other.longest);
         self.sample.append(&mut other.sample);
+        self.highest = None;
         for (fingerprint, entry) in other.values {
             if let Some(same) = self.values.get_mut(&fingerprint) {
                 same.count = same.count.saturating_add(entry.count);
@@ -300,6 +323,25 @@ impl Accumulator for Frequent {
     /// Returns the ten most frequent values.
     fn summary(&self) -> FrequentSummary {
         self.top(FREQUENT_VALUES)
+    }
+}
+
+/// The stored form of the entries: in the order of the fingerprints, which does not depend on
+/// hashes.
+#[cfg(feature = "serde")]
+mod sorted {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{Entries, Entry};
+
+    pub(super) fn serialize<S: Serializer>(entries: &Entries, serializer: S) -> Result<S::Ok, S::Error> {
+        entries.iter().collect::<BTreeMap<_, _>>().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Entries, D::Error> {
+        BTreeMap::<u64, Entry>::deserialize(deserializer).map(|entries| entries.into_iter().collect())
     }
 }
 

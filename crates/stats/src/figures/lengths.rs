@@ -17,7 +17,11 @@ pub struct TextLengths {
 impl TextLengths {
     /// Adds a string. Takes time linear in its length.
     pub fn observe(&mut self, text: &Text<'_>) {
-        let length = text.char_len();
+        self.observe_length(text.char_len());
+    }
+
+    /// Adds the length of a string, in Unicode scalar values.
+    pub(super) fn observe_length(&mut self, length: u64) {
         self.merge(Self { count: 1, min: length, max: length, total: length });
     }
 }

@@ -5,10 +5,7 @@ use super::sum::ExactSum;
 use crate::Accumulator;
 use std::cmp::Ordering;
 use trommel_base::decimal::Decimal;
-use trommel_reader::Number;
-
-/// Every integer of up to this many digits has a double of the same value.
-const SAFE_DIGITS: usize = 15;
+use trommel_reader::{Number, Scaled};
 
 /// Bytes of the texts of minimum and maximum, except for very long ones.
 const EXTREMES_BYTES: usize = 80;
@@ -44,13 +41,18 @@ pub struct Numeric {
 impl Numeric {
     /// Adds a number.
     pub fn observe(&mut self, number: Number<'_>) {
-        let value = number.as_f64();
-        let is_integer = number.is_integer();
+        let scaled = number.as_scaled();
+        self.observe_with(number, scaled, number.as_f64_with(scaled));
+    }
+
+    /// Adds a number, given its digits and the nearest double.
+    pub(super) fn observe_with(&mut self, number: Number<'_>, scaled: Option<Scaled>, value: f64) {
+        let is_integer = scaled.map_or_else(|| number.is_integer(), |scaled| scaled.places == 0);
         self.count += 1;
         self.integers += u64::from(is_integer);
-        self.beyond_double += u64::from(is_integer && !fits_double(number, value));
+        self.beyond_double += u64::from(is_integer && !fits_double(number, scaled, value));
         if value.is_finite() {
-            self.sum.observe(number);
+            self.sum.observe_with(number, scaled);
         } else {
             self.out_of_range += 1;
         }
@@ -90,7 +92,10 @@ impl Extreme {
     /// Compares a number with this one. Rounding to doubles is monotonic, so only numbers with
     /// equal doubles need their digits.
     fn compare(&self, number: Number<'_>, value: f64) -> Ordering {
-        let digits = || Decimal::new(number.lexeme()).compare(&Decimal::new(self.text.as_str()));
+        let digits = || {
+            let (number, own) = (number.lexeme(), self.text.as_str());
+            if number == own { Ordering::Equal } else { Decimal::new(number).compare(&Decimal::new(own)) }
+        };
         value.partial_cmp(&self.value).filter(|order| order.is_ne()).unwrap_or_else(digits)
     }
 }
@@ -113,10 +118,13 @@ impl TryFrom<Box<str>> for Extreme {
 }
 
 /// Returns true if an integer has a double of the same value.
-fn fits_double(number: Number<'_>, value: f64) -> bool {
+fn fits_double(number: Number<'_>, scaled: Option<Scaled>, value: f64) -> bool {
+    if let Some(Scaled { digits, .. }) = scaled {
+        return value as i64 == digits;
+    }
     let digits = number.lexeme().trim_start_matches('-');
     // `{:.0}` prints the exact integer value of the double, not its shortest digits.
-    digits.len() <= SAFE_DIGITS || format!("{:.0}", value.abs()) == digits
+    format!("{:.0}", value.abs()) == digits
 }
 
 impl Accumulator for Numeric {

@@ -3,11 +3,22 @@
 use super::exact::Exact;
 use crate::Accumulator;
 use trommel_base::decimal::Decimal;
-use trommel_reader::Number;
+use trommel_reader::{Number, Scaled};
 
 /// Decimal digits of a limb.
 const DIGITS: i64 = 18;
 const BASE: i128 = 1_000_000_000_000_000_000;
+/// The powers of ten up to that of a limb.
+const POWERS: [i64; DIGITS as usize + 1] = {
+    let mut powers = [1; DIGITS as usize + 1];
+    let mut at = 1;
+    while at < powers.len() {
+        powers[at] = powers[at - 1] * 10;
+        at += 1;
+    }
+    powers
+};
+
 /// Digits below ten to this power are dropped.
 const LOWEST_POWER: i64 = -1170;
 
@@ -37,6 +48,23 @@ struct SignedDigits {
 impl ExactSum {
     /// Adds a number.
     pub fn observe(&mut self, number: Number<'_>) {
+        self.observe_with(number, number.as_scaled());
+    }
+
+    /// Adds a number, given the result of [`Number::as_scaled`].
+    pub(super) fn observe_with(&mut self, number: Number<'_>, scaled: Option<Scaled>) {
+        let Some(scaled) = scaled else { return self.observe_long(number) };
+        let unit = POWERS[scaled.places as usize];
+        let (whole, fraction) = (scaled.digits / unit, scaled.digits % unit);
+        if whole != 0 || scaled.places == 0 {
+            self.add(0, i128::from(whole));
+        }
+        if fraction != 0 {
+            self.add(-1, i128::from(fraction) * i128::from(POWERS[DIGITS as usize] / unit));
+        }
+    }
+
+    fn observe_long(&mut self, number: Number<'_>) {
         match number.as_i64() {
             Some(value) => self.add(0, i128::from(value)),
             None if self.add_short(number.lexeme()) => {}
@@ -293,6 +321,14 @@ mod tests {
     /// Short numbers leave the same limbs as digit by digit, and so the same memory.
     #[test]
     fn short_numbers_are_added_at_once() {
+        for lexeme in ["0.0", "-0.5", "5.0", "12.34", "-99999999.9999999999", "10.05", "0.000000000000000001"]
+        {
+            let (mut short, mut long) = (ExactSum::default(), ExactSum::default());
+            let number = Number::parse(lexeme).unwrap();
+            short.observe_with(number, number.as_scaled());
+            long.add_decimal(&Decimal::new(lexeme));
+            assert_eq!((short.low, &short.limbs), (long.low, &long.limbs), "{lexeme}");
+        }
         for lexeme in [
             "0.0",
             "-0.5",

@@ -32,15 +32,22 @@ impl Values {
 
     pub(crate) fn observe(&mut self, scalar: &Scalar<'_>, at: u64) {
         self.count += 1;
+        let identity = Identity::of(scalar);
         match scalar {
             Scalar::Number(number) => {
-                self.numeric.observe(*number);
-                self.quantiles.observe(*number);
+                let scaled = number.as_scaled();
+                let value = number.as_f64_with(scaled);
+                self.numeric.observe_with(*number, scaled, value);
+                self.quantiles.observe_value(value);
             }
-            Scalar::String(text) => self.lengths.observe(text),
+            Scalar::String(text) => {
+                // Counted in the decoded text, if there is one.
+                let decoded = identity.as_ref().map(|identity| identity.text.chars().count() as u64);
+                self.lengths.observe_length(decoded.unwrap_or_else(|| text.char_len()));
+            }
             Scalar::Null | Scalar::Bool(_) => {}
         }
-        match Identity::of(scalar) {
+        match identity {
             Some(identity) => {
                 self.distinct.observe_fingerprint(identity.fingerprint);
                 self.frequent.observe_identity(&identity, at);
@@ -53,7 +60,7 @@ impl Values {
     pub(crate) fn lower_caps(&mut self, level: u32) {
         let level = level.min(LEVELS);
         // The caps are computed from their initial values, so that profiles at the same level have
-        // the same // caps in whatever order they merge.
+        // the same caps in whatever order they merge.
         self.quantiles.lower_cap(4096 >> level);
         self.distinct.lower_cap(4096 >> level, 14 - level as u8);
         self.frequent.lower_cap(1024 >> level);
