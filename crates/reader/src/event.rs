@@ -102,6 +102,166 @@ impl Scalar<'_> {
     }
 }
 
+/// Consecutive tokens of valid JSON, from a position between two values of a container, to another
+/// such position: names, strings, numbers, literals, and brackets.
+#[derive(Clone, Copy, Debug)]
+pub struct Tokens<'a> {
+    /// The bytes from the first token to the end of the last one, and some after it.
+    bytes: &'a [u8],
+    starts: &'a [u16],
+    base: u64,
+    end: usize,
+}
+
+impl<'a> Tokens<'a> {
+    pub(crate) const fn new(bytes: &'a [u8], starts: &'a [u16], base: u64, end: usize) -> Self {
+        Self { bytes, starts, base, end }
+    }
+
+    /// The bytes that [`starts`](Self::starts) are indices of. They end after the last token.
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The indices of the first bytes of all tokens. The token after a name is its value.
+    pub const fn starts(&self) -> &'a [u16] {
+        self.starts
+    }
+
+    /// The absolute offset of the first of the [`bytes`](Self::bytes).
+    pub const fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// The same tokens in an input that has `by` more bytes before them.
+    #[must_use]
+    pub const fn moved(self, by: u64) -> Self {
+        Self { base: self.base.saturating_add(by), ..self }
+    }
+
+    /// Passes the tokens to a listener one by one.
+    pub fn each(&self, listener: &mut impl Listener) {
+        for (number, &start) in self.starts.iter().enumerate() {
+            let at = self.base.saturating_add(start.into());
+            match self.bytes[usize::from(start)] {
+                b'"' if self.is_name(number) => listener.name(self.name(number), at),
+                b'{' => listener.begin(Kind::Object, at),
+                b'}' => listener.end(Kind::Object, at),
+                b'[' => listener.begin(Kind::Array, at),
+                b']' => listener.end(Kind::Array, at),
+                _ => {
+                    if let Some(scalar) = self.scalar(number) {
+                        listener.scalar(scalar, at);
+                    }
+                }
+            }
+        }
+    }
+
+    /// True if a colon is between a string and the next token.
+    fn is_name(&self, number: usize) -> bool {
+        let mut at = self.next(number);
+        while trommel_scan::is_space(self.bytes[at - 1]) {
+            at -= 1;
+        }
+        self.bytes[at - 1] == b':'
+    }
+
+    /// The name that starts at the token with this number.
+    #[inline]
+    pub fn name(&self, number: usize) -> Text<'a> {
+        self.text(number)
+    }
+
+    /// The scalar that starts at the token with this number; `None` for a bracket.
+    #[inline]
+    pub fn scalar(&self, number: usize) -> Option<Scalar<'a>> {
+        let start = usize::from(self.starts[number]);
+        Some(match self.bytes[start] {
+            b'"' => Scalar::String(self.text(number)),
+            b't' => Scalar::Bool(true),
+            b'f' => Scalar::Bool(false),
+            b'n' => Scalar::Null,
+            b'{' | b'}' | b'[' | b']' => return None,
+            _ => {
+                let next = self.next(number);
+                Scalar::Number(Number::of_digits(&self.bytes[start..number_end(self.bytes, next)]))
+            }
+        })
+    }
+
+    #[inline]
+    fn text(&self, number: usize) -> Text<'a> {
+        let start = usize::from(self.starts[number]);
+        Text::valid(&self.bytes[start + 1..string_end(self.bytes, self.next(number)) - 1])
+    }
+
+    /// The index of the token after another, or of the end.
+    #[inline]
+    fn next(&self, number: usize) -> usize {
+        self.starts.get(number + 1).map_or(self.end, |&next| usize::from(next))
+    }
+}
+
+/// The names and brackets among consecutive tokens of valid JSON, from a position between two values
+/// of a container, to another such position.
+#[derive(Clone, Copy, Debug)]
+pub struct NameTokens<'a> {
+    bytes: &'a [u8],
+    starts: &'a [u16],
+}
+
+impl<'a> NameTokens<'a> {
+    pub(crate) const fn new(bytes: &'a [u8], starts: &'a [u16]) -> Self {
+        Self { bytes, starts }
+    }
+
+    /// The bytes that [`starts`](Self::starts) are indices of.
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The indices of the brackets, and of the opening quotes of the names.
+    pub const fn starts(&self) -> &'a [u16] {
+        self.starts
+    }
+
+    /// The name with this number.
+    pub fn name(&self, number: usize) -> Text<'a> {
+        let rest = &self.bytes[usize::from(self.starts[number]) + 1..];
+        let mut from = 0;
+        while let Some(found) = memchr::memchr2(b'"', b'\\', &rest[from..]) {
+            let at = from + found;
+            if rest[at] == b'"' {
+                return Text::new(&rest[..at], from > 0);
+            }
+            from = at + 2;
+        }
+        Text::new(rest, from > 0)
+    }
+}
+
+/// The index after the string before `next`, the start of the next token: only white space, a comma,
+/// and a colon are between them.
+#[inline]
+pub(crate) fn string_end(bytes: &[u8], next: usize) -> usize {
+    let mut end = next;
+    while bytes[end - 1] != b'"' {
+        end -= 1;
+    }
+    end
+}
+
+/// The index after the number or literal before `next`, the start of the next token.
+#[inline]
+pub(crate) fn number_end(bytes: &[u8], next: usize) -> usize {
+    let mut end = next;
+    while matches!(bytes[end - 1], b' ' | b'\t' | b'\n' | b'\r' | b',') {
+        end -= 1;
+    }
+    end
+}
+
 /// Receives [events](crate::Cursor::listen), each with the absolute offset of its token.
 pub trait Listener {
     /// True if it needs scalars. Without them, all other events cost less. Called once, when
@@ -122,6 +282,20 @@ pub trait Listener {
     /// A scalar.
     fn scalar(&mut self, scalar: Scalar<'_>, at: u64);
 
+    /// Receives many names and brackets at once, if it wants no scalars. Returns false to receive
+    /// them one by one instead, which the default does.
+    #[inline]
+    fn names(&mut self, _: &NameTokens<'_>) -> bool {
+        false
+    }
+
+    /// Receives many tokens at once. Returns false to receive them one by one instead, which the
+    /// default does.
+    #[inline]
+    fn tokens(&mut self, _: &Tokens<'_>) -> bool {
+        false
+    }
+
     /// Receives an event with its payload, which must belong to the same position.
     #[inline]
     fn receive(&mut self, event: Event, payload: Payload<'_>, at: u64) {
@@ -130,7 +304,7 @@ pub trait Listener {
             (Event::End(kind), _) => self.end(kind, at),
             (Event::Name, Payload::Name(name)) => self.name(name, at),
             (Event::Scalar(_), Payload::Scalar(scalar)) => self.scalar(scalar, at),
-            // Names and scalars have payloads of their kind.
+            // NameTokens and scalars have payloads of their kind.
             (Event::Name | Event::Scalar(_), _) => {}
         }
     }

@@ -285,7 +285,7 @@ mod text;
 pub use config::{Config, Limits, Validation};
 pub use cursor::{Between, Cursor, ElementFinder, Mark, TextPieces};
 pub use error::{Error, ErrorKind, Excerpt, Limit, LineColumn, Result, Syntax};
-pub use event::{Event, Kind, Listener, Payload, Scalar};
+pub use event::{Event, Kind, Listener, NameTokens, Payload, Scalar, Tokens};
 pub use framing::Framing;
 pub use input::{Input, View};
 pub use map::MapPolicy;

@@ -35,6 +35,12 @@ impl<'a> Text<'a> {
         Self { raw, escaped, cut: None }
     }
 
+    /// Text whose bytes match the grammar of strings, with or without escapes. Linear in its length.
+    #[inline]
+    pub(crate) fn valid(raw: &'a [u8]) -> Self {
+        Self::new(raw, memchr::memchr(b'\\', raw).is_some())
+    }
+
     /// The start of a string that was too long to hold.
     pub(crate) const fn cut(raw: &'a [u8], escaped: bool, whole: Length) -> Self {
         Self { raw, escaped, cut: Some(whole) }

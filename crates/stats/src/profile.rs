@@ -1,5 +1,6 @@
 //! Structure, rows, schema, and values of JSON, computed from its events.
 
+mod classes;
 mod maps;
 mod names;
 mod options;
@@ -8,11 +9,13 @@ mod plain;
 mod regroup;
 mod repeats;
 mod rows;
+mod shape;
 #[cfg(feature = "serde")]
 mod state;
 mod summary;
 mod trie;
 mod walk;
+mod words;
 
 pub use options::{ProfileLimits, ProfileOptions};
 pub use summary::{ArrayRow, Capped, FieldRow, ObjectRow, RowCounts, Structure, Summary};
@@ -25,7 +28,7 @@ use crate::Accumulator;
 use names::{Novelty, OpenNames};
 use regroup::Policy;
 use repeats::Sequences;
-use trommel_reader::{Event, Kind, Listener, Payload, Scalar, Tally, Text};
+use trommel_reader::{Event, Kind, Listener, NameTokens, Payload, Scalar, Tally, Text, Tokens};
 use walk::{Core, Frame, Totals, Walk};
 
 /// When memory runs out, figures become coarser once the cap on names is as low as this.
@@ -104,6 +107,18 @@ impl Profile {
         }
         if self.core.trie.charge > self.normalize_at {
             self.normalize_open();
+        }
+    }
+
+    /// Observes a token outside of containers.
+    #[cold]
+    fn root_token(&mut self, tokens: &Tokens<'_>, number: usize) {
+        let start = tokens.starts()[number];
+        let at = tokens.base() + u64::from(start);
+        match tokens.scalar(number) {
+            Some(scalar) => self.scalar(scalar, at),
+            None if tokens.bytes()[usize::from(start)] == b'{' => Listener::begin(self, Kind::Object, at),
+            None => Listener::begin(self, Kind::Array, at),
         }
     }
 
@@ -217,6 +232,35 @@ impl Profile {
 impl Listener for Profile {
     fn wants_scalars(&self) -> bool {
         self.core.options.per_path || self.core.options.counts
+    }
+
+    fn names(&mut self, names: &NameTokens<'_>) -> bool {
+        if self.open != 1 || self.wants_scalars() {
+            return false;
+        }
+        self.core.names_alone(&mut self.walks[0], names);
+        true
+    }
+
+    fn tokens(&mut self, tokens: &Tokens<'_>) -> bool {
+        let options = &self.core.options;
+        if !options.per_path || self.open != 1 {
+            return false;
+        }
+        let shape = if options.schema || options.values { Core::shape::<true> } else { Core::shape::<false> };
+        let mut number = 0;
+        while number < tokens.starts().len() {
+            let next = shape(&mut self.core, &mut self.walks[0], tokens, number, self.normalize_at);
+            if next == number {
+                // No container is open: the token starts a value.
+                self.root_token(tokens, number);
+            }
+            number = next.max(number + 1);
+            if self.core.trie.charge > self.normalize_at {
+                self.normalize_open();
+            }
+        }
+        true
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! Statistics of values while they are matched.
 
 use trommel_path::Matcher;
-use trommel_reader::{Cursor, Kind, Listener, Scalar, Span, Text};
+use trommel_reader::{Cursor, Kind, Listener, NameTokens, Scalar, Span, Text, Tokens};
 use trommel_stats::{Accumulator, Profile, ProfileOptions, RowCounts, Summary};
 
 use crate::measure::Stats;
@@ -121,6 +121,20 @@ impl Listener for Descriptions<'_> {
         self.0.iter().any(Listener::wants_scalars)
     }
 
+    fn names(&mut self, names: &NameTokens<'_>) -> bool {
+        let [describing] = &mut *self.0 else { return false };
+        describing.names(names)
+    }
+
+    fn tokens(&mut self, tokens: &Tokens<'_>) -> bool {
+        for describing in &mut *self.0 {
+            if !describing.tokens(tokens) {
+                tokens.each(describing);
+            }
+        }
+        true
+    }
+
     #[inline]
     fn begin(&mut self, kind: Kind, at: u64) {
         self.0.iter_mut().for_each(|describing| Listener::begin(describing, kind, at));
@@ -145,6 +159,14 @@ impl Listener for Descriptions<'_> {
 impl Listener for Description {
     fn wants_scalars(&self) -> bool {
         self.profile.wants_scalars()
+    }
+
+    fn names(&mut self, names: &NameTokens<'_>) -> bool {
+        self.profile.names(names)
+    }
+
+    fn tokens(&mut self, tokens: &Tokens<'_>) -> bool {
+        self.profile.tokens(&tokens.moved(self.base))
     }
 
     #[inline]

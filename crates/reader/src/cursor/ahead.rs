@@ -11,9 +11,7 @@ use trommel_scan::{Tape, Validated, Validator};
 use super::buffer::{MAX_BATCH, MIN_BATCH};
 use super::{Cursor, Expect, Token};
 use crate::error::Result;
-use crate::event::{Event, Kind, Listener, Scalar};
-use crate::number::Number;
-use crate::text::Text;
+use crate::event::{Event, Kind, Listener, NameTokens, Tokens, number_end, string_end};
 
 /// Bytes that are skipped at a time, so that they are still in the cache when their encoding is
 /// checked.
@@ -96,7 +94,7 @@ impl Cursor<'_> {
     /// The next event, if its token is buffered.
     #[inline]
     pub(super) fn step_ahead(&mut self) -> Option<Event> {
-        let (start, end, escaped) = self.ahead.tape.token(self.ahead.next)?;
+        let (start, next) = self.ahead.tape.span(self.ahead.next)?;
         let base = self.source.base();
         // After any other move, the buffered tokens are not the next ones.
         if self.ahead.expected_at != base + self.at as u64 {
@@ -105,28 +103,33 @@ impl Cursor<'_> {
         }
         // Offsets on the tape count from the batch, but the window may have moved since.
         let index = |offset: u16| (self.ahead.base + u64::from(offset) - base) as usize;
-        (self.start, self.end) = (index(start), index(end));
+        let (start, next) = (index(start), index(next));
+        let window = self.source.window();
+        let byte = window[start];
+        let end = match byte {
+            b'"' => string_end(window, next),
+            b'{' | b'}' | b'[' | b']' => start + 1,
+            _ => number_end(window, next),
+        };
+        (self.start, self.end, self.at) = (start, end, end);
         self.ahead.next += 1;
-        let value = self.ahead.tape.start(self.ahead.next).map(index);
-        self.at = self.end;
-        let event = match self.source.window()[self.start] {
+        let event = match byte {
             b'"' if self.expect != Expect::Value && self.stack.in_object() => {
                 // A batch ends at a comma or after a bracket, so it never separates a name from its
                 // value. Masks have checked the colon between them.
-                debug_assert!(value.is_some(), "the value of a buffered name is buffered");
-                self.at = value?;
-                self.token = Token::Name { escaped };
+                self.at = next;
+                self.token = Token::Name { escaped: true };
                 self.expect = Expect::Value;
                 Event::Name
             }
-            b'"' => self.scalar_ahead(Kind::String, Token::String { escaped }),
-            byte @ (b'{' | b'[') => {
+            b'"' => self.scalar_ahead(Kind::String, Token::String { escaped: true }),
+            b'{' | b'[' => {
                 self.stack.push(byte == b'{');
                 self.token = Token::None;
                 self.expect = Expect::First;
                 Event::Begin(if byte == b'{' { Kind::Object } else { Kind::Array })
             }
-            byte @ (b'}' | b']') => {
+            b'}' | b']' => {
                 self.stack.pop();
                 self.token = Token::None;
                 self.after_value();
@@ -159,7 +162,7 @@ impl Cursor<'_> {
             if if names_alone {
                 self.forward_names(depth, listener)
             } else {
-                self.forward_buffered(depth, listener)
+                self.forward_buffered(depth, listener) || self.forward_tokens(depth, listener)
             } {
                 continue;
             }
@@ -173,58 +176,84 @@ impl Cursor<'_> {
     /// Returns false if no token is buffered.
     fn forward_buffered(&mut self, depth: u32, listener: &mut impl Listener) -> bool {
         let ahead = &mut self.ahead;
-        if ahead.expected_at != self.source.base() + self.at as u64 || ahead.next >= ahead.tape.len() {
+        let starts = ahead.tape.starts();
+        if ahead.expected_at != self.source.base() + self.at as u64 || ahead.next >= starts.len() {
             return false;
         }
         // After a move and a rewind, the window may start after the first token of the tape.
         // `step_ahead` handles the rest of the tape then.
         let Some(first) = ahead.base.checked_sub(self.source.base()) else { return false };
         let bytes = &self.source.loaded()[first as usize..];
+        let tokens = Tokens::new(bytes, starts, ahead.base, ahead.tape.end().into());
         let mut in_object = self.stack.in_object();
         let mut expects_name = in_object && self.expect != Expect::Value;
-        let (mut count, mut last, mut is_opening) = (0, (0, 0), false);
-        for (start, end, escaped) in ahead.tape.tokens(ahead.next) {
-            let at = ahead.base + start as u64;
-            let byte = bytes[start];
-            count += 1;
-            last = (start, end);
+        let (mut number, mut is_opening) = (ahead.next, false);
+        while let Some(&start) = starts.get(number) {
+            let at = ahead.base + u64::from(start);
             is_opening = false;
-            match byte {
-                b'"' => {
-                    let text = Text::new(&bytes[start + 1..end - 1], escaped);
-                    if expects_name {
-                        expects_name = false;
-                        listener.name(text, at);
-                        continue;
-                    }
-                    listener.scalar(Scalar::String(text), at);
+            match bytes[usize::from(start)] {
+                b'"' if expects_name => {
+                    listener.name(tokens.name(number), at);
+                    (number, expects_name) = (number + 1, false);
+                    continue;
                 }
-                b'{' | b'[' => {
+                byte @ (b'{' | b'[') => {
                     in_object = byte == b'{';
                     self.stack.push(in_object);
                     is_opening = true;
                     listener.begin(if in_object { Kind::Object } else { Kind::Array }, at);
                 }
-                b'}' | b']' => {
+                byte @ (b'}' | b']') => {
                     self.stack.pop();
                     listener.end(if byte == b'}' { Kind::Object } else { Kind::Array }, at);
-                    if self.stack.depth() <= depth {
-                        break;
-                    }
                     in_object = self.stack.in_object();
                 }
-                b't' => listener.scalar(Scalar::Bool(true), at),
-                b'f' => listener.scalar(Scalar::Bool(false), at),
-                b'n' => listener.scalar(Scalar::Null, at),
                 _ => {
-                    listener.scalar(Scalar::Number(Number::of_digits(&bytes[start..end])), at);
+                    if let Some(scalar) = tokens.scalar(number) {
+                        listener.scalar(scalar, at);
+                    }
                 }
             }
-            expects_name = in_object;
+            (number, expects_name) = (number + 1, in_object);
+            if self.stack.depth() <= depth {
+                break;
+            }
         }
-        ahead.next += count;
+        ahead.next = number;
         // The buffered tokens end after a value or an opening bracket.
-        self.move_past(LastToken { start: last.0, end: last.1, is_opening });
+        let Some((start, next)) = ahead.tape.span(number - 1) else { return false };
+        let last = usize::from(start);
+        let end = match bytes[last] {
+            b'"' => string_end(bytes, next.into()),
+            b'{' | b'}' | b'[' | b']' => last + 1,
+            _ => number_end(bytes, next.into()),
+        };
+        self.move_past(LastToken { start: last, end, is_opening });
+        true
+    }
+
+    /// Passes the next tokens to the listener all at once, until at most `depth` containers are
+    /// open. Returns false if masks find no valid bytes, if too few tokens have been read in
+    /// sequence, or if the listener wants them one by one; then they are buffered.
+    fn forward_tokens(&mut self, depth: u32, listener: &mut impl Listener) -> bool {
+        if self.ahead.waited < RETRY_AFTER || !matches!(self.expect, Expect::First | Expect::Next) {
+            return false;
+        }
+        let floor = depth.max(self.lowest_ahead());
+        let Some(validated) = self.buffer(floor, self.kernels.index).filter(|validated| validated.at > 0)
+        else {
+            self.ahead.forget();
+            return false;
+        };
+        let bytes = &self.source.loaded()[self.at..];
+        let tokens = Tokens::new(bytes, self.ahead.tape.starts(), self.ahead.base, validated.at);
+        if !listener.tokens(&tokens) {
+            return self.forward_buffered(depth, listener);
+        }
+        self.ahead.tape.clear();
+        self.stack.copy_above(&self.ahead.stack, floor);
+        let (at, is_opening) = (validated.at, validated.first);
+        self.move_past(LastToken { start: at, end: at, is_opening });
         true
     }
 
@@ -242,17 +271,17 @@ impl Cursor<'_> {
             return false;
         };
         let bytes = &self.source.loaded()[self.at..];
-        let base = self.ahead.base;
-        for (start, end, escaped) in self.ahead.tape.tokens(0) {
-            let at = base + start as u64;
-            match bytes[start] {
-                b'"' => {
-                    listener.name(Text::new(&bytes[start + 1..end - 1], escaped), at);
+        let (base, names) = (self.ahead.base, NameTokens::new(bytes, self.ahead.tape.starts()));
+        if !listener.names(&names) {
+            for (number, &start) in names.starts().iter().enumerate() {
+                let at = base + u64::from(start);
+                match bytes[usize::from(start)] {
+                    b'"' => listener.name(names.name(number), at),
+                    b'{' => listener.begin(Kind::Object, at),
+                    b'}' => listener.end(Kind::Object, at),
+                    b'[' => listener.begin(Kind::Array, at),
+                    _ => listener.end(Kind::Array, at),
                 }
-                b'{' => listener.begin(Kind::Object, at),
-                b'}' => listener.end(Kind::Object, at),
-                b'[' => listener.begin(Kind::Array, at),
-                _ => listener.end(Kind::Array, at),
             }
         }
         self.ahead.tape.clear();
@@ -293,7 +322,7 @@ impl Cursor<'_> {
 
     fn buffer_next(&mut self) -> bool {
         let validated = self.buffer(self.lowest_ahead(), self.kernels.index);
-        if validated.is_none() || self.ahead.tape.is_empty() {
+        if validated.is_none() || self.ahead.tape.starts().is_empty() {
             self.ahead.forget();
             return false;
         }

@@ -108,7 +108,7 @@ enum Expect {
     Failed,
 }
 
-/// The kind of the current token.
+/// The kind of the current token. `escaped` is false if a string is known to have no escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token {
     None,
@@ -264,8 +264,8 @@ impl<'a> Cursor<'a> {
     pub fn payload(&self) -> Payload<'_> {
         match self.token {
             Token::None => Payload::None,
-            Token::Name { escaped } => Payload::Name(Text::new(self.inside(), escaped)),
-            Token::String { escaped } => Payload::Scalar(Scalar::String(Text::new(self.inside(), escaped))),
+            Token::Name { escaped } => Payload::Name(self.text(escaped)),
+            Token::String { escaped } => Payload::Scalar(Scalar::String(self.text(escaped))),
             Token::LongString { escaped } => {
                 let text = Text::cut(&self.long.prefix, escaped, self.long.whole);
                 Payload::Scalar(Scalar::String(text))
@@ -284,15 +284,16 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub fn name(&self) -> Option<Text<'_>> {
         match self.token {
-            Token::Name { escaped } => Some(Text::new(self.inside(), escaped)),
+            Token::Name { escaped } => Some(self.text(escaped)),
             _ => None,
         }
     }
 
-    /// The bytes between the current token's quotes.
+    /// The text between the current token's quotes.
     #[inline]
-    fn inside(&self) -> &[u8] {
-        &self.source.loaded()[self.start + 1..self.end - 1]
+    fn text(&self, escaped: bool) -> Text<'_> {
+        let raw = &self.source.loaded()[self.start + 1..self.end - 1];
+        if escaped { Text::valid(raw) } else { Text::new(raw, false) }
     }
 
     /// The bytes of a span if all of them are readable: always on a slice, and while they are held

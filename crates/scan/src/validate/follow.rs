@@ -40,9 +40,8 @@ pub(super) struct Runs {
 pub(super) struct Checked {
     /// Bytes at which another token is expected.
     pub(super) bad: u64,
-    /// The opening and the closing quotes of names.
+    /// The opening quotes of names.
     pub(super) names: u64,
-    pub(super) names_end: u64,
 }
 
 impl Expected {
@@ -92,7 +91,7 @@ impl Expected {
         let after = (masks.closings() & !names_end) | close;
         bad |= next_of::<BLANKS>(after << 1 | scalars.after, after >> 63, blank, &mut self.comma_or_end)
             & !(comma | close);
-        Checked { bad, names, names_end }
+        Checked { bad, names }
     }
 }
 

@@ -25,7 +25,7 @@ mod scalars;
 mod tape;
 
 use crate::backend::{BLOCK, Lanes};
-use crate::blocks::{BlockAt, add, escaped, padded};
+use crate::blocks::{BlockAt, escaped, padded};
 use crate::escapes::Surrogates;
 use crate::stack::Stack;
 use brackets::Brackets;
@@ -75,17 +75,11 @@ struct Carry {
     in_object: bool,
     expected: Expected,
     scalars: Scalars,
-    /// 1 if the previous byte ends a string or is a bracket.
-    ended: u64,
-    /// 1 while inside a string, after a backslash in it.
-    backslash: u64,
-    /// 1 if the previous byte ends a string that contains a backslash.
-    ended_escaped: u64,
     /// Not zero if any byte so far is not ASCII.
     high: u64,
 }
 
-/// The bytes of a block by kind. Except for `inside`, `quotes`, `backslashes`, and `curly`, the
+/// The bytes of a block by kind. Except for `inside`, `quotes`, and `curly`, the
 /// masks contain only bytes outside of strings.
 #[derive(Clone, Copy)]
 struct Masks {
@@ -93,7 +87,6 @@ struct Masks {
     inside: u64,
     /// Quotes that start or end a string.
     quotes: u64,
-    backslashes: u64,
     /// White space.
     blank: u64,
     /// Opening braces and brackets.
@@ -181,7 +174,7 @@ fn pass<L: Lanes, T: Tokens>(
         position.length = rest.len();
         validate_block(L::load(proof, &padded(rest)), position, &mut carry, state, &mut progress);
     }
-    progress.tokens.finish();
+    progress.tokens.finish(progress.validated.at);
     Validated { high: carry.high != 0, ..progress.validated }
 }
 
@@ -200,9 +193,6 @@ impl Carry {
             in_object: state.stack.in_object(),
             expected: Expected::at(state.first, state.stack.in_object()),
             scalars: Scalars::default(),
-            ended: 0,
-            backslash: 0,
-            ended_escaped: 0,
             high: 0,
         }
     }
@@ -233,20 +223,12 @@ fn validate_block<L: Lanes, T: Tokens>(
         brackets.undo(masks.open, masks.curly, state.stack);
         return false;
     }
-    let (strings, closings, scalars) = match T::WANTED {
-        RecordedTokens::Names => (checked.names, checked.names_end, (0, 0)),
-        RecordedTokens::All | RecordedTokens::None => {
-            (masks.openings(), masks.closings(), (scalars.starts, scalars.after))
-        }
+    let strings_and_scalars = match T::WANTED {
+        RecordedTokens::Names => checked.names,
+        RecordedTokens::All | RecordedTokens::None => masks.openings() | scalars.starts,
     };
-    let started = (strings | masks.open | masks.close | scalars.0) & brackets.until;
-    if T::WANTED != RecordedTokens::None {
-        let ends = closings | masks.open | masks.close;
-        let after = ends << 1 | carry.ended | scalars.1;
-        let after_escaped = carry.after_escaped(&masks);
-        carry.ended = ends >> 63;
-        tokens.add(position.at, started, after & brackets.until, after_escaped & after & brackets.until);
-    }
+    let started = (strings_and_scalars | masks.open | masks.close) & brackets.until;
+    tokens.add(position.at, started);
     let stops = (masks.open | masks.close | masks.comma) & brackets.until;
     if stops != 0 {
         let last = stops.ilog2();
@@ -284,7 +266,7 @@ fn classify<L: Lanes>(lanes: L, position: BlockAt<'_>, carry: &mut Carry) -> (Ma
     let colon = lanes.eq(b':') & outside;
     let scalar = outside & !(blank | open | close | comma | colon);
     let curly = lanes.bit5();
-    (Masks { inside, quotes, backslashes, blank, open, close, curly, comma, colon, scalar }, bad)
+    (Masks { inside, quotes, blank, open, close, curly, comma, colon, scalar }, bad)
 }
 
 /// Returns the invalid bytes among `escapes`, the bytes after backslashes that start an escape.
@@ -308,20 +290,4 @@ fn bad_escapes<L: Lanes>(lanes: L, position: BlockAt<'_>, escapes: u64, surrogat
         unicode &= unicode - 1;
     }
     bad
-}
-
-impl Carry {
-    /// Returns the bytes right after strings that contain escapes.
-    fn after_escaped(&mut self, masks: &Masks) -> u64 {
-        let backslashes = masks.backslashes & masks.inside;
-        if backslashes | self.backslash | self.ended_escaped == 0 {
-            return 0;
-        }
-        let (sum, over) = add(masks.inside, backslashes, self.backslash);
-        let closings = sum & masks.closings();
-        self.backslash = u64::from(over);
-        let after = closings << 1 | self.ended_escaped;
-        self.ended_escaped = closings >> 63;
-        after
-    }
 }

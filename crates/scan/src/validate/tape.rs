@@ -2,72 +2,52 @@
 
 use crate::backend::BLOCK;
 
-/// The flag in the end of a token for a string with escapes.
-const ESCAPED: u16 = 1 << 15;
-
-/// The start and end of each token in order: brackets, names, strings, numbers, and literals,
-/// without commas and colons.
+/// The start of each token in order: brackets, names, strings, numbers, and literals, without
+/// commas and colons.
+///
+/// Ends are not recorded. Between a token and the next one there are only white space, a comma, and
+/// a colon, so a token ends right before these.
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
     starts: Vec<u16>,
-    ends: Vec<u16>,
     started: usize,
-    ended: usize,
     kept: usize,
+    end: u16,
 }
 
 impl Tape {
     /// Maximum bytes that can be recorded.
     pub const MAX_BYTES: usize = 1 << 14;
 
-    /// The number of tokens.
-    pub const fn len(&self) -> usize {
-        self.kept
-    }
-
-    /// True if no tokens are recorded.
-    pub const fn is_empty(&self) -> bool {
-        self.kept == 0
-    }
-
-    /// The start and end of a token, and true if it is a string with escapes.
+    /// The starts of all tokens.
     #[inline]
-    pub fn token(&self, number: usize) -> Option<(u16, u16, bool)> {
-        if number >= self.kept {
-            return None;
-        }
-        let (start, end) = (self.starts[number], self.ends[number]);
-        Some((start, end & !ESCAPED, end & ESCAPED != 0))
+    pub fn starts(&self) -> &[u16] {
+        &self.starts[..self.kept]
     }
 
-    /// The tokens from a number, which is at most the number of tokens.
-    #[inline]
-    pub fn tokens(&self, first: usize) -> impl Iterator<Item = (usize, usize, bool)> {
-        let (starts, ends) = (&self.starts[first..self.kept], &self.ends[first..self.kept]);
-        let token =
-            |(&start, &end): (&u16, &u16)| (start.into(), (end & !ESCAPED).into(), end & ESCAPED != 0);
-        starts.iter().zip(ends).map(token)
+    /// The end of the valid bytes: a comma, or the byte after a bracket.
+    pub const fn end(&self) -> u16 {
+        self.end
     }
 
-    /// The start of a token.
+    /// The start of a token and that of the next one, or the end of the valid bytes.
     #[inline]
-    pub fn start(&self, number: usize) -> Option<u16> {
-        (number < self.kept).then(|| self.starts[number])
+    pub fn span(&self, number: usize) -> Option<(u16, u16)> {
+        let mut rest = self.starts().get(number..)?.iter();
+        Some((*rest.next()?, rest.next().copied().unwrap_or(self.end)))
     }
 
     /// Removes all tokens.
     pub const fn clear(&mut self) {
-        (self.started, self.ended, self.kept) = (0, 0, 0);
+        (self.started, self.kept, self.end) = (0, 0, 0);
     }
 
     /// Removes all tokens, and allocates space for those of `bytes` bytes.
     pub fn begin(&mut self, bytes: usize) {
         self.clear();
-        // A block may have one more start and end than bytes, if a token started earlier.
         let capacity = bytes.next_multiple_of(BLOCK) + BLOCK;
         if self.starts.len() < capacity {
             self.starts.resize(capacity, 0);
-            self.ends.resize(capacity, 0);
         }
     }
 }
@@ -85,15 +65,14 @@ pub(crate) enum RecordedTokens {
 pub(crate) trait Tokens {
     const WANTED: RecordedTokens;
 
-    /// Adds the starts of tokens in a block, the bytes right after tokens, and those right after
-    /// strings with escapes.
-    fn add(&mut self, at: usize, starts: u64, after: u64, after_escaped: u64);
+    /// Adds the starts of tokens in a block.
+    fn add(&mut self, at: usize, starts: u64);
 
     /// Keeps all started tokens except the last `last` ones, which are incomplete.
     fn keep_all_but(&mut self, last: u32);
 
-    /// Ends the recording.
-    fn finish(&mut self);
+    /// Ends the recording with the index of the end of the valid bytes.
+    fn finish(&mut self, end: usize);
 }
 
 /// Records nothing.
@@ -103,13 +82,13 @@ impl Tokens for NoTokens {
     const WANTED: RecordedTokens = RecordedTokens::None;
 
     #[inline]
-    fn add(&mut self, _: usize, _: u64, _: u64, _: u64) {}
+    fn add(&mut self, _: usize, _: u64) {}
 
     #[inline]
     fn keep_all_but(&mut self, _: u32) {}
 
     #[inline]
-    fn finish(&mut self) {}
+    fn finish(&mut self, _: usize) {}
 }
 
 /// Records only names and brackets.
@@ -120,8 +99,8 @@ impl Tokens for Names<'_> {
 
     // Must be inlined, to be compiled with the kernel's instructions.
     #[inline(always)]
-    fn add(&mut self, at: usize, starts: u64, after: u64, after_escaped: u64) {
-        self.0.add(at, starts, after, after_escaped);
+    fn add(&mut self, at: usize, starts: u64) {
+        self.0.add(at, starts);
     }
 
     #[inline]
@@ -130,8 +109,8 @@ impl Tokens for Names<'_> {
     }
 
     #[inline]
-    fn finish(&mut self) {
-        self.0.finish();
+    fn finish(&mut self, end: usize) {
+        self.0.finish(end);
     }
 }
 
@@ -140,13 +119,13 @@ impl Tokens for Tape {
 
     // Must be inlined, to be compiled with the kernel's instructions.
     #[inline(always)]
-    fn add(&mut self, at: usize, starts: u64, after: u64, after_escaped: u64) {
-        let first = self.ended;
-        write(&mut self.starts, &mut self.started, at, starts);
-        write(&mut self.ends, &mut self.ended, at, after);
-        if after_escaped != 0 {
-            self.mark(first, after, after_escaped);
+    fn add(&mut self, at: usize, starts: u64) {
+        let (count, mut bits) = (starts.count_ones() as usize, starts);
+        for slot in &mut self.starts[self.started..self.started + count] {
+            *slot = at as u16 + bits.trailing_zeros() as u16;
+            bits &= bits - 1;
         }
+        self.started += count;
     }
 
     #[inline]
@@ -155,33 +134,7 @@ impl Tokens for Tape {
     }
 
     #[inline]
-    fn finish(&mut self) {
-        // A bracket at the end of the input has no byte after it, so its end was not added.
-        if self.ended < self.kept {
-            self.ends[self.kept - 1] = self.starts[self.kept - 1] + 1;
-        }
+    fn finish(&mut self, end: usize) {
+        self.end = end as u16;
     }
-}
-
-impl Tape {
-    /// Flags those of the last added ends that end strings with escapes.
-    fn mark(&mut self, first: usize, after: u64, mut escaped: u64) {
-        while escaped != 0 {
-            let below = (escaped & escaped.wrapping_neg()) - 1;
-            let number = first + (after & below).count_ones() as usize;
-            self.ends[number] |= ESCAPED;
-            escaped &= escaped - 1;
-        }
-    }
-}
-
-/// Appends the offsets of the set bits.
-#[inline(always)]
-fn write(offsets: &mut [u16], length: &mut usize, at: usize, mut bits: u64) {
-    let count = bits.count_ones() as usize;
-    for slot in &mut offsets[*length..*length + count] {
-        *slot = at as u16 + bits.trailing_zeros() as u16;
-        bits &= bits - 1;
-    }
-    *length += count;
 }

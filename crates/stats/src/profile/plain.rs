@@ -1,7 +1,7 @@
 //! Counting without paths: structure, types, and repeated names, or repeated names alone.
 
 use super::walk::{Core, Walk};
-use trommel_reader::Kind;
+use trommel_reader::{Kind, NameTokens};
 
 impl Core {
     #[inline]
@@ -22,7 +22,7 @@ impl Core {
         self.count_plain(walk, kind);
         walk.depth += 1;
         if kind == Kind::Object && self.options.counts_repeats() {
-            walk.repeats.begin();
+            walk.repeats.begin(&mut self.sequences);
         }
     }
 
@@ -39,6 +39,31 @@ impl Core {
         self.totals.keys += u64::from(self.options.counts);
         if self.options.counts_repeats() {
             walk.repeats.name(name, &mut self.sequences, self.options.limits.open_names_bytes);
+        }
+    }
+
+    /// Counts the repeated names among many names and brackets.
+    pub(super) fn names_alone(&mut self, walk: &mut Walk, names: &NameTokens<'_>) {
+        let limit = self.options.limits.open_names_bytes;
+        for (number, &start) in names.starts().iter().enumerate() {
+            match names.bytes()[usize::from(start)] {
+                b'"' => {
+                    let start = usize::from(start) + 1;
+                    if !walk.repeats.predicted(names.bytes(), start, &mut self.sequences) {
+                        walk.repeats.name(names.name(number).decode().as_bytes(), &mut self.sequences, limit);
+                    }
+                }
+                b'{' => {
+                    walk.depth += 1;
+                    walk.repeats.begin(&mut self.sequences);
+                }
+                b'}' => {
+                    walk.depth -= 1;
+                    self.end_names(walk);
+                }
+                b'[' => walk.depth += 1,
+                _ => walk.depth -= 1,
+            }
         }
     }
 

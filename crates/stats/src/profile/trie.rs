@@ -213,6 +213,8 @@ impl Node {
 pub(crate) struct Trie {
     pub(crate) nodes: Vec<Node>,
     names: Vec<u8>,
+    /// True if some name has a quote or a backslash.
+    has_quoted_names: bool,
     /// Nodes by parent and name; rebuilt on demand.
     table: Option<HashTable<u32>>,
     keys: RandomState,
@@ -245,6 +247,7 @@ impl Trie {
     pub(crate) fn keep_name(&mut self, name: &[u8]) -> Label {
         let start = self.names.len() as u32;
         self.names.extend_from_slice(name);
+        self.has_quoted_names |= name.iter().any(|byte| matches!(byte, b'"' | b'\\'));
         self.charge += 2 * name.len() as u64;
         Label::Name(start, name.len() as u32)
     }
@@ -259,7 +262,19 @@ impl Trie {
         }
     }
 
+    /// The names from an offset in the arena.
+    #[inline]
+    pub(super) fn name_from(&self, offset: u32) -> &[u8] {
+        &self.names[offset as usize..]
+    }
+
+    /// True if some name has a quote or a backslash: then a name as written may look like another.
+    pub(super) const fn has_quoted_names(&self) -> bool {
+        self.has_quoted_names
+    }
+
     /// Returns the node of the elements of an array's node.
+    #[inline]
     pub(crate) fn item(&mut self, parent: u32) -> u32 {
         let node = &self.nodes[parent as usize];
         let (depth, item) = (node.depth + 1, node.arrays.as_ref().map_or(NONE, |arrays| arrays.item));
@@ -368,6 +383,7 @@ impl Trie {
     pub(crate) fn append(&mut self, other: Self) {
         let (nodes, names) = (self.nodes.len() as u32, self.names.len() as u32);
         self.names.extend_from_slice(&other.names);
+        self.has_quoted_names |= other.has_quoted_names;
         self.charge += other.charge;
         self.table = None;
         self.nodes.extend(other.nodes.into_iter().map(|mut node| {

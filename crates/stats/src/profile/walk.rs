@@ -51,6 +51,20 @@ impl Frame {
         Self::new(self.kind, node, self.deeper, object)
     }
 
+    /// Counts an element.
+    #[inline]
+    pub(super) const fn element(&mut self, kind: Kind) {
+        self.count += 1;
+        self.items.insert(kind);
+    }
+
+    /// Counts a member, of which the node is known.
+    #[inline]
+    pub(super) const fn member(&mut self, node: u32) {
+        self.count += 1;
+        self.last = node;
+    }
+
     /// The number of members or elements so far.
     pub(super) const fn members(&self) -> u64 {
         self.count
@@ -170,8 +184,13 @@ impl Core {
 
     fn end_frame(&mut self, walk: &mut Walk) {
         let Some(frame) = walk.frames.pop() else { return };
-        self.names.release(frame.names);
         walk.pending = None;
+        self.end_of(&frame);
+    }
+
+    /// Counts the end of a container.
+    pub(super) fn end_of(&mut self, frame: &Frame) {
+        self.names.release(frame.names);
         let Some(node) = self.trie.nodes.get_mut(frame.node as usize) else { return };
         if frame.kind == Kind::Object {
             node.objects.get_or_insert_default().end(frame.count);
@@ -206,6 +225,11 @@ impl Core {
     fn name_on_path(&mut self, walk: &mut Walk, name: &[u8]) {
         let Some(frame) = walk.frames.last_mut() else { return };
         self.totals.keys += 1;
+        walk.pending = Some(self.member(frame, name));
+    }
+
+    /// Counts a name, and returns the node of its value.
+    pub(super) fn member(&mut self, frame: &mut Frame, name: &[u8]) -> u32 {
         frame.count += 1;
         let node = if frame.deeper {
             frame.last = self.trie.member(frame.node, frame.last, name, self.names_cap);
@@ -213,7 +237,6 @@ impl Core {
         } else {
             NONE
         };
-        walk.pending = Some(node);
         let mut found = self.trie.nodes.get_mut(node as usize);
         let novelty = match &mut found {
             // The node stores the object in which its name was last seen, so a repeat costs one
@@ -230,6 +253,7 @@ impl Core {
             (Novelty::Repeated, _) => self.totals.duplicates += 1,
             (Novelty::Unknown, _) => self.totals.missed = true,
         }
+        node
     }
 
     pub(super) fn scalar(&mut self, walk: &mut Walk, scalar: &Scalar<'_>, at: u64) {
@@ -243,7 +267,7 @@ impl Core {
     }
 
     /// Records a scalar for the schema and for figures about values.
-    fn describe(&mut self, node: u32, scalar: &Scalar<'_>, at: u64) {
+    pub(super) fn describe(&mut self, node: u32, scalar: &Scalar<'_>, at: u64) {
         let Some(node) = self.trie.nodes.get_mut(node as usize) else { return };
         if node.depth > self.depth_cap {
             return;
