@@ -82,29 +82,37 @@ pub fn compare_numbers(left: &str, right: &str) -> Ordering {
 /// assert_eq!(["1.0", "10e-1", "-0.00125e+4", "1e21"].map(canonical), ["1", "1", "-12.5", "1e21"]);
 /// ```
 pub fn canonical(number: &str) -> Cow<'_, str> {
-    if is_canonical(number) { Cow::Borrowed(number) } else { Cow::Owned(Decimal::new(number).canonical()) }
+    if is_canonical(number.as_bytes()) {
+        Cow::Borrowed(number)
+    } else {
+        Cow::Owned(Decimal::new(number).canonical())
+    }
+}
+
+/// [`canonical`] for the bytes of a number.
+pub fn canonical_bytes(number: &[u8]) -> Cow<'_, [u8]> {
+    if is_canonical(number) {
+        return Cow::Borrowed(number);
+    }
+    Cow::Owned(Decimal::of(number).canonical().into_bytes())
 }
 
 /// True if a number is written in its canonical notation, as nearly all are: few digits, no
 /// exponent, and no zeros that could be left out.
-fn is_canonical(number: &str) -> bool {
-    if number.len() >= PLAIN.end as usize || number == "-0" {
+fn is_canonical(number: &[u8]) -> bool {
+    let digits = number.strip_prefix(b"-").unwrap_or(number);
+    // Letters have a high bit that digits, points, and signs lack.
+    let letters = number.iter().fold(0, |bits, byte| bits | byte);
+    if number.len() >= PLAIN.end as usize || letters & 0x40 != 0 || number == b"-0" {
         return false;
     }
-    let digits = number.strip_prefix('-').unwrap_or(number).as_bytes();
-    let (mut point, mut first) = (None, None);
-    for (at, &byte) in digits.iter().enumerate() {
-        match byte {
-            b'0' => {}
-            b'1'..=b'9' => first = first.or(Some(at)),
-            b'.' => point = Some(at),
-            _ => return false,
-        }
-    }
-    let Some(point) = point else { return true };
+    let Some(point) = digits.iter().take(PLAIN.end as usize).position(|&byte| byte == b'.') else {
+        return true;
+    };
     // A fraction below one has at most as many zeros as the notation without an exponent allows.
-    let zeros = first.map_or(usize::MAX, |first| first.saturating_sub(point + 1));
-    digits.last() != Some(&b'0') && zeros < PLAIN.start.unsigned_abs() as usize
+    let zeros = || digits[point + 1..].iter().take_while(|&&byte| byte == b'0').count();
+    let is_small = || digits[0] == b'0' && zeros() >= PLAIN.start.unsigned_abs() as usize;
+    digits.last() != Some(&b'0') && !is_small()
 }
 
 /// Returns a notation that two numbers share exactly if their values are equal. It is that of
@@ -116,7 +124,7 @@ fn is_canonical(number: &str) -> bool {
 /// assert_eq!(["1.0", "10e-1", "1e99999999999999999999"].map(identity), ["1", "1", "1e99999999999999999999"]);
 /// ```
 pub fn identity(number: &str) -> Cow<'_, str> {
-    if is_canonical(number) {
+    if is_canonical(number.as_bytes()) {
         return Cow::Borrowed(number);
     }
     let parsed = Decimal::new(number);
@@ -126,7 +134,11 @@ pub fn identity(number: &str) -> Cow<'_, str> {
 impl<'a> Decimal<'a> {
     /// Parses a number. Unlike in JSON, it may begin with zeros. Linear in its length.
     pub fn new(number: &'a str) -> Self {
-        let (negative, unsigned) = signed(number.as_bytes());
+        Self::of(number.as_bytes())
+    }
+
+    fn of(number: &'a [u8]) -> Self {
+        let (negative, unsigned) = signed(number);
         let (whole, fraction, exponent) = parts(unsigned);
         let (before, after) = (without_leading_zeros(whole), without_trailing_zeros(fraction));
         let (whole, fraction, base_lead) = if !before.is_empty() {

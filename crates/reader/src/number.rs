@@ -45,6 +45,11 @@ impl<'a> Number<'a> {
         std::str::from_utf8(self.lexeme).expect("digits, signs, points, and letters `e`")
     }
 
+    /// The bytes of the number as written, which are ASCII.
+    pub const fn bytes(self) -> &'a [u8] {
+        self.lexeme
+    }
+
     /// True if the lexeme has neither a fraction nor an exponent.
     pub fn is_integer(self) -> bool {
         !self.lexeme.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'))

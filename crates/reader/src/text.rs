@@ -120,6 +120,17 @@ fn decoded_chars(raw: &[u8], escaped: bool) -> u64 {
     chars + count_chars(rest)
 }
 
+impl<'a> Text<'a> {
+    /// The bytes of the decoded text: UTF-8, if the text was read strictly. Other bytes are those
+    /// of [`decode`](Self::decode) if the text has escapes, else as written.
+    pub fn decode_bytes(&self) -> Cow<'a, [u8]> {
+        if !self.escaped {
+            return Cow::Borrowed(self.raw);
+        }
+        Cow::Owned(unescape(self.raw).unwrap_or_else(|| replaced(self.raw).into_bytes()))
+    }
+}
+
 fn decoded(raw: &[u8]) -> String {
     match unescape(raw).map(String::from_utf8) {
         Some(Ok(text)) => text,

@@ -16,7 +16,7 @@ use crate::setup::RunState;
 use crate::stats::{self, Description};
 
 /// The version of the stored form. Readers refuse other versions.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const DAMAGED: &str = "the partial is damaged: its answers do not match its measures";
 

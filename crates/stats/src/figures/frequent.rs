@@ -77,17 +77,18 @@ enum StoredValue {
 
 impl StoredValue {
     fn of(identity: &Identity<'_>) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned().into_boxed_str();
         match (identity.kind, Self::stored_text(identity)) {
-            (Kind::Number, Some(text)) => Self::Number(text.into()),
-            (_, Some(text)) => Self::String(text.into()),
-            (Kind::Bool, None) => Self::Bool(identity.text == "true"),
+            (Kind::Number, Some(bytes)) => Self::Number(text(bytes)),
+            (_, Some(bytes)) => Self::String(text(bytes)),
+            (Kind::Bool, None) => Self::Bool(*identity.text == *b"true"),
             (Kind::Null, None) => Self::Null,
             (_, None) => Self::Long(identity.text.len() as u64),
         }
     }
 
     /// Returns the text to store for a value, if any.
-    fn stored_text<'a>(identity: &'a Identity<'_>) -> Option<&'a str> {
+    fn stored_text<'a>(identity: &'a Identity<'_>) -> Option<&'a [u8]> {
         let has_text = matches!(identity.kind, Kind::Number | Kind::String);
         Some(identity.text.as_ref()).filter(|text| has_text && text.len() <= MAX_STORED_TEXT_BYTES)
     }

@@ -4,6 +4,7 @@ use super::identity::Identity;
 use super::{Distinct, DistinctSummary, Frequent, FrequentSummary, Numeric, NumericSummary};
 use super::{Quantiles, QuantilesSummary, TextLengths, TextLengthsSummary};
 use crate::Accumulator;
+use trommel_base::text::count_chars;
 use trommel_reader::Scalar;
 
 /// The number of times that the caps can be halved when there are many paths.
@@ -42,7 +43,7 @@ impl Values {
             }
             Scalar::String(text) => {
                 // Counted in the decoded text, if there is one.
-                let decoded = identity.as_ref().map(|identity| identity.text.chars().count() as u64);
+                let decoded = identity.as_ref().map(|identity| count_chars(&identity.text));
                 self.lengths.observe_length(decoded.unwrap_or_else(|| text.char_len()));
             }
             Scalar::Null | Scalar::Bool(_) => {}
