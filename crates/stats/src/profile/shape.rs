@@ -42,11 +42,12 @@ impl Core {
         limit: u64,
     ) -> usize {
         let Some(mut frame) = walk.frames.pop() else { return first };
-        let (bytes, starts) = (tokens.bytes(), tokens.starts());
+        let (bytes, starts, base) = (tokens.bytes(), tokens.starts(), tokens.base());
         let mut added = Added::default();
         let mut number = first;
         while let Some(&start) = starts.get(number) {
-            let mut byte = bytes[usize::from(start)];
+            let mut start = usize::from(start);
+            let mut byte = bytes[start];
             if matches!(byte, b'}' | b']') {
                 self.reach(walk.frames.len() + usize::from(frame.members() > 0));
                 self.end_of(&frame);
@@ -59,10 +60,14 @@ impl Core {
                 continue;
             }
             let node = if frame.kind == Kind::Object {
-                let node = self.member_at(&mut frame, tokens, number);
+                let node = match self.predicted_at(&mut frame, bytes, start + 1) {
+                    Some(node) => node,
+                    None => self.other_member(&mut frame, tokens, number),
+                };
                 added.names += 1;
                 number += 1;
-                byte = bytes[usize::from(starts[number])];
+                start = usize::from(starts[number]);
+                byte = bytes[start];
                 node
             } else if frame.deeper {
                 self.trie.item(frame.node)
@@ -70,7 +75,7 @@ impl Core {
                 NONE
             };
             let kind = KINDS[usize::from(byte)];
-            let at = tokens.base() + u64::from(starts[number]);
+            let at = base + start as u64;
             added.kinds.observe(kind);
             if frame.kind == Kind::Array {
                 frame.element(kind);
@@ -108,22 +113,21 @@ impl Core {
         self.totals.max_depth = self.totals.max_depth.max(depth as u64 + 1);
     }
 
-    /// Counts the name that is the token with this number, and returns the node of its value.
-    #[inline]
-    fn member_at(&mut self, frame: &mut Frame, tokens: &Tokens<'_>, number: usize) -> u32 {
-        if frame.deeper && frame.marks {
-            let next = self.trie.predicted(frame.node, frame.last);
-            let start = usize::from(tokens.starts()[number]) + 1;
-            if self.trie.is_named(next, frame.node, tokens.bytes(), start) {
-                let node = &mut self.trie.nodes[next as usize];
-                let is_repeated = std::mem::replace(&mut node.seen_in, frame.object) == frame.object;
-                node.present += u64::from(!is_repeated);
-                self.totals.duplicates += u64::from(is_repeated);
-                frame.member(next);
-                return next;
-            }
+    /// Counts the name that starts at an index, and returns the node of its value, if the name is
+    /// the expected one.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the body of the loop, apart from the rare case")]
+    fn predicted_at(&mut self, frame: &mut Frame, bytes: &[u8], start: usize) -> Option<u32> {
+        if !frame.marks || !frame.deeper {
+            return None;
         }
-        self.other_member(frame, tokens, number)
+        let next = self.trie.predicted(frame.node, frame.last);
+        let node = self.trie.named(next, frame.node, bytes, start)?;
+        let is_repeated = std::mem::replace(&mut node.seen_in, frame.object) == frame.object;
+        node.present += u64::from(!is_repeated);
+        self.totals.duplicates += u64::from(is_repeated);
+        frame.member(next);
+        Some(next)
     }
 
     #[cold]
@@ -148,19 +152,18 @@ impl Trie {
         }
     }
 
-    /// True if a node is that of the name after an opening quote, which is valid and may have
-    /// escapes. False if comparing the bytes cannot tell.
+    /// Returns the node with this number if it is that of the name that starts at an index. The name
+    /// is valid, and may have escapes: `None` also if comparing the bytes cannot tell.
     #[inline]
-    fn is_named(&self, node: u32, parent: u32, bytes: &[u8], start: usize) -> bool {
-        let Some(Node { parent: own, label: Label::Name(offset, length), .. }) =
-            self.nodes.get(node as usize)
-        else {
-            return false;
-        };
-        let length = *length as usize;
-        *own == parent
+    fn named(&mut self, node: u32, parent: u32, bytes: &[u8], start: usize) -> Option<&mut Node> {
+        let Self { nodes, names, has_quoted_names, .. } = self;
+        let node = nodes.get_mut(node as usize)?;
+        let Label::Name(offset, length) = node.label else { return None };
+        let length = length as usize;
+        let is_named = node.parent == parent
+            && !*has_quoted_names
             && bytes.get(start + length) == Some(&b'"')
-            && !self.has_quoted_names()
-            && is_equal(self.name_from(*offset), &bytes[start..], length)
+            && is_equal(&names[offset as usize..], &bytes[start..], length);
+        is_named.then_some(node)
     }
 }

@@ -212,9 +212,9 @@ impl Node {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trie {
     pub(crate) nodes: Vec<Node>,
-    names: Vec<u8>,
-    /// True if some name has a quote or a backslash.
-    has_quoted_names: bool,
+    pub(super) names: Vec<u8>,
+    /// True if some name has a quote or a backslash: then a name as written may look like another.
+    pub(super) has_quoted_names: bool,
     /// Nodes by parent and name; rebuilt on demand.
     table: Option<HashTable<u32>>,
     keys: RandomState,
@@ -260,17 +260,6 @@ impl Trie {
             }
             Label::Root | Label::Item | Label::Fold => &[],
         }
-    }
-
-    /// The names from an offset in the arena.
-    #[inline]
-    pub(super) fn name_from(&self, offset: u32) -> &[u8] {
-        &self.names[offset as usize..]
-    }
-
-    /// True if some name has a quote or a backslash: then a name as written may look like another.
-    pub(super) const fn has_quoted_names(&self) -> bool {
-        self.has_quoted_names
     }
 
     /// Returns the node of the elements of an array's node.

@@ -4,21 +4,20 @@
 /// on after them, so a few words are compared without a call.
 #[inline]
 pub(super) fn is_equal(left: &[u8], right: &[u8], length: usize) -> bool {
-    let word = |bytes: &[u8], at: usize| {
-        bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()).map(|word| u64::from_le_bytes(*word))
+    let padded = length.next_multiple_of(8);
+    let (Some(left), Some(right)) = (left.get(..padded), right.get(..padded)) else {
+        return left.get(..length) == right.get(..length);
     };
-    let mut at = 0;
-    while at < length {
-        let (Some(left_word), Some(right_word)) = (word(left, at), word(right, at)) else {
-            return left.get(at..length) == right.get(at..length);
-        };
-        let rest = length - at;
+    let words = left.as_chunks::<8>().0.iter().zip(right.as_chunks::<8>().0);
+    let mut rest = length;
+    for (left, right) in words {
+        let difference = u64::from_le_bytes(*left) ^ u64::from_le_bytes(*right);
         // Bytes beyond the end are shifted out.
-        let unused = if rest < 8 { 64 - 8 * rest as u32 } else { 0 };
-        if (left_word ^ right_word) << unused != 0 {
+        let unused = 8_usize.saturating_sub(rest) as u32 * 8;
+        if difference << unused != 0 {
             return false;
         }
-        at += 8;
+        rest = rest.saturating_sub(8);
     }
     true
 }
