@@ -12,12 +12,14 @@
 )]
 
 use std::arch::x86_64::{
-    __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm_setr_epi8,
-    _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_min_epu8,
-    _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_shuffle_epi8, _mm256_slli_epi16,
+    __m256i, _mm_clmulepi64_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8,
+    _mm_setr_epi8, _mm256_and_si256, _mm256_andnot_si256, _mm256_blend_epi32, _mm256_broadcastsi128_si256,
+    _mm256_castsi128_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_min_epu8,
+    _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_set1_epi8, _mm256_shuffle_epi8,
+    _mm256_slli_epi16, _mm256_slli_epi64, _mm256_srli_epi64, _mm256_storeu_si256, _mm256_testz_si256,
 };
 
-use super::lanes::{BLOCK, Lanes};
+use super::lanes::{BLOCK, GROUP, Lanes, Wide};
 use super::table::instantiate;
 
 /// Two registers of 32 bytes. A value exists only if [`Detected`] does.
@@ -52,6 +54,7 @@ impl Avx2 {
 
 impl Lanes for Avx2 {
     type Proof = Detected;
+    type Wide = Masks;
 
     #[inline(always)]
     fn load(_: Detected, block: &[u8; BLOCK]) -> Self {
@@ -157,6 +160,66 @@ impl Lanes for Avx2 {
         unsafe {
             let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, bits.cast_signed()), _mm_set1_epi8(-1));
             _mm_cvtsi128_si64(product).cast_unsigned()
+        }
+    }
+}
+
+/// Four masks. A value exists only if [`Detected`] does.
+#[derive(Clone, Copy)]
+pub(crate) struct Masks(__m256i);
+
+impl Wide for Masks {
+    type Proof = Detected;
+
+    #[inline(always)]
+    fn load(_: Detected, masks: &[u64; GROUP]) -> Self {
+        // SAFETY: the CPU has AVX2, by the proof; the load is of the 32 bytes of the array, and has
+        // no alignment requirement.
+        unsafe { Self(_mm256_loadu_si256(masks.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    fn masks(self) -> [u64; GROUP] {
+        let mut masks = [0; GROUP];
+        // SAFETY: `self` proves that the CPU has AVX2; the store is of the 32 bytes of the array, and
+        // has no alignment requirement.
+        unsafe { _mm256_storeu_si256(masks.as_mut_ptr().cast(), self.0) }
+        masks
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { Self(_mm256_or_si256(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { Self(_mm256_and_si256(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn without(self, other: Self) -> Self {
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { Self(_mm256_andnot_si256(other.0, self.0)) }
+    }
+
+    #[inline(always)]
+    fn is_empty(self) -> bool {
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { _mm256_testz_si256(self.0, self.0) == 1 }
+    }
+
+    #[inline(always)]
+    fn shifted(self, first: u64) -> Self {
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe {
+            // The highest bit of each mask becomes the lowest of the next one.
+            let carried = _mm256_permute4x64_epi64::<0b10_01_00_11>(_mm256_srli_epi64::<63>(self.0));
+            let first = _mm256_castsi128_si256(_mm_cvtsi64_si128(first.cast_signed()));
+            let carried = _mm256_blend_epi32::<0b11>(carried, first);
+            Self(_mm256_or_si256(_mm256_slli_epi64::<1>(self.0), carried))
         }
     }
 }

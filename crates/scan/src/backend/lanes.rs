@@ -12,6 +12,9 @@ pub(crate) trait Lanes: Copy {
     /// A type whose values exist only if the CPU has the backend's instructions.
     type Proof: Copy;
 
+    /// The masks of four blocks.
+    type Wide: Wide<Proof = Self::Proof>;
+
     /// Loads a block.
     fn load(proof: Self::Proof, block: &[u8; BLOCK]) -> Self;
 
@@ -48,6 +51,81 @@ pub(crate) trait Lanes: Copy {
     /// Returns a mask in which each bit is the parity of `bits` up to and including that position.
     /// For a mask of quotes, it marks each string from its opening quote to its last character.
     fn prefix_xor(self, bits: u64) -> u64;
+}
+
+/// The number of blocks in a group.
+pub(crate) const GROUP: usize = 4;
+
+/// One mask of each block of a group, in a vector register if there is one.
+pub(crate) trait Wide: Copy {
+    type Proof: Copy;
+
+    fn load(proof: Self::Proof, masks: &[u64; GROUP]) -> Self;
+
+    fn masks(self) -> [u64; GROUP];
+
+    fn or(self, other: Self) -> Self;
+
+    fn and(self, other: Self) -> Self;
+
+    /// The bits that are not in another mask.
+    fn without(self, other: Self) -> Self;
+
+    fn is_empty(self) -> bool;
+
+    /// Moves each bit to the next byte, with `first` as the first bit.
+    fn shifted(self, first: u64) -> Self;
+}
+
+/// The masks in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Words([u64; GROUP]);
+
+impl Words {
+    #[inline(always)]
+    fn map(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        Self(std::array::from_fn(|block| f(self.0[block], other.0[block])))
+    }
+}
+
+impl Wide for Words {
+    type Proof = ();
+
+    #[inline(always)]
+    fn load((): (), masks: &[u64; GROUP]) -> Self {
+        Self(*masks)
+    }
+
+    #[inline(always)]
+    fn masks(self) -> [u64; GROUP] {
+        self.0
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        self.map(other, |a, b| a | b)
+    }
+
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        self.map(other, |a, b| a & b)
+    }
+
+    #[inline(always)]
+    fn without(self, other: Self) -> Self {
+        self.map(other, |a, b| a & !b)
+    }
+
+    #[inline(always)]
+    fn is_empty(self) -> bool {
+        self.0 == [0; GROUP]
+    }
+
+    #[inline(always)]
+    fn shifted(self, first: u64) -> Self {
+        let [a, b, c, d] = self.0;
+        Self([a << 1 | first, b << 1 | a >> 63, c << 1 | b >> 63, d << 1 | c >> 63])
+    }
 }
 
 /// Computes [`Lanes::prefix_xor`] with shifts, for CPUs without carry-less multiplication.

@@ -12,7 +12,7 @@ mod table;
 
 use std::sync::OnceLock;
 
-pub(crate) use lanes::{BLOCK, Lanes};
+pub(crate) use lanes::{BLOCK, GROUP, Lanes, Wide};
 pub use table::Kernels;
 
 /// A backend that classifies bytes. Backends differ only in speed.

@@ -4,7 +4,7 @@
     reason = "the methods must become part of the entry points, as those of the other backends"
 )]
 
-use super::lanes::{BLOCK, Lanes, prefix_xor_by_shifts};
+use super::lanes::{BLOCK, Lanes, Words, prefix_xor_by_shifts};
 use super::table::instantiate;
 
 /// A block in memory.
@@ -24,6 +24,7 @@ impl Scalar {
 
 impl Lanes for Scalar {
     type Proof = ();
+    type Wide = Words;
 
     #[inline(always)]
     fn load((): (), block: &[u8; BLOCK]) -> Self {

@@ -13,7 +13,7 @@ use std::arch::x86_64::{
     _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_slli_epi16,
 };
 
-use super::lanes::{BLOCK, Lanes, prefix_xor_by_shifts};
+use super::lanes::{BLOCK, Lanes, Words, prefix_xor_by_shifts};
 use super::table::instantiate;
 
 /// Four registers of 16 bytes.
@@ -31,6 +31,7 @@ impl Sse2 {
 
 impl Lanes for Sse2 {
     type Proof = ();
+    type Wide = Words;
 
     #[inline(always)]
     fn load((): (), block: &[u8; BLOCK]) -> Self {

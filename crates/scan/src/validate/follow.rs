@@ -23,6 +23,23 @@ pub(super) struct Expected {
     in_name: u64,
 }
 
+/// What the bytes before a position allow at the first byte that is not white space: 1 each, or 0.
+#[derive(Clone, Copy)]
+pub(super) struct Planes {
+    /// After an opening bracket.
+    pub(super) opened: u64,
+    /// After a comma or colon.
+    pub(super) separated: u64,
+    /// Any value may follow, not only a name.
+    pub(super) valued: u64,
+    /// After a name.
+    pub(super) named: u64,
+    /// After a value.
+    pub(super) ended: u64,
+    /// Inside a name.
+    pub(super) in_name: u64,
+}
+
 /// The scalars of a block that are not strings.
 #[derive(Clone, Copy)]
 pub(super) struct Runs {
@@ -52,6 +69,32 @@ impl Expected {
             value_or_end: u64::from(first && !in_object),
             comma_or_end: u64::from(!first),
             ..Self::default()
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn planes(&self) -> Planes {
+        Planes {
+            opened: self.name_or_end | self.value_or_end,
+            separated: self.name | self.value,
+            valued: self.value | self.value_or_end,
+            named: self.colon,
+            ended: self.comma_or_end,
+            in_name: self.in_name,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn after(planes: Planes) -> Self {
+        let Planes { opened, separated, valued, named, ended, in_name } = planes;
+        Self {
+            name_or_end: opened & !valued,
+            value_or_end: opened & valued,
+            name: separated & !valued,
+            value: separated & valued,
+            colon: named,
+            comma_or_end: ended,
+            in_name,
         }
     }
 

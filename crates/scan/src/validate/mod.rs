@@ -21,6 +21,7 @@
 
 mod brackets;
 mod follow;
+mod group;
 mod scalars;
 mod tape;
 
@@ -30,6 +31,7 @@ use crate::escapes::Surrogates;
 use crate::stack::Stack;
 use brackets::Brackets;
 use follow::Expected;
+use group::validate_group;
 use scalars::Scalars;
 pub use tape::Tape;
 use tape::{Names, NoTokens, RecordedTokens, Tokens};
@@ -157,11 +159,21 @@ fn pass<L: Lanes, T: Tokens>(
     state: &mut Validator<'_>,
     tokens: &mut T,
 ) -> Validated {
-    let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
+    let (mut blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut carry = Carry::at(state);
     let validated = Validated { at: from, first: state.first, left: false, high: false };
     let mut progress = Progress { validated, tokens };
     let mut position = BlockAt { bytes, at: from, length: BLOCK };
+    let mut last = None;
+    while let Some((group, more)) = blocks.split_first_chunk() {
+        if !validate_group::<L, T>(proof, group, position, &mut carry, state, progress.tokens, &mut last) {
+            break;
+        }
+        (blocks, position.at) = (more, position.at + size_of_val(group));
+    }
+    if let Some(last) = last {
+        last.finish(&mut progress);
+    }
     let mut continues = true;
     for block in blocks {
         continues = validate_block(L::load(proof, block), position, &mut carry, state, &mut progress);

@@ -43,6 +43,17 @@ impl Scalars {
         runs
     }
 
+    /// 1 if the previous byte is part of a scalar.
+    #[inline(always)]
+    pub(super) const fn is_inside(&self) -> u64 {
+        self.inside
+    }
+
+    #[inline(always)]
+    pub(super) const fn set_inside(&mut self, inside: u64) {
+        self.inside = inside;
+    }
+
     /// Returns the bytes at which scalars are invalid.
     #[inline(always)]
     pub(super) fn check<L: Lanes>(&mut self, lanes: L, position: BlockAt<'_>, runs: Runs) -> u64 {

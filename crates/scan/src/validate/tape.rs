@@ -68,6 +68,12 @@ pub(crate) trait Tokens {
     /// Adds the starts of tokens in a block.
     fn add(&mut self, at: usize, starts: u64);
 
+    /// The number of tokens so far, including incomplete ones.
+    fn started(&self) -> usize;
+
+    /// Keeps this number of tokens.
+    fn keep(&mut self, count: usize);
+
     /// Keeps all started tokens except the last `last` ones, which are incomplete.
     fn keep_all_but(&mut self, last: u32);
 
@@ -83,6 +89,14 @@ impl Tokens for NoTokens {
 
     #[inline]
     fn add(&mut self, _: usize, _: u64) {}
+
+    #[inline]
+    fn started(&self) -> usize {
+        0
+    }
+
+    #[inline]
+    fn keep(&mut self, _: usize) {}
 
     #[inline]
     fn keep_all_but(&mut self, _: u32) {}
@@ -101,6 +115,16 @@ impl Tokens for Names<'_> {
     #[inline(always)]
     fn add(&mut self, at: usize, starts: u64) {
         self.0.add(at, starts);
+    }
+
+    #[inline]
+    fn started(&self) -> usize {
+        self.0.started()
+    }
+
+    #[inline]
+    fn keep(&mut self, count: usize) {
+        self.0.keep(count);
     }
 
     #[inline]
@@ -126,6 +150,16 @@ impl Tokens for Tape {
             bits &= bits - 1;
         }
         self.started += count;
+    }
+
+    #[inline]
+    fn started(&self) -> usize {
+        self.started
+    }
+
+    #[inline]
+    fn keep(&mut self, count: usize) {
+        self.kept = count;
     }
 
     #[inline]

@@ -1,0 +1,325 @@
+//! Validates four blocks at once.
+//!
+//! The masks of four blocks are computed and stored before they are compared, so that few are needed
+//! at a time, and the grammar is checked on all four of them by vectors. Only what occurs once in
+//! many bytes is visited block by block: escapes, brackets, and scalars.
+//!
+//! *Planes* mark the bytes at which a kind of token may occur: a string, any value, a closing
+//! bracket, a colon, or a comma. A token outside its plane is an error. No byte needs to be checked
+//! for a token that is missing: whatever comes instead is outside of its own plane.
+//!
+//! A group with an error, or with the end of the container, is left to the block-by-block kernel,
+//! which starts from the same state. So the end of the valid bytes is determined in one place.
+#![expect(
+    clippy::inline_always,
+    reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
+)]
+
+use super::brackets::Brackets;
+use super::follow::{Expected, Planes, Runs};
+use super::tape::{RecordedTokens, Tokens};
+use super::{Carry, Masks, Progress, Validator, bad_escapes};
+use crate::backend::{BLOCK, GROUP, Lanes, Wide};
+use crate::blocks::{BlockAt, escaped};
+
+/// The first bytes after these that are not blank, and 1 if one is still to be found in the next
+/// group. `first` is that of the group before.
+#[inline(always)]
+fn next<W: Wide, const BLANKS: bool>(
+    proof: W::Proof,
+    bytes: W,
+    first: u64,
+    (blank, blanks): (&[u64; GROUP], W),
+) -> (W, u64) {
+    let last = bytes.masks()[GROUP - 1] >> 63;
+    let after = bytes.shifted(first);
+    if !BLANKS {
+        return (after, last);
+    }
+    // The addition carries each bit through the blanks to the first byte after them.
+    let (sum, over) = add(blank, &after.masks(), false);
+    (W::load(proof, &sum).without(blanks), last | u64::from(over))
+}
+
+/// Adds two masks and a carry. Returns the sum and the carry out.
+#[inline(always)]
+fn add(a: &[u64; GROUP], b: &[u64; GROUP], mut carry: bool) -> ([u64; GROUP], bool) {
+    let mut sum = [0; GROUP];
+    for block in 0..GROUP {
+        (sum[block], carry) = crate::blocks::add(a[block], b[block], u64::from(carry));
+    }
+    (sum, carry)
+}
+
+/// The bytes of a group by kind. Except for `inside`, `quotes`, and `curly`, the masks contain only
+/// bytes outside of strings.
+#[derive(Default)]
+struct GroupMasks {
+    inside: [u64; GROUP],
+    quotes: [u64; GROUP],
+    blank: [u64; GROUP],
+    open: [u64; GROUP],
+    close: [u64; GROUP],
+    curly: [u64; GROUP],
+    comma: [u64; GROUP],
+    colon: [u64; GROUP],
+    scalar: [u64; GROUP],
+    /// The first bytes of scalars.
+    starts: [u64; GROUP],
+}
+
+/// The last group that was valid: where its last bracket or comma is determines the end of the valid
+/// bytes.
+pub(super) struct LastGroup {
+    at: usize,
+    /// The number of tokens before it.
+    started: usize,
+    stops: [u64; GROUP],
+    open: [u64; GROUP],
+    comma: [u64; GROUP],
+    tokens: [u64; GROUP],
+}
+
+impl LastGroup {
+    /// Enters the end of the valid bytes.
+    pub(super) fn finish<T: Tokens>(self, progress: &mut Progress<'_, T>) {
+        let mut tokens =
+            self.started + self.tokens.iter().map(|bits| bits.count_ones() as usize).sum::<usize>();
+        for block in (0..GROUP).rev() {
+            tokens -= self.tokens[block].count_ones() as usize;
+            let Some(last) = self.stops[block].checked_ilog2() else { continue };
+            let bit = 1 << last;
+            progress.validated.first = self.open[block] & bit != 0;
+            let after = usize::from(self.comma[block] & bit == 0);
+            progress.validated.at = self.at + block * BLOCK + last as usize + after;
+            // Tokens that start after the last stop are dropped: the next call reads them again.
+            let before = self.tokens[block] & (bit | (bit - 1));
+            progress.tokens.keep(tokens + before.count_ones() as usize);
+            return;
+        }
+    }
+}
+
+/// Validates a group. Returns false, and changes nothing, if it has an error or the end of the
+/// container.
+#[inline(always)]
+pub(super) fn validate_group<L: Lanes, T: Tokens>(
+    proof: L::Proof,
+    blocks: &[[u8; BLOCK]; GROUP],
+    position: BlockAt<'_>,
+    carry: &mut Carry,
+    state: &mut Validator<'_>,
+    tokens: &mut T,
+    last: &mut Option<LastGroup>,
+) -> bool {
+    let mut next = *carry;
+    let mut masks = GroupMasks::default();
+    if !classify::<L>(proof, blocks, position, &mut next, &mut masks) {
+        return false;
+    }
+    let mut inside = carry.scalars.is_inside();
+    for block in 0..GROUP {
+        let bytes = masks.scalar[block];
+        if bytes | inside != 0 && !scalars_are_valid::<L>(proof, blocks, position, block, &masks, &mut next) {
+            return false;
+        }
+        inside = bytes >> 63;
+    }
+    next.scalars.set_inside(inside);
+    let mut in_object = [0; GROUP];
+    let mut passed: [Option<Brackets>; GROUP] = [None; GROUP];
+    let mut is_valid = true;
+    for block in 0..GROUP {
+        let (open, close) = (masks.open[block], masks.close[block]);
+        if open | close == 0 {
+            in_object[block] = if next.in_object { u64::MAX } else { 0 };
+            continue;
+        }
+        let brackets = Brackets::pass(&bracket_masks(&masks, block), next.in_object, state);
+        next.in_object = brackets.ends_within;
+        in_object[block] = brackets.in_object;
+        passed[block] = Some(brackets);
+        if brackets.is_invalid || brackets.has_left {
+            is_valid = false;
+            break;
+        }
+    }
+    let (started, is_followed) = if masks.blank == [0; GROUP] {
+        follow::<L::Wide, T, false>(proof, &masks, &in_object, carry, &mut next.expected)
+    } else {
+        follow::<L::Wide, T, true>(proof, &masks, &in_object, carry, &mut next.expected)
+    };
+    if !is_valid || !is_followed {
+        undo(&passed, &masks, state);
+        return false;
+    }
+    let before = tokens.started();
+    for block in 0..GROUP {
+        tokens.add(position.at + block * BLOCK, started[block]);
+    }
+    let stops = L::Wide::load(proof, &masks.open)
+        .or(L::Wide::load(proof, &masks.close))
+        .or(L::Wide::load(proof, &masks.comma));
+    if !stops.is_empty() {
+        let stops = stops.masks();
+        let (open, comma) = (masks.open, masks.comma);
+        *last = Some(LastGroup { at: position.at, started: before, stops, open, comma, tokens: started });
+    }
+    *carry = next;
+    true
+}
+
+#[cold]
+fn undo(passed: &[Option<Brackets>; GROUP], masks: &GroupMasks, state: &mut Validator<'_>) {
+    for block in (0..GROUP).rev() {
+        if let Some(brackets) = passed[block] {
+            brackets.undo(masks.open[block], masks.curly[block], state.stack);
+        }
+    }
+}
+
+/// Computes the masks of a group. Returns false if a string has an invalid byte or escape.
+#[inline(always)]
+fn classify<L: Lanes>(
+    proof: L::Proof,
+    blocks: &[[u8; BLOCK]; GROUP],
+    position: BlockAt<'_>,
+    next: &mut Carry,
+    masks: &mut GroupMasks,
+) -> bool {
+    let mut control = 0;
+    let mut high = 0;
+    for (block, bytes) in blocks.iter().enumerate() {
+        let lanes = L::load(proof, bytes);
+        high |= lanes.high();
+        control |= lanes.below(0x20);
+        let backslashes = lanes.eq(b'\\');
+        let mut quotes = lanes.eq(b'"');
+        let mut escapes = 0;
+        if backslashes | next.escaped != 0 {
+            (escapes, next.escaped) = escaped(backslashes, next.escaped);
+            quotes &= !escapes;
+        }
+        let inside = lanes.prefix_xor(quotes) ^ next.in_string;
+        next.in_string = (inside.cast_signed() >> 63).cast_unsigned();
+        if escapes & inside != 0 {
+            let at = BlockAt { at: position.at + block * BLOCK, ..position };
+            if bad_escapes(lanes, at, escapes & inside, &mut next.surrogates) != 0 {
+                return false;
+            }
+        }
+        let folded = lanes.with_bit5();
+        masks.inside[block] = inside;
+        masks.quotes[block] = quotes;
+        masks.blank[block] = lanes.eq(b' ');
+        masks.open[block] = folded.eq(b'{');
+        masks.close[block] = folded.eq(b'}');
+        masks.curly[block] = lanes.bit5();
+        masks.comma[block] = lanes.eq(b',');
+        masks.colon[block] = lanes.eq(b':');
+    }
+    next.high |= high;
+    if control != 0 {
+        // Other white space than spaces, or control characters in strings, which are invalid.
+        for (block, bytes) in blocks.iter().enumerate() {
+            let lanes = L::load(proof, bytes);
+            if lanes.below(0x20) & masks.inside[block] != 0 {
+                return false;
+            }
+            masks.blank[block] = lanes.spaces();
+        }
+    }
+    let strings = L::Wide::load(proof, &masks.inside).or(L::Wide::load(proof, &masks.quotes));
+    let mut others = strings;
+    for mask in [&mut masks.blank, &mut masks.open, &mut masks.close, &mut masks.comma, &mut masks.colon] {
+        let outside = L::Wide::load(proof, mask).without(strings);
+        others = others.or(outside);
+        *mask = outside.masks();
+    }
+    // Scalars may not be valid: these are the bytes that nothing else is.
+    let scalar = L::Wide::load(proof, &[u64::MAX; GROUP]).without(others);
+    masks.scalar = scalar.masks();
+    masks.starts = scalar.without(scalar.shifted(next.scalars.is_inside())).masks();
+    true
+}
+
+/// Checks the scalars of a block.
+#[inline(always)]
+fn scalars_are_valid<L: Lanes>(
+    proof: L::Proof,
+    blocks: &[[u8; BLOCK]; GROUP],
+    position: BlockAt<'_>,
+    block: usize,
+    masks: &GroupMasks,
+    next: &mut Carry,
+) -> bool {
+    let (bytes, starts) = (masks.scalar[block], masks.starts[block]);
+    let runs = Runs { any: bytes, bytes, starts, after: 0 };
+    let at = BlockAt { at: position.at + block * BLOCK, ..position };
+    next.scalars.check(L::load(proof, &blocks[block]), at, runs) == 0
+}
+
+/// The masks of a block that brackets need.
+#[inline(always)]
+fn bracket_masks(masks: &GroupMasks, block: usize) -> Masks {
+    Masks {
+        inside: 0,
+        quotes: 0,
+        blank: 0,
+        open: masks.open[block],
+        close: masks.close[block],
+        curly: masks.curly[block],
+        comma: 0,
+        colon: 0,
+        scalar: 0,
+    }
+}
+
+/// Checks which tokens follow each other. Returns the starts of the tokens, and true if all are in
+/// their planes.
+#[inline(always)]
+fn follow<W: Wide, T: Tokens, const BLANKS: bool>(
+    proof: W::Proof,
+    masks: &GroupMasks,
+    in_object: &[u64; GROUP],
+    carry: &Carry,
+    expected: &mut Expected,
+) -> ([u64; GROUP], bool) {
+    let (inside, quotes, open) =
+        (W::load(proof, &masks.inside), W::load(proof, &masks.quotes), W::load(proof, &masks.open));
+    let (close, comma, colon) =
+        (W::load(proof, &masks.close), W::load(proof, &masks.comma), W::load(proof, &masks.colon));
+    let starts = W::load(proof, &masks.starts);
+    let blank = (&masks.blank, W::load(proof, &masks.blank));
+    let (openings, closings) = (quotes.and(inside), quotes.without(inside));
+    let before = carry.expected.planes();
+    let (after_open, opened) = next::<W, BLANKS>(proof, open, before.opened, blank);
+    let (after_separator, separated) = next::<W, BLANKS>(proof, comma.or(colon), before.separated, blank);
+    let before_values =
+        colon.or(comma.without(W::load(proof, in_object))).or(open.without(W::load(proof, &masks.curly)));
+    let (values, valued) = next::<W, BLANKS>(proof, before_values, before.valued, blank);
+    let strings = after_open.or(after_separator);
+    let names = openings.and(strings).without(values);
+    // Adding an opening quote to the bits inside strings carries up to its closing quote.
+    let (sum, in_name) = add(&masks.inside, &names.masks(), before.in_name != 0);
+    let names_end = W::load(proof, &sum).and(closings);
+    let (colons, named) = next::<W, BLANKS>(proof, names_end, before.named, blank);
+    // A scalar counts as ended after each of its bytes: none of them is a comma or bracket.
+    let ends = closings.without(names_end).or(close).or(W::load(proof, &masks.scalar));
+    let (commas, ended) = next::<W, BLANKS>(proof, ends, before.ended | carry.scalars.is_inside(), blank);
+    let bad = openings
+        .without(strings)
+        .or(open.or(starts).without(values))
+        .or(close.without(after_open.or(commas)))
+        .or(colon.without(colons))
+        .or(comma.without(commas));
+    // One that goes on in the next group has not.
+    let ended = if masks.scalar[GROUP - 1] >> 63 == 1 { 0 } else { ended };
+    let in_name = u64::from(in_name);
+    *expected = Expected::after(Planes { opened, separated, valued, named, ended, in_name });
+    let strings_and_scalars = match T::WANTED {
+        RecordedTokens::Names => names,
+        RecordedTokens::All | RecordedTokens::None => openings.or(starts),
+    };
+    (strings_and_scalars.or(open).or(close).masks(), bad.is_empty())
+}
