@@ -122,6 +122,18 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { Self(_mm256_min_epu8(self.0, other.0), _mm256_min_epu8(self.1, other.1)) }
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { Self(_mm256_or_si256(self.0, other.0), _mm256_or_si256(self.1, other.1)) }
+    }
+
+    #[inline(always)]
     fn bit5(self) -> u64 {
         // SAFETY: `self` proves that the CPU has AVX2.
         unsafe { Self::mask(_mm256_slli_epi16::<2>(self.0), _mm256_slli_epi16::<2>(self.1)) }

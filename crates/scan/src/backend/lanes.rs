@@ -36,6 +36,12 @@ pub(crate) trait Lanes: Copy {
     /// Returns the mask of the non-ASCII bytes, whose high bit is set.
     fn high(self) -> u64;
 
+    /// Returns the bytewise minimum, as unsigned numbers.
+    fn min(self, other: Self) -> Self;
+
+    /// Returns the bytewise or.
+    fn or(self, other: Self) -> Self;
+
     /// Returns the mask of the bytes with bit 5 set: `{` and `}` have this bit, `[` and `]` do not.
     fn bit5(self) -> u64;
 

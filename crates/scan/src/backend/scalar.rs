@@ -57,6 +57,16 @@ impl Lanes for Scalar {
     }
 
     #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at].min(other.0[at])))
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] | other.0[at]))
+    }
+
+    #[inline(always)]
     fn bit5(self) -> u64 {
         self.mask(|byte| byte & 0x20 != 0)
     }

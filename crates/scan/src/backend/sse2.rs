@@ -96,6 +96,22 @@ impl Lanes for Sse2 {
     }
 
     #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        let Self([a, b, c, d]) = self;
+        let Self([e, f, g, h]) = other;
+        // SAFETY: SSE2, as above.
+        unsafe { Self([_mm_min_epu8(a, e), _mm_min_epu8(b, f), _mm_min_epu8(c, g), _mm_min_epu8(d, h)]) }
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        let Self([a, b, c, d]) = self;
+        let Self([e, f, g, h]) = other;
+        // SAFETY: SSE2, as above.
+        unsafe { Self([_mm_or_si128(a, e), _mm_or_si128(b, f), _mm_or_si128(c, g), _mm_or_si128(d, h)]) }
+    }
+
+    #[inline(always)]
     fn bit5(self) -> u64 {
         // SAFETY: SSE2, as above.
         Self::mask(self.0.map(|lane| unsafe { _mm_slli_epi16::<2>(lane) }))

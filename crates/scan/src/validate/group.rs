@@ -15,10 +15,9 @@
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
-use super::brackets::Brackets;
 use super::follow::{Expected, Planes, Runs};
 use super::tape::{RecordedTokens, Tokens};
-use super::{Carry, Masks, Progress, Validator, bad_escapes};
+use super::{Carry, Progress, Validator, bad_escapes};
 use crate::backend::{BLOCK, GROUP, Lanes, Wide};
 use crate::blocks::{BlockAt, escaped};
 
@@ -112,48 +111,28 @@ pub(super) fn validate_group<L: Lanes, T: Tokens>(
     tokens: &mut T,
     last: &mut Option<LastGroup>,
 ) -> bool {
-    let mut next = *carry;
+    let before = *carry;
     let mut masks = GroupMasks::default();
-    if !classify::<L>(proof, blocks, position, &mut next, &mut masks) {
-        return false;
-    }
-    let mut inside = carry.scalars.is_inside();
-    for block in 0..GROUP {
-        let bytes = masks.scalar[block];
-        if bytes | inside != 0 && !scalars_are_valid::<L>(proof, blocks, position, block, &masks, &mut next) {
-            return false;
-        }
-        inside = bytes >> 63;
-    }
-    next.scalars.set_inside(inside);
     let mut in_object = [0; GROUP];
-    let mut passed: [Option<Brackets>; GROUP] = [None; GROUP];
-    let mut is_valid = true;
-    for block in 0..GROUP {
-        let (open, close) = (masks.open[block], masks.close[block]);
-        if open | close == 0 {
-            in_object[block] = if next.in_object { u64::MAX } else { 0 };
-            continue;
-        }
-        let brackets = Brackets::pass(&bracket_masks(&masks, block), next.in_object, state);
-        next.in_object = brackets.ends_within;
-        in_object[block] = brackets.in_object;
-        passed[block] = Some(brackets);
-        if brackets.is_invalid || brackets.has_left {
-            is_valid = false;
-            break;
-        }
-    }
-    let (started, is_followed) = if masks.blank == [0; GROUP] {
-        follow::<L::Wide, T, false>(proof, &masks, &in_object, carry, &mut next.expected)
-    } else {
-        follow::<L::Wide, T, true>(proof, &masks, &in_object, carry, &mut next.expected)
-    };
-    if !is_valid || !is_followed {
-        undo(&passed, &masks, state);
+    let is_valid = classify::<L>(proof, blocks, position, carry, &mut masks)
+        && scalars_are_valid::<L>(proof, blocks, position, &masks, carry)
+        && pass_brackets(&masks, &mut carry.in_object, state, &mut in_object);
+    if !is_valid {
+        *carry = before;
         return false;
     }
-    let before = tokens.started();
+    let inside = before.scalars.is_inside();
+    let (started, is_followed) = if masks.blank == [0; GROUP] {
+        follow::<L::Wide, T, false>(proof, &masks, &in_object, inside, &mut carry.expected)
+    } else {
+        follow::<L::Wide, T, true>(proof, &masks, &in_object, inside, &mut carry.expected)
+    };
+    if !is_followed {
+        undo(&masks, GROUP, 0, state);
+        *carry = before;
+        return false;
+    }
+    let tokens_before = tokens.started();
     for block in 0..GROUP {
         tokens.add(position.at + block * BLOCK, started[block]);
     }
@@ -163,17 +142,71 @@ pub(super) fn validate_group<L: Lanes, T: Tokens>(
     if !stops.is_empty() {
         let stops = stops.masks();
         let (open, comma) = (masks.open, masks.comma);
-        *last = Some(LastGroup { at: position.at, started: before, stops, open, comma, tokens: started });
+        *last =
+            Some(LastGroup { at: position.at, started: tokens_before, stops, open, comma, tokens: started });
     }
-    *carry = next;
     true
 }
 
+/// Passes the brackets of a group, and returns the bytes in objects. Returns false, and leaves the
+/// stack as it was, if a bracket is invalid or ends the container.
+#[inline(always)]
+fn pass_brackets(
+    masks: &GroupMasks,
+    within: &mut bool,
+    state: &mut Validator<'_>,
+    in_object: &mut [u64; GROUP],
+) -> bool {
+    for block in 0..GROUP {
+        let open = masks.open[block];
+        let mut inside = if *within { u64::MAX } else { 0 };
+        let mut left = open | masks.close[block];
+        while left != 0 {
+            let bit = left & left.wrapping_neg();
+            let object = masks.curly[block] & bit != 0;
+            let fits = if open & bit != 0 {
+                state.stack.depth() < state.limit
+            } else {
+                *within == object && state.stack.depth() > state.floor + 1
+            };
+            if !fits {
+                undo(masks, block, bit - 1, state);
+                return false;
+            }
+            if open & bit != 0 {
+                state.stack.push(object);
+                *within = object;
+            } else {
+                state.stack.pop();
+                *within = state.stack.in_object();
+            }
+            let after = !(bit | (bit - 1));
+            inside = inside & !after | if *within { after } else { 0 };
+            left ^= bit;
+        }
+        in_object[block] = inside;
+    }
+    true
+}
+
+/// Restores the stack from before the brackets of the first `count` blocks, and of the next one
+/// within `below`.
 #[cold]
-fn undo(passed: &[Option<Brackets>; GROUP], masks: &GroupMasks, state: &mut Validator<'_>) {
+fn undo(masks: &GroupMasks, count: usize, below: u64, state: &mut Validator<'_>) {
     for block in (0..GROUP).rev() {
-        if let Some(brackets) = passed[block] {
-            brackets.undo(masks.open[block], masks.curly[block], state.stack);
+        let passed = match block.cmp(&count) {
+            std::cmp::Ordering::Less => u64::MAX,
+            std::cmp::Ordering::Equal => below,
+            std::cmp::Ordering::Greater => 0,
+        };
+        let mut left = (masks.open[block] | masks.close[block]) & passed;
+        while let Some(bit) = left.checked_ilog2() {
+            if masks.open[block] >> bit & 1 == 1 {
+                state.stack.pop();
+            } else {
+                state.stack.push(masks.curly[block] >> bit & 1 == 1);
+            }
+            left &= !(1 << bit);
         }
     }
 }
@@ -187,12 +220,11 @@ fn classify<L: Lanes>(
     next: &mut Carry,
     masks: &mut GroupMasks,
 ) -> bool {
-    let mut control = 0;
-    let mut high = 0;
+    let first = L::load(proof, &blocks[0]);
+    let (mut lowest, mut highest) = (first, first);
     for (block, bytes) in blocks.iter().enumerate() {
         let lanes = L::load(proof, bytes);
-        high |= lanes.high();
-        control |= lanes.below(0x20);
+        (lowest, highest) = (lowest.min(lanes), highest.or(lanes));
         let backslashes = lanes.eq(b'\\');
         let mut quotes = lanes.eq(b'"');
         let mut escapes = 0;
@@ -218,8 +250,8 @@ fn classify<L: Lanes>(
         masks.comma[block] = lanes.eq(b',');
         masks.colon[block] = lanes.eq(b':');
     }
-    next.high |= high;
-    if control != 0 {
+    next.high |= highest.high();
+    if lowest.below(0x20) != 0 {
         // Other white space than spaces, or control characters in strings, which are invalid.
         for (block, bytes) in blocks.iter().enumerate() {
             let lanes = L::load(proof, bytes);
@@ -243,36 +275,29 @@ fn classify<L: Lanes>(
     true
 }
 
-/// Checks the scalars of a block.
+/// Checks the scalars of a group.
 #[inline(always)]
 fn scalars_are_valid<L: Lanes>(
     proof: L::Proof,
     blocks: &[[u8; BLOCK]; GROUP],
     position: BlockAt<'_>,
-    block: usize,
     masks: &GroupMasks,
-    next: &mut Carry,
+    carry: &mut Carry,
 ) -> bool {
-    let (bytes, starts) = (masks.scalar[block], masks.starts[block]);
-    let runs = Runs { any: bytes, bytes, starts, after: 0 };
-    let at = BlockAt { at: position.at + block * BLOCK, ..position };
-    next.scalars.check(L::load(proof, &blocks[block]), at, runs) == 0
-}
-
-/// The masks of a block that brackets need.
-#[inline(always)]
-fn bracket_masks(masks: &GroupMasks, block: usize) -> Masks {
-    Masks {
-        inside: 0,
-        quotes: 0,
-        blank: 0,
-        open: masks.open[block],
-        close: masks.close[block],
-        curly: masks.curly[block],
-        comma: 0,
-        colon: 0,
-        scalar: 0,
+    let mut inside = carry.scalars.is_inside();
+    for block in 0..GROUP {
+        let (bytes, starts) = (masks.scalar[block], masks.starts[block]);
+        if bytes | inside != 0 {
+            let runs = Runs { any: bytes, bytes, starts, after: 0 };
+            let at = BlockAt { at: position.at + block * BLOCK, ..position };
+            if carry.scalars.check(L::load(proof, &blocks[block]), at, runs) != 0 {
+                return false;
+            }
+        }
+        inside = bytes >> 63;
     }
+    carry.scalars.set_inside(inside);
+    true
 }
 
 /// Checks which tokens follow each other. Returns the starts of the tokens, and true if all are in
@@ -282,7 +307,7 @@ fn follow<W: Wide, T: Tokens, const BLANKS: bool>(
     proof: W::Proof,
     masks: &GroupMasks,
     in_object: &[u64; GROUP],
-    carry: &Carry,
+    scalar_before: u64,
     expected: &mut Expected,
 ) -> ([u64; GROUP], bool) {
     let (inside, quotes, open) =
@@ -292,7 +317,7 @@ fn follow<W: Wide, T: Tokens, const BLANKS: bool>(
     let starts = W::load(proof, &masks.starts);
     let blank = (&masks.blank, W::load(proof, &masks.blank));
     let (openings, closings) = (quotes.and(inside), quotes.without(inside));
-    let before = carry.expected.planes();
+    let before = expected.planes();
     let (after_open, opened) = next::<W, BLANKS>(proof, open, before.opened, blank);
     let (after_separator, separated) = next::<W, BLANKS>(proof, comma.or(colon), before.separated, blank);
     let before_values =
@@ -306,7 +331,7 @@ fn follow<W: Wide, T: Tokens, const BLANKS: bool>(
     let (colons, named) = next::<W, BLANKS>(proof, names_end, before.named, blank);
     // A scalar counts as ended after each of its bytes: none of them is a comma or bracket.
     let ends = closings.without(names_end).or(close).or(W::load(proof, &masks.scalar));
-    let (commas, ended) = next::<W, BLANKS>(proof, ends, before.ended | carry.scalars.is_inside(), blank);
+    let (commas, ended) = next::<W, BLANKS>(proof, ends, before.ended | scalar_before, blank);
     let bad = openings
         .without(strings)
         .or(open.or(starts).without(values))
