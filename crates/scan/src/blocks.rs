@@ -7,7 +7,7 @@
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
-use crate::backend::{BLOCK, Lanes};
+use crate::backend::{BLOCK, GROUP, Lanes};
 
 /// Pads the last bytes with spaces.
 #[inline(always)]
@@ -80,6 +80,16 @@ pub(crate) const fn add(a: u64, b: u64, carry: u64) -> (u64, bool) {
     let (sum, over) = a.overflowing_add(b);
     let (sum, more) = sum.overflowing_add(carry);
     (sum, over | more)
+}
+
+/// Adds the masks of two groups and a carry. Returns the sum and the carry out.
+#[inline(always)]
+pub(crate) fn add_group(a: &[u64; GROUP], b: &[u64; GROUP], mut carry: bool) -> ([u64; GROUP], bool) {
+    let mut sum = [0; GROUP];
+    for block in 0..GROUP {
+        (sum[block], carry) = add(a[block], b[block], u64::from(carry));
+    }
+    (sum, carry)
 }
 
 /// True if `byte` is insignificant white space (RFC 8259, section 2).

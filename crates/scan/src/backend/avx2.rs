@@ -17,6 +17,7 @@ use std::arch::x86_64::{
     _mm256_castsi128_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_min_epu8,
     _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_set1_epi8, _mm256_shuffle_epi8,
     _mm256_slli_epi16, _mm256_slli_epi64, _mm256_srli_epi64, _mm256_storeu_si256, _mm256_testz_si256,
+    _mm256_xor_si256,
 };
 
 use super::lanes::{BLOCK, GROUP, Lanes, Wide};
@@ -119,6 +120,17 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn high(self) -> u64 {
         Self::mask(self.0, self.1)
+    }
+
+    #[inline(always)]
+    fn digits(self) -> u64 {
+        // Of all bytes, only digits are less than ten after their upper bits are flipped.
+        // SAFETY: `self` proves that the CPU has AVX2.
+        let flipped = unsafe {
+            let zero = _mm256_set1_epi8(b'0'.cast_signed());
+            Self(_mm256_xor_si256(self.0, zero), _mm256_xor_si256(self.1, zero))
+        };
+        flipped.below(10)
     }
 
     #[inline(always)]

@@ -36,6 +36,12 @@ pub(crate) trait Lanes: Copy {
     /// Returns the mask of the non-ASCII bytes, whose high bit is set.
     fn high(self) -> u64;
 
+    /// Returns the mask of the decimal digits.
+    #[inline(always)]
+    fn digits(self) -> u64 {
+        self.below(b'9' + 1) & !self.below(b'0')
+    }
+
     /// Returns the bytewise minimum, as unsigned numbers.
     fn min(self, other: Self) -> Self;
 

@@ -9,6 +9,8 @@ mod scalar;
 #[expect(unsafe_code, reason = "vector loads")]
 mod sse2;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::sync::OnceLock;
 

@@ -15,11 +15,11 @@
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
-use super::follow::{Expected, Planes, Runs};
+use super::follow::{Expected, Planes};
 use super::tape::{RecordedTokens, Tokens};
 use super::{Carry, Progress, Validator, bad_escapes};
 use crate::backend::{BLOCK, GROUP, Lanes, Wide};
-use crate::blocks::{BlockAt, escaped};
+use crate::blocks::{BlockAt, add_group, escaped};
 
 /// The first bytes after these that are not blank, and 1 if one is still to be found in the next
 /// group. `first` is that of the group before.
@@ -36,18 +36,8 @@ fn next<W: Wide, const BLANKS: bool>(
         return (after, last);
     }
     // The addition carries each bit through the blanks to the first byte after them.
-    let (sum, over) = add(blank, &after.masks(), false);
+    let (sum, over) = add_group(blank, &after.masks(), false);
     (W::load(proof, &sum).without(blanks), last | u64::from(over))
-}
-
-/// Adds two masks and a carry. Returns the sum and the carry out.
-#[inline(always)]
-fn add(a: &[u64; GROUP], b: &[u64; GROUP], mut carry: bool) -> ([u64; GROUP], bool) {
-    let mut sum = [0; GROUP];
-    for block in 0..GROUP {
-        (sum[block], carry) = crate::blocks::add(a[block], b[block], u64::from(carry));
-    }
-    (sum, carry)
 }
 
 /// The bytes of a group by kind. Except for `inside`, `quotes`, and `curly`, the masks contain only
@@ -115,12 +105,14 @@ pub(super) fn validate_group<L: Lanes, T: Tokens>(
     let mut masks = GroupMasks::default();
     let mut in_object = [0; GROUP];
     let is_valid = classify::<L>(proof, blocks, position, carry, &mut masks)
-        && scalars_are_valid::<L>(proof, blocks, position, &masks, carry)
+        && (masks.scalar == [0; GROUP] && carry.scalars.is_inside() == 0
+            || carry.scalars.check_group::<L>(proof, blocks, position, (&masks.scalar, &masks.starts)))
         && pass_brackets(&masks, &mut carry.in_object, state, &mut in_object);
     if !is_valid {
         *carry = before;
         return false;
     }
+    carry.scalars.set_inside(masks.scalar[GROUP - 1] >> 63);
     let inside = before.scalars.is_inside();
     let (started, is_followed) = if masks.blank == [0; GROUP] {
         follow::<L::Wide, T, false>(proof, &masks, &in_object, inside, &mut carry.expected)
@@ -275,31 +267,6 @@ fn classify<L: Lanes>(
     true
 }
 
-/// Checks the scalars of a group.
-#[inline(always)]
-fn scalars_are_valid<L: Lanes>(
-    proof: L::Proof,
-    blocks: &[[u8; BLOCK]; GROUP],
-    position: BlockAt<'_>,
-    masks: &GroupMasks,
-    carry: &mut Carry,
-) -> bool {
-    let mut inside = carry.scalars.is_inside();
-    for block in 0..GROUP {
-        let (bytes, starts) = (masks.scalar[block], masks.starts[block]);
-        if bytes | inside != 0 {
-            let runs = Runs { any: bytes, bytes, starts, after: 0 };
-            let at = BlockAt { at: position.at + block * BLOCK, ..position };
-            if carry.scalars.check(L::load(proof, &blocks[block]), at, runs) != 0 {
-                return false;
-            }
-        }
-        inside = bytes >> 63;
-    }
-    carry.scalars.set_inside(inside);
-    true
-}
-
 /// Checks which tokens follow each other. Returns the starts of the tokens, and true if all are in
 /// their planes.
 #[inline(always)]
@@ -326,7 +293,7 @@ fn follow<W: Wide, T: Tokens, const BLANKS: bool>(
     let strings = after_open.or(after_separator);
     let names = openings.and(strings).without(values);
     // Adding an opening quote to the bits inside strings carries up to its closing quote.
-    let (sum, in_name) = add(&masks.inside, &names.masks(), before.in_name != 0);
+    let (sum, in_name) = add_group(&masks.inside, &names.masks(), before.in_name != 0);
     let names_end = W::load(proof, &sum).and(closings);
     let (colons, named) = next::<W, BLANKS>(proof, names_end, before.named, blank);
     // A scalar counts as ended after each of its bytes: none of them is a comma or bracket.

@@ -33,8 +33,9 @@ use brackets::Brackets;
 use follow::Expected;
 use group::validate_group;
 use scalars::Scalars;
+use tape::RecordedTokens;
 pub use tape::Tape;
-use tape::{Names, NoTokens, RecordedTokens, Tokens};
+pub(crate) use tape::{Names, NoTokens, Tokens};
 
 /// The position at which validation starts: in a container, either right after an opening bracket
 /// or after a value. Validation updates the stack.
@@ -123,7 +124,7 @@ pub(crate) fn validate<L: Lanes>(
     from: usize,
     state: &mut Validator<'_>,
 ) -> Validated {
-    pass::<L, _>(proof, bytes, from, state, &mut NoTokens)
+    pass::<L, _, true>(proof, bytes, from, state, &mut NoTokens)
 }
 
 /// Validates, and records all tokens.
@@ -135,7 +136,7 @@ pub(crate) fn index<L: Lanes>(
     state: &mut Validator<'_>,
     tape: &mut Tape,
 ) -> Validated {
-    pass::<L, _>(proof, bytes, from, state, tape)
+    pass::<L, _, true>(proof, bytes, from, state, tape)
 }
 
 /// Validates, and records only names and brackets.
@@ -147,12 +148,13 @@ pub(crate) fn names<L: Lanes>(
     state: &mut Validator<'_>,
     tape: &mut Tape,
 ) -> Validated {
-    pass::<L, _>(proof, bytes, from, state, &mut Names(tape))
+    pass::<L, _, true>(proof, bytes, from, state, &mut Names(tape))
 }
 
-/// Validates `bytes` from the index `from`, block by block.
+/// Validates `bytes` from the index `from`: in groups of blocks, which `GROUPS` permits, as long as
+/// they are valid, and then block by block.
 #[inline(always)]
-fn pass<L: Lanes, T: Tokens>(
+pub(crate) fn pass<L: Lanes, T: Tokens, const GROUPS: bool>(
     proof: L::Proof,
     bytes: &[u8],
     from: usize,
@@ -165,7 +167,7 @@ fn pass<L: Lanes, T: Tokens>(
     let mut progress = Progress { validated, tokens };
     let mut position = BlockAt { bytes, at: from, length: BLOCK };
     let mut last = None;
-    while let Some((group, more)) = blocks.split_first_chunk() {
+    while GROUPS && let Some((group, more)) = blocks.split_first_chunk() {
         if !validate_group::<L, T>(proof, group, position, &mut carry, state, progress.tokens, &mut last) {
             break;
         }

@@ -5,8 +5,8 @@
 )]
 
 use super::follow::Runs;
-use crate::backend::{BLOCK, Lanes};
-use crate::blocks::{BlockAt, add, is_space};
+use crate::backend::{BLOCK, GROUP, Lanes, Wide};
+use crate::blocks::{BlockAt, add, add_group, is_space};
 
 /// The state of a number or literal that continues in the next block: one bit each, for the first
 /// byte there.
@@ -86,9 +86,7 @@ impl Scalars {
         let whole_ends = ends(digits, whole_starts, &mut self.whole);
         let rest = number & !digits & !signed;
         // Most numbers are integers, which need no further check.
-        if rest | self.fraction | self.fraction_start | self.exponent | self.exponent_start | self.sign_start
-            == 0
-        {
+        if rest == 0 && self.is_whole() {
             return bad | whole_ends & number;
         }
         bad | self.check_rest(lanes, Rest { number, digits, whole_ends, bytes: rest })
@@ -116,6 +114,150 @@ impl Scalars {
             | exponent_ends & number
             | bytes & !(points | letters | signs)
     }
+}
+
+impl Scalars {
+    /// Checks the scalars of a group: their bytes, and their first bytes. Returns false if one is
+    /// invalid.
+    #[inline(always)]
+    pub(super) fn check_group<L: Lanes>(
+        &mut self,
+        proof: L::Proof,
+        blocks: &[[u8; BLOCK]; GROUP],
+        position: BlockAt<'_>,
+        (bytes, starts): (&[u64; GROUP], &[u64; GROUP]),
+    ) -> bool {
+        let (mut digits, mut minus, mut zero) = ([0; GROUP], [0; GROUP], [0; GROUP]);
+        for (block, bytes) in blocks.iter().enumerate() {
+            let lanes = L::load(proof, bytes);
+            (digits[block], minus[block], zero[block]) = (lanes.digits(), lanes.eq(b'-'), lanes.eq(b'0'));
+        }
+        let (bytes, starts) = (L::Wide::load(proof, bytes), L::Wide::load(proof, starts));
+        let digits = L::Wide::load(proof, &digits).and(bytes);
+        let minus = L::Wide::load(proof, &minus).and(bytes);
+        let words = starts.without(digits.or(minus));
+        let mut literals = [0; GROUP];
+        if (!words.is_empty() || self.literal != 0)
+            && !self.literals_of_group(position, &words.masks(), &mut literals)
+        {
+            return false;
+        }
+        let number = bytes.without(L::Wide::load(proof, &literals));
+        let signed = starts.and(minus);
+        let whole_starts = starts.and(number).without(minus).or(signed.shifted(self.whole_start));
+        let zeros = whole_starts.and(L::Wide::load(proof, &zero));
+        let bad = whole_starts.without(digits).or(zeros.shifted(self.zero).and(digits));
+        (self.whole_start, self.zero) = (last(signed), last(zeros));
+        let rest = number.without(digits).without(signed);
+        if rest.is_empty() && self.is_whole() {
+            // Only digits follow digits.
+            self.whole = last(digits);
+            return bad.is_empty();
+        }
+        let numbers = GroupNumbers { number, digits, minus, whole_starts, rest };
+        bad.or(self.check_rest_of_group::<L>(proof, blocks, numbers)).is_empty()
+    }
+
+    /// True if no fraction or exponent continues.
+    #[inline(always)]
+    const fn is_whole(&self) -> bool {
+        self.fraction | self.fraction_start | self.exponent | self.exponent_start | self.sign_start == 0
+    }
+
+    /// Compares the literals of a group. Returns false if one is invalid.
+    #[inline(always)]
+    fn literals_of_group(
+        &mut self,
+        position: BlockAt<'_>,
+        words: &[u64; GROUP],
+        literals: &mut [u64; GROUP],
+    ) -> bool {
+        for block in 0..GROUP {
+            let mut found = std::mem::take(&mut self.literal);
+            let mut words = words[block];
+            while words != 0 {
+                let bit = words.trailing_zeros();
+                let at = position.at + block * BLOCK + bit as usize;
+                let Some(length) = literal(position.bytes, at) else { return false };
+                let bits = (1 << length) - 1;
+                found |= bits << bit;
+                self.literal = bits >> (BLOCK as u32 - 1 - bit) >> 1;
+                words &= words - 1;
+            }
+            literals[block] = found;
+        }
+        true
+    }
+
+    /// Returns the bytes of a group at which numbers are invalid after their whole part.
+    #[inline(always)]
+    fn check_rest_of_group<L: Lanes>(
+        &mut self,
+        proof: L::Proof,
+        blocks: &[[u8; BLOCK]; GROUP],
+        numbers: GroupNumbers<L::Wide>,
+    ) -> L::Wide {
+        let GroupNumbers { number, digits, minus, whole_starts, rest } = numbers;
+        let (mut points, mut letters, mut plus) = ([0; GROUP], [0; GROUP], [0; GROUP]);
+        for (block, bytes) in blocks.iter().enumerate() {
+            let lanes = L::load(proof, bytes);
+            points[block] = lanes.eq(b'.');
+            letters[block] = lanes.with_bit5().eq(b'e');
+            plus[block] = lanes.eq(b'+');
+        }
+        let points = L::Wide::load(proof, &points).and(rest);
+        let letters = L::Wide::load(proof, &letters).and(rest);
+        let whole_ends = ends_of_group(proof, digits, whole_starts, &mut self.whole);
+        let fraction_starts = points.shifted(self.fraction_start);
+        self.fraction_start = last(points);
+        let fraction_ends = ends_of_group(proof, digits, fraction_starts, &mut self.fraction);
+        let bad = fraction_starts
+            .without(digits)
+            .or(points.without(whole_ends))
+            .or(letters.without(whole_ends.or(fraction_ends)))
+            .or(whole_ends.and(number).without(points.or(letters)))
+            .or(fraction_ends.and(number).without(letters));
+        if letters.is_empty() && self.exponent | self.exponent_start | self.sign_start == 0 {
+            return bad.or(rest.without(points));
+        }
+        let sign_starts = letters.shifted(self.sign_start);
+        self.sign_start = last(letters);
+        let signs = L::Wide::load(proof, &plus).or(minus).and(sign_starts).and(rest);
+        let exponent_starts = sign_starts.without(signs).or(signs.shifted(self.exponent_start));
+        self.exponent_start = last(signs);
+        let exponent_ends = ends_of_group(proof, digits, exponent_starts, &mut self.exponent);
+        bad.or(exponent_starts.without(digits))
+            .or(exponent_ends.and(number))
+            .or(rest.without(points.or(letters).or(signs)))
+    }
+}
+
+/// The numbers of a group.
+#[derive(Clone, Copy)]
+struct GroupNumbers<W> {
+    /// All bytes.
+    number: W,
+    digits: W,
+    /// All minus signs.
+    minus: W,
+    /// The first bytes of whole parts, after signs.
+    whole_starts: W,
+    /// All bytes except digits and leading signs.
+    rest: W,
+}
+
+/// The last bit of a group.
+#[inline(always)]
+fn last(masks: impl Wide) -> u64 {
+    masks.masks()[GROUP - 1] >> 63
+}
+
+/// The bytes of a group right after runs of digits that start at the given bytes.
+#[inline(always)]
+fn ends_of_group<W: Wide>(proof: W::Proof, digits: W, starts: W, carry: &mut u64) -> W {
+    let (sum, over) = add_group(&digits.masks(), &starts.and(digits).masks(), *carry != 0);
+    *carry = u64::from(over);
+    W::load(proof, &sum).without(digits)
 }
 
 /// The bytes of a block's numbers except digits and leading signs.
