@@ -69,10 +69,12 @@ impl Core {
                 start = usize::from(starts[number]);
                 byte = bytes[start];
                 node
-            } else if frame.deeper {
-                self.trie.item(frame.node)
             } else {
-                NONE
+                // The node of the elements is that of the last one.
+                if frame.last == NONE && frame.deeper {
+                    frame.last = self.trie.item(frame.node);
+                }
+                frame.last
             };
             let kind = KINDS[usize::from(byte)];
             let at = base + start as u64;
@@ -81,7 +83,11 @@ impl Core {
                 frame.element(kind);
             }
             if let Some(node) = self.trie.nodes.get_mut(node as usize) {
-                node.observe(kind, at);
+                node.kinds.observe(kind);
+                node.first = node.first.min(at);
+                if kind.is_container() {
+                    node.observe_container(kind, at);
+                }
             }
             if DESCRIBES && let Some(scalar) = tokens.scalar(number) {
                 self.describe(node, &scalar, at);

@@ -152,17 +152,18 @@ impl Node {
     pub(crate) fn observe(&mut self, kind: Kind, at: u64) {
         self.kinds.observe(kind);
         self.first = self.first.min(at);
-        match kind {
-            Kind::Array => {
-                let sizes = &mut self.arrays.get_or_insert_default().sizes;
-                sizes.first = sizes.first.min(at);
-            }
-            Kind::Object => {
-                let sizes = &mut self.objects.get_or_insert_default().sizes;
-                sizes.first = sizes.first.min(at);
-            }
-            _ => {}
-        }
+        self.observe_container(kind, at);
+    }
+
+    /// Notes the offset of a container, if it is one.
+    #[inline]
+    pub(super) fn observe_container(&mut self, kind: Kind, at: u64) {
+        let sizes = match kind {
+            Kind::Array => &mut self.arrays.get_or_insert_default().sizes,
+            Kind::Object => &mut self.objects.get_or_insert_default().sizes,
+            _ => return,
+        };
+        sizes.first = sizes.first.min(at);
     }
 
     /// Adds the counts of another node, without figures about values and without changing the

@@ -31,7 +31,7 @@ pub(super) struct Frame {
     /// True if repeated names are found by marks in the trie; else by the list.
     pub(super) marks: bool,
     pub(super) node: u32,
-    /// The node of the last member.
+    /// The node of the last member, or of the elements.
     pub(super) last: u32,
     count: u64,
     /// The object's number.
