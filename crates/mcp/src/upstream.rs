@@ -3,7 +3,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `config`, `trust` | the servers of a configuration; the approved descriptions of their tools |
-//! | `changes` | changes of a server's lists |
+//! | `changes`, `subscription` | changes of a server's lists; the subscription to those of a newer one |
 //! | `client`, `session` | a server that is started when needed; a connection, and its requests |
 //! | `inbox`, `calls` | what arrives from a server; the requests that wait for it |
 //! | `process`, `log` | the process of a server; the newest lines of its error stream |
@@ -31,6 +31,7 @@ mod pipe;
 mod process;
 mod session;
 mod spill;
+mod subscription;
 mod trust;
 mod walk;
 mod web;

@@ -203,8 +203,8 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// The names and brackets among consecutive tokens of valid JSON, from a position between two values
-/// of a container, to another such position.
+/// The names and brackets among consecutive tokens of valid JSON, from a position between two
+/// values of a container, to another such position.
 #[derive(Clone, Copy, Debug)]
 pub struct NameTokens<'a> {
     bytes: &'a [u8],
@@ -241,8 +241,8 @@ impl<'a> NameTokens<'a> {
     }
 }
 
-/// The index after the string before `next`, the start of the next token: only white space, a comma,
-/// and a colon are between them.
+/// The index after the string before `next`, the start of the next token: only white space, a
+/// comma, and a colon are between them.
 #[inline]
 pub(crate) fn string_end(bytes: &[u8], next: usize) -> usize {
     let mut end = next;

@@ -40,7 +40,7 @@ impl<'a> Number<'a> {
     }
 
     /// The number as written. Linear in its length.
-    #[expect(clippy::expect_used, reason = "the grammar of numbers is ASCII")]
+    #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "the grammar of numbers is ASCII")]
     pub fn lexeme(self) -> &'a str {
         std::str::from_utf8(self.lexeme).expect("digits, signs, points, and letters `e`")
     }

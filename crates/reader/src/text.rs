@@ -35,7 +35,8 @@ impl<'a> Text<'a> {
         Self { raw, escaped, cut: None }
     }
 
-    /// Text whose bytes match the grammar of strings, with or without escapes. Linear in its length.
+    /// Text whose bytes match the grammar of strings, with or without escapes. Linear in its
+    /// length.
     #[inline]
     pub(crate) fn valid(raw: &'a [u8]) -> Self {
         Self::new(raw, memchr::memchr(b'\\', raw).is_some())

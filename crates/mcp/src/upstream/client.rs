@@ -10,15 +10,15 @@ use tokio::time::{Instant as Moment, sleep_until};
 use trommel_store::Store;
 
 use super::calls::{Calls, Observer, Outgoing, Reply, Waiting};
-use super::changes::{Changes, ListChange, subscribe};
+use super::changes::{Changes, ListChange};
 use super::config::{Endpoint, ServerConfig};
 use super::inbox::{Inbox, Question};
 use super::line::Messages;
-use super::link::Link;
 use super::log::ServerLog;
 use super::pipe;
 use super::process::Process;
 use super::session::{Agreed, Capabilities, Session};
+use super::subscription::subscribe;
 use super::web::{Address, Site};
 use crate::progress::Report;
 use crate::runtime::{Boxed, blocking};
@@ -210,7 +210,7 @@ impl Upstream {
             Endpoint::Url { url, headers } => {
                 let site = Site::new(Address::new(url, headers)?, messages, inbox.clone(), &self.log);
                 let server = Running::Web(Arc::clone(&site));
-                let session = Session::open(inbox, Link::Web(Arc::clone(&site))).await;
+                let session = Session::open(inbox, Arc::new(Arc::clone(&site))).await;
                 let why = |error| site.fault().unwrap_or_else(|| format!("it did not start: {error}"));
                 return Ok(Connection { session: session.map_err(why)?, server });
             }

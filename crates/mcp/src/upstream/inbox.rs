@@ -48,7 +48,7 @@ impl Inbox {
     }
 
     /// Handles a message, from any thread. `link` is the way back, unless it is closed.
-    pub(super) fn receive(&self, message: Incoming, link: impl FnOnce() -> Option<Link>) {
+    pub(super) fn receive(&self, message: Incoming, link: impl FnOnce() -> Option<Arc<dyn Link>>) {
         match message {
             Incoming::Response(id, outcome) => self.calls.finish(&id, outcome),
             Incoming::Notification { method, params } => self.notice(&method, params),
@@ -80,7 +80,7 @@ impl Inbox {
     }
 
     /// Answers a request of the server in the background.
-    fn answer(&self, id: RequestId, method: String, params: Value, link: Link) {
+    fn answer(&self, id: RequestId, method: String, params: Value, link: Arc<dyn Link>) {
         let mut requests = self.lock();
         requests.retain(|(_, task)| !task.is_finished());
         if requests.len() >= MAX_REQUESTS {

@@ -1,28 +1,14 @@
 //! The way to a server of either kind.
 
 use std::io;
-use std::sync::Arc;
-
-use tokio::sync::mpsc;
+use std::pin::Pin;
 
 use super::message::Sent;
-use super::web::{self, Site};
 
-/// Sends messages. Clones send to the same server.
-#[derive(Clone)]
-pub(super) enum Link {
-    /// To the thread that writes lines, which ends with the last clone.
-    Pipe(mpsc::Sender<String>),
-    Web(Arc<Site>),
-}
+/// A message on its way.
+pub(super) type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
-impl Link {
-    pub(super) async fn send(&self, message: Sent) -> io::Result<()> {
-        match self {
-            Self::Pipe(lines) => {
-                lines.send(message.body).await.map_err(|_closed| io::ErrorKind::BrokenPipe.into())
-            }
-            Self::Web(site) => web::send(site, message).await,
-        }
-    }
+/// Sends messages to a server. The connection ends with the last link.
+pub(super) trait Link: Send + Sync {
+    fn send(&self, message: Sent) -> Sending;
 }

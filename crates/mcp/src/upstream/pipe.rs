@@ -1,17 +1,31 @@
 //! The transport to a process: lines from a queue to a writer, and from a reader to the inbox.
 
 use std::io::{self, BufRead, Write};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use tokio::sync::mpsc;
 
 use super::inbox::Inbox;
 use super::line::{Arrival, Messages};
-use super::link::Link;
+use super::link::{Link, Sending};
 use super::log::ServerLog;
+use super::message::Sent;
 
 /// The number of lines that wait for the writer.
 const QUEUE: usize = 64;
+
+/// The queue of the thread that writes lines.
+struct Lines(mpsc::Sender<String>);
+
+impl Link for Lines {
+    fn send(&self, message: Sent) -> Sending {
+        let lines = self.0.clone();
+        Box::pin(
+            async move { lines.send(message.body).await.map_err(|_closed| io::ErrorKind::BrokenPipe.into()) },
+        )
+    }
+}
 
 /// Starts the threads that read and write. They end with their streams. The returned thread reads,
 /// and ends after what it was storing.
@@ -21,7 +35,7 @@ pub(super) fn start(
     reader: impl BufRead + Send + 'static,
     writer: impl Write + Send + 'static,
     log: &ServerLog,
-) -> io::Result<(Link, JoinHandle<()>)> {
+) -> io::Result<(Arc<dyn Link>, JoinHandle<()>)> {
     let (outgoing, lines) = mpsc::channel(QUEUE);
     let (back, log) = (outgoing.downgrade(), log.clone());
     let name = |end: &str| format!("{} {end}", log.server());
@@ -32,7 +46,7 @@ pub(super) fn start(
         log.note(&format!("connection closed: {why}"));
         inbox.calls.close();
     })?;
-    Ok((Link::Pipe(outgoing), reading))
+    Ok((Arc::new(Lines(outgoing)), reading))
 }
 
 fn write(mut writer: impl Write, mut lines: mpsc::Receiver<String>) {
@@ -69,6 +83,6 @@ fn read(
             Ok(None) => return "the server ended".to_owned(),
             Err(error) => return error.to_string(),
         };
-        inbox.receive(message, || back.upgrade().map(Link::Pipe));
+        inbox.receive(message, || Some(Arc::new(Lines(back.upgrade()?)) as Arc<dyn Link>));
     }
 }

@@ -1,5 +1,6 @@
 //! The client's side of a connection: how it opens, and the requests on it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{ErrorCode, ErrorData, ProtocolVersion};
@@ -56,7 +57,7 @@ pub(super) struct Agreed {
 pub(super) struct Session {
     pub(super) agreed: Agreed,
     inbox: Inbox,
-    link: Link,
+    link: Arc<dyn Link>,
 }
 
 /// The connection has closed.
@@ -69,8 +70,8 @@ impl Session {
     ///
     /// # Errors
     /// Returns the reason why the server refuses, or that it closed the connection.
-    pub(super) async fn open(inbox: Inbox, link: Link) -> Result<Self, String> {
-        let opening = Opening { inbox: &inbox, link: &link };
+    pub(super) async fn open(inbox: Inbox, link: Arc<dyn Link>) -> Result<Self, String> {
+        let opening = Opening { inbox: &inbox, link: &*link };
         let agreed = opening.agree().await?;
         Ok(Self { agreed, inbox, link })
     }
@@ -92,7 +93,7 @@ impl Session {
         if has_observer {
             meta.insert("progressToken".to_owned(), waiting.id.into());
         }
-        send(&self.link, method, waiting, &meta).await
+        send(&*self.link, method, waiting, &meta).await
     }
 
     /// Tells the server that nobody waits for a request any longer.
@@ -125,7 +126,7 @@ fn capabilities() -> Value {
 
 /// Sends a request that waits.
 async fn send(
-    link: &Link,
+    link: &dyn Link,
     method: &str,
     waiting: Waiting,
     meta: &Map<String, Value>,
@@ -140,7 +141,7 @@ async fn send(
         id: Some(waiting.request_id()),
         method: method.to_owned(),
         version,
-        outgoing: Some(std::sync::Arc::clone(outgoing)),
+        outgoing: Some(Arc::clone(outgoing)),
         cancels: None,
     };
     link.send(message).await.map_err(|_closed| Closed)?;
@@ -153,7 +154,7 @@ const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// A connection that is being opened.
 struct Opening<'s> {
     inbox: &'s Inbox,
-    link: &'s Link,
+    link: &'s dyn Link,
 }
 
 /// What an answer to `server/discover` means.

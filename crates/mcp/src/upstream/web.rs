@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 
 use super::inbox::Inbox;
 use super::line::Messages;
+use super::link::{Link, Sending};
 use super::log::ServerLog;
 use super::message::Sent;
 use super::params::Params;
@@ -193,8 +194,15 @@ impl Post {
 /// The header of the version.
 const VERSION: &str = "MCP-Protocol-Version";
 
-/// Sends a message on a thread of its own.
-pub(super) async fn send(site: &Arc<Site>, message: Sent) -> io::Result<()> {
+impl Link for Arc<Site> {
+    /// Sends a message on a thread of its own.
+    fn send(&self, message: Sent) -> Sending {
+        let site = Self::clone(self);
+        Box::pin(async move { send(site, message).await })
+    }
+}
+
+async fn send(site: Arc<Site>, message: Sent) -> io::Result<()> {
     if let Some(id) = &message.cancels {
         site.abandon(id);
         // Closing the stream cancels; only older servers need the notification as well.
@@ -206,7 +214,6 @@ pub(super) async fn send(site: &Arc<Site>, message: Sent) -> io::Result<()> {
     // Later messages must not overtake it.
     let is_awaited = post.method == INITIALIZED;
     let (done, ended) = oneshot::channel();
-    let site = Arc::clone(site);
     thread::Builder::new().name(format!("{} http", site.log.server())).spawn(move || {
         exchange::run(&site, &post);
         // The message need not be awaited.

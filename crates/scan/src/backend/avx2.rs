@@ -205,8 +205,8 @@ impl Wide for Masks {
     #[inline(always)]
     fn masks(self) -> [u64; GROUP] {
         let mut masks = [0; GROUP];
-        // SAFETY: `self` proves that the CPU has AVX2; the store is of the 32 bytes of the array, and
-        // has no alignment requirement.
+        // SAFETY: `self` proves that the CPU has AVX2; the store is of the 32 bytes of the array,
+        // and has no alignment requirement.
         unsafe { _mm256_storeu_si256(masks.as_mut_ptr().cast(), self.0) }
         masks
     }

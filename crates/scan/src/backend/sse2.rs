@@ -96,19 +96,21 @@ impl Lanes for Sse2 {
     }
 
     #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        let Self([a, b, c, d]) = self;
-        let Self([e, f, g, h]) = other;
-        // SAFETY: SSE2, as above.
-        unsafe { Self([_mm_min_epu8(a, e), _mm_min_epu8(b, f), _mm_min_epu8(c, g), _mm_min_epu8(d, h)]) }
+    fn min(mut self, other: Self) -> Self {
+        for (lane, other) in self.0.iter_mut().zip(other.0) {
+            // SAFETY: SSE2, as above.
+            *lane = unsafe { _mm_min_epu8(*lane, other) };
+        }
+        self
     }
 
     #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        let Self([a, b, c, d]) = self;
-        let Self([e, f, g, h]) = other;
-        // SAFETY: SSE2, as above.
-        unsafe { Self([_mm_or_si128(a, e), _mm_or_si128(b, f), _mm_or_si128(c, g), _mm_or_si128(d, h)]) }
+    fn or(mut self, other: Self) -> Self {
+        for (lane, other) in self.0.iter_mut().zip(other.0) {
+            // SAFETY: SSE2, as above.
+            *lane = unsafe { _mm_or_si128(*lane, other) };
+        }
+        self
     }
 
     #[inline(always)]

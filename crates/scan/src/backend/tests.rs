@@ -42,6 +42,9 @@ const SCALARS: &[&str] = &[
 const NAMES: &[&str] =
     &[r#""a""#, r#""name""#, r#""\u0061\"""#, r#""""#, r#""a name that is about as long as half a block""#];
 
+/// Bytes that are significant somewhere.
+const ODD: &[u8] = b"\"\\{}[],: \n\x01\x7F\x80\xC30123456789+-.eEtrufalsn/bu";
+
 /// Appends a random value.
 fn value(random: &mut Random, depth: usize, blanks: &[&str], text: &mut String) {
     let kind = random.below(if depth < 6 { 10 } else { 6 });
@@ -81,7 +84,6 @@ fn document(random: &mut Random) -> Vec<u8> {
     }
     text.push(']');
     let mut bytes = text.into_bytes();
-    const ODD: &[u8] = b"\"\\{}[],: \n\x01\x7F\x80\xC30123456789+-.eEtrufalsn/bu";
     for _ in 0..random.below(4) {
         let at = random.below(bytes.len());
         match random.below(3) {

@@ -1,8 +1,8 @@
 //! Validates four blocks at once.
 //!
-//! The masks of four blocks are computed and stored before they are compared, so that few are needed
-//! at a time, and the grammar is checked on all four of them by vectors. Only what occurs once in
-//! many bytes is visited block by block: escapes, brackets, and scalars.
+//! The masks of four blocks are computed and stored before they are compared, so that few are
+//! needed at a time, and the grammar is checked on all four of them by vectors. Only what occurs
+//! once in many bytes is visited block by block: escapes, brackets, and literals.
 //!
 //! *Planes* mark the bytes at which a kind of token may occur: a string, any value, a closing
 //! bracket, a colon, or a comma. A token outside its plane is an error. No byte needs to be checked
@@ -28,7 +28,7 @@ fn next<W: Wide, const BLANKS: bool>(
     proof: W::Proof,
     bytes: W,
     first: u64,
-    (blank, blanks): (&[u64; GROUP], W),
+    blank: &[u64; GROUP],
 ) -> (W, u64) {
     let last = bytes.masks()[GROUP - 1] >> 63;
     let after = bytes.shifted(first);
@@ -37,7 +37,7 @@ fn next<W: Wide, const BLANKS: bool>(
     }
     // The addition carries each bit through the blanks to the first byte after them.
     let (sum, over) = add_group(blank, &after.masks(), false);
-    (W::load(proof, &sum).without(blanks), last | u64::from(over))
+    (W::load(proof, &sum).without(W::load(proof, blank)), last | u64::from(over))
 }
 
 /// The bytes of a group by kind. Except for `inside`, `quotes`, and `curly`, the masks contain only
@@ -57,8 +57,8 @@ struct GroupMasks {
     starts: [u64; GROUP],
 }
 
-/// The last group that was valid: where its last bracket or comma is determines the end of the valid
-/// bytes.
+/// The last group that was valid: its last bracket or comma determines the end of the valid bytes.
+#[derive(Clone, Copy)]
 pub(super) struct LastGroup {
     at: usize,
     /// The number of tokens before it.
@@ -89,24 +89,31 @@ impl LastGroup {
     }
 }
 
+/// The blocks of a group.
+#[derive(Clone, Copy)]
+pub(super) struct Group<'b, L: Lanes> {
+    pub(super) proof: L::Proof,
+    pub(super) blocks: &'b [[u8; BLOCK]; GROUP],
+    /// The position of the first block.
+    pub(super) position: BlockAt<'b>,
+}
+
 /// Validates a group. Returns false, and changes nothing, if it has an error or the end of the
 /// container.
 #[inline(always)]
 pub(super) fn validate_group<L: Lanes, T: Tokens>(
-    proof: L::Proof,
-    blocks: &[[u8; BLOCK]; GROUP],
-    position: BlockAt<'_>,
+    group: Group<'_, L>,
     carry: &mut Carry,
     state: &mut Validator<'_>,
-    tokens: &mut T,
-    last: &mut Option<LastGroup>,
+    progress: &mut Progress<'_, T>,
 ) -> bool {
+    let Group { proof, position, .. } = group;
     let before = *carry;
     let mut masks = GroupMasks::default();
     let mut in_object = [0; GROUP];
-    let is_valid = classify::<L>(proof, blocks, position, carry, &mut masks)
+    let is_valid = classify(group, carry, &mut masks)
         && (masks.scalar == [0; GROUP] && carry.scalars.is_inside() == 0
-            || carry.scalars.check_group::<L>(proof, blocks, position, (&masks.scalar, &masks.starts)))
+            || carry.scalars.check_group(group, &masks.scalar, &masks.starts))
         && pass_brackets(&masks, &mut carry.in_object, state, &mut in_object);
     if !is_valid {
         *carry = before;
@@ -124,18 +131,22 @@ pub(super) fn validate_group<L: Lanes, T: Tokens>(
         *carry = before;
         return false;
     }
-    let tokens_before = tokens.started();
-    for block in 0..GROUP {
-        tokens.add(position.at + block * BLOCK, started[block]);
+    let tokens_before = progress.tokens.started();
+    for (block, starts) in started.into_iter().enumerate() {
+        progress.tokens.add(position.at + block * BLOCK, starts);
     }
     let stops = L::Wide::load(proof, &masks.open)
         .or(L::Wide::load(proof, &masks.close))
         .or(L::Wide::load(proof, &masks.comma));
     if !stops.is_empty() {
-        let stops = stops.masks();
-        let (open, comma) = (masks.open, masks.comma);
-        *last =
-            Some(LastGroup { at: position.at, started: tokens_before, stops, open, comma, tokens: started });
+        progress.last_group = Some(LastGroup {
+            at: position.at,
+            started: tokens_before,
+            stops: stops.masks(),
+            open: masks.open,
+            comma: masks.comma,
+            tokens: started,
+        });
     }
     true
 }
@@ -149,7 +160,7 @@ fn pass_brackets(
     state: &mut Validator<'_>,
     in_object: &mut [u64; GROUP],
 ) -> bool {
-    for block in 0..GROUP {
+    for (block, in_object) in in_object.iter_mut().enumerate() {
         let open = masks.open[block];
         let mut inside = if *within { u64::MAX } else { 0 };
         let mut left = open | masks.close[block];
@@ -176,7 +187,7 @@ fn pass_brackets(
             inside = inside & !after | if *within { after } else { 0 };
             left ^= bit;
         }
-        in_object[block] = inside;
+        *in_object = inside;
     }
     true
 }
@@ -205,13 +216,8 @@ fn undo(masks: &GroupMasks, count: usize, below: u64, state: &mut Validator<'_>)
 
 /// Computes the masks of a group. Returns false if a string has an invalid byte or escape.
 #[inline(always)]
-fn classify<L: Lanes>(
-    proof: L::Proof,
-    blocks: &[[u8; BLOCK]; GROUP],
-    position: BlockAt<'_>,
-    next: &mut Carry,
-    masks: &mut GroupMasks,
-) -> bool {
+fn classify<L: Lanes>(group: Group<'_, L>, next: &mut Carry, masks: &mut GroupMasks) -> bool {
+    let Group { proof, blocks, position } = group;
     let first = L::load(proof, &blocks[0]);
     let (mut lowest, mut highest) = (first, first);
     for (block, bytes) in blocks.iter().enumerate() {
@@ -282,20 +288,21 @@ fn follow<W: Wide, T: Tokens, const BLANKS: bool>(
     let (close, comma, colon) =
         (W::load(proof, &masks.close), W::load(proof, &masks.comma), W::load(proof, &masks.colon));
     let starts = W::load(proof, &masks.starts);
-    let blank = (&masks.blank, W::load(proof, &masks.blank));
+    let blank = &masks.blank;
     let (openings, closings) = (quotes.and(inside), quotes.without(inside));
     let before = expected.planes();
-    let (after_open, opened) = next::<W, BLANKS>(proof, open, before.opened, blank);
-    let (after_separator, separated) = next::<W, BLANKS>(proof, comma.or(colon), before.separated, blank);
+    let (after_open, open_next) = next::<W, BLANKS>(proof, open, before.opened, blank);
+    let (after_separator, separator_next) =
+        next::<W, BLANKS>(proof, comma.or(colon), before.separated, blank);
     let before_values =
         colon.or(comma.without(W::load(proof, in_object))).or(open.without(W::load(proof, &masks.curly)));
-    let (values, valued) = next::<W, BLANKS>(proof, before_values, before.valued, blank);
+    let (values, value_next) = next::<W, BLANKS>(proof, before_values, before.valued, blank);
     let strings = after_open.or(after_separator);
     let names = openings.and(strings).without(values);
     // Adding an opening quote to the bits inside strings carries up to its closing quote.
     let (sum, in_name) = add_group(&masks.inside, &names.masks(), before.in_name != 0);
     let names_end = W::load(proof, &sum).and(closings);
-    let (colons, named) = next::<W, BLANKS>(proof, names_end, before.named, blank);
+    let (colons, colon_next) = next::<W, BLANKS>(proof, names_end, before.named, blank);
     // A scalar counts as ended after each of its bytes: none of them is a comma or bracket.
     let ends = closings.without(names_end).or(close).or(W::load(proof, &masks.scalar));
     let (commas, ended) = next::<W, BLANKS>(proof, ends, before.ended | scalar_before, blank);
@@ -308,7 +315,14 @@ fn follow<W: Wide, T: Tokens, const BLANKS: bool>(
     // One that goes on in the next group has not.
     let ended = if masks.scalar[GROUP - 1] >> 63 == 1 { 0 } else { ended };
     let in_name = u64::from(in_name);
-    *expected = Expected::after(Planes { opened, separated, valued, named, ended, in_name });
+    *expected = Expected::after(Planes {
+        opened: open_next,
+        separated: separator_next,
+        valued: value_next,
+        named: colon_next,
+        ended,
+        in_name,
+    });
     let strings_and_scalars = match T::WANTED {
         RecordedTokens::Names => names,
         RecordedTokens::All | RecordedTokens::None => openings.or(starts),

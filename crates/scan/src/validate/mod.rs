@@ -31,7 +31,7 @@ use crate::escapes::Surrogates;
 use crate::stack::Stack;
 use brackets::Brackets;
 use follow::Expected;
-use group::validate_group;
+use group::{Group, LastGroup, validate_group};
 use scalars::Scalars;
 use tape::RecordedTokens;
 pub use tape::Tape;
@@ -164,16 +164,16 @@ pub(crate) fn pass<L: Lanes, T: Tokens, const GROUPS: bool>(
     let (mut blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut carry = Carry::at(state);
     let validated = Validated { at: from, first: state.first, left: false, high: false };
-    let mut progress = Progress { validated, tokens };
+    let mut progress = Progress { validated, tokens, last_group: None };
     let mut position = BlockAt { bytes, at: from, length: BLOCK };
-    let mut last = None;
     while GROUPS && let Some((group, more)) = blocks.split_first_chunk() {
-        if !validate_group::<L, T>(proof, group, position, &mut carry, state, progress.tokens, &mut last) {
+        let here = Group::<L> { proof, blocks: group, position };
+        if !validate_group(here, &mut carry, state, &mut progress) {
             break;
         }
         (blocks, position.at) = (more, position.at + size_of_val(group));
     }
-    if let Some(last) = last {
+    if let Some(last) = progress.last_group {
         last.finish(&mut progress);
     }
     let mut continues = true;
@@ -196,6 +196,8 @@ pub(crate) fn pass<L: Lanes, T: Tokens, const GROUPS: bool>(
 struct Progress<'t, T> {
     validated: Validated,
     tokens: &'t mut T,
+    /// The last group with a bracket or comma, until its end is entered.
+    last_group: Option<LastGroup>,
 }
 
 impl Carry {
@@ -219,7 +221,7 @@ fn validate_block<L: Lanes, T: Tokens>(
     position: BlockAt<'_>,
     carry: &mut Carry,
     state: &mut Validator<'_>,
-    Progress { validated, tokens }: &mut Progress<'_, T>,
+    Progress { validated, tokens, .. }: &mut Progress<'_, T>,
 ) -> bool {
     carry.high |= lanes.high();
     let (masks, mut bad) = classify(lanes, position, carry);

@@ -5,6 +5,7 @@
 )]
 
 use super::follow::Runs;
+use super::group::Group;
 use crate::backend::{BLOCK, GROUP, Lanes, Wide};
 use crate::blocks::{BlockAt, add, add_group, is_space};
 
@@ -122,11 +123,11 @@ impl Scalars {
     #[inline(always)]
     pub(super) fn check_group<L: Lanes>(
         &mut self,
-        proof: L::Proof,
-        blocks: &[[u8; BLOCK]; GROUP],
-        position: BlockAt<'_>,
-        (bytes, starts): (&[u64; GROUP], &[u64; GROUP]),
+        group: Group<'_, L>,
+        bytes: &[u64; GROUP],
+        starts: &[u64; GROUP],
     ) -> bool {
+        let Group { proof, blocks, position } = group;
         let (mut digits, mut minus, mut zero) = ([0; GROUP], [0; GROUP], [0; GROUP]);
         for (block, bytes) in blocks.iter().enumerate() {
             let lanes = L::load(proof, bytes);
@@ -155,7 +156,7 @@ impl Scalars {
             return bad.is_empty();
         }
         let numbers = GroupNumbers { number, digits, minus, whole_starts, rest };
-        bad.or(self.check_rest_of_group::<L>(proof, blocks, numbers)).is_empty()
+        bad.or(self.check_rest_of_group(group, numbers)).is_empty()
     }
 
     /// True if no fraction or exponent continues.
@@ -172,9 +173,8 @@ impl Scalars {
         words: &[u64; GROUP],
         literals: &mut [u64; GROUP],
     ) -> bool {
-        for block in 0..GROUP {
+        for (block, (mut words, literals)) in words.iter().copied().zip(literals).enumerate() {
             let mut found = std::mem::take(&mut self.literal);
-            let mut words = words[block];
             while words != 0 {
                 let bit = words.trailing_zeros();
                 let at = position.at + block * BLOCK + bit as usize;
@@ -184,7 +184,7 @@ impl Scalars {
                 self.literal = bits >> (BLOCK as u32 - 1 - bit) >> 1;
                 words &= words - 1;
             }
-            literals[block] = found;
+            *literals = found;
         }
         true
     }
@@ -193,8 +193,7 @@ impl Scalars {
     #[inline(always)]
     fn check_rest_of_group<L: Lanes>(
         &mut self,
-        proof: L::Proof,
-        blocks: &[[u8; BLOCK]; GROUP],
+        Group { proof, blocks, .. }: Group<'_, L>,
         numbers: GroupNumbers<L::Wide>,
     ) -> L::Wide {
         let GroupNumbers { number, digits, minus, whole_starts, rest } = numbers;

@@ -134,6 +134,7 @@ impl Distinct {
         match &mut self.values {
             Values::Exact(values) if values.len() > self.cap => {
                 let mut sketch = HyperLogLog::new(self.precision);
+                #[expect(clippy::iter_over_hash_type, reason = "a sketch does not depend on the order")]
                 for &fingerprint in values.iter() {
                     sketch.observe(fingerprint);
                 }
@@ -153,17 +154,13 @@ impl Accumulator for Distinct {
         self.lower_cap(other.cap, other.precision);
         other.lower_cap(self.cap, self.precision);
         // Keep the sketch, if there is one, in `self`: a sketch can absorb fingerprints, but a set
-        // of // fingerprints cannot be recovered from a sketch.
+        // of fingerprints cannot be recovered from a sketch.
         if matches!(self.values, Values::Exact(_)) {
             std::mem::swap(self, &mut other);
         }
         match (&mut self.values, other.values) {
             (Values::Sketch(sketch), Values::Sketch(other)) => sketch.merge(other),
-            (_, Values::Exact(values)) => {
-                for value in values {
-                    self.add(value);
-                }
-            }
+            (_, Values::Exact(values)) => values.into_iter().for_each(|value| self.add(value)),
             // Unreachable after the swap above: an exact state is merged into a sketch, never the
             // reverse.
             (Values::Exact(_), Values::Sketch(_)) => {}

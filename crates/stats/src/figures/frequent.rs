@@ -256,6 +256,16 @@ impl Frequent {
         self.text_bytes = self.values.values().map(|entry| entry.value.bytes()).sum();
     }
 
+    fn merge_entry(&mut self, fingerprint: u64, entry: Entry) {
+        if let Some(same) = self.values.get_mut(&fingerprint) {
+            same.count = same.count.saturating_add(entry.count);
+            same.first = same.first.min(entry.first);
+        } else {
+            self.text_bytes += entry.value.bytes();
+            self.values.insert(fingerprint, entry);
+        }
+    }
+
     /// Returns the `count` most frequent values, or all that are known if these are fewer.
     ///
     /// Sorts the counted values.
@@ -303,15 +313,7 @@ impl Accumulator for Frequent {
         self.longest = self.longest.max(other.longest);
         self.sample.append(&mut other.sample);
         self.highest = None;
-        for (fingerprint, entry) in other.values {
-            if let Some(same) = self.values.get_mut(&fingerprint) {
-                same.count = same.count.saturating_add(entry.count);
-                same.first = same.first.min(entry.first);
-            } else {
-                self.text_bytes += entry.value.bytes();
-                self.values.insert(fingerprint, entry);
-            }
-        }
+        other.values.into_iter().for_each(|(fingerprint, entry)| self.merge_entry(fingerprint, entry));
         if let (Some(sketch), Some(other)) = (&mut self.sketch, other.sketch) {
             sketch.merge(other);
             // Both samples may contain the same occurrence, which the set holds once; the counts

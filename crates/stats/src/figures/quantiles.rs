@@ -128,6 +128,7 @@ impl Quantiles {
             return;
         }
         let bins = std::mem::take(&mut self.bins);
+        #[expect(clippy::iter_over_hash_type, reason = "counts are added in any order")]
         for (bin, count) in bins {
             add(&mut self.bins, bin >> by, count);
         }
@@ -237,6 +238,7 @@ impl Accumulator for Quantiles {
         let shift = self.shift.max(other.shift);
         self.coarsen(shift);
         other.coarsen(shift);
+        #[expect(clippy::iter_over_hash_type, reason = "counts are added in any order")]
         for (bin, count) in other.bins {
             add(&mut self.bins, bin, count);
         }

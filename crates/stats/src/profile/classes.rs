@@ -31,7 +31,7 @@ const NEW_CLASS: u32 = 4;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Classes {
     keys: RandomState,
-    classes: Vec<Class>,
+    all: Vec<Class>,
     positions: Vec<Position>,
     names: Vec<u8>,
     /// Classes by their transitions.
@@ -87,7 +87,7 @@ impl Classes {
     #[inline]
     pub(super) fn begin(&mut self, outer: Option<u32>) -> (u32, bool) {
         let known = match outer {
-            Some(outer) => self.classes[outer as usize].inner,
+            Some(outer) => self.all[outer as usize].inner,
             None if self.positions.is_empty() => NONE,
             None => 0,
         };
@@ -104,8 +104,8 @@ impl Classes {
             // The last position stands for all further ones.
             number -= 1;
         } else {
-            let class = self.classes.len() as u32;
-            self.classes.push(Class {
+            let class = self.all.len() as u32;
+            self.all.push(Class {
                 parent: NONE,
                 offset: 0,
                 length: 0,
@@ -119,7 +119,7 @@ impl Classes {
             self.positions.push(Position { class, objects: 0, misses: 0, is_listed });
         }
         if let Some(outer) = outer {
-            self.classes[outer as usize].inner = number;
+            self.all[outer as usize].inner = number;
         }
         number
     }
@@ -143,17 +143,17 @@ impl Classes {
     #[inline]
     fn guessed(&mut self, class: u32, is_next: impl Fn(usize, &[u8]) -> bool) -> Option<u32> {
         let is_next = |class: u32| {
-            let class = self.classes.get(class as usize);
+            let class = self.all.get(class as usize);
             class.is_some_and(|class| is_next(class.length as usize, &self.names[class.offset as usize..]))
         };
-        let [first, second] = self.classes[class as usize].guesses;
+        let [first, second] = self.all[class as usize].guesses;
         if is_next(first) {
             return Some(first);
         }
         if !is_next(second) {
             return None;
         }
-        self.classes[class as usize].guesses = [second, first];
+        self.all[class as usize].guesses = [second, first];
         Some(second)
     }
 
@@ -161,10 +161,10 @@ impl Classes {
     #[cold]
     #[inline(never)]
     pub(super) fn add(&mut self, class: u32, name: &[u8], fingerprint: u64) -> Moved {
-        let from = self.classes[class as usize];
+        let from = self.all[class as usize];
         let slot = slot(class, fingerprint);
         let same = |&at: &u32| {
-            let other = &self.classes[at as usize];
+            let other = &self.all[at as usize];
             other.parent == class && other.fingerprint == fingerprint
         };
         let found = self.table.find(slot, same).copied();
@@ -179,7 +179,7 @@ impl Classes {
         };
         // The bytes of other names as written may differ from those of the name.
         if !name.iter().any(|byte| matches!(byte, b'"' | b'\\')) {
-            self.classes[class as usize].guesses = [next, from.guesses[0]];
+            self.all[class as usize].guesses = [next, from.guesses[0]];
         }
         Moved::To(next)
     }
@@ -194,19 +194,19 @@ impl Classes {
 
     fn has_room(&self, class: Class, name: &[u8]) -> bool {
         class.count < MAX_NAMES
-            && self.classes.len() < MAX_CLASSES
+            && self.all.len() < MAX_CLASSES
             && self.names.len() + name.len() <= MAX_NAMES_BYTES
     }
 
     fn add_class(&mut self, parent: u32, name: &[u8], fingerprint: u64) -> u32 {
-        let number = self.classes.len() as u32;
+        let number = self.all.len() as u32;
         let (offset, length) = (self.names.len() as u32, name.len() as u32);
         self.names.extend_from_slice(name);
-        let Class { count, position, .. } = self.classes[parent as usize];
+        let Class { count, position, .. } = self.all[parent as usize];
         let (count, inner, guesses) = (count + 1, NONE, [NONE; 2]);
-        self.classes.push(Class { parent, offset, length, fingerprint, count, position, inner, guesses });
+        self.all.push(Class { parent, offset, length, fingerprint, count, position, inner, guesses });
         let slot_of = |&at: &u32| {
-            let class = &self.classes[at as usize];
+            let class = &self.all[at as usize];
             slot(class.parent, class.fingerprint)
         };
         self.table.insert_unique(slot(parent, fingerprint), number, slot_of);
@@ -221,7 +221,7 @@ impl Classes {
     pub(super) fn fingerprints(&self, class: u32) -> impl Iterator<Item = u64> {
         let mut at = class;
         std::iter::from_fn(move || {
-            let class = self.classes.get(at as usize).filter(|class| class.count > 0)?;
+            let class = self.all.get(at as usize).filter(|class| class.count > 0)?;
             at = class.parent;
             Some(class.fingerprint)
         })
@@ -270,7 +270,7 @@ mod tests {
                 listed = object;
             }
         }
-        assert!(listed < 1_000 && classes.classes.len() < 1_000, "{listed}");
+        assert!(listed < 1_000 && classes.all.len() < 1_000, "{listed}");
     }
 
     #[test]

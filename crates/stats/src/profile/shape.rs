@@ -89,7 +89,10 @@ impl Core {
                     node.observe_container(kind, at);
                 }
             }
-            if DESCRIBES && let Some(scalar) = tokens.scalar(number) {
+            if DESCRIBES
+                && self.is_described(node, kind)
+                && let Some(scalar) = tokens.scalar(number)
+            {
                 self.describe(node, &scalar, at);
             }
             number += 1;
@@ -107,6 +110,18 @@ impl Core {
         walk.frames.push(frame);
         self.count(&added);
         number
+    }
+
+    /// True if a scalar of this kind can change the description of a node.
+    #[inline]
+    fn is_described(&self, node: u32, kind: Kind) -> bool {
+        let Some(node) = self.trie.nodes.get(node as usize) else { return false };
+        self.options.values
+            || match kind {
+                Kind::String => node.formats != 0,
+                Kind::Number => !node.has_fractions,
+                _ => false,
+            }
     }
 
     fn count(&mut self, added: &Added) {
@@ -158,8 +173,8 @@ impl Trie {
         }
     }
 
-    /// Returns the node with this number if it is that of the name that starts at an index. The name
-    /// is valid, and may have escapes: `None` also if comparing the bytes cannot tell.
+    /// Returns the node with this number if it is that of the name that starts at an index. The
+    /// name is valid, and may have escapes: `None` also if comparing the bytes cannot tell.
     #[inline]
     fn named(&mut self, node: u32, parent: u32, bytes: &[u8], start: usize) -> Option<&mut Node> {
         let Self { nodes, names, has_quoted_names, .. } = self;

@@ -252,7 +252,7 @@ impl Exchange<'_> {
         if self.site.inbox.calls.is_closed() {
             return Err(Fault::Abandoned);
         }
-        self.site.inbox.receive(message, || Some(Link::Web(Arc::clone(self.site))));
+        self.site.inbox.receive(message, || Some(Arc::new(Arc::clone(self.site)) as Arc<dyn Link>));
         Ok(is_answer)
     }
 
