@@ -9,7 +9,7 @@
 //! position whose objects miss too often is listed instead: the names of its objects are collected,
 //! as in [`repeats`](super::repeats).
 
-use super::words::is_equal;
+use super::words::Spelling;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, Hasher};
@@ -45,6 +45,7 @@ struct Class {
     /// The last name: its offset and length in the arena. Empty for an empty class.
     offset: u32,
     length: u32,
+    spelling: Spelling,
     fingerprint: u64,
     /// The number of names.
     count: u32,
@@ -109,6 +110,7 @@ impl Classes {
                 parent: NONE,
                 offset: 0,
                 length: 0,
+                spelling: Spelling::default(),
                 fingerprint: 0,
                 count: 0,
                 position: number,
@@ -128,24 +130,24 @@ impl Classes {
     /// followed last. The name is valid and may have escapes.
     #[inline]
     pub(super) fn predicted(&mut self, class: u32, bytes: &[u8], start: usize) -> Option<u32> {
-        self.guessed(class, |length, name| {
-            bytes.get(start + length) == Some(&b'"') && is_equal(name, &bytes[start..], length)
+        self.guessed(class, |class, names| {
+            class.spelling.is_at(bytes, start, || &names[class.offset as usize..])
         })
     }
 
     /// Returns the class after a name, if it is one of those that followed last.
     #[inline]
     pub(super) fn predicted_name(&mut self, class: u32, name: &[u8]) -> Option<u32> {
-        self.guessed(class, |length, known| length == name.len() && is_equal(known, name, length))
+        self.guessed(class, |class, names| {
+            names.get(class.offset as usize..(class.offset + class.length) as usize) == Some(name)
+        })
     }
 
-    /// `is_next` gets the length of a name, and the names from it on.
+    /// `is_next` gets a class and the bytes of all names.
     #[inline]
-    fn guessed(&mut self, class: u32, is_next: impl Fn(usize, &[u8]) -> bool) -> Option<u32> {
-        let is_next = |class: u32| {
-            let class = self.all.get(class as usize);
-            class.is_some_and(|class| is_next(class.length as usize, &self.names[class.offset as usize..]))
-        };
+    fn guessed(&mut self, class: u32, is_next: impl Fn(&Class, &[u8]) -> bool) -> Option<u32> {
+        let is_next =
+            |class: u32| self.all.get(class as usize).is_some_and(|class| is_next(class, &self.names));
         let [first, second] = self.all[class as usize].guesses;
         if is_next(first) {
             return Some(first);
@@ -177,10 +179,7 @@ impl Classes {
             None if !self.has_room(from, name) => return Moved::Listed,
             None => self.add_class(class, name, fingerprint),
         };
-        // The bytes of other names as written may differ from those of the name.
-        if !name.iter().any(|byte| matches!(byte, b'"' | b'\\')) {
-            self.all[class as usize].guesses = [next, from.guesses[0]];
-        }
+        self.all[class as usize].guesses = [next, from.guesses[0]];
         Moved::To(next)
     }
 
@@ -204,7 +203,18 @@ impl Classes {
         self.names.extend_from_slice(name);
         let Class { count, position, .. } = self.all[parent as usize];
         let (count, inner, guesses) = (count + 1, NONE, [NONE; 2]);
-        self.all.push(Class { parent, offset, length, fingerprint, count, position, inner, guesses });
+        let spelling = Spelling::of(name);
+        self.all.push(Class {
+            parent,
+            offset,
+            length,
+            spelling,
+            fingerprint,
+            count,
+            position,
+            inner,
+            guesses,
+        });
         let slot_of = |&at: &u32| {
             let class = &self.all[at as usize];
             slot(class.parent, class.fingerprint)
@@ -250,11 +260,11 @@ mod tests {
         let Moved::To(ab) = add(&mut classes, a, "b") else { panic!() };
         assert_eq!(add(&mut classes, ab, "a"), Moved::Repeated);
         assert_eq!(add(&mut classes, a, "b"), Moved::To(ab));
-        assert_eq!(classes.predicted(empty, b"\"a\"", 1), Some(a));
-        assert_eq!(classes.predicted(empty, b"\"aa\"", 1), None);
+        assert_eq!(classes.predicted(empty, b"\"a\":1234567", 1), Some(a));
+        assert_eq!(classes.predicted(empty, b"\"aa\":1234567", 1), None);
         let Moved::To(x) = add(&mut classes, empty, "x") else { panic!() };
-        assert_eq!(classes.predicted(empty, b"a\"", 0), Some(a));
-        assert_eq!(classes.predicted(empty, b"x\"", 0), Some(x));
+        assert_eq!(classes.predicted(empty, b"a\":1234567", 0), Some(a));
+        assert_eq!(classes.predicted(empty, b"x\":1234567", 0), Some(x));
         assert_eq!(classes.fingerprints(ab).count(), 2);
     }
 

@@ -6,7 +6,6 @@
 
 use super::trie::{Label, NONE, Node, Trie};
 use super::walk::{Core, Frame, Walk};
-use super::words::is_equal;
 use crate::figures::Kinds;
 use trommel_reader::{Kind, Tokens};
 
@@ -177,14 +176,11 @@ impl Trie {
     /// name is valid, and may have escapes: `None` also if comparing the bytes cannot tell.
     #[inline]
     fn named(&mut self, node: u32, parent: u32, bytes: &[u8], start: usize) -> Option<&mut Node> {
-        let Self { nodes, names, has_quoted_names, .. } = self;
+        let Self { nodes, names, .. } = self;
         let node = nodes.get_mut(node as usize)?;
-        let Label::Name(offset, length) = node.label else { return None };
-        let length = length as usize;
-        let is_named = node.parent == parent
-            && !*has_quoted_names
-            && bytes.get(start + length) == Some(&b'"')
-            && is_equal(&names[offset as usize..], &bytes[start..], length);
+        let Label::Name(offset, _) = node.label else { return None };
+        let is_named =
+            node.parent == parent && node.spelling.is_at(bytes, start, || &names[offset as usize..]);
         is_named.then_some(node)
     }
 }

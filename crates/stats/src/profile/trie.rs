@@ -1,5 +1,6 @@
 //! The shape of JSON: a trie of paths that predicts the next name.
 
+use super::words::Spelling;
 use crate::figures::{KindSet, Kinds, Values};
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, RandomState};
@@ -25,6 +26,8 @@ pub(crate) struct Node {
     pub(crate) seen_in: u64,
     /// The member that followed the last time the prediction failed.
     pub(crate) follower: u32,
+    /// How the name is written, once it was looked up.
+    pub(super) spelling: Spelling,
     pub(crate) arrays: Option<Box<Arrays>>,
     pub(crate) objects: Option<Box<Objects>>,
     pub(crate) values: Option<Box<Values>>,
@@ -140,6 +143,7 @@ impl Node {
             present: 0,
             seen_in: 0,
             follower: NONE,
+            spelling: Spelling::default(),
             arrays: None,
             objects: None,
             values: None,
@@ -214,8 +218,6 @@ impl Node {
 pub(crate) struct Trie {
     pub(crate) nodes: Vec<Node>,
     pub(super) names: Vec<u8>,
-    /// True if some name has a quote or a backslash: then a name as written may look like another.
-    pub(super) has_quoted_names: bool,
     /// Nodes by parent and name; rebuilt on demand.
     table: Option<HashTable<u32>>,
     keys: RandomState,
@@ -248,7 +250,6 @@ impl Trie {
     pub(crate) fn keep_name(&mut self, name: &[u8]) -> Label {
         let start = self.names.len() as u32;
         self.names.extend_from_slice(name);
-        self.has_quoted_names |= name.iter().any(|byte| matches!(byte, b'"' | b'\\'));
         self.charge += 2 * name.len() as u64;
         Label::Name(start, name.len() as u32)
     }
@@ -289,6 +290,7 @@ impl Trie {
         for _ in 0..2 {
             let Some(node) = self.nodes.get(next as usize) else { break };
             if self.is_member(node, parent, name) {
+                self.learn_spelling(next, name);
                 return next;
             }
             next = node.follower;
@@ -300,7 +302,16 @@ impl Trie {
             Some(last) => last.follower = found,
             None => self.nodes[parent as usize].objects.get_or_insert_default().head = found,
         }
+        self.learn_spelling(found, name);
         found
+    }
+
+    /// Notes how a name is written, unless it is folded.
+    fn learn_spelling(&mut self, node: u32, name: &[u8]) {
+        let node = &mut self.nodes[node as usize];
+        if !node.spelling.is_known() && matches!(node.label, Label::Name(..)) {
+            node.spelling = Spelling::of(name);
+        }
     }
 
     fn is_member(&self, node: &Node, parent: u32, name: &[u8]) -> bool {
@@ -373,7 +384,6 @@ impl Trie {
     pub(crate) fn append(&mut self, other: Self) {
         let (nodes, names) = (self.nodes.len() as u32, self.names.len() as u32);
         self.names.extend_from_slice(&other.names);
-        self.has_quoted_names |= other.has_quoted_names;
         self.charge += other.charge;
         self.table = None;
         self.nodes.extend(other.nodes.into_iter().map(|mut node| {

@@ -1,25 +1,56 @@
 //! Compares names by words.
 
-/// True if two slices begin with the same `length` bytes. Most names are short, and both slices go
-/// on after them, so a few words are compared without a call.
-#[inline]
-pub(super) fn is_equal(left: &[u8], right: &[u8], length: usize) -> bool {
-    let padded = length.next_multiple_of(8);
-    let (Some(left), Some(right)) = (left.get(..padded), right.get(..padded)) else {
-        return left.get(..length) == right.get(..length);
-    };
-    let words = left.as_chunks::<8>().0.iter().zip(right.as_chunks::<8>().0);
-    let mut rest = length;
-    for (left, right) in words {
-        let difference = u64::from_le_bytes(*left) ^ u64::from_le_bytes(*right);
-        // Bytes beyond the end are shifted out.
-        let unused = 8_usize.saturating_sub(rest) as u32 * 8;
-        if difference << unused != 0 {
+const WORD: usize = size_of::<u64>();
+
+/// How a name is written, with its closing quote: the first and the last eight bytes. Most names are
+/// compared by these two words alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spelling {
+    head: u64,
+    tail: u64,
+    /// The bytes of the name and the quote. 0 if the spelling is not known.
+    length: u32,
+    /// The bits of the head beyond a short name.
+    unused: u32,
+}
+
+impl Spelling {
+    /// The spelling of a name; unknown for one that is written with escapes.
+    pub(super) fn of(name: &[u8]) -> Self {
+        if name.iter().any(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)) {
+            return Self::default();
+        }
+        let written = [name, b"\""].concat();
+        let mut head = [0; WORD];
+        head.iter_mut().zip(&written).for_each(|(to, byte)| *to = *byte);
+        let tail = written.last_chunk().map_or(0, |tail| u64::from_le_bytes(*tail));
+        let unused = 8 * WORD.saturating_sub(written.len()) as u32;
+        Self { head: u64::from_le_bytes(head), tail, length: written.len() as u32, unused }
+    }
+
+    pub(super) const fn is_known(&self) -> bool {
+        self.length > 0
+    }
+
+    /// True if the name that starts at an index is written like this. `name` has the bytes of the
+    /// name, and is needed for long names only. False if the bytes end too early.
+    #[inline]
+    pub(super) fn is_at<'n>(&self, bytes: &[u8], start: usize, name: impl FnOnce() -> &'n [u8]) -> bool {
+        let word = |at: usize| bytes.get(at..).and_then(|rest| rest.first_chunk::<WORD>());
+        let Some(head) = word(start) else { return false };
+        if !self.is_known() || (u64::from_le_bytes(*head) ^ self.head) << self.unused != 0 {
             return false;
         }
-        rest = rest.saturating_sub(8);
+        let length = self.length as usize;
+        if length <= WORD {
+            return true;
+        }
+        let last = start + length - WORD;
+        if word(last).is_none_or(|tail| u64::from_le_bytes(*tail) != self.tail) {
+            return false;
+        }
+        length <= 2 * WORD || bytes[start + WORD..last] == name()[WORD..length - WORD]
     }
-    true
 }
 
 #[cfg(test)]
@@ -27,16 +58,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_compared_up_to_the_length() {
+    fn names_are_compared_with_their_quote() {
         let text = b"0123456789abcdefghijklmnopqrstuvwxyz";
         for length in 0..text.len() {
-            for changed in 0..text.len() {
-                let mut other = *text;
+            let name = &text[..length];
+            let spelling = Spelling::of(name);
+            let written = [name, b"\":12345678"].concat();
+            assert!(spelling.is_at(&written, 0, || name), "{length}");
+            for changed in 0..=length {
+                let mut other = written.clone();
                 other[changed] = b'!';
-                for end in length..=text.len() {
-                    assert_eq!(is_equal(text, &other[..end], length), changed >= length);
-                }
+                assert!(!spelling.is_at(&other, 0, || name), "{length} {changed}");
             }
+            assert!(!spelling.is_at(&written[..length], 0, || name));
+        }
+        for name in [r#"a"b"#, r"a\b", "a\nb"] {
+            assert!(!Spelling::of(name.as_bytes()).is_known());
         }
     }
 }
