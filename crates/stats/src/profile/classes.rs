@@ -130,29 +130,35 @@ impl Classes {
     /// followed last. The name is valid and may have escapes.
     #[inline]
     pub(super) fn predicted(&mut self, class: u32, bytes: &[u8], start: usize) -> Option<u32> {
-        self.guessed(class, |class, names| {
-            class.spelling.is_at(bytes, start, || &names[class.offset as usize..])
+        let first = self.all[class as usize].guesses[0];
+        let next = self.all.get(first as usize)?;
+        if next.spelling.is_at(bytes, start, || &self.names[next.offset as usize..]) {
+            return Some(first);
+        }
+        self.second_predicted(class, |next, names| {
+            next.spelling.is_at(bytes, start, || &names[next.offset as usize..])
         })
     }
 
     /// Returns the class after a name, if it is one of those that followed last.
     #[inline]
     pub(super) fn predicted_name(&mut self, class: u32, name: &[u8]) -> Option<u32> {
-        self.guessed(class, |class, names| {
-            names.get(class.offset as usize..(class.offset + class.length) as usize) == Some(name)
-        })
-    }
-
-    /// `is_next` gets a class and the bytes of all names.
-    #[inline]
-    fn guessed(&mut self, class: u32, is_next: impl Fn(&Class, &[u8]) -> bool) -> Option<u32> {
-        let is_next =
-            |class: u32| self.all.get(class as usize).is_some_and(|class| is_next(class, &self.names));
-        let [first, second] = self.all[class as usize].guesses;
-        if is_next(first) {
+        let is_next = |next: &Class, names: &[u8]| {
+            names.get(next.offset as usize..(next.offset + next.length) as usize) == Some(name)
+        };
+        let first = self.all[class as usize].guesses[0];
+        if is_next(self.all.get(first as usize)?, &self.names) {
             return Some(first);
         }
-        if !is_next(second) {
+        self.second_predicted(class, is_next)
+    }
+
+    /// Tries the class that followed before the last one. `is_next` gets a class and the bytes of
+    /// all names.
+    #[inline(never)]
+    fn second_predicted(&mut self, class: u32, is_next: impl Fn(&Class, &[u8]) -> bool) -> Option<u32> {
+        let [first, second] = self.all[class as usize].guesses;
+        if !is_next(self.all.get(second as usize)?, &self.names) {
             return None;
         }
         self.all[class as usize].guesses = [second, first];
