@@ -158,8 +158,18 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// True if a colon is between a string and the next token.
-    fn is_name(&self, number: usize) -> bool {
+    /// The names and brackets among the tokens, given where they start.
+    pub const fn names<'b>(&self, starts: &'b [u16]) -> NameTokens<'b>
+    where
+        'a: 'b,
+    {
+        NameTokens::new(self.bytes, starts, self.base)
+    }
+
+    /// True if the string that is the token with this number is a name: a colon is between it and
+    /// the next token.
+    #[inline]
+    pub fn is_name(&self, number: usize) -> bool {
         let mut at = self.next(number);
         while trommel_scan::is_space(self.bytes[at - 1]) {
             at -= 1;
@@ -209,11 +219,26 @@ impl<'a> Tokens<'a> {
 pub struct NameTokens<'a> {
     bytes: &'a [u8],
     starts: &'a [u16],
+    base: u64,
 }
 
 impl<'a> NameTokens<'a> {
-    pub(crate) const fn new(bytes: &'a [u8], starts: &'a [u16]) -> Self {
-        Self { bytes, starts }
+    pub(crate) const fn new(bytes: &'a [u8], starts: &'a [u16], base: u64) -> Self {
+        Self { bytes, starts, base }
+    }
+
+    /// Passes the names and brackets to a listener one by one.
+    pub fn each(&self, listener: &mut impl Listener) {
+        for (number, &start) in self.starts.iter().enumerate() {
+            let at = self.base.saturating_add(start.into());
+            match self.bytes[usize::from(start)] {
+                b'"' => listener.name(self.name(number), at),
+                b'{' => listener.begin(Kind::Object, at),
+                b'}' => listener.end(Kind::Object, at),
+                b'[' => listener.begin(Kind::Array, at),
+                _ => listener.end(Kind::Array, at),
+            }
+        }
     }
 
     /// The bytes that [`starts`](Self::starts) are indices of.

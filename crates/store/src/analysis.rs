@@ -7,7 +7,9 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use trommel::reader::{Config, Cursor, Framing, Kind as JsonKind, Listener, Scalar, Text};
+use trommel::reader::{
+    Config, Cursor, Event, Framing, Kind as JsonKind, Listener, NameTokens, Scalar, Text, Tokens,
+};
 use trommel::statistics::{self, Accumulator, Profile, ProfileOptions};
 
 use crate::output::{DamagedRecord, Kind, NotJson, Records, Stored, Summary};
@@ -92,10 +94,11 @@ impl Analysis {
     }
 }
 
-/// Counters that are updated with each event.
+/// Counters that are updated with each event. All but those of the profile are about the first
+/// record.
 struct Counters {
     profile: Profile,
-    /// Number of open containers.
+    /// Number of open containers of the first record.
     depth: u32,
     records: u64,
     /// The common type of all roots so far. `None` if they differ.
@@ -108,6 +111,8 @@ struct Counters {
     inner: Option<u64>,
     /// The largest number of elements of such an array.
     longest: Option<u64>,
+    /// The starts of names and brackets among many tokens.
+    starts: Vec<u16>,
 }
 
 impl Counters {
@@ -123,6 +128,7 @@ impl Counters {
             elements: 0,
             inner: None,
             longest: None,
+            starts: Vec::new(),
         }
     }
 
@@ -132,6 +138,10 @@ impl Counters {
         self.profile.begin();
         let start = cursor.record_start();
         let event = cursor.begin_value()?;
+        if let Event::Begin(kind) | Event::Scalar(kind) = event {
+            let is_first = self.records == 0;
+            self.root = Some(kind.name()).filter(|name| is_first || self.root == Some(name));
+        }
         self.receive(event, cursor.payload(), start);
         cursor.listen(0, u64::MAX, self)?;
         let end = cursor.offset();
@@ -144,16 +154,11 @@ impl Counters {
 
     /// Counts a value that starts at the current depth.
     #[inline]
-    fn value(&mut self, kind: JsonKind) {
+    fn value(&mut self, is_array: bool) {
         match self.depth {
-            0 => {
-                let is_first = self.records == 0;
-                self.root = Some(kind.name()).filter(|name| is_first || self.root == Some(name));
-            }
-            _ if self.records > 0 => {}
             1 => {
                 self.elements += 1;
-                self.inner = (kind == JsonKind::Array).then_some(0);
+                self.inner = is_array.then_some(0);
             }
             2 => {
                 if let Some(inner) = &mut self.inner {
@@ -161,6 +166,20 @@ impl Counters {
                 }
             }
             _ => {}
+        }
+    }
+
+    #[inline]
+    fn enter(&mut self, is_array: bool) {
+        self.value(is_array);
+        self.depth += 1;
+    }
+
+    #[inline]
+    fn leave(&mut self) {
+        self.depth -= 1;
+        if self.depth == 1 {
+            self.longest = self.longest.max(self.inner.take());
         }
     }
 
@@ -211,33 +230,60 @@ impl Listener for Counters {
         self.records == 0
     }
 
+    fn names(&mut self, names: &NameTokens<'_>) -> bool {
+        self.profile.names(names)
+    }
+
+    fn tokens(&mut self, tokens: &Tokens<'_>) -> bool {
+        let mut starts = std::mem::take(&mut self.starts);
+        starts.clear();
+        for (number, &start) in tokens.starts().iter().enumerate() {
+            match tokens.bytes()[usize::from(start)] {
+                byte @ (b'{' | b'[') => self.enter(byte == b'['),
+                b'}' | b']' => self.leave(),
+                b'"' if tokens.is_name(number) => self.members += u64::from(self.depth == 1),
+                _ => {
+                    self.value(false);
+                    continue;
+                }
+            }
+            starts.push(start);
+        }
+        let names = tokens.names(&starts);
+        if !self.profile.names(&names) {
+            names.each(&mut self.profile);
+        }
+        self.starts = starts;
+        true
+    }
+
     #[inline]
     fn begin(&mut self, kind: JsonKind, at: u64) {
-        self.value(kind);
-        self.depth += 1;
+        if self.records == 0 {
+            self.enter(kind == JsonKind::Array);
+        }
         Listener::begin(&mut self.profile, kind, at);
     }
 
     #[inline]
     fn end(&mut self, kind: JsonKind, at: u64) {
-        self.depth -= 1;
-        if self.depth == 1 {
-            self.longest = self.longest.max(self.inner.take());
+        if self.records == 0 {
+            self.leave();
         }
         Listener::end(&mut self.profile, kind, at);
     }
 
     #[inline]
     fn name(&mut self, name: Text<'_>, at: u64) {
-        if self.depth == 1 {
-            self.members += u64::from(self.records == 0);
-        }
+        self.members += u64::from(self.records == 0 && self.depth == 1);
         self.profile.name(name, at);
     }
 
     #[inline]
-    fn scalar(&mut self, scalar: Scalar<'_>, _: u64) {
-        self.value(scalar.kind());
+    fn scalar(&mut self, _: Scalar<'_>, _: u64) {
+        if self.records == 0 {
+            self.value(false);
+        }
     }
 }
 

@@ -271,18 +271,9 @@ impl Cursor<'_> {
             return false;
         };
         let bytes = &self.source.loaded()[self.at..];
-        let (base, names) = (self.ahead.base, NameTokens::new(bytes, self.ahead.tape.starts()));
+        let names = NameTokens::new(bytes, self.ahead.tape.starts(), self.ahead.base);
         if !listener.names(&names) {
-            for (number, &start) in names.starts().iter().enumerate() {
-                let at = base + u64::from(start);
-                match bytes[usize::from(start)] {
-                    b'"' => listener.name(names.name(number), at),
-                    b'{' => listener.begin(Kind::Object, at),
-                    b'}' => listener.end(Kind::Object, at),
-                    b'[' => listener.begin(Kind::Array, at),
-                    _ => listener.end(Kind::Array, at),
-                }
-            }
+            names.each(listener);
         }
         self.ahead.tape.clear();
         self.stack.copy_above(&self.ahead.stack, floor);
