@@ -2,8 +2,8 @@
 
 const WORD: usize = size_of::<u64>();
 
-/// How a name is written, with its closing quote: the first and the last eight bytes. Most names are
-/// compared by these two words alone.
+/// How a name is written, with its closing quote: the first and the last eight bytes. Most names
+/// are compared by these two words alone.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spelling {
     head: u64,
