@@ -41,6 +41,7 @@
 //! | an error, an image | 1 MiB | shortened; stored |
 //! | tools of a server | 10,000 | omitted |
 //! | calls that wait for a client's answer | 64, for 10 minutes | the question is refused |
+//! | requests of a server that are being answered | 64 | ignored |
 //!
 //! # Errors
 //!

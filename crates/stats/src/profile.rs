@@ -51,7 +51,8 @@ const MIN_NAMES_CAP: u32 = 16;
 /// # Cost
 /// A few comparisons an event and no allocation once the shape is known, except for escaped names;
 /// twice the depth for [nested](Self::begin) values. Memory: [`ProfileLimits::bytes`],
-/// [`ProfileLimits::open_names_bytes`], and about 80 bytes a level of depth.
+/// [`ProfileLimits::open_names_bytes`], about 80 bytes a level of depth, and up to 3 MB for known
+/// sequences of names if paths are not counted.
 #[derive(Clone, Debug)]
 pub struct Profile {
     core: Core,

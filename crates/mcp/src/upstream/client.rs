@@ -1,5 +1,6 @@
 //! The client of one server: connections and requests.
 
+use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -129,8 +130,9 @@ pub(crate) struct Pending {
     questions: mpsc::Receiver<Question>,
     /// Woken by progress.
     moved: Arc<Notify>,
-    /// The end of the time without progress.
-    deadline: Moment,
+    /// The end of the time without progress. `None` after progress, and after a question, whose
+    /// answer takes any time.
+    deadline: Option<Moment>,
     /// The end of the time in all.
     last_deadline: Option<Moment>,
     limits: Limits,
@@ -217,7 +219,7 @@ impl Upstream {
         };
         let (process, streams) =
             command.start().map_err(|error| format!("cannot run {}: {error}", command.program))?;
-        let reader = std::io::BufReader::with_capacity(256 << 10, streams.output);
+        let reader = io::BufReader::with_capacity(256 << 10, streams.output);
         let started = self
             .log
             .drain(streams.errors)
@@ -244,14 +246,19 @@ impl Upstream {
         let moved = Arc::new(Notify::new());
         let observer = Observer { progress, moved: Arc::clone(&moved), questions: asking };
         let sent = connection.session.request(method, outgoing, Some(observer)).await;
-        let Ok(waiting) = sent else { return Err(self.failed(&connection.reason(&self.log).await)) };
-        let now = Moment::now();
+        let waiting = match sent {
+            Ok(waiting) => waiting,
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                return Err(self.failed(&connection.reason(&self.log).await));
+            }
+            Err(error) => return Err(self.failed(&error.to_string())),
+        };
         Ok(Pending {
             open: Some((waiting, connection)),
             questions,
             moved,
-            deadline: now + self.limits.timeout,
-            last_deadline: self.limits.total.map(|total| now + total),
+            deadline: None,
+            last_deadline: self.limits.total.map(|total| Moment::now() + total),
             limits: self.limits,
             reason: "the client cancelled the request",
             log: self.log.clone(),
@@ -333,6 +340,7 @@ impl Pending {
             let Some((waiting, connection)) = &mut self.open else {
                 return Step::Done(Err(self.failed("has answered already")));
             };
+            let deadline = *self.deadline.get_or_insert_with(|| Moment::now() + self.limits.timeout);
             let elapsed = tokio::select! {
                 biased;
                 answer = &mut waiting.answer => {
@@ -349,13 +357,14 @@ impl Pending {
                     });
                 }
                 Some(question) = self.questions.recv() => {
+                    self.deadline = None;
                     return Step::Question(question);
                 }
                 () = self.moved.notified() => None,
-                () = sleep_until(self.deadline) => Some(self.limits.timeout),
+                () = sleep_until(deadline) => Some(self.limits.timeout),
                 () = until(self.last_deadline) => self.limits.total,
             };
-            self.deadline = Moment::now() + self.limits.timeout;
+            self.deadline = None;
             if let Some(elapsed) = elapsed {
                 self.reason = "the time for an answer is over";
                 return Step::Done(Err(
@@ -377,7 +386,7 @@ async fn until(deadline: Option<Moment>) {
     }
 }
 
-/// Tells the server that nobody waits any longer.
+/// Tells the server that the caller no longer waits.
 impl Drop for Pending {
     fn drop(&mut self) {
         let Some((waiting, connection)) = self.open.take() else { return };

@@ -18,7 +18,7 @@ pub(super) enum Incoming {
 }
 
 impl Incoming {
-    /// Parses a message that is not a result. `None` if it is no such message.
+    /// Parses a request, a notification, or an error. `None` for any other text.
     pub(super) fn parse(text: &str) -> Option<Self> {
         #[derive(Deserialize)]
         struct Message<'a> {

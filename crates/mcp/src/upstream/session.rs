@@ -1,5 +1,6 @@
 //! The client's side of a connection: how it opens, and the requests on it.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -60,10 +61,6 @@ pub(super) struct Session {
     link: Arc<dyn Link>,
 }
 
-/// The connection has closed.
-#[derive(Debug)]
-pub(super) struct Closed;
-
 impl Session {
     /// Opens a connection: as a newer one, or as an older one if the server does not know the
     /// request.
@@ -81,22 +78,25 @@ impl Session {
     }
 
     /// Sends a request.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::BrokenPipe`] if the connection has closed.
     pub(super) async fn request(
         &self,
         method: &str,
         outgoing: Outgoing,
         observer: Option<Observer>,
-    ) -> Result<Waiting, Closed> {
+    ) -> io::Result<Waiting> {
         let mut meta = meta(&self.agreed.version);
         let has_observer = observer.is_some();
-        let waiting = self.inbox.calls.open(outgoing, observer).ok_or(Closed)?;
+        let waiting = self.inbox.calls.open(outgoing, observer).ok_or(io::ErrorKind::BrokenPipe)?;
         if has_observer {
             meta.insert("progressToken".to_owned(), waiting.id.into());
         }
         send(&*self.link, method, waiting, &meta).await
     }
 
-    /// Tells the server that nobody waits for a request any longer.
+    /// Tells the server that the caller of a request no longer waits.
     pub(super) async fn cancel(&self, waiting: &Waiting, reason: &str) {
         // A closed connection needs no cancellation.
         let _ = self.link.send(Sent::cancellation(waiting.request_id(), reason)).await;
@@ -130,9 +130,9 @@ async fn send(
     method: &str,
     waiting: Waiting,
     meta: &Map<String, Value>,
-) -> Result<Waiting, Closed> {
+) -> io::Result<Waiting> {
     let outgoing = &waiting.outgoing;
-    let params = Params::parse(&outgoing.params).map_err(|_not_an_object| Closed)?;
+    let params = Params::parse(&outgoing.params).map_err(io::Error::other)?;
     let params = params.with_meta(meta, outgoing.elicitation.as_ref());
     let (id, name) = (waiting.id, Value::from(method));
     let version = meta.get(VERSION).and_then(Value::as_str).map(str::to_owned);
@@ -144,7 +144,7 @@ async fn send(
         outgoing: Some(Arc::clone(outgoing)),
         cancels: None,
     };
-    link.send(message).await.map_err(|_closed| Closed)?;
+    link.send(message).await?;
     Ok(waiting)
 }
 
@@ -215,7 +215,11 @@ impl Opening<'_> {
 
     async fn send(&self, method: &str, params: &str, meta: &Map<String, Value>) -> Result<Waiting, String> {
         let waiting = self.inbox.calls.open(Outgoing::plain(params.to_owned()), None).ok_or(CLOSED)?;
-        send(self.link, method, waiting, meta).await.map_err(|Closed| CLOSED.to_owned())
+        let sent = send(self.link, method, waiting, meta).await;
+        sent.map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => CLOSED.to_owned(),
+            _ => format!("{method}: {error}"),
+        })
     }
 }
 

@@ -233,8 +233,8 @@ impl Cursor<'_> {
     }
 
     /// Passes the next tokens to the listener all at once, until at most `depth` containers are
-    /// open. Returns false if masks find no valid bytes, if too few tokens have been read in
-    /// sequence, or if the listener wants them one by one; then they are buffered.
+    /// open. Returns false if masks find no valid bytes, or if too few tokens have been read in
+    /// sequence.
     fn forward_tokens(&mut self, depth: u32, listener: &mut impl Listener) -> bool {
         if self.ahead.waited < RETRY_AFTER || !matches!(self.expect, Expect::First | Expect::Next) {
             return false;
@@ -248,7 +248,7 @@ impl Cursor<'_> {
         let bytes = &self.source.loaded()[self.at..];
         let tokens = Tokens::new(bytes, self.ahead.tape.starts(), self.ahead.base, validated.at);
         if !listener.tokens(&tokens) {
-            return self.forward_buffered(depth, listener);
+            tokens.each(listener);
         }
         self.ahead.tape.clear();
         self.stack.copy_above(&self.ahead.stack, floor);

@@ -5,8 +5,8 @@
 //! once in many bytes is visited block by block: escapes, brackets, and literals.
 //!
 //! *Planes* mark the bytes at which a kind of token may occur: a string, any value, a closing
-//! bracket, a colon, or a comma. A token outside its plane is an error. No byte needs to be checked
-//! for a token that is missing: whatever comes instead is outside of its own plane.
+//! bracket, a colon, or a comma. A token outside its plane is an error. A missing token
+//! needs no check, because the token in its place is outside of its own plane.
 //!
 //! A group with an error, or with the end of the container, is left to the block-by-block kernel,
 //! which starts from the same state. So the end of the valid bytes is determined in one place.
@@ -312,7 +312,7 @@ fn follow<W: Wide, T: Tokens, const BLANKS: bool>(
         .or(close.without(after_open.or(commas)))
         .or(colon.without(colons))
         .or(comma.without(commas));
-    // One that goes on in the next group has not.
+    // One that continues in the next group has not ended.
     let ended = if masks.scalar[GROUP - 1] >> 63 == 1 { 0 } else { ended };
     let in_name = u64::from(in_name);
     *expected = Expected::after(Planes {

@@ -61,7 +61,7 @@ impl Values {
     pub(crate) fn lower_caps(&mut self, level: u32) {
         let level = level.min(LEVELS);
         // The caps are computed from their initial values, so that profiles at the same level have
-        // the same caps in whatever order they merge.
+        // the same caps in any order of merging.
         self.quantiles.lower_cap(4096 >> level);
         self.distinct.lower_cap(4096 >> level, 14 - level as u8);
         self.frequent.lower_cap(1024 >> level);

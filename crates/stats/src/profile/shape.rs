@@ -173,7 +173,7 @@ impl Trie {
     }
 
     /// Returns the node with this number if it is that of the name that starts at an index. The
-    /// name is valid, and may have escapes: `None` also if comparing the bytes cannot tell.
+    /// name is valid, and may have escapes. `None` for another name, and for one with escapes.
     #[inline]
     fn named(&mut self, node: u32, parent: u32, bytes: &[u8], start: usize) -> Option<&mut Node> {
         let Self { nodes, names, .. } = self;
