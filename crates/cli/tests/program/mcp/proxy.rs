@@ -266,6 +266,22 @@ fn questions_are_passed_on_and_answers_back() {
     }
 }
 
+/// The time without progress does not run while a user thinks about a question.
+#[test]
+fn answers_to_questions_take_any_time() {
+    let wrap = format!("odd={}", odd(&[]));
+    let mut client = Client::start(&["--wrap", &wrap, "--timeout", "1"]);
+    client.open(VERSIONS[3], json!({"elicitation": {}}));
+    let id = client.start_request("tools/call", json!({"name": "odd_ask", "arguments": {}}));
+    let question = client.next();
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    let answer = json!({"action": "accept", "content": {"name": "Ada"}});
+    client.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": answer}));
+    let response = client.response(id);
+    let text = response["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{response}"));
+    assert!(text.contains(r#"{"name":"Ada"}"#), "{text}");
+}
+
 /// A newer server sees what the client itself declares.
 #[test]
 fn servers_see_the_capabilities_of_the_client() {
