@@ -28,10 +28,10 @@ type Entries = HashMap<u64, Entry, foldhash::fast::RandomState>;
 /// The most frequent scalars, counted exactly while there are few distinct ones.
 ///
 /// Past the cap, every value is counted in a Count-Min sketch, whose counts are never too low. The
-/// candidates come from a uniform sample of *occurrences*: those whose value and offset
-/// have the smallest hash. The sample depends on the input alone, not on the order in which parts are merged. A
-/// value that makes up at least 2 % of the input is among the (512) candidates with a probability
-/// of 99.997 %. Values too rare to distinguish from chance are left out of the summary.
+/// candidates come from a uniform sample of *occurrences*: those whose value and offset have the
+/// smallest hash. The sample depends on the input alone, not on the order in which parts are
+/// merged. A value that makes up at least 2 % of the input is among the (512) candidates with a
+/// probability of 99.997 %. Values too rare to distinguish from chance are left out of the summary.
 ///
 /// Strings of more than 4,096 bytes as written are not counted. Of strings longer than 256 bytes,
 /// only the length is stored. Memory: about 100 bytes and the text for each value up to the cap;
