@@ -283,7 +283,7 @@ mod tally;
 mod text;
 
 pub use config::{Config, Limits, Validation};
-pub use cursor::{Between, Cursor, ElementFinder, Mark, TextPieces};
+pub use cursor::{Between, Cursor, ElementFinder, Mark, TextPieces, TrailStep};
 pub use error::{Error, ErrorKind, Excerpt, Limit, LineColumn, Result, Syntax};
 pub use event::{Event, Kind, Listener, NameTokens, Payload, Scalar, Tokens};
 pub use framing::Framing;
@@ -295,4 +295,6 @@ pub use source::Monitor;
 pub use span::Span;
 pub use tally::Tally;
 pub use text::Text;
-pub use trommel_scan::{Backend, Compactor, Hit, Names, PlainMembers, compact};
+pub use trommel_scan::{
+    Backend, Compactor, Hit, Names, PlainMembers, Trail, TrailHit, TrailLevel, TrailNode, compact,
+};

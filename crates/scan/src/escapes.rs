@@ -139,6 +139,22 @@ fn decode_unicode_escape(bytes: &[u8]) -> (char, usize) {
     (char::REPLACEMENT_CHARACTER, 6)
 }
 
+/// The length of the valid escape at the start of `bytes`, which start with a backslash.
+pub(crate) fn escape_len(bytes: &[u8]) -> Option<usize> {
+    match bytes.get(1)? {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => return Some(2),
+        b'u' => {}
+        _ => return None,
+    }
+    match hex4(bytes, 2)? {
+        0xD800..=0xDBFF => {}
+        0xDC00..=0xDFFF => return None,
+        _ => return Some(6),
+    }
+    let second = bytes.get(6..)?.starts_with(br"\u").then(|| hex4(bytes, 8))??;
+    matches!(second, 0xDC00..=0xDFFF).then_some(12)
+}
+
 /// Parses four hexadecimal digits at `at`.
 pub fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
     let digits = bytes.get(at..)?.first_chunk::<4>()?.map(|byte| u32::from(DIGITS[usize::from(byte)]));

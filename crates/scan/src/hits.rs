@@ -107,7 +107,7 @@ impl Hits {
         if self.collected.len() >= MAX_COLLECTED {
             return false;
         }
-        let Some((start, end)) = plain_scalar(colon.bytes, colon.colon + 1) else { return false };
+        let Some((start, end)) = plain_member(colon.bytes, colon.colon + 1) else { return false };
         let is_first = self.record(colon.depth, object);
         if !is_first && self.unique {
             return true;
@@ -144,15 +144,22 @@ impl Trace<'_> {
     }
 }
 
-/// Returns the start and end of a plain scalar after optional white space: a short string without
-/// escapes, a number without an exponent, or a literal, if another token follows in sight. A strict
-/// reader accepts the same value.
+/// Returns the start and end of a [plain value](plain_value) of a member, after optional white
+/// space.
 #[inline]
-fn plain_scalar(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+fn plain_member(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let mut start = at;
     while is_space(*bytes.get(start)?) {
         start += 1;
     }
+    let end = plain_value(bytes, start)?;
+    (bytes.get(end) != Some(&b']')).then_some((start, end))
+}
+
+/// Returns the end of a plain scalar: a short string without escapes, a number without an exponent,
+/// or a literal, if another token follows in sight. A strict reader accepts the same value.
+#[inline(always)]
+pub(crate) fn plain_value(bytes: &[u8], start: usize) -> Option<usize> {
     let value = bytes.get(start..)?;
     let length = match value {
         [b'"', text @ ..] => plain_text(text)? + 2,
@@ -160,11 +167,11 @@ fn plain_scalar(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
         _ => [&b"true"[..], b"false", b"null"].into_iter().find(|word| value.starts_with(word))?.len(),
     };
     let next = *value.get(length)?;
-    (matches!(next, b',' | b'}') || is_space(next)).then_some((start, start + length))
+    (matches!(next, b',' | b'}' | b']') || is_space(next)).then_some(start + length)
 }
 
 /// Length of a number in bytes, if it has no exponent.
-#[inline]
+#[inline(always)]
 fn plain_number(value: &[u8]) -> Option<usize> {
     let digits = |from: usize| {
         let digits = value[from..].iter().take(MAX_LEN);
@@ -184,7 +191,7 @@ fn plain_number(value: &[u8]) -> Option<usize> {
 }
 
 /// Length of a string in bytes, if the quote is the first special byte.
-#[inline]
+#[inline(always)]
 fn plain_text(text: &[u8]) -> Option<usize> {
     let mut seen = 0;
     for (number, word) in text.as_chunks::<8>().0.iter().take(MAX_LEN / 8).enumerate() {

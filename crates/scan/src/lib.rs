@@ -15,6 +15,7 @@
 //! | [`skip`](Kernels::skip) | skips a container by counting brackets outside strings |
 //! | [`tally`](Kernels::tally) | skips a container, and counts values by type |
 //! | [`members`](Kernels::members) | finds the next member of an object with one of a few names |
+//! | [`trail`](Kernels::trail) | follows paths of names and elements, and collects the values at their ends |
 //! | [`seek`](Kernels::seek) | finds the next member with a name at any depth, or counts such members |
 //! | [`validate`](Kernels::validate) | validates by every rule of RFC 8259 |
 //! | [`index`](Kernels::index), [`names`](Kernels::names) | validate, and record the offsets of tokens, or of names and brackets |
@@ -43,6 +44,7 @@ mod skip;
 mod stack;
 mod tally;
 mod trace;
+mod trail;
 mod validate;
 
 pub use backend::{Backend, Kernels};
@@ -57,6 +59,7 @@ pub use skip::{Skip, Skipped};
 pub use stack::Stack;
 pub use tally::{Counts, Tallier};
 pub use trace::{PassedBrackets, Trace};
+pub use trail::{Leave, Trail, TrailHit, TrailLevel, TrailNode, TrailStop};
 pub use validate::{Tape, Validated, Validator};
 
 /// Appends `value`, one JSON value, without its insignificant white space.

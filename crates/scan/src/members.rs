@@ -45,6 +45,33 @@ impl Names {
         self.last[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
     }
 
+    /// Maximum length of any name in the input, in bytes.
+    pub(crate) const fn max_len(&self) -> usize {
+        self.max_len
+    }
+
+    /// True if all names can be written without escapes.
+    pub(crate) fn are_plain(&self) -> bool {
+        self.needles.iter().all(|needle| needle.last().is_some())
+    }
+
+    /// Returns the index of the name that ends at the quote at index `close`, and that of the quote
+    /// before it. The bytes may also be the end of a longer string with escapes.
+    #[inline(always)]
+    pub(crate) fn before_quote(&self, bytes: &[u8], close: usize) -> Option<(usize, usize)> {
+        if !close.checked_sub(1).is_some_and(|last| self.may_end_with(bytes[last])) {
+            return None;
+        }
+        let mut needles = self.needles.iter().enumerate();
+        needles.find_map(|(name, needle)| Some((name, needle.opening(bytes, close)?)))
+    }
+
+    /// True if the string with escapes that ends at the quote at index `close` is one of the names.
+    #[cold]
+    pub(crate) fn any_escaped(&self, bytes: &[u8], close: usize) -> bool {
+        self.needles.iter().any(|needle| needle.opening_escaped(bytes, close).is_some())
+    }
+
     /// Returns the index of the name that a string is. `raw` are the bytes between its quotes, and
     /// `escaped` says if they may contain escapes.
     #[inline(always)]

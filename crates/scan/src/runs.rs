@@ -1,5 +1,5 @@
-//! Finds the end of runs of similar bytes: white space, and the plain part of a string; and counts
-//! characters.
+//! Finds the end of strings and of runs of similar bytes: white space, and the plain part of a
+//! string; and counts characters.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
@@ -7,6 +7,7 @@
 
 use crate::backend::{BLOCK, Lanes};
 use crate::blocks::padded;
+use crate::escapes::escape_len;
 
 /// The end of the plain part of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,28 @@ pub(crate) fn ascii<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize) -> usi
     }
     let special = L::load(proof, &padded(rest)).special();
     if special == 0 { bytes.len() } else { at + special.trailing_zeros() as usize }
+}
+
+/// Maximum length of a string that is checked here, in bytes.
+const MAX_STRING: usize = 4 << 10;
+
+/// Returns the index after a string that starts at `start`, if all of it is visible and valid, and
+/// it is not long.
+#[inline(always)]
+pub(crate) fn string<L: Lanes>(proof: L::Proof, bytes: &[u8], start: usize) -> Option<usize> {
+    let window = bytes.get(..bytes.len().min(start + MAX_STRING))?;
+    let (mut at, mut high) = (start + 1, false);
+    loop {
+        let plain = plain::<L>(proof, window, at);
+        high |= plain.high;
+        at = plain.end;
+        match window.get(at)? {
+            b'"' => break,
+            b'\\' => at += escape_len(&window[at..])?,
+            _ => return None,
+        }
+    }
+    (!high || std::str::from_utf8(&window[start + 1..at]).is_ok()).then_some(at + 1)
 }
 
 #[inline(always)]

@@ -70,7 +70,7 @@ impl Needle {
     /// Returns the index of the opening quote if the string without escapes that ends at `close` is
     /// the name.
     #[inline(always)]
-    fn opening(&self, bytes: &[u8], close: usize) -> Option<usize> {
+    pub(crate) fn opening(&self, bytes: &[u8], close: usize) -> Option<usize> {
         let before = bytes.get(..close)?;
         let open = close.checked_sub(self.name.len() + 1)?;
         // One comparison of a word decides nearly every string.
@@ -90,7 +90,7 @@ impl Needle {
     /// Returns the opening quote of a string with escapes if it is the name. Its last character is
     /// the name's, or an escape of two or six bytes.
     #[inline(always)]
-    fn opening_escaped(&self, bytes: &[u8], close: usize) -> Option<usize> {
+    pub(crate) fn opening_escaped(&self, bytes: &[u8], close: usize) -> Option<usize> {
         match bytes.get(..close)? {
             [.., b'\\', _] | [.., b'\\', _, _, _, _, _] => {}
             [.., last] if self.name.as_bytes().last() == Some(last) => {}

@@ -162,3 +162,114 @@ fn compacting_drops_white_space_outside_strings_only() {
         }
     }
 }
+
+/// The end of a valid string at the start of `bytes`, byte by byte: the oracle.
+fn naive_string(bytes: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        match *bytes.get(at)? {
+            b'"' => break,
+            0..0x20 => return None,
+            b'\\' => {
+                let (decoded, length) = decode_escape(&bytes[at..]);
+                let letter = *bytes.get(at + 1)?;
+                let is_known =
+                    matches!(letter, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' | b'u');
+                if !is_known || decoded == char::REPLACEMENT_CHARACTER {
+                    return None;
+                }
+                at += length;
+            }
+            _ => at += 1,
+        }
+    }
+    std::str::from_utf8(&bytes[1..at]).ok().map(|_| at + 1)
+}
+
+/// R5: strings that end at every byte of a block.
+#[test]
+fn backends_agree_about_strings() {
+    const PIECES: [&[u8]; 14] = [
+        b"text",
+        b"\\n",
+        b"\\\\",
+        b"\\\"",
+        b"\\u0041",
+        b"\\ud83d\\ude00",
+        b"\\ud83d",
+        b"\\ude00",
+        b"\\x",
+        b"\\u00",
+        b"\x01",
+        "\u{e9}".as_bytes(),
+        b"\xC3",
+        b"{[]}:,",
+    ];
+    for backend in Backend::available() {
+        for (seed, piece) in (0..6).flat_map(|seed| PIECES.map(|piece| (seed, piece))) {
+            for length in 0..140 {
+                let filling = [&b"x"[..], "\u{fc}".as_bytes(), b"\\t"][seed % 3].repeat(length);
+                let (before, after) = filling.split_at(if seed < 3 { 0 } else { filling.len() });
+                let bytes = [b"\"", before, piece, after, b"\", 1"].concat();
+                let end = (backend.kernels().string)(&bytes, 0);
+                assert_eq!(end, naive_string(&bytes), "{backend:?} {}", bytes.escape_ascii());
+                let shifted = [b"[1 ,", &bytes[..]].concat();
+                assert_eq!((backend.kernels().string)(&shifted, 4), end.map(|end| end + 4));
+                let cut = &bytes[..bytes.len() - 4];
+                assert_eq!((backend.kernels().string)(cut, 0), None, "{backend:?} {}", cut.escape_ascii());
+            }
+        }
+    }
+}
+
+/// R5: trails through random bytes, on every backend.
+#[test]
+fn backends_agree_about_trails() {
+    let names = |names: &[&'static str]| Names::new(names.iter().copied());
+    let nodes = [
+        TrailNode::new(false, names(&["a", "ab"]))
+            .with_members(vec![1, 2])
+            .with_elements(Some(0), Vec::new()),
+        TrailNode::new(false, names(&[","])).with_members(vec![2]).with_elements(None, vec![(0, 2), (2, 0)]),
+        TrailNode::new(true, Names::default()),
+    ];
+    let mut hits = 0;
+    for seed in 0..3_000 {
+        let mut bytes = b"[[{".to_vec();
+        for byte in noise(seed, 20 + seed as usize % 300) {
+            // Names and numbers, which are rare otherwise.
+            let piece: &[u8] = match byte {
+                b'\\' => b"\"a\" :[1 ,",
+                b'\t' => b"\"ab\":",
+                0xC3 => b"{},",
+                0xA9 => b"\"\\n\",",
+                ref byte => std::slice::from_ref(byte),
+            };
+            bytes.extend_from_slice(piece);
+        }
+        let run = |backend: Backend| {
+            let first = TrailLevel { node: 0, object: false, start: 0, found: 0, index: 0 };
+            let unique = seed % 2 == 0;
+            let mut trail =
+                Trail { levels: vec![first], unique, is_first: true, limit: 9, ..Trail::default() };
+            let stop = (backend.kernels().trail)(&bytes, 1, &nodes, &mut trail);
+            (stop, trail.hits.clone(), trail.inspected, trail)
+        };
+        let expected = run(Backend::Scalar);
+        hits += expected.1.len();
+        for backend in Backend::available() {
+            let (stop, found, inspected, trail) = run(backend);
+            assert_eq!(
+                (stop, &found, inspected),
+                (expected.0, &expected.1, expected.2),
+                "{backend:?} {seed}"
+            );
+            assert_eq!(
+                format!("{:?}", trail.levels),
+                format!("{:?}", expected.3.levels),
+                "{backend:?} {seed}"
+            );
+        }
+    }
+    assert!(hits > 500, "{hits} values are found");
+}

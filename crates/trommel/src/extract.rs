@@ -193,8 +193,9 @@ impl MatchQueue {
 }
 
 /// Creates the match for a sink. The cursor holds its bytes until it is emitted.
+#[inline]
 #[expect(clippy::expect_used, reason = "the matcher holds the bytes of matches")]
-fn found<'a>(
+pub(crate) fn found<'a>(
     measure: usize,
     span: Span,
     location: Option<&'a str>,

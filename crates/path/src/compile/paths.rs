@@ -11,7 +11,7 @@ const MAX_NAMES: usize = 64;
 
 /// Returns the tree of the queries, in this order. Returns `None` if they are not plain paths.
 pub(super) fn path_tree(states: &[State], starts: &[u32]) -> Option<PathTree> {
-    let mut tree = PathTree { nodes: vec![TreeNode::default()], search_name: None };
+    let mut tree = PathTree { nodes: vec![TreeNode::default()], search_name: None, trail: Vec::new() };
     for (query, &start) in (0..).zip(starts) {
         let mut at = 0;
         for state in &states[start as usize..] {
@@ -34,6 +34,9 @@ pub(super) fn path_tree(states: &[State], starts: &[u32]) -> Option<PathTree> {
     for node in &mut tree.nodes {
         node.name_set = Names::new(node.names.iter().map(|(name, _)| name.as_ref()));
         node.all = (0..node.names.len()).fold(0, |all, _| all << 1 | 1);
+    }
+    if tree.search_name.is_none() {
+        tree.trail = tree.nodes.iter().map(TreeNode::on_trail).collect();
     }
     tree.is_plain().then_some(tree)
 }

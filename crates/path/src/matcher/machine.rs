@@ -4,6 +4,7 @@ use trommel_reader::{Cursor, Error, Event, Kind, Result, Span};
 
 use super::memory::{PendingSteps, Region, Scratch};
 use super::phase::{Phase, Stage};
+use super::trail::TrailMode;
 use crate::eval::Operand;
 use crate::location::Location;
 use crate::options::{Order, QueryId};
@@ -124,6 +125,8 @@ pub struct Matcher<'m, 'c> {
     /// The answers to the queries from `$`, if this matcher runs a query inside a filter.
     pub(super) answers: Option<&'m [Operand<'static>]>,
     pub(super) phase: Phase,
+    /// The reports that allow to follow a trail.
+    pub(super) trail_mode: TrailMode,
     /// The number of open regions that want events.
     pub(super) listening: u32,
     /// The region that was left last.
@@ -158,13 +161,14 @@ impl<'m, 'c> Matcher<'m, 'c> {
         cursor: &'m mut Cursor<'c>,
         wants: &'m Wants,
     ) -> Self {
-        Self {
+        let mut matcher = Self {
             program,
             scratch,
             cursor,
             wants,
             answers: None,
             phase: Phase::Done,
+            trail_mode: TrailMode::Off,
             listening: 0,
             left: None,
             pending: PendingSteps::default(),
@@ -173,7 +177,9 @@ impl<'m, 'c> Matcher<'m, 'c> {
             start: 0,
             end: 0,
             failure: None,
-        }
+        };
+        matcher.trail_mode = matcher.trail_mode();
+        matcher
     }
 
     /// Records an error, which is then final for the record, even if the cursor could continue.

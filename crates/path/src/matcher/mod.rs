@@ -77,6 +77,7 @@
 //! | `select` | the states of a child, from those of its container |
 //! | `bound` | drops states that can select nothing within a bound |
 //! | `plain` | plain paths, which follow a tree |
+//! | `trail` | plain paths by masks, as far as possible |
 //! | `descent` | `..name` at the end of a plain path |
 //! | `checkpoint` | starts and pauses in the middle of an array |
 //! | `records` | filters on whole records |
@@ -95,6 +96,7 @@ mod records;
 mod region;
 mod select;
 mod subquery;
+mod trail;
 mod walk;
 
 pub use checkpoint::ArrayCheckpoint;

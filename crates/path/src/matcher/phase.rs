@@ -38,8 +38,15 @@ pub(crate) enum Stage {
     ReportingCounts { node: u32, query: usize },
     /// Report the nodes that a search has moved past, the one with this number next.
     ReportingHits { node: u32, number: usize },
+    /// Report the nodes that were collected on a trail, to `query` of the one with this number
+    /// next.
+    ReportingTrail { number: usize, query: usize },
+    /// Report the numbers of nodes that were counted on a trail, to `query` of this node next.
+    ReportingTrailCounts { node: u32, query: usize },
     /// Move to the next child of the innermost level.
     Walking,
+    /// The same, where the trail has stopped: the next child needs a closer look.
+    Stepping,
     /// Other matchers continue with the next child.
     Pausing,
 }

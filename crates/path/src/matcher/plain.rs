@@ -46,10 +46,16 @@ impl Matcher<'_, '_> {
                     };
                     continue;
                 }
-                Stage::Walking => {
+                Stage::Walking | Stage::Stepping => {
                     if self.pauses(tree) {
                         self.phase = Phase::Tree(Stage::Walking);
                         return Ok(None);
+                    }
+                    if stage == Stage::Walking
+                        && let Some(next) = self.follow_trail(tree)
+                    {
+                        stage = next;
+                        continue;
                     }
                     let Some(next) = self.next_child(tree)? else {
                         self.phase = Phase::Done;
@@ -71,6 +77,8 @@ impl Matcher<'_, '_> {
                 }
                 Stage::ReportingCounts { node, query } => self.reporting_counts(tree, node, query),
                 Stage::ReportingHits { node, number } => self.reporting_hits(tree, node, number),
+                Stage::ReportingTrail { number, query } => self.reporting_trail(tree, number, query),
+                Stage::ReportingTrailCounts { node, query } => self.reporting_trail_counts(tree, node, query),
             };
             match flow {
                 Continue(next) => stage = next,

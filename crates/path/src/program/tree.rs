@@ -5,7 +5,7 @@
 //! that the general matcher keeps at every container. A path may end with `..name`: below its node,
 //! members of that name are searched at any depth.
 
-use trommel_reader::Names;
+use trommel_reader::{Names, TrailNode};
 
 use crate::options::{Duplicates, QueryId};
 
@@ -15,6 +15,8 @@ pub(crate) struct PathTree {
     pub(crate) nodes: Vec<TreeNode>,
     /// The name that is searched at any depth. All queries with such a search share it.
     pub(crate) search_name: Option<Box<str>>,
+    /// The nodes as the reader follows them by masks. Empty if there is a name to search.
+    pub(crate) trail: Vec<TrailNode>,
 }
 
 /// A node of the tree, with the nodes of its children.
@@ -52,6 +54,16 @@ impl PathTree {
 }
 
 impl TreeNode {
+    /// The node as the reader follows it by masks.
+    pub(crate) fn on_trail(&self) -> TrailNode {
+        let node = TrailNode::new(!self.queries.is_empty(), self.name_set.clone())
+            .with_elements(self.elements, self.indices.clone());
+        match self.members {
+            Some(_) => node.with_members_apart(),
+            None => node.with_members(self.names.iter().map(|(_, child)| *child).collect()),
+        }
+    }
+
     /// True if something below a container of this kind can be selected.
     pub(crate) fn leads_into(&self, object: bool) -> bool {
         if self.search_node.is_some() {

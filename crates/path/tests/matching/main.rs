@@ -18,3 +18,4 @@ mod regress;
 mod shared_arrays;
 mod step_selection;
 mod support;
+mod trails;

@@ -2,11 +2,11 @@
 //!
 //! The cursor is a small state machine: the token that may come next ([`Expect`]), the open
 //! containers (a bit each), and three indices into the window of its source. [`walk`] moves it by
-//! the grammar, [`quick`] reads common tokens, and [`ahead`] reads many tokens at once. [`skip`]
-//! and [`seek`] move it by masks, [`token`] reads single tokens, [`pieces`] reads strings without
-//! holding them, and [`records`] moves from one
-//! document to the next. This module has their common parts: the edge of the window, holds, and
-//! errors. [`apart`] creates cursors that start inside a document.
+//! the grammar, [`quick`] reads common tokens, and [`ahead`] reads many tokens at once. [`skip`],
+//! [`seek`], and [`trail`] move it by masks, [`token`] reads single tokens, [`pieces`] reads
+//! strings without holding them, and [`records`] moves from one document to the next. This module has the
+//! common parts: the edge of the window, holds, and errors. [`apart`] creates cursors that start
+//! inside a document.
 
 mod ahead;
 mod apart;
@@ -18,6 +18,7 @@ mod records;
 mod seek;
 mod skip;
 mod token;
+mod trail;
 mod walk;
 
 use std::io::{self, Read};
@@ -39,6 +40,7 @@ use crate::text::{Length, Text};
 
 pub use apart::{Between, ElementFinder};
 pub use pieces::TextPieces;
+pub use trail::TrailStep;
 
 /// A position in the input, which moves forward: over a slice, or over a stream through a window.
 ///
@@ -88,6 +90,10 @@ pub struct Cursor<'a> {
     record_start: u64,
     failure: Option<Error>,
 }
+
+/// The smallest `Limits::token_bytes` with which a move by masks may deal with values and names
+/// without reading their tokens.
+const MIN_TOKEN_LIMIT: u64 = 4 << 10;
 
 /// The next expected token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

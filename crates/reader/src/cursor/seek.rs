@@ -2,16 +2,12 @@
 
 use trommel_scan::{Carry, DescendantSearch, PlainMembers, SearchStop, Trace, is_space};
 
-use super::{Cursor, Expect, Token};
+use super::{Cursor, Expect, MIN_TOKEN_LIMIT, Token};
 use crate::error::{ErrorKind, Limit, Result, Syntax};
 use crate::seek::{Seek, SeekStep};
 
 /// The number of nesting levels for which a search initially reserves space.
 const LEVELS: usize = 64;
-
-/// The smallest `Limits::token_bytes` with which a search may count or collect members without
-/// reading their tokens.
-const MIN_TOKEN_LIMIT: u64 = 4 << 10;
 
 impl Cursor<'_> {
     /// Finds the next member with the searched name, in the innermost open container or anywhere

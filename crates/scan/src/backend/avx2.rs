@@ -21,7 +21,7 @@ use std::arch::x86_64::{
 };
 
 use super::lanes::{BLOCK, GROUP, Lanes, Wide};
-use super::table::instantiate;
+use super::table::{Kernels, instantiate};
 
 /// Two registers of 32 bytes. A value exists only if [`Detected`] does.
 #[derive(Clone, Copy)]
@@ -56,6 +56,11 @@ impl Avx2 {
 impl Lanes for Avx2 {
     type Proof = Detected;
     type Wide = Masks;
+
+    #[inline(always)]
+    fn kernels(_: Detected) -> &'static Kernels {
+        &KERNELS
+    }
 
     #[inline(always)]
     fn load(_: Detected, block: &[u8; BLOCK]) -> Self {

@@ -1,6 +1,8 @@
 //! The trait that backends implement. Its methods compare 64 bytes at once and return bit masks.
 #![expect(clippy::inline_always, reason = "shared methods must be inlined into each backend's entry points")]
 
+use super::table::Kernels;
+
 /// The number of bytes in a block. A mask has one bit for each of them; bit 0 is the first byte.
 pub(crate) const BLOCK: usize = 64;
 
@@ -14,6 +16,9 @@ pub(crate) trait Lanes: Copy {
 
     /// The masks of four blocks.
     type Wide: Wide<Proof = Self::Proof>;
+
+    /// The entry points of the backend, for loops that are functions of their own.
+    fn kernels(proof: Self::Proof) -> &'static Kernels;
 
     /// Loads a block.
     fn load(proof: Self::Proof, block: &[u8; BLOCK]) -> Self;

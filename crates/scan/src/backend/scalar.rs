@@ -5,7 +5,7 @@
 )]
 
 use super::lanes::{BLOCK, Lanes, Words, prefix_xor_by_shifts};
-use super::table::instantiate;
+use super::table::{Kernels, instantiate};
 
 /// A block in memory.
 #[derive(Clone, Copy)]
@@ -25,6 +25,11 @@ impl Scalar {
 impl Lanes for Scalar {
     type Proof = ();
     type Wide = Words;
+
+    #[inline(always)]
+    fn kernels((): ()) -> &'static Kernels {
+        &KERNELS
+    }
 
     #[inline(always)]
     fn load((): (), block: &[u8; BLOCK]) -> Self {

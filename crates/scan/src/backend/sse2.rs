@@ -14,7 +14,7 @@ use std::arch::x86_64::{
 };
 
 use super::lanes::{BLOCK, Lanes, Words, prefix_xor_by_shifts};
-use super::table::instantiate;
+use super::table::{Kernels, instantiate};
 
 /// Four registers of 16 bytes.
 #[derive(Clone, Copy)]
@@ -32,6 +32,11 @@ impl Sse2 {
 impl Lanes for Sse2 {
     type Proof = ();
     type Wide = Words;
+
+    #[inline(always)]
+    fn kernels((): ()) -> &'static Kernels {
+        &KERNELS
+    }
 
     #[inline(always)]
     fn load((): (), block: &[u8; BLOCK]) -> Self {

@@ -17,6 +17,16 @@ macro_rules! each_kernel {
             /// Finds the next member of an object with one of a few names, or the object's end.
             members(bytes: &[u8], from: usize, state: &mut $crate::MemberSearch<'_>) -> $crate::MemberStop
                 = members::members;
+            /// Follows plain paths, and collects the values at their ends.
+            trail(
+                bytes: &[u8],
+                from: usize,
+                nodes: &[$crate::TrailNode],
+                state: &mut $crate::Trail
+            ) -> $crate::TrailStop = trail::trail;
+            /// A part of `trail`: leaves a container in whole blocks.
+            leave(blocks: &[[u8; $crate::backend::BLOCK]], state: &mut $crate::Leave) -> Option<usize>
+                = trail::leave;
             /// Finds the next member with a name, or stops at a bracket.
             seek(bytes: &[u8], from: usize, state: &mut $crate::DescendantSearch<'_>) -> $crate::SearchStop
                 = seek::seek;
@@ -39,6 +49,8 @@ macro_rules! each_kernel {
                 state: &mut $crate::Validator<'_>,
                 tape: &mut $crate::Tape
             ) -> $crate::Validated = validate::names;
+            /// A part of `trail`: finds the end of a valid string.
+            string(bytes: &[u8], start: usize) -> Option<usize> = runs::string;
             /// Finds the end of the plain part of a string.
             plain(bytes: &[u8], from: usize) -> $crate::Plain = runs::plain;
             /// Finds the first byte that is special in a string or not ASCII.

@@ -7,7 +7,7 @@ use trommel_reader::{Framing, Kind, Listener, Span};
 
 use super::Run;
 use crate::error::{Error, NotCountable};
-use crate::extract::LeftMatch;
+use crate::extract::{LeftMatch, MatchQueue, found};
 use crate::measure::{Measure, Sample, SamplePopulation};
 use crate::setup::Role;
 use crate::stats::Descriptions;
@@ -23,7 +23,10 @@ impl Run<'_> {
                 Ok(())
             }
             Step::Enter { query, times } => self.enter(query, times, matcher),
-            Step::Leave { query, times, span } => self.leave(query, times, span, matcher),
+            Step::Leave { query, times, span } => {
+                self.leave(query, times, span, matcher)?;
+                self.leave_others(matcher)
+            }
             Step::Settled(query) => self.on_settled(query, matcher),
         }
     }
@@ -54,6 +57,22 @@ impl Run<'_> {
             Role::SampledArray(number) => self.check_array(number, matcher)?,
             Role::Describe(number) => self.state.descriptions[number].enter(matcher.start(), matcher),
             Role::Extract(_) | Role::GroupKey(..) | Role::GroupValue(..) => {}
+        }
+        Ok(())
+    }
+
+    /// Passes on the nodes that were left together with the last one.
+    fn leave_others(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
+        let emits_at_once =
+            !self.sink.wants_location() && !self.state.queues.iter().any(MatchQueue::holds_matches);
+        while let Some((query, span)) = matcher.next_left() {
+            match self.role(query) {
+                Role::Extract(number) if emits_at_once => {
+                    let extract = &mut self.state.extracts[number];
+                    extract.emit(&found(extract.measure, span, None, matcher), self.sink)?;
+                }
+                _ => self.leave(query, 1, span, matcher)?,
+            }
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! | `frames` | open containers and matches |
 //! | `derivations` | the derivations of a node, if RFC order distinguishes them |
 //! | `search` | the state of a search for `..name` |
+//! | `trail` | the state of a search along plain paths |
 //! | `pause` | the conditions of a pause between elements |
 //! | `memo` | a cache of the outcomes of filters inside filters |
 
@@ -14,6 +15,7 @@ mod frames;
 mod memo;
 mod pause;
 mod search;
+mod trail;
 
 use trommel_query::RegexCache;
 
@@ -26,6 +28,7 @@ pub(super) use frames::{Active, Frame, Level, PendingSteps, Region};
 use memo::Memo;
 pub(super) use pause::Pause;
 pub(super) use search::Search;
+pub(super) use trail::TrailMemory;
 
 /// The mutable memory of a matcher. Use one per thread; different plans can use it one after
 /// another.
@@ -37,6 +40,7 @@ pub struct Scratch {
     /// The open containers, for plain paths that follow the tree.
     pub(crate) levels: Vec<Level>,
     pub(crate) search: Search,
+    pub(crate) trail: TrailMemory,
     pub(crate) pause: Pause,
     pub(crate) frames: Vec<Frame>,
     /// The states of each frame, frame after frame.
@@ -107,6 +111,7 @@ impl Scratch {
     pub(crate) fn restart_on_tree(&mut self, program: &Program) {
         self.levels.clear();
         self.search.restart(program);
+        self.trail.restart();
         self.pause = Pause::default();
         self.blockers.clear();
         self.unsettled.clear();

@@ -1,0 +1,189 @@
+//! Follows the tree of plain paths by masks, as far as the bytes are plain to see.
+//!
+//! The kernel of the reader enters and leaves levels on its own, and collects or counts the values
+//! at the ends of paths. Where it stops, the levels of the matcher are brought up to date, its
+//! nodes are reported, and the matcher takes the next step from child to child.
+
+use std::ops::ControlFlow::{Break, Continue};
+
+use trommel_reader::{Span, TrailHit, TrailLevel, TrailStep};
+
+use super::machine::{Matcher, Step};
+use super::memory::{Level, Scratch};
+use super::phase::{Phase, Stage};
+use super::plain::Flow;
+use crate::options::{Duplicates, QueryId};
+use crate::program::PathTree;
+
+/// Bytes that may be inspected in vain before the trail is left for as long.
+const MAX_WASTE: u64 = 4 << 10;
+
+/// The reports that allow to follow a trail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TrailMode {
+    /// None: each node must be reported where it is.
+    Off,
+    /// All nodes are reported when the matcher has moved on.
+    Collect,
+    /// Only the numbers of nodes are reported.
+    Count,
+}
+
+impl Matcher<'_, '_> {
+    /// The reports that this matcher has to give.
+    pub(super) fn trail_mode(&self) -> TrailMode {
+        let Some(tree) = self.program.tree.as_ref().filter(|tree| !tree.trail.is_empty()) else {
+            return TrailMode::Off;
+        };
+        if self.wants.location || !self.cursor.can_follow() {
+            return TrailMode::Off;
+        }
+        let mut queries = tree.nodes.iter().flat_map(|node| &node.queries).copied();
+        if queries.clone().all(|query| self.wants.only_counts(query)) {
+            return TrailMode::Count;
+        }
+        let collects = |query| self.wants.allows_late_leave(query) || self.wants.only_counts(query);
+        if queries.all(collects) { TrailMode::Collect } else { TrailMode::Off }
+    }
+
+    /// Follows the trail from the innermost level. Returns the next stage, or `None` if the next
+    /// step is to be taken from child to child.
+    pub(super) fn follow_trail(&mut self, tree: &PathTree) -> Option<Stage> {
+        if self.trail_mode == TrailMode::Off
+            || self.open > 0
+            || self.cursor.offset() < self.scratch.trail.from_offset
+            || self.scratch.pause.seeks_array()
+        {
+            return None;
+        }
+        let from = self.cursor.offset();
+        self.prepare_trail(tree)?;
+        let memory = &mut self.scratch.trail;
+        let step = self.cursor.follow(&tree.trail, &mut memory.trail)?;
+        let (at, inspected) = (self.cursor.offset(), memory.trail.inspected);
+        if inspected.saturating_sub(at) > (at - from).max(MAX_WASTE) {
+            memory.from_offset = inspected;
+        }
+        self.take_levels();
+        let after = match step {
+            TrailStep::Full => Stage::Walking,
+            TrailStep::Value(Some(node)) => Stage::BeforeValue { node },
+            TrailStep::Between | TrailStep::Value(None) => Stage::Stepping,
+        };
+        self.scratch.trail.after = Some(after);
+        Some(match self.trail_mode {
+            TrailMode::Count => Stage::ReportingTrailCounts { node: 0, query: 0 },
+            _ => Stage::ReportingTrail { number: 0, query: 0 },
+        })
+    }
+
+    /// Prepares the trail for the innermost level.
+    fn prepare_trail(&mut self, tree: &PathTree) -> Option<()> {
+        let duplicates = self.program.options.duplicates;
+        let Scratch { levels, trail: memory, pause, .. } = &mut *self.scratch;
+        let (&Level { node, object, start, found, index, .. }, outer) = levels.split_last()?;
+        // A single name is found as fast by a move, which needs no preparation.
+        let names_left = tree.node(node).all & !found;
+        if !tree.trail[node as usize].can_enter(object) || object && names_left.count_ones() < 2 {
+            return None;
+        }
+        let trail = &mut memory.trail;
+        trail.levels.clear();
+        trail.levels.push(TrailLevel { node, object, start, found, index });
+        trail.hits.clear();
+        if self.trail_mode == TrailMode::Count {
+            trail.counts.clear();
+            trail.counts.resize(tree.nodes.len(), 0);
+        }
+        trail.unique = duplicates == Duplicates::First;
+        trail.is_decided_outside = outer.iter().all(|level| {
+            tree.node(level.node).is_used_up(level.object, level.found, level.index, duplicates)
+        });
+        // A pause among the elements of an outer level is up to the matcher, which returns there.
+        trail.pause_level = pause.levels.saturating_sub(outer.len());
+        trail.pause_from = pause.from_offset;
+        Some(())
+    }
+
+    /// Takes over the levels in which the trail has stopped.
+    fn take_levels(&mut self) {
+        let Scratch { levels, trail: memory, .. } = &mut *self.scratch;
+        let mut followed = memory.trail.levels.iter();
+        let (Some(level), Some(first)) = (levels.last_mut(), followed.next()) else { return };
+        (level.found, level.index) = (first.found, first.index);
+        let outside = level.floor;
+        levels.extend((1..).zip(followed).map(
+            |(above, &TrailLevel { node, object, start, found, index })| Level {
+                node,
+                start,
+                object,
+                floor: outside + above,
+                index,
+                found,
+                held: false,
+            },
+        ));
+    }
+
+    /// Reports the next of the collected nodes.
+    #[inline]
+    pub(super) fn reporting_trail(&mut self, tree: &PathTree, number: usize, query: usize) -> Flow {
+        let Some(&TrailHit { node, start, end }) = self.scratch.trail.trail.hits.get(number) else {
+            self.left = None;
+            return Continue(self.after_trail());
+        };
+        let queries = tree.queries(node);
+        let Some(&id) = queries.get(query) else {
+            return Continue(Stage::ReportingTrail { number: number + 1, query: 0 });
+        };
+        // The node is reported to its other queries first.
+        let next = if query + 1 < queries.len() {
+            Stage::ReportingTrail { number, query: query + 1 }
+        } else {
+            Stage::ReportingTrail { number: number + 1, query: 0 }
+        };
+        if self.wants.only_counts(id) {
+            return self.report(Step::Enter { query: id, times: 1 }, next);
+        }
+        (self.start, self.end) = (start, end);
+        self.open += 1;
+        let step = self.leave_query(id, false);
+        self.report(step, next)
+    }
+
+    /// Returns the next node that was left together with the one of the last [`Step::Leave`], and
+    /// its query, if there is one. The next step would report it too, at a higher cost.
+    #[inline]
+    pub fn next_left(&mut self) -> Option<(QueryId, Span)> {
+        let Phase::Tree(Stage::ReportingTrail { number, query }) = self.phase else { return None };
+        let tree = self.program.tree.as_ref()?;
+        match self.reporting_trail(tree, number, query) {
+            Break(Step::Leave { query, span, .. }) => Some((query, span)),
+            // What was not reported comes with the next step.
+            Break(_) | Continue(_) => {
+                self.phase = Phase::Tree(Stage::ReportingTrail { number, query });
+                None
+            }
+        }
+    }
+
+    /// Reports the next of the numbers of counted nodes.
+    #[inline]
+    pub(super) fn reporting_trail_counts(&mut self, tree: &PathTree, node: u32, query: usize) -> Flow {
+        let Some(&times) = self.scratch.trail.trail.counts.get(node as usize) else {
+            return Continue(self.after_trail());
+        };
+        let query_id: Option<&QueryId> = tree.queries(node).get(query);
+        match query_id {
+            Some(&id) if times > 0 => {
+                let next = Stage::ReportingTrailCounts { node, query: query + 1 };
+                self.report(Step::Enter { query: id, times }, next)
+            }
+            _ => Continue(Stage::ReportingTrailCounts { node: node + 1, query: 0 }),
+        }
+    }
+
+    fn after_trail(&self) -> Stage {
+        self.scratch.trail.after.unwrap_or(Stage::Stepping)
+    }
+}

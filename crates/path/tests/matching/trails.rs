@@ -1,0 +1,182 @@
+//! Plain paths are followed by masks if their nodes may be reported late. The matcher that moves
+//! from child to child is the oracle: nodes and errors must be the same.
+
+use trommel_path::{Duplicates, Order, Plan, PlanOptions, QueryId, Scratch, Step, Wants};
+use trommel_reader::{Backend, Config, Cursor, Framing, Limits, Validation};
+use trommel_testkit::chunks::Chunks;
+use trommel_testkit::effort::cases;
+use trommel_testkit::generate::{self, Layout, Names, Random, Shape};
+use trommel_testkit::naive::{self, Document};
+
+use crate::support::query;
+
+/// The nodes of a document, each with its query; the counts of the queries; and the error, if
+/// one ended the matching.
+#[derive(Debug, PartialEq, Eq)]
+struct Answers {
+    nodes: Vec<(QueryId, u64, u64)>,
+    counts: Vec<u64>,
+    error: Option<String>,
+}
+
+/// The consumer's needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needs {
+    /// Nodes, one step at a time.
+    Nodes,
+    /// Nodes, several at a time.
+    Together,
+    /// The number of nodes of the queries with an even number, and the other nodes.
+    Both,
+    /// The number of nodes of all queries.
+    Counts,
+}
+
+impl Needs {
+    const ALL: [Self; 4] = [Self::Nodes, Self::Together, Self::Both, Self::Counts];
+
+    /// Returns the wants of a consumer that takes nodes late, or at once.
+    fn wants(self, plan: &Plan, late: bool) -> Wants {
+        let counts =
+            |query: QueryId| self == Self::Counts || self == Self::Both && query.index().is_multiple_of(2);
+        let each = |what: &dyn Fn(QueryId) -> bool| plan.ids().map(what).collect();
+        let mut wants = Wants::default();
+        wants.enter = each(&counts);
+        wants.leave = each(&|query| !counts(query));
+        wants.bytes = wants.leave.clone();
+        wants.only_count = each(&|query| late && counts(query));
+        wants.late_leave = each(&|query| late && !counts(query));
+        wants
+    }
+}
+
+/// Returns what is found, and the largest number of nodes that were left together.
+fn find(plan: &Plan, needs: Needs, late: bool, cursor: &mut Cursor<'_>) -> (Answers, usize) {
+    let (mut scratch, wants) = (Scratch::new(), needs.wants(plan, late));
+    let mut matcher = plan.matcher(&mut scratch, cursor, &wants);
+    let mut found = Answers { nodes: Vec::new(), counts: vec![0; plan.ids().len()], error: None };
+    let mut together = 0;
+    let mut next = matcher.next_record().map(|_| ());
+    while next.is_ok() {
+        let step = match matcher.advance() {
+            Ok(Some(step)) => step,
+            Ok(None) => return (found, together),
+            Err(error) => {
+                next = Err(error);
+                break;
+            }
+        };
+        match step {
+            Step::Leave { query, times, span } => {
+                assert_eq!(times, 1);
+                assert!(matcher.cursor().bytes(span).is_some(), "the bytes of {span} are readable");
+                found.nodes.push((query, span.start, span.end));
+                let before = found.nodes.len();
+                if needs == Needs::Together {
+                    while let Some((query, span)) = matcher.next_left() {
+                        assert!(matcher.cursor().bytes(span).is_some(), "the bytes of {span} are readable");
+                        assert!(!matcher.bytes_still_needed() && matcher.is_settled(query));
+                        found.nodes.push((query, span.start, span.end));
+                    }
+                }
+                together = together.max(found.nodes.len() - before);
+            }
+            Step::Enter { query, times } => found.counts[query.index()] += times,
+            Step::Event(_) | Step::Settled(_) => panic!("unexpected step: {step:?}"),
+        }
+    }
+    found.error = next.err().map(|error| error.to_string());
+    (found, together)
+}
+
+/// Random plain paths that lead to values of the document.
+fn paths(random: &mut Random, document: &Document) -> Vec<String> {
+    let ids: Vec<_> = document.ids().collect();
+    let count = random.between(1, 5);
+    let mut paths: Vec<String> = (0..count)
+        .map(|_| {
+            let path = document.path(ids[random.below(ids.len())]);
+            // Elements become wildcards, so that there is more to find.
+            let mut general = String::new();
+            for step in path.split_inclusive(']') {
+                let (before, index) =
+                    step.split_once('[').map_or((step, ""), |(before, index)| (before, index));
+                let is_index = index.ends_with(']') && index.starts_with(|byte: char| byte.is_ascii_digit());
+                match (is_index, random.below(4)) {
+                    (true, 0..=2) => general.extend([before, "[:]"]),
+                    _ => general.push_str(step),
+                }
+            }
+            general
+        })
+        .collect();
+    // A node with a query, and one of the same or a longer path.
+    if random.chance(20) {
+        let more = random.pick(&["", "[:]", "['a']", "[0]"]);
+        paths.push(format!("{}{more}", paths[0]));
+    }
+    paths
+}
+
+/// A plan that the matcher can follow as a tree, or none if the paths do not combine.
+fn plan(random: &mut Random, document: &Document) -> Plan {
+    let paths = paths(random, document);
+    let duplicates = if random.chance(25) { Duplicates::All } else { Duplicates::First };
+    let order = if random.chance(50) { Order::Document } else { Order::Rfc };
+    let queries: Vec<_> = paths.iter().map(|path| query(path)).collect();
+    Plan::new(&queries, PlanOptions::new().duplicates(duplicates).order(order))
+}
+
+fn check(plan: &Plan, bytes: &[u8], random: &mut Random, what: &str) -> usize {
+    let mut together = 0;
+    let mut config = Config::new().validation(Validation::Structural).window(64 << random.below(5));
+    if random.chance(10) {
+        let mut limits = Limits::default();
+        limits.depth = random.between(1, 6) as u32;
+        config = config.limits(limits);
+    }
+    let size = [1, 7, 64, 100, 4096][random.below(5)];
+    for needs in Needs::ALL {
+        let at_once = find(plan, needs, false, &mut Cursor::new(bytes, &config)).0;
+        for backend in Backend::available() {
+            let (found, most) = find(plan, needs, true, &mut Cursor::new(bytes, &config.backend(backend)));
+            assert_eq!(found, at_once, "{what}, {needs:?}, {backend:?}\n{}", bytes.escape_ascii());
+            together = together.max(most);
+        }
+        let stream = |late| {
+            let reader = Chunks::new(bytes, &[size]);
+            find(plan, needs, late, &mut Cursor::from_reader(reader, Framing::Single, &config)).0
+        };
+        let (found, at_once) = (stream(true), stream(false));
+        assert_eq!(found, at_once, "{what}, {needs:?}, reads of {size}\n{}", bytes.escape_ascii());
+    }
+    together
+}
+
+/// R4: documents of all shapes, and damaged ones, on slices and streams.
+#[test]
+fn finds_what_single_moves_find() {
+    let mut together = 0;
+    for seed in 0..cases(3_000, 200_000) {
+        let mut random = Random::new(seed);
+        let shape = Shape {
+            values: random.between(5, 150),
+            depth: random.between(2, 7),
+            width: random.between(2, 12),
+            text: random.between(1, 40),
+            names: if random.chance(50) { Names::Odd } else { Names::Plain },
+            layout: [Layout::Compact, Layout::Pretty, Layout::Random][random.below(3)],
+            duplicates: random.chance(30),
+            ..Shape::default()
+        };
+        let bytes = generate::document(seed, &shape);
+        let tree = naive::parse(&bytes).unwrap();
+        let plan = plan(&mut random, &tree);
+        together = together.max(check(&plan, &bytes, &mut random, &format!("seed {seed}")));
+        for number in 0..4 {
+            let damaged = generate::damage(seed * 4 + number, &bytes);
+            check(&plan, &damaged, &mut random, &format!("seed {seed}, damaged"));
+        }
+    }
+    assert!(together > 10, "{together} nodes at a time: the trail is followed");
+}

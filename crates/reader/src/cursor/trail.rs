@@ -1,0 +1,57 @@
+//! Follows plain paths by masks, as far as the bytes are plain to see.
+
+use trommel_scan::{Trail, TrailNode, TrailStop};
+
+use super::{Cursor, Expect, MIN_TOKEN_LIMIT, Token};
+use crate::config::Validation;
+
+/// The reason why [`Cursor::follow`] has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "the matcher must treat every case")]
+pub enum TrailStep {
+    /// Enough values were collected. They must be reported before the next call.
+    Full,
+    /// The next child of the innermost container needs a closer look, or there is none.
+    Between,
+    /// The next value needs a closer look. Its node, if it has one.
+    Value(Option<u32>),
+}
+
+impl Cursor<'_> {
+    /// True if [`follow`](Self::follow) can be used: under structural validation, with a usual
+    /// limit of tokens.
+    pub fn can_follow(&self) -> bool {
+        self.validation == Validation::Structural && self.limits.token_bytes >= MIN_TOKEN_LIMIT
+    }
+
+    /// Follows plain paths from a position between two children of the innermost container, the
+    /// first of the trail's levels. Returns `None` elsewhere. Stops at the end of the visible
+    /// bytes at the latest, so that all collected values can be read until the next move.
+    ///
+    /// Checks what the moves from child to child would check, and leaves every error to them.
+    pub fn follow(&mut self, nodes: &[TrailNode], trail: &mut Trail) -> Option<TrailStep> {
+        if !matches!(self.expect, Expect::First | Expect::Next) {
+            return None;
+        }
+        trail.base = self.source.base();
+        trail.limit = u64::from(self.limits.depth - self.stack.depth());
+        trail.is_first = self.expect == Expect::First;
+        let stop = (self.kernels.trail)(self.source.window(), self.at, nodes, trail);
+        for level in trail.levels.iter().skip(1) {
+            self.stack.push(level.object);
+        }
+        let (at, found) = match stop {
+            TrailStop::Full(at) => (at, TrailStep::Full),
+            TrailStop::Between(at) => (at, TrailStep::Between),
+            TrailStop::Value { at, node } => (at, TrailStep::Value(node)),
+        };
+        (self.start, self.end, self.at) = (at, at, at);
+        self.token = Token::None;
+        self.expect = match found {
+            TrailStep::Value(_) => Expect::Value,
+            TrailStep::Full | TrailStep::Between if trail.is_first => Expect::First,
+            TrailStep::Full | TrailStep::Between => Expect::Next,
+        };
+        Some(found)
+    }
+}
