@@ -264,9 +264,6 @@ fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, into, at)
 }
 
-/// Bytes that the system may map around an accessed one: a large folio.
-const FOLIO: u64 = 2 << 20;
-
 /// Borrowed bytes with their offset in the input.
 ///
 /// ```
@@ -339,23 +336,17 @@ impl<'a> View<'a> {
     }
 
     /// Cuts the view at line ends into parts of at least `target` bytes, except the last one, for
-    /// workers. The parts cover the view; none is empty.
-    pub fn partitions(&self, target: usize) -> Vec<Self> {
-        let mut parts = Vec::with_capacity(self.bytes.len() / target.max(1) + 1);
+    /// workers. The parts cover the view; none is empty. Each is found when it is requested.
+    pub fn partitions(&self, target: usize) -> impl Iterator<Item = Self> + use<'a> {
         let mut rest = *self;
-        while rest.bytes.len() > target {
-            let Some(end) = memchr::memchr(b'\n', &rest.bytes[target..]) else { break };
-            let (part, after) = rest.bytes.split_at(target + end + 1);
-            // The search for the line end has mapped the pages around it, which would add up.
-            let at = rest.base + part.len() as u64;
-            rest.release(crate::Span::new(at.saturating_sub(FOLIO), at + FOLIO));
-            parts.push(Self { bytes: part, ..rest });
-            rest = Self { bytes: after, base: rest.base + part.len() as u64, map: rest.map };
-        }
-        if !rest.bytes.is_empty() {
-            parts.push(rest);
-        }
-        parts
+        std::iter::from_fn(move || {
+            let after = rest.bytes.get(target..).unwrap_or(&[]);
+            let end = memchr::memchr(b'\n', after).map_or(rest.bytes.len(), |end| target + end + 1);
+            let (part, after) = rest.bytes.split_at(end);
+            let part = Self { bytes: part, ..rest };
+            rest = Self { bytes: after, base: rest.base + end as u64, map: rest.map };
+            (!part.bytes.is_empty()).then_some(part)
+        })
     }
 }
 

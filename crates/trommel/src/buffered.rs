@@ -15,6 +15,9 @@ use crate::report::{Damage, Match, Sink};
 /// Bytes that the system may map around a page that is read: a large folio on either side.
 const MAPPED_AROUND: u64 = 4 << 20;
 
+/// Bytes that are released at a time.
+const STRIDE: u64 = 8 << 20;
+
 /// The matches of a part, buffered until the part is joined.
 #[derive(Default)]
 pub(crate) struct BufferedOutput {
@@ -199,9 +202,39 @@ pub(crate) fn span_of(part: View<'_>) -> Span {
     Span::new(part.base(), part.base() + part.bytes().len() as u64)
 }
 
-/// Releases the memory of a processed part and of the pages before it: while the next part is read,
-/// the system maps pages around it too.
-pub(crate) fn release(part: View<'_>) {
-    let Span { start, end, .. } = span_of(part);
-    part.release(Span::new(start.saturating_sub(MAPPED_AROUND), end));
+/// Releases the memory of the parts of a view that were joined, in long strides: each release
+/// interrupts all threads that use the map.
+pub(crate) struct JoinedPages<'a> {
+    view: View<'a>,
+    /// The offset up to which pages were released.
+    released: u64,
+    /// The offset up to which they can be.
+    joined: u64,
+}
+
+impl<'a> JoinedPages<'a> {
+    /// Nothing before `from` is released.
+    pub(crate) fn new(view: View<'a>, from: u64) -> Self {
+        Self { view, released: from, joined: from }
+    }
+
+    /// Declares that no byte before an offset is needed.
+    pub(crate) fn advance_to(&mut self, offset: u64) {
+        self.joined = offset;
+        if offset >= self.released + STRIDE {
+            self.release();
+        }
+    }
+
+    fn release(&mut self) {
+        // While a part is read, the system maps pages around it, too.
+        self.view.release(Span::new(self.released.saturating_sub(MAPPED_AROUND), self.joined));
+        self.released = self.joined;
+    }
+}
+
+impl Drop for JoinedPages<'_> {
+    fn drop(&mut self) {
+        self.release();
+    }
 }

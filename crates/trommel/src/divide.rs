@@ -9,12 +9,11 @@
 
 mod describe;
 
-use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use trommel_path::{ArrayCheckpoint, Matcher, Scratch, Wants};
 use trommel_reader::{Between, Config, Cursor, ElementFinder, Framing, Span, View};
 
 use crate::analysis::OnBadRecord;
-use crate::buffered::{BufferedOutput, SinkNeeds, release};
+use crate::buffered::{BufferedOutput, JoinedPages, SinkNeeds};
 use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
@@ -23,7 +22,7 @@ use crate::measure::{Measure, Stats};
 use crate::report::Coverage;
 use crate::run::{Helpers, Run};
 use crate::setup::{Request, Role, RunState};
-use crate::threads::Threads;
+use crate::threads::{Pipeline, Threads};
 
 /// Maximum size of a stretch, in bytes.
 const MAX_STRETCH: u64 = 512 << 10;
@@ -35,12 +34,13 @@ const MIN_STRETCH: u64 = 64 << 10;
 /// Matches and candidates in one stretch beyond which stretches shrink.
 const MAX_BUFFERED: usize = 16 << 10;
 
-/// Stretches per thread that are processed before their results are joined.
-const STRETCHES_PER_THREAD: usize = 4;
+/// Minimum and maximum size of a stretch for statistics, in bytes. They are expensive to join, so a
+/// long document has long stretches.
+const MIN_DESCRIBED: u64 = 1 << 20;
+const MAX_DESCRIBED: u64 = 4 << 20;
 
-/// The same for statistics, which are expensive to join: fewer and longer stretches.
-const DESCRIBED_STRETCH: u64 = 2 * MAX_STRETCH;
-const DESCRIBED_PER_THREAD: usize = 2;
+/// Stretches for statistics per thread into which a document is divided, if their size allows it.
+const DESCRIBED_PER_THREAD: u64 = 16;
 
 /// Maximum number of bytes to search for the end of an element.
 const MAX_SEARCH: u64 = 8 * MAX_STRETCH;
@@ -56,8 +56,6 @@ pub(crate) struct ArrayDivider<'a> {
     needs: SinkNeeds,
     track: Track,
     threads: Threads,
-    /// Stretches that are processed at a time.
-    in_flight: usize,
 }
 
 impl<'a> ArrayDivider<'a> {
@@ -94,28 +92,25 @@ impl<'a> ArrayDivider<'a> {
             return Ok(None);
         }
         let threads = Threads::new(options)?;
-        let in_flight = if describes { DESCRIBED_PER_THREAD } else { STRETCHES_PER_THREAD };
         // Locations that only errors need are computed when the joining thread reaches the error.
         let mut wants = setup.driver().1.clone();
         wants.location = needs.locations || has_nodes && wants.location;
-        Ok(Some(Self {
-            view,
-            wants,
-            needs,
-            track: track.clone(),
-            in_flight: in_flight * threads.count,
-            threads,
-        }))
+        Ok(Some(Self { view, wants, needs, track: track.clone(), threads }))
     }
+}
 
-    /// Returns the next stretches of about `bytes` bytes each. The first follows an element that
-    /// ends at `from`, or is guessed to.
-    fn stretches(&self, mut from: u64, bytes: u64, elements: &ElementFinder<'_>) -> Vec<Span> {
-        let next = || {
-            let end = elements.guess(from + bytes, MAX_SEARCH)?;
-            Some(Span::new(std::mem::replace(&mut from, end), end))
-        };
-        std::iter::from_fn(next).take(self.in_flight).collect()
+/// The stretches that are still to be processed.
+struct Stretches<'e> {
+    elements: &'e ElementFinder<'e>,
+    /// The start of the next one: the end of an element, or what is guessed to be one.
+    from: u64,
+}
+
+impl Stretches<'_> {
+    /// Returns the next stretch of about `bytes` bytes.
+    fn next(&mut self, bytes: u64) -> Option<Span> {
+        let end = self.elements.guess(self.from + bytes, MAX_SEARCH)?;
+        Some(Span::new(std::mem::replace(&mut self.from, end), end))
     }
 }
 
@@ -132,7 +127,8 @@ struct Stretch {
 }
 
 /// The progress of the joined stretches, and the number of recent wrong guesses.
-struct Chain {
+struct Chain<'a> {
+    pages: JoinedPages<'a>,
     /// The end of the last element.
     at: u64,
     /// The number of elements up to `at`.
@@ -154,9 +150,10 @@ enum Fit {
     Obsolete,
 }
 
-impl Chain {
-    fn new(start: u64, between: &Between) -> Self {
-        Self { at: start, elements: 0, reported: between.monitored(), misses: 0, ended: false }
+impl<'a> Chain<'a> {
+    fn new(view: View<'a>, start: u64, between: &Between) -> Self {
+        let pages = JoinedPages::new(view, start);
+        Self { pages, at: start, elements: 0, reported: between.monitored(), misses: 0, ended: false }
     }
 
     fn fit(&mut self, stretch: Span) -> Fit {
@@ -179,6 +176,7 @@ impl Chain {
         track.advance(end.saturating_sub(self.reported), end)?;
         self.reported = self.reported.max(end);
         self.at = end;
+        self.pages.advance_to(end);
         Ok(())
     }
 }
@@ -191,33 +189,20 @@ impl Helpers for ArrayDivider<'_> {
             matcher.resume();
             return Ok(());
         };
-        let mut chain = Chain { elements: matcher.passed(), ..Chain::new(start, checkpoint.between()) };
-        let first = chain.elements;
-        let request = run.request;
-        let mut bytes = MIN_STRETCH;
-        let mut stretches = self.stretches(start, bytes, &elements);
-        let mut answers = Vec::new();
-        self.threads
-            .scope(|scope| scope.spawn(|_| answers = self.answer_all(request, &checkpoint, &stretches)));
-        while let Some(last) = stretches.last()
-            && !chain.ended
-        {
-            // While these results are joined, the other threads process the next stretches.
-            stretches = self.stretches(last.end, bytes, &elements);
-            let mut next = Vec::new();
-            let joined = self.threads.scope(|scope| {
-                scope.spawn(|_| next = self.answer_all(request, &checkpoint, &stretches));
-                let mut answers = std::mem::take(&mut answers).into_iter();
-                answers.try_for_each(|stretch| self.join(run, &checkpoint, stretch, &mut chain))
-            });
-            joined?;
-            answers = next;
-            // Stretches shrink and grow with the density of matches: buffered matches of all
-            // stretches in flight must fit in memory.
-            let many = |found: &Stretch| found.output.len().max(found.state.candidates()) > MAX_BUFFERED;
-            bytes = if answers.iter().any(many) { bytes / 2 } else { 2 * bytes };
-            bytes = bytes.clamp(MIN_STRETCH, MAX_STRETCH);
-        }
+        let mut chain = Chain::new(self.view, start, checkpoint.between());
+        chain.elements = matcher.passed();
+        let (request, first) = (run.request, chain.elements);
+        let stretches = Stretches { elements: &elements, from: start };
+        let mut joiner = ElementJoiner {
+            divider: self,
+            run,
+            checkpoint: &checkpoint,
+            stretches,
+            bytes: MIN_STRETCH,
+            chain,
+        };
+        self.threads.run(&mut joiner, |span| self.answer(request, &checkpoint, span))?;
+        let ElementJoiner { run, chain, .. } = joiner;
         // Matches that are held from joined elements may follow matches to come, so the matcher
         // must not emit those at once.
         for (query, role) in
@@ -242,62 +227,65 @@ impl Helpers for ArrayDivider<'_> {
     }
 }
 
-impl ArrayDivider<'_> {
+/// Joins the matches of stretches.
+struct ElementJoiner<'j, 'a, 'r> {
+    divider: &'j ArrayDivider<'a>,
+    run: &'j mut Run<'r>,
+    checkpoint: &'j ArrayCheckpoint,
+    stretches: Stretches<'j>,
+    /// The size of the next stretch.
+    bytes: u64,
+    chain: Chain<'a>,
+}
+
+impl Pipeline for ElementJoiner<'_, '_, '_> {
+    type Piece = Span;
+    type Answer = Stretch;
+
+    fn next_piece(&mut self) -> Option<Span> {
+        self.stretches.next(self.bytes)
+    }
+
     /// Joins the results of the next stretch, after matching it again if its start was a wrong
     /// guess.
     #[expect(clippy::expect_used, reason = "a stretch is a part of the view")]
-    fn join(
-        &self,
-        run: &mut Run<'_>,
-        checkpoint: &ArrayCheckpoint,
-        mut stretch: Stretch,
-        chain: &mut Chain,
-    ) -> Result<(), Error> {
+    fn join(&mut self, mut stretch: Stretch) -> Result<bool, Error> {
+        let Self { divider, run, checkpoint, chain, .. } = self;
+        // Stretches shrink and grow with the density of matches: buffered matches of all stretches
+        // in flight must fit in memory.
+        let is_dense = stretch.output.len().max(stretch.state.candidates()) > MAX_BUFFERED;
+        self.bytes = if is_dense { self.bytes / 2 } else { 2 * self.bytes }.clamp(MIN_STRETCH, MAX_STRETCH);
         let until = stretch.span.end;
         match chain.fit(stretch.span) {
             Fit::Exact => {}
-            Fit::Obsolete => return Ok(()),
-            Fit::Missed => stretch = self.answer(run.request, checkpoint, Span::new(chain.at, until)),
+            Fit::Obsolete => return Ok(!chain.ended),
+            Fit::Missed => stretch = divider.answer(run.request, checkpoint, Span::new(chain.at, until)),
         }
         // The matcher continues before this stretch and meets the error itself, with the exact
         // location and all values before it emitted.
-        let Some(end) = stretch.end else {
-            chain.ended = true;
-            return Ok(());
-        };
+        let Some(end) = stretch.end else { return Ok(false) };
         // The matcher reaches the limit itself, or the error, after the last element that counts.
         let is_done = run.state.is_done_with(&stretch.state, run.request.setup);
         if is_done || !run.state.admits(&stretch.state) {
-            chain.ended = true;
-            return Ok(());
+            return Ok(false);
         }
         let span = Span::new(chain.at, end);
-        let view = self.view.narrow(span).expect("its elements are in the view");
+        let view = divider.view.narrow(span).expect("its elements are in the view");
         // Within a stretch, indexes count from its first element. Only here the number of elements
         // before it is known.
         stretch.output.begin_at(checkpoint.array(), chain.elements);
-        stretch.output.replay(view, &mut run.state.extracts, run.sink, &self.track)?;
-        // The emitted values were the last readers of these pages.
-        release(view);
+        stretch.output.replay(view, &mut run.state.extracts, run.sink, &divider.track)?;
         run.state.merge(stretch.state)?;
         run.coverage.records += stretch.coverage.records;
         run.coverage.dropped_records += stretch.coverage.dropped_records;
-        chain.advance_to(end, &self.track)?;
+        chain.advance_to(end, &divider.track)?;
         chain.elements += stretch.elements;
         // Either the array ended in this stretch, or its last element has no end.
-        chain.ended = end < until;
-        Ok(())
+        Ok(end >= until)
     }
+}
 
-    fn answer_all(
-        &self,
-        request: Request<'_>,
-        checkpoint: &ArrayCheckpoint,
-        stretches: &[Span],
-    ) -> Vec<Stretch> {
-        stretches.par_iter().map(|span| self.answer(request, checkpoint, *span)).collect()
-    }
-
+impl ArrayDivider<'_> {
     /// Returns a cursor after an element that ends at the start of the span.
     #[expect(clippy::expect_used, reason = "a stretch is a part of the view")]
     fn cursor_between(&self, between: &Between, span: Span, config: &Config) -> Cursor<'_> {
@@ -326,7 +314,6 @@ impl ArrayDivider<'_> {
         let ran = run.elements(&mut matcher);
         let coverage = run.coverage;
         let (end, elements) = (ran.ok().and_then(|()| matcher.paused()), matcher.passed());
-        self.view.release(Span::new(span.start, end.unwrap_or(span.end)));
         Stretch { span, state, output, coverage, end, elements }
     }
 }

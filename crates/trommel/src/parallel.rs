@@ -8,11 +8,10 @@
 
 use std::io;
 
-use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use trommel_reader::{Cursor, Framing, View};
 
 use crate::analysis::Analysis;
-use crate::buffered::{BufferedOutput, SinkNeeds, release, span_of};
+use crate::buffered::{BufferedOutput, JoinedPages, SinkNeeds, span_of};
 use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
@@ -21,7 +20,7 @@ use crate::report::{Coverage, Damage, Match, Sink};
 use crate::run::Run;
 use crate::sequential::{InputFacts, Ran, prefer_change_error};
 use crate::setup::{Request, RunState, Setup};
-use crate::threads::Threads;
+use crate::threads::{Pipeline, Threads};
 
 /// Size of a part that is counted or profiled, in bytes. It is large enough that starting and
 /// merging a part costs almost nothing.
@@ -97,7 +96,11 @@ impl Analysis {
         let track = self.options.control.track(document.len());
         let whole = Whole { analysis: self, setup, view, track, needs, part };
         let mut joined = Joiner::new(&whole, state.take(), document.len(), sink);
-        joined.all(&Threads::new(&self.options)?).map_err(|error| prefer_change_error(document, error))?;
+        if !joined.done {
+            let threads = Threads::new(&self.options)?;
+            let ran = threads.run(&mut joined, |view| (view, whole.answer_short(view)));
+            ran.map_err(|error| prefer_change_error(document, error))?;
+        }
         let Joiner { state, coverage, characters, .. } = joined;
         document.verify()?;
         let facts = InputFacts { stream: true, characters, lone: None };
@@ -111,13 +114,22 @@ impl<'a> Whole<'a> {
         Cursor::from_view(part, Framing::Lines, &config).monitored(track.monitor(part.base()))
     }
 
+    /// Processes a part on its own. `None` if one long record in it may exceed the memory of
+    /// buffered matches: the joining thread runs it and emits its matches at once.
+    fn answer_short(&self, part: View<'a>) -> Option<Part> {
+        (part.bytes().len() < 2 * self.part).then(|| self.answer(part))
+    }
+
     /// Processes a part on its own.
     fn answer(&self, part: View<'a>) -> Part {
         let mut output = BufferedOutput::new(self.needs);
         let mut state = RunState::for_part(&self.analysis.measures, &self.analysis.options);
         let coverage = Coverage::new(self.analysis.options.validation, None);
         let ran = self.run(part, Continuation { state: &mut state, coverage }, &mut output, &self.track);
-        part.release(span_of(part));
+        if output.len() == 0 {
+            // The joining thread does not read it again.
+            part.release(span_of(part));
+        }
         match ran {
             Ok(totals) => Part { state, output, totals, error: None },
             Err((totals, error)) => Part { state, output, totals, error: Some(error) },
@@ -163,6 +175,9 @@ struct Joiner<'w, 'a> {
     /// Computes lines and columns in the whole input. Moves only forward.
     positions: Cursor<'a>,
     done: bool,
+    /// The parts that are still to be processed.
+    parts: Box<dyn Iterator<Item = View<'a>> + 'a>,
+    pages: JoinedPages<'a>,
 }
 
 impl<'w, 'a> Joiner<'w, 'a> {
@@ -180,35 +195,13 @@ impl<'w, 'a> Joiner<'w, 'a> {
         // This skips a byte order mark, which is not part of a column. Any error here also occurs
         // in the first part.
         let _ = positions.next_record();
-        Self { whole, state, coverage, records: 0, characters: 0, sink, positions, done }
-    }
-
-    fn all(&mut self, threads: &Threads) -> Result<(), Error> {
-        let views = self.whole.view.partitions(self.whole.part);
-        for views in views.chunks(threads.count * Threads::PARTS) {
-            if self.done {
-                break;
-            }
-            let whole = self.whole;
-            let process = || -> Vec<Option<Part>> {
-                // A part with one long record may exceed the memory of buffered matches. The
-                // joining thread runs it and emits its matches at once.
-                let short = |part: &View<'_>| part.bytes().len() < 2 * whole.part;
-                views.par_iter().map(|part| short(part).then(|| whole.answer(*part))).collect()
-            };
-            let parts = threads.install(process);
-            for (view, part) in views.iter().zip(parts) {
-                self.join(*view, part)?;
-                if self.done {
-                    break;
-                }
-            }
-        }
-        Ok(())
+        let parts = Box::new(whole.view.partitions(whole.part));
+        let pages = JoinedPages::new(whole.view, whole.view.base());
+        Self { whole, state, coverage, records: 0, characters: 0, sink, positions, done, parts, pages }
     }
 
     /// Joins the next part. Runs it here if no other thread has processed it.
-    fn join(&mut self, view: View<'a>, part: Option<Part>) -> Result<(), Error> {
+    fn join_part(&mut self, view: View<'a>, part: Option<Part>) -> Result<(), Error> {
         let Whole { analysis, setup, track, .. } = self.whole;
         let Some(part) = part else { return self.run(view, track) };
         track.check(view.base())?;
@@ -250,9 +243,7 @@ impl<'w, 'a> Joiner<'w, 'a> {
     fn replay(&mut self, view: View<'_>, output: &BufferedOutput) -> Result<(), Error> {
         let records = self.records();
         let mut rebasing = RebasingSink { sink: &mut *self.sink, records, positions: &mut self.positions };
-        output.replay(view, &mut self.state.extracts, &mut rebasing, &self.whole.track)?;
-        release(view);
-        Ok(())
+        output.replay(view, &mut self.state.extracts, &mut rebasing, &self.whole.track)
     }
 
     /// Runs a part on this thread. Its values go directly to the caller's sink.
@@ -264,7 +255,6 @@ impl<'w, 'a> Joiner<'w, 'a> {
         // A part that runs again was counted by the progress meter before: its track does not count
         // it twice.
         let ran = self.whole.run(view, continuation, &mut rebasing, track);
-        release(view);
         let totals = ran.map_err(|(_, error)| rebase(error, records, &mut self.positions))?;
         let complete = totals.coverage.complete && complete;
         self.coverage = Coverage { complete, ..totals.coverage };
@@ -272,6 +262,21 @@ impl<'w, 'a> Joiner<'w, 'a> {
         self.characters += totals.characters;
         self.done = self.state.is_done(&self.whole.setup);
         Ok(())
+    }
+}
+
+impl<'a> Pipeline for Joiner<'_, 'a> {
+    type Piece = View<'a>;
+    type Answer = (View<'a>, Option<Part>);
+
+    fn next_piece(&mut self) -> Option<View<'a>> {
+        self.parts.next()
+    }
+
+    fn join(&mut self, (view, part): Self::Answer) -> Result<bool, Error> {
+        self.join_part(view, part)?;
+        self.pages.advance_to(span_of(view).end);
+        Ok(!self.done)
     }
 }
 

@@ -330,7 +330,7 @@ impl RunState {
                 Measure::Sample(sample) => state.candidates.push(PartCandidates::new(sample, options)),
                 Measure::Group(group) => {
                     let last = options.duplicates == Duplicates::Last;
-                    let parts = Threads::count(options) * Threads::PARTS;
+                    let parts = Threads::in_flight(Threads::count(options));
                     state.groupings.push(Grouping::for_part(group, last, group.max_bytes / parts));
                 }
                 _ => {}

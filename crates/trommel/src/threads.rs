@@ -1,6 +1,11 @@
 //! The thread pool of a run.
 
-use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
+use std::collections::VecDeque;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+
+use rayon::{ScopeFifo, ThreadPool, ThreadPoolBuilder, Yield};
 
 use crate::analysis::Options;
 use crate::error::Error;
@@ -11,10 +16,19 @@ pub(crate) struct Threads {
     pool: Option<ThreadPool>,
 }
 
-impl Threads {
-    /// Parts per thread that are processed before their results are joined.
-    pub(crate) const PARTS: usize = 4;
+/// Work in pieces. The pool processes them, and this thread joins their results in order.
+pub(crate) trait Pipeline {
+    type Piece: Send;
+    type Answer: Send;
 
+    /// Returns the next piece.
+    fn next_piece(&mut self) -> Option<Self::Piece>;
+
+    /// Joins the result of the next piece. Returns false if no later one is needed.
+    fn join(&mut self, answer: Self::Answer) -> Result<bool, Error>;
+}
+
+impl Threads {
     /// The number of threads.
     pub(crate) fn count(options: &Options) -> usize {
         options.threads.unwrap_or_else(rayon::current_num_threads).max(1)
@@ -25,19 +39,70 @@ impl Threads {
         Ok(Self { count: Self::count(options), pool: pool.transpose().map_err(std::io::Error::other)? })
     }
 
-    /// Runs a closure on this thread, with a scope that spawns work on the pool.
-    pub(crate) fn scope<'s, R>(&self, what: impl FnOnce(&Scope<'s>) -> R) -> R {
-        match &self.pool {
-            Some(pool) => pool.in_place_scope(what),
-            None => rayon::in_place_scope(what),
-        }
+    /// The number of pieces that are processed or wait to be joined at a time, for this number of
+    /// threads. No thread waits while this one joins a piece.
+    pub(crate) const fn in_flight(count: usize) -> usize {
+        2 * count + 2
     }
 
-    /// Runs a closure on the pool.
-    pub(crate) fn install<R: Send>(&self, what: impl FnOnce() -> R + Send) -> R {
+    /// Processes the pieces of a pipeline, until it ends or a piece cannot be joined.
+    pub(crate) fn run<P: Pipeline>(
+        &self,
+        pipeline: &mut P,
+        process: impl Fn(P::Piece) -> P::Answer + Sync,
+    ) -> Result<(), Error> {
+        let is_over = AtomicBool::new(false);
+        self.scope(|scope| {
+            let mut answers = VecDeque::new();
+            let result = loop {
+                while answers.len() < Self::in_flight(self.count)
+                    && let Some(piece) = pipeline.next_piece()
+                {
+                    let (sender, answer) = sync_channel(1);
+                    let (is_over, process) = (&is_over, &process);
+                    scope.spawn_fifo(move |_| {
+                        if !is_over.load(Relaxed) {
+                            // Nobody waits for the answer after the pipeline has ended.
+                            let _ = sender.send(process(piece));
+                        }
+                    });
+                    answers.push_back(answer);
+                }
+                // A thread that panics sends nothing, and the scope continues its panic.
+                let Some(answer) = answers.pop_front().and_then(|answer| receive(&answer)) else {
+                    break Ok(());
+                };
+                match pipeline.join(answer) {
+                    Ok(true) => {}
+                    Ok(false) => break Ok(()),
+                    Err(error) => break Err(error),
+                }
+            };
+            is_over.store(true, Relaxed);
+            result
+        })
+    }
+
+    fn scope<'s, R>(&self, what: impl FnOnce(&ScopeFifo<'s>) -> R) -> R {
         match &self.pool {
-            Some(pool) => pool.install(what),
-            None => what(),
+            Some(pool) => pool.in_place_scope_fifo(what),
+            None => rayon::in_place_scope_fifo(what),
+        }
+    }
+}
+
+/// Waits for an answer. If this is a thread of a pool, which may be its only one, it works
+/// meanwhile. `None` if there will be no answer.
+fn receive<T>(answer: &Receiver<T>) -> Option<T> {
+    loop {
+        match answer.try_recv() {
+            Ok(answer) => return Some(answer),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => {}
+        }
+        if rayon::yield_now() != Some(Yield::Executed) {
+            // Another thread is processing it.
+            return answer.recv().ok();
         }
     }
 }

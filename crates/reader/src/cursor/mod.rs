@@ -4,9 +4,9 @@
 //! containers (a bit each), and three indices into the window of its source. [`walk`] moves it by
 //! the grammar, [`quick`] reads common tokens, and [`ahead`] reads many tokens at once. [`skip`],
 //! [`seek`], and [`trail`] move it by masks, [`token`] reads single tokens, [`pieces`] reads
-//! strings without holding them, and [`records`] moves from one document to the next. This module has the
-//! common parts: the edge of the window, holds, and errors. [`apart`] creates cursors that start
-//! inside a document.
+//! strings without holding them, and [`records`] moves from one document to the next. This module
+//! has the common parts: the edge of the window, holds, and errors. [`apart`] creates cursors that
+//! start inside a document.
 
 mod ahead;
 mod apart;

@@ -299,7 +299,7 @@ fn partitions_are_whole_lines() {
     let text = "12345\n\n1\n\r\n12345678\nlast";
     for target in 0..30 {
         for text in [text, text.trim_end_matches("last"), "", "no line end"] {
-            let parts = View::at(text.as_bytes(), 7).partitions(target);
+            let parts: Vec<View<'_>> = View::at(text.as_bytes(), 7).partitions(target).collect();
             let mut offset = 7;
             for (index, part) in parts.iter().enumerate() {
                 assert_eq!(part.base(), offset);

@@ -1,14 +1,15 @@
 //! Statistics of one document on several threads: the elements of its longest array are processed
 //! in stretches.
 
-use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use trommel_path::Matcher;
 use trommel_reader::{Between, Config, ElementFinder, Kind, Listener, Scalar, Span, Text};
 
-use super::{ArrayDivider, Chain, DESCRIBED_STRETCH, Fit, MAX_MISSES};
-use crate::buffered::release;
+use super::{
+    ArrayDivider, Chain, DESCRIBED_PER_THREAD, Fit, MAX_DESCRIBED, MAX_MISSES, MIN_DESCRIBED, Stretches,
+};
 use crate::error::Error;
 use crate::stats::Description;
+use crate::threads::Pipeline;
 
 /// Initial number of bytes to watch for an array that stays open.
 const MIN_WATCH: u64 = 64 << 10;
@@ -26,8 +27,6 @@ struct DescribedStretch {
 struct StretchSetup {
     config: Config,
     between: Between,
-    /// Empty statistics, positioned in the array.
-    description: Description,
 }
 
 impl<'a> ArrayDivider<'a> {
@@ -83,33 +82,22 @@ impl<'a> ArrayDivider<'a> {
     ) -> Result<bool, Error> {
         let start = matcher.cursor().offset();
         let Some(between) = matcher.cursor().between() else { return Ok(false) };
-        let Some(empty) = description.fork() else { return Ok(false) };
-        let mut chain = Chain::new(start, &between);
-        let mut setup = StretchSetup { config: *config, between, description: empty };
-        let mut characters = 0;
-        let mut stretches = self.stretches(start, DESCRIBED_STRETCH, elements);
-        let mut answers = Vec::new();
-        self.threads.scope(|scope| scope.spawn(|_| answers = self.describe_all(&setup, &stretches)));
-        while let Some(last) = stretches.last()
-            && !chain.ended
-        {
-            // While these results are joined, the other threads process the next stretches.
-            stretches = self.stretches(last.end, DESCRIBED_STRETCH, elements);
-            // Statistics whose paths were folded meanwhile cannot be forked.
-            let Some(empty) = description.fork() else { break };
-            setup.description = empty;
-            let mut next = Vec::new();
-            let joined = self.threads.scope(|scope| {
-                scope.spawn(|_| next = self.describe_all(&setup, &stretches));
-                let mut answers = std::mem::take(&mut answers).into_iter();
-                answers.try_for_each(|stretch| {
-                    characters += self.join_described(&setup, stretch, &mut chain, description)?;
-                    Ok::<(), Error>(())
-                })
-            });
-            joined?;
-            answers = next;
-        }
+        let chain = Chain::new(self.view, start, &between);
+        let setup = StretchSetup { config: *config, between };
+        let stretches = Stretches { elements, from: start };
+        let bytes = self.view.bytes().len() as u64 / (DESCRIBED_PER_THREAD * self.threads.count as u64);
+        let bytes = bytes.clamp(MIN_DESCRIBED, MAX_DESCRIBED);
+        let mut joiner = DescriptionJoiner {
+            divider: self,
+            setup: &setup,
+            description,
+            stretches,
+            bytes,
+            chain,
+            characters: 0,
+        };
+        self.threads.run(&mut joiner, |(span, empty)| self.describe(&setup, span, empty))?;
+        let DescriptionJoiner { chain, characters, .. } = joiner;
         let cursor = matcher.cursor_mut();
         // The cursor skips the joined elements, and must know their characters to count on.
         cursor.add_chars(chain.at, characters);
@@ -117,42 +105,10 @@ impl<'a> ArrayDivider<'a> {
         Ok(chain.at > start)
     }
 
-    /// Joins the statistics of the next stretch, after computing it again if its start was a wrong
-    /// guess. Returns its number of characters.
-    #[expect(clippy::expect_used, reason = "a stretch is a part of the view")]
-    fn join_described(
-        &self,
-        setup: &StretchSetup,
-        mut stretch: DescribedStretch,
-        chain: &mut Chain,
-        description: &mut Description,
-    ) -> Result<u64, Error> {
-        let until = stretch.span.end;
-        match chain.fit(stretch.span) {
-            Fit::Exact => {}
-            Fit::Obsolete => return Ok(0),
-            Fit::Missed => stretch = self.describe(setup, Span::new(chain.at, until)),
-        }
-        let Some(end) = stretch.end else {
-            // The matcher continues before this stretch, and meets the error or the end of the
-            // array itself.
-            chain.ended = true;
-            return Ok(0);
-        };
-        release(self.view.narrow(Span::new(chain.at, end)).expect("its elements are in the view"));
-        description.join(stretch.description);
-        chain.advance_to(end, &self.track)?;
-        Ok(stretch.characters)
-    }
-
-    fn describe_all(&self, setup: &StretchSetup, stretches: &[Span]) -> Vec<DescribedStretch> {
-        stretches.par_iter().map(|span| self.describe(setup, *span)).collect()
-    }
-
     /// Computes the statistics of the elements of a span, from the one that starts there to the
     /// first that ends at or after the end of the span.
-    fn describe(&self, setup: &StretchSetup, span: Span) -> DescribedStretch {
-        let mut description = setup.description.clone();
+    fn describe(&self, setup: &StretchSetup, span: Span, empty: Description) -> DescribedStretch {
+        let mut description = empty;
         let mut cursor = self.cursor_between(&setup.between, span, &setup.config);
         let depth = cursor.depth();
         cursor.count_chars();
@@ -161,7 +117,56 @@ impl<'a> ArrayDivider<'a> {
         let listened = listened.and_then(|()| cursor.listen(depth, u64::MAX, &mut description));
         let end = listened.ok().filter(|()| cursor.depth() == depth).map(|()| cursor.offset());
         let characters = end.map_or(0, |end| cursor.chars(end));
+        // The joining thread does not read it again.
+        self.view.release(Span::new(span.start, end.unwrap_or(span.end)));
         DescribedStretch { span, description, characters, end }
+    }
+}
+
+/// Joins the statistics of stretches.
+struct DescriptionJoiner<'j, 'a> {
+    divider: &'j ArrayDivider<'a>,
+    setup: &'j StretchSetup,
+    description: &'j mut Description,
+    stretches: Stretches<'j>,
+    /// The size of a stretch.
+    bytes: u64,
+    chain: Chain<'a>,
+    /// The number of characters of the joined stretches.
+    characters: u64,
+}
+
+impl Pipeline for DescriptionJoiner<'_, '_> {
+    /// A stretch, and empty statistics that are positioned in the array.
+    type Piece = (Span, Description);
+    type Answer = DescribedStretch;
+
+    fn next_piece(&mut self) -> Option<Self::Piece> {
+        // Statistics whose paths were folded meanwhile cannot be forked.
+        let empty = self.description.fork()?;
+        Some((self.stretches.next(self.bytes)?, empty))
+    }
+
+    /// Joins the statistics of the next stretch, after computing it again if its start was a wrong
+    /// guess.
+    fn join(&mut self, mut stretch: DescribedStretch) -> Result<bool, Error> {
+        let Self { divider, setup, description, chain, .. } = self;
+        let until = stretch.span.end;
+        match chain.fit(stretch.span) {
+            Fit::Exact => {}
+            Fit::Obsolete => return Ok(!chain.ended),
+            Fit::Missed => {
+                let Some(empty) = description.fork() else { return Ok(false) };
+                stretch = divider.describe(setup, Span::new(chain.at, until), empty);
+            }
+        }
+        // The matcher continues before this stretch, and meets the error or the end of the array
+        // itself.
+        let Some(end) = stretch.end else { return Ok(false) };
+        description.join(stretch.description);
+        chain.advance_to(end, &divider.track)?;
+        self.characters += stretch.characters;
+        Ok(true)
     }
 }
 
