@@ -118,6 +118,19 @@ impl<'a> Source<'a> {
         &self.loaded()[..self.shown]
     }
 
+    /// The loaded bytes up to a step after an index, shown or not.
+    pub(crate) fn next_loaded(&self, at: usize) -> &[u8] {
+        let loaded = self.loaded();
+        loaded.get(..at + STEP).unwrap_or(loaded)
+    }
+
+    /// Ends the record at the delimiter at index `end`. Records before it were read.
+    pub(crate) fn pass_lines(&mut self, end: usize) {
+        self.passed += end.saturating_sub(self.shown);
+        (self.shown, self.closed) = (end, true);
+        self.release_pages(self.base + end as u64);
+    }
+
     /// All loaded bytes, shown or not.
     #[inline]
     pub(crate) fn loaded(&self) -> &[u8] {

@@ -273,7 +273,8 @@ impl<'a> Pipeline for Joiner<'_, 'a> {
         self.parts.next()
     }
 
-    fn join(&mut self, (view, part): Self::Answer) -> Result<bool, Error> {
+    fn join(&mut self, answer: Self::Answer) -> Result<bool, Error> {
+        let (view, part) = answer;
         self.join_part(view, part)?;
         self.pages.advance_to(span_of(view).end);
         Ok(!self.done)

@@ -15,8 +15,9 @@ use crate::analysis::OnBadRecord;
 use crate::control::check;
 use crate::document::Document;
 use crate::error::Error;
-use crate::report::{Coverage, Damage, Sink};
-use crate::setup::{Request, RunState};
+use crate::extract::found;
+use crate::report::{Coverage, Damage, Match, Sink};
+use crate::setup::{Request, Role, RunState};
 use crate::stats::Descriptions;
 
 /// The outcome of one record.
@@ -118,9 +119,11 @@ impl<'a> Run<'a> {
         }
         let mut next = first;
         self.coverage.complete = true;
+        let passes_lines = self.passes_lines();
         loop {
             let recorded = match next {
                 Ok(false) => return Ok(matcher.cursor().framing()),
+                Ok(true) if passes_lines && self.lines(&mut matcher)? => Ok(RecordOutcome::Done),
                 Ok(true) => self.record(&mut matcher, &mut node_scratch),
                 Err(error) => Err(error.into()),
             };
@@ -137,6 +140,47 @@ impl<'a> Run<'a> {
             }
             next = matcher.cursor_mut().next_record();
         }
+    }
+
+    /// True if lines can be matched as a whole: only their values and counts matter.
+    fn passes_lines(&self) -> bool {
+        let setup = self.request.setup;
+        let is_plain = setup.filter.is_none() && setup.each.is_none() && !setup.tallies && !self.elements;
+        let roles = &mut setup.roles.iter();
+        is_plain
+            && !self.skips()
+            && roles.all(|role| matches!(role, Role::Extract(_) | Role::Count(_)))
+            && !self.sink.wants_location()
+            && !self.sink.wants_records()
+            && self.sink.records_left().is_none()
+    }
+
+    /// Matches lines as a whole, from the current one on. Returns false if it must be matched on
+    /// its own.
+    fn lines(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<bool, Error> {
+        let lines = matcher.follow_lines();
+        if lines == 0 {
+            return Ok(false);
+        }
+        let first = matcher.cursor().record() + 1 - lines;
+        for number in 0..matcher.line_nodes() {
+            let Some((queries, span, line)) = matcher.line_node(number) else { break };
+            for query in queries {
+                match self.request.setup.roles[query.index()] {
+                    Role::Extract(number) => {
+                        let extract = &mut self.state.extracts[number];
+                        let found = found(extract.measure, span, None, matcher);
+                        extract.emit(&Match { record: first + line, ..found }, self.sink)?;
+                    }
+                    Role::Count(number) => self.state.counting[number].total += 1,
+                    role => unreachable!("expected values and counts, got {role:?}"),
+                }
+            }
+        }
+        self.physical_records += lines;
+        self.coverage.records += lines;
+        self.coverage.complete &= !matcher.skips_rest();
+        Ok(true)
     }
 
     /// Processes the matcher's steps until it pauses.

@@ -179,7 +179,9 @@ fn threads_multiply_the_peak() {
         };
         let [small, large] = [run(&small), run(&large)];
         assert!(small.peak < 24 << 20, "{name}: {small:?}");
-        assert!(large.peak < small.peak + (small.peak >> 2) + (64 << 10), "{name}: {small:?} {large:?}");
+        // The number of results that wait to be joined is bounded, but depends on the speeds of the
+        // threads.
+        assert!(large.peak < 3 * small.peak + (64 << 10), "{name}: {small:?} {large:?}");
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) enum TrailMode {
     Count,
 }
 
-impl Matcher<'_, '_> {
+impl<'m> Matcher<'m, '_> {
     /// The reports that this matcher has to give.
     pub(super) fn trail_mode(&self) -> TrailMode {
         let Some(tree) = self.program.tree.as_ref().filter(|tree| !tree.trail.is_empty()) else {
@@ -125,10 +125,53 @@ impl Matcher<'_, '_> {
         ));
     }
 
+    /// Matches whole lines from the record on whose value is next in the cursor. Returns the number
+    /// of records, of which the last one is the current record then. 0 if the record must be
+    /// matched on its own.
+    ///
+    /// The nodes are not reported as steps, but are those of [`line_nodes`](Self::line_nodes).
+    pub fn follow_lines(&mut self) -> u64 {
+        let Some(tree) = self.program.tree.as_ref() else { return 0 };
+        if self.trail_mode == TrailMode::Off || self.cursor.offset() < self.scratch.trail.lines_from {
+            return 0;
+        }
+        let memory = &mut self.scratch.trail;
+        let trail = &mut memory.trail;
+        trail.levels.clear();
+        trail.hits.clear();
+        trail.counts.clear();
+        trail.unique = self.program.options.duplicates == Duplicates::First;
+        (trail.is_decided_outside, trail.pause_level) = (true, 0);
+        let offset = self.cursor.offset();
+        let lines = self.cursor.follow_lines(&tree.trail, trail).unwrap_or(0);
+        if lines == 0 {
+            // The next lines are likely to need a closer look, too.
+            memory.lines_from = offset + MAX_WASTE;
+        }
+        lines
+    }
+
+    /// The number of nodes in the lines that were matched as a whole.
+    pub fn line_nodes(&self) -> usize {
+        self.scratch.trail.trail.hits.len()
+    }
+
+    /// The queries that select a node in these lines, its span, and the number of its line.
+    pub fn line_node(&self, number: usize) -> Option<(&'m [QueryId], Span, u64)> {
+        let TrailHit { node, start, end, line } = *self.scratch.trail.trail.hits.get(number)?;
+        Some((self.program.tree.as_ref()?.queries(node), Span::new(start, end), line))
+    }
+
+    /// True if the end of one of these lines was skipped, because nothing more could be selected in
+    /// it.
+    pub fn skips_rest(&self) -> bool {
+        self.scratch.trail.trail.skips_rest
+    }
+
     /// Reports the next of the collected nodes.
     #[inline]
     pub(super) fn reporting_trail(&mut self, tree: &PathTree, number: usize, query: usize) -> Flow {
-        let Some(&TrailHit { node, start, end }) = self.scratch.trail.trail.hits.get(number) else {
+        let Some(&TrailHit { node, start, end, .. }) = self.scratch.trail.trail.hits.get(number) else {
             self.left = None;
             return Continue(self.after_trail());
         };

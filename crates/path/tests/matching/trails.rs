@@ -180,3 +180,124 @@ fn finds_what_single_moves_find() {
     }
     assert!(together > 10, "{together} nodes at a time: the trail is followed");
 }
+
+/// What is found in lines: nodes with their record, the errors, and the number of records.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct LineAnswers {
+    nodes: Vec<(u64, QueryId, u64, u64)>,
+    errors: Vec<String>,
+    records: u64,
+    lines: Vec<(u64, u64)>,
+}
+
+/// Matches a stream of lines. Returns what is found, and the number of lines that were matched as a
+/// whole.
+fn find_in_lines(plan: &Plan, whole: bool, cursor: &mut Cursor<'_>) -> (LineAnswers, u64) {
+    let (mut scratch, wants) = (Scratch::new(), Needs::Nodes.wants(plan, whole));
+    let mut matcher = plan.matcher(&mut scratch, cursor, &wants);
+    let (mut answers, mut passed) = (LineAnswers::default(), 0);
+    let mut errors = 0;
+    while errors < 20 {
+        match matcher.next_record() {
+            Ok(false) => break,
+            Ok(true) => {}
+            Err(error) => {
+                errors += 1;
+                answers.errors.push(error.to_string());
+                continue;
+            }
+        }
+        let lines = if whole { matcher.follow_lines() } else { 0 };
+        if lines > 0 {
+            let first = matcher.cursor().record() + 1 - lines;
+            for number in 0..matcher.line_nodes() {
+                let (queries, span, line) = matcher.line_node(number).unwrap();
+                assert!(matcher.cursor().bytes(span).is_some(), "the bytes of {span} are readable");
+                let node = |&query| (first + line, query, span.start, span.end);
+                answers.nodes.extend(queries.iter().map(node));
+            }
+            passed += lines;
+            answers.records += lines;
+        } else {
+            answers.records += 1;
+            let record = matcher.cursor().record();
+            loop {
+                match matcher.advance() {
+                    Ok(Some(Step::Leave { query, span, .. })) => {
+                        answers.nodes.push((record, query, span.start, span.end));
+                    }
+                    Ok(Some(_)) => {}
+                    Ok(None) => break,
+                    Err(error) => {
+                        errors += 1;
+                        answers.errors.push(error.to_string());
+                        break;
+                    }
+                }
+            }
+        }
+        answers.lines.push((matcher.cursor().record(), matcher.cursor().record_start()));
+    }
+    // Queries at one node are reported in their order, whichever way.
+    answers.nodes.sort_unstable_by_key(|&(record, query, start, end)| (record, start, end, query.index()));
+    (answers, passed)
+}
+
+/// R4: streams of lines, whole and damaged, on slices and streams. Lines that need a closer look
+/// are among lines that are matched as a whole.
+#[test]
+fn finds_in_whole_lines_what_single_moves_find() {
+    let mut passed = 0;
+    for seed in 0..cases(2_000, 100_000) {
+        let mut random = Random::new(seed);
+        let shape = Shape {
+            values: random.between(2, 40),
+            width: random.between(2, 9),
+            text: random.between(1, 60),
+            names: if random.chance(30) { Names::Odd } else { Names::Plain },
+            layout: [Layout::Compact, Layout::OneLine][random.below(2)],
+            duplicates: random.chance(30),
+            ..Shape::default()
+        };
+        let count = random.between(1, 30);
+        let stream = generate::stream(seed, &shape, naive::Framing::Lines, count);
+        let first = stream.split(|byte| *byte == b'\n').find_map(|line| naive::parse(line).ok());
+        let Some(tree) = first else { continue };
+        let plan = plan(&mut random, &tree);
+        for number in 0..3 {
+            let bytes = match number {
+                0 => stream.clone(),
+                _ => generate::damage(seed * 2 + number, &stream),
+            };
+            let config = Config::new().validation(Validation::Structural).window(64 << random.below(6));
+            let what = format!("seed {seed}, {number}: {}", bytes.escape_ascii());
+            let slice = |whole, backend| {
+                let view = trommel_reader::View::new(&bytes);
+                find_in_lines(
+                    &plan,
+                    whole,
+                    &mut Cursor::from_view(view, Framing::Lines, &config.backend(backend)),
+                )
+            };
+            let expected = without_position(slice(false, Backend::Scalar).0);
+            for backend in Backend::available() {
+                let (found, lines) = slice(true, backend);
+                assert_eq!(without_position(found), expected, "{backend:?}, {what}");
+                passed += lines;
+            }
+            let size = [1, 64, 100, 4096][random.below(4)];
+            let stream = |whole| {
+                let reader = Chunks::new(&bytes[..], &[size]);
+                find_in_lines(&plan, whole, &mut Cursor::from_reader(reader, Framing::Lines, &config)).0
+            };
+            assert_eq!(without_position(stream(true)), without_position(stream(false)), "{size}, {what}");
+        }
+    }
+    assert!(passed > 10_000, "{passed} lines are matched as a whole");
+}
+
+/// Removes what differs if several records are passed at once: the positions in between.
+fn without_position(mut answers: LineAnswers) -> LineAnswers {
+    answers.lines = answers.lines.pop().into_iter().collect();
+    answers
+}

@@ -4,6 +4,7 @@ use trommel_scan::{Trail, TrailNode, TrailStop};
 
 use super::{Cursor, Expect, MIN_TOKEN_LIMIT, Token};
 use crate::config::Validation;
+use crate::framing::Framing;
 
 /// The reason why [`Cursor::follow`] has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl Cursor<'_> {
         }
         trail.base = self.source.base();
         trail.limit = u64::from(self.limits.depth - self.stack.depth());
-        trail.is_first = self.expect == Expect::First;
+        (trail.is_first, trail.in_lines) = (self.expect == Expect::First, false);
         let stop = (self.kernels.trail)(self.source.window(), self.at, nodes, trail);
         for level in trail.levels.iter().skip(1) {
             self.stack.push(level.object);
@@ -53,5 +54,32 @@ impl Cursor<'_> {
             TrailStep::Full | TrailStep::Between => Expect::Next,
         };
         Some(found)
+    }
+
+    /// Follows plain paths through whole lines, from the value of the current record on. Returns
+    /// the number of lines, which are the records up to the last line. `None` if it passes none.
+    ///
+    /// The lines are loaded already, and all values in them can be read until the next move, which
+    /// must be that to the next record. The current record is then the last one that was passed,
+    /// as if it had been read to its end.
+    pub fn follow_lines(&mut self, nodes: &[TrailNode], trail: &mut Trail) -> Option<u64> {
+        let is_at_start = self.expect == Expect::Value && self.stack.depth() == 0;
+        if self.framing != Framing::Lines || !is_at_start || !self.holds.is_empty() {
+            return None;
+        }
+        trail.base = self.source.base();
+        trail.limit = u64::from(self.limits.depth);
+        (trail.is_first, trail.in_lines, trail.skips_rest) = (false, true, false);
+        (trail.lines, trail.last_line) = (0, 0);
+        let stop = (self.kernels.trail)(self.source.next_loaded(self.at), self.at, nodes, trail);
+        let (TrailStop::Full(next) | TrailStop::Between(next)) = stop else { return None };
+        let end = next.checked_sub(1).filter(|_| trail.lines > 0)?;
+        self.source.pass_lines(end);
+        (self.start, self.end, self.at) = (end, end, end);
+        self.token = Token::None;
+        self.expect = Expect::End;
+        self.record = self.record.map(|record| record + trail.lines - 1);
+        self.record_start = trail.last_line;
+        Some(trail.lines)
     }
 }

@@ -94,6 +94,18 @@ impl<'b, L: Lanes> Blocks<'b, L> {
         self.lanes().eq(b':') & !self.masks.inside
     }
 
+    /// Starts again, outside strings. Returns false if less than a block is visible.
+    #[inline(always)]
+    pub(super) fn restart(&mut self, from: usize) -> bool {
+        let (whole, _) = self.bytes[from..].as_chunks::<BLOCK>();
+        let Some(first) = whole.first() else { return false };
+        self.carry = Carry::default();
+        self.masks = Masks::new(L::load(self.proof, first), first.as_ptr().addr(), &mut self.carry);
+        // Without the rest, which would have to be copied each time.
+        (self.from, self.number, self.whole, self.count) = (from, 0, whole, whole.len());
+        true
+    }
+
     /// The index of the current block's first byte.
     #[inline(always)]
     pub(super) const fn at(&self) -> usize {
@@ -267,6 +279,9 @@ pub(crate) fn leave<L: Lanes>(proof: L::Proof, blocks: &[[u8; BLOCK]], state: &m
         let masks = loop {
             let Some(block) = left.next() else { break None };
             let masks = Masks::new(L::load(proof, block), block.as_ptr().addr(), &mut carry);
+            if masks.open | masks.close == 0 {
+                continue;
+            }
             if !open.count(masks.open, masks.close, masks.curly) {
                 break Some(masks);
             }

@@ -37,9 +37,69 @@ pub(crate) fn trail<L: Lanes>(
     state: &mut Trail,
 ) -> TrailStop {
     let mut blocks = Blocks::<L>::new(proof, bytes, from);
+    if state.in_lines {
+        return follow_lines(&mut blocks, from, nodes, state);
+    }
     let stop = follow(&mut blocks, from, nodes, state);
     state.inspected = state.base + blocks.end() as u64;
     stop
+}
+
+/// Passes whole lines. What was found in a line that needs a closer look is dropped, and the search
+/// stops before it.
+#[inline(always)]
+fn follow_lines<L: Lanes>(
+    blocks: &mut Blocks<'_, L>,
+    from: usize,
+    nodes: &[TrailNode],
+    state: &mut Trail,
+) -> TrailStop {
+    let mut line = from;
+    loop {
+        let hits = state.hits.len();
+        if hits >= MAX_HITS {
+            return TrailStop::Full(line);
+        }
+        let bytes = &blocks.bytes[line..];
+        let Some(end) = memchr::memchr(b'\n', bytes) else { return TrailStop::Between(line) };
+        let (start, end) = (line + first_visible(&bytes[..end]), line + end);
+        if start == end {
+            // Blank lines are no records.
+            line = end + 1;
+            continue;
+        }
+        let stop = follow(blocks, start, nodes, state);
+        // If levels are left, nothing more can be selected in them.
+        let is_decided = !state.levels.is_empty();
+        state.levels.clear();
+        // A value never contains a line end.
+        let is_passed = match stop {
+            TrailStop::Full(at) if at <= end => {
+                is_decided || first_visible(&blocks.bytes[at..end]) == end - at
+            }
+            _ => false,
+        };
+        if !is_passed {
+            state.hits.truncate(hits);
+            return TrailStop::Between(line);
+        }
+        (state.last_line, state.lines) = (state.base + start as u64, state.lines + 1);
+        state.skips_rest |= is_decided;
+        line = end + 1;
+        if is_decided && !blocks.restart(line) {
+            return TrailStop::Between(line);
+        }
+    }
+}
+
+/// The index of the first byte of a line that is not white space; its length if there is none.
+#[inline(always)]
+fn first_visible(line: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(b' ' | b'\t' | b'\r') = line.get(at) {
+        at += 1;
+    }
+    at
 }
 
 #[inline(always)]
@@ -52,34 +112,39 @@ fn follow<L: Lanes>(
     // The last position between two children. All before it is decided.
     let mut at = from;
     loop {
-        if state.hits.len() >= MAX_HITS {
+        if state.hits.len() >= MAX_HITS && !state.in_lines {
             return TrailStop::Full(at);
         }
         let number = state.levels.len();
-        let Some(level) = state.levels.last_mut() else { return TrailStop::Between(at) };
-        let node = &nodes[level.node as usize];
-        // The first level does not count among the containers in it.
-        let limit = (state.limit + 1).saturating_sub(number as u64);
-        let child = if node.is_used_up(level, state.unique) {
-            let object = level.object;
-            // The caller decides what follows if nothing more can be selected at all.
-            if number == 1 || state.is_decided_around(nodes) {
-                return TrailStop::Between(at);
+        // The first level does not count among the containers in it, but a line has none.
+        let limit = (state.limit + u64::from(!state.in_lines)).saturating_sub(number as u64);
+        let child = match state.levels.last_mut() {
+            Some(level) => {
+                let node = &nodes[level.node as usize];
+                if node.is_used_up(level, state.unique) {
+                    let object = level.object;
+                    // The caller decides what follows if nothing more can be selected at all.
+                    if number == 1 || state.is_decided_around(nodes) {
+                        return if state.in_lines { TrailStop::Full(at) } else { TrailStop::Between(at) };
+                    }
+                    match blocks.leave(at, object, limit + 1) {
+                        Some(end) => Child::End(end - 1),
+                        None => Child::Unclear,
+                    }
+                } else if level.object {
+                    member(blocks, at, node, level, Bounds { unique: state.unique, containers: limit })
+                } else if number == state.pause_level && state.base + at as u64 >= state.pause_from {
+                    Child::Unclear
+                } else {
+                    element(blocks, at, state.is_first, node, level)
+                }
             }
-            match blocks.leave(at, object, limit + 1) {
-                Some(end) => Child::End(end - 1),
-                None => Child::Unclear,
-            }
-        } else if level.object {
-            member(blocks, at, node, level, Bounds { unique: state.unique, containers: limit })
-        } else if number == state.pause_level && state.base + at as u64 >= state.pause_from {
-            Child::Unclear
-        } else {
-            element(blocks, at, state.is_first, node, level)
+            None if at == from && state.in_lines => Child::Value(at, Some(0)),
+            None => return TrailStop::Full(at),
         };
         let (before, node) = match child {
             Child::Value(before, node) => (before, node),
-            Child::End(index) if number > 1 => {
+            Child::End(index) if number > 1 || state.in_lines => {
                 state.levels.pop();
                 (at, state.is_first) = (index + 1, false);
                 continue;

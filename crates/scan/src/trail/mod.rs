@@ -135,6 +135,8 @@ pub struct TrailHit {
     pub start: u64,
     /// Absolute offset of its end.
     pub end: u64,
+    /// The number of lines that were passed before its own.
+    pub line: u64,
 }
 
 /// A search in progress.
@@ -142,7 +144,7 @@ pub struct TrailHit {
 #[expect(clippy::exhaustive_structs, reason = "the matcher and the reader prepare each run of the kernel")]
 pub struct Trail {
     /// The innermost container of the caller, and those that the search has entered in it, the
-    /// innermost last. The search leaves all but the first.
+    /// innermost last. The search leaves all but the first. Empty between two lines.
     pub levels: Vec<TrailLevel>,
     /// The values that were collected.
     pub hits: Vec<TrailHit>,
@@ -162,6 +164,14 @@ pub struct Trail {
     pub base: u64,
     /// The number of containers that may be open in the first level.
     pub limit: u64,
+    /// True if every line is a value of the first node. There are no levels between two lines.
+    pub in_lines: bool,
+    /// The number of lines that were passed as a whole.
+    pub lines: u64,
+    /// Absolute offset of the last of them.
+    pub last_line: u64,
+    /// True if the end of a line was skipped, because nothing more could be selected in it.
+    pub skips_rest: bool,
     /// Absolute offset of the end of the bytes that were inspected. Some of them may be beyond the
     /// point at which the search has stopped.
     pub inspected: u64,
@@ -192,7 +202,7 @@ impl Trail {
             *count += 1;
         } else {
             let (start, end) = (self.base + start as u64, self.base + end as u64);
-            self.hits.push(TrailHit { node, start, end });
+            self.hits.push(TrailHit { node, start, end, line: self.lines });
         }
     }
 

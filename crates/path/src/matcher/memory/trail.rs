@@ -12,6 +12,8 @@ pub(crate) struct TrailMemory {
     pub(crate) after: Option<Stage>,
     /// The offset before which masks are not used.
     pub(crate) from_offset: u64,
+    /// The same for whole lines. Not reset between records.
+    pub(crate) lines_from: u64,
 }
 
 impl TrailMemory {
