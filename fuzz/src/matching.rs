@@ -174,3 +174,60 @@ pub fn walk(bytes: &[u8]) -> Option<Error> {
         }
     }
 }
+
+/// The wants of a consumer of values, which it takes at once or late.
+pub fn late(plan: &Plan, late: bool) -> Wants {
+    let count = plan.ids().len();
+    let mut wants = Wants::default();
+    wants.bytes = vec![true; count];
+    wants.enter = vec![false; count];
+    wants.late_leave = vec![late; count];
+    wants
+}
+
+/// The nodes of all records, each with its record and query, and the errors.
+pub type LineNodes = (Vec<(u64, u64, u64, usize)>, Vec<String>);
+
+/// Returns the nodes of all records. Matches lines as a whole if the wants allow it.
+pub fn line_nodes(plan: &Plan, wants: &Wants, cursor: &mut Cursor<'_>) -> LineNodes {
+    let mut scratch = Scratch::new();
+    let mut matcher = plan.matcher(&mut scratch, cursor, wants);
+    let (mut nodes, mut errors) = (Vec::new(), Vec::new());
+    while errors.len() < 8 {
+        match matcher.next_record() {
+            Ok(false) => break,
+            Ok(true) => {}
+            Err(error) => {
+                errors.push(error.to_string());
+                continue;
+            }
+        }
+        let lines = matcher.follow_lines();
+        if lines > 0 {
+            let first = matcher.cursor().record() + 1 - lines;
+            for number in 0..matcher.line_nodes() {
+                let (queries, span, line) = matcher.line_node(number).unwrap();
+                assert!(matcher.cursor().bytes(span).is_some());
+                nodes.extend(queries.iter().map(|query| (first + line, span.start, span.end, query.index())));
+            }
+            continue;
+        }
+        let record = matcher.cursor().record();
+        loop {
+            match matcher.advance() {
+                Ok(Some(Step::Leave { query, span, .. })) => {
+                    assert!(matcher.cursor().bytes(span).is_some());
+                    nodes.push((record, span.start, span.end, query.index()));
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(error) => {
+                    errors.push(error.to_string());
+                    break;
+                }
+            }
+        }
+    }
+    nodes.sort_unstable();
+    (nodes, errors)
+}

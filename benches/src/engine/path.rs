@@ -27,6 +27,7 @@ fn column<'a>(name: &'static str, task: &Task, bytes: &'a [u8], config: Config) 
     wants.enter = vec![task.count; queries.len()];
     wants.leave = vec![!task.count; queries.len()];
     wants.only_count = vec![task.count; queries.len()];
+    wants.late_leave = vec![!task.count; queries.len()];
     let mut scratch = Scratch::new();
     Column::reads(name, move || {
         nodes(&plan, &mut scratch, &wants, Cursor::new(bytes, &config)).expect("the input is valid")
@@ -43,6 +44,10 @@ fn nodes(plan: &Plan, scratch: &mut Scratch, wants: &Wants, mut cursor: Cursor<'
                 Step::Leave { times, span, .. } => {
                     nodes += times;
                     black_box(matcher.cursor().bytes(span));
+                    while let Some((_, span)) = matcher.next_left() {
+                        nodes += 1;
+                        black_box(matcher.cursor().bytes(span));
+                    }
                 }
                 Step::Event(_) | Step::Settled(_) => {}
             }

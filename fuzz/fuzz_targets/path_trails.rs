@@ -1,0 +1,43 @@
+//! Plain paths that are followed by masks select what moves from child to child select. The input
+//! is a number that selects the paths and options, and a document or lines.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use trommel_fuzz::matching::{LineNodes, late, line_nodes};
+use trommel_path::{Duplicates, Order, Plan, PlanOptions, Query};
+use trommel_reader::{Backend, Config, Cursor, Framing, Validation, View};
+use trommel_testkit::chunks::Chunks;
+
+const PATHS: [&[&str]; 8] = [
+    &["$.a", "$.b", "$.ab.a"],
+    &["$[:].a", "$[:].b[:]", "$[:].ab.b"],
+    &["$[:]"],
+    &["$.a[:].b", "$.a[:].a", "$.b[2]", "$.b[0]"],
+    &["$[:][:][:]"],
+    &["$['']", "$['\u{fc}'].a", "$['a b']"],
+    &["$", "$.a"],
+    &["$.a", "$.a", "$[1].b", "$[3]"],
+];
+
+fuzz_target!(|input: &[u8]| {
+    let [choice, size, bytes @ ..] = input else { return };
+    let queries: Vec<Query> =
+        PATHS[usize::from(choice % 8)].iter().map(|path| path.parse().unwrap()).collect();
+    let duplicates = if choice & 8 == 0 { Duplicates::First } else { Duplicates::All };
+    let order = if choice & 16 == 0 { Order::Rfc } else { Order::Document };
+    let framing = if choice & 32 == 0 { Framing::Single } else { Framing::Lines };
+    let plan = Plan::new(&queries, PlanOptions::new().duplicates(duplicates).order(order));
+    let config = Config::new().validation(Validation::Structural).window(16 + usize::from(*size));
+    let find = |wants: &_, config: &Config| -> LineNodes {
+        line_nodes(&plan, wants, &mut Cursor::from_view(View::new(bytes), framing, config))
+    };
+    let expected = find(&late(&plan, false), &config);
+    for backend in Backend::available() {
+        assert_eq!(find(&late(&plan, true), &config.backend(backend)), expected, "{backend:?} {queries:?}");
+    }
+    let stream = |wants: &_| {
+        let reader = Chunks::new(bytes, &[usize::from(*size).max(1)]);
+        line_nodes(&plan, wants, &mut Cursor::from_reader(reader, framing, &config))
+    };
+    assert_eq!(stream(&late(&plan, true)), stream(&late(&plan, false)), "{queries:?} as a stream");
+});
