@@ -23,7 +23,7 @@ pub type Monitor<'a> = Box<dyn FnMut(u64) -> Result<()> + Send + 'a>;
 const STEP: usize = 512 << 10;
 
 /// Bytes before the cursor whose pages are kept. Pages are released in steps of at least this size.
-const KEEP: u64 = 4 << 20;
+const KEEP: u64 = 2 << 20;
 
 pub(crate) struct Source<'a> {
     storage: Storage<'a>,

@@ -104,12 +104,20 @@ struct Stretches<'e> {
     elements: &'e ElementFinder<'e>,
     /// The start of the next one: the end of an element, or what is guessed to be one.
     from: u64,
+    /// True if no end was found for the next one: a search may be long, and is not repeated.
+    is_over: bool,
 }
 
-impl Stretches<'_> {
+impl<'e> Stretches<'e> {
+    const fn new(elements: &'e ElementFinder<'e>, from: u64) -> Self {
+        Self { elements, from, is_over: false }
+    }
+
     /// Returns the next stretch of about `bytes` bytes.
     fn next(&mut self, bytes: u64) -> Option<Span> {
-        let end = self.elements.guess(self.from + bytes, MAX_SEARCH)?;
+        let end = if self.is_over { None } else { self.elements.guess(self.from + bytes, MAX_SEARCH) };
+        self.is_over = end.is_none();
+        let end = end?;
         Some(Span::new(std::mem::replace(&mut self.from, end), end))
     }
 }
@@ -192,7 +200,7 @@ impl Helpers for ArrayDivider<'_> {
         let mut chain = Chain::new(self.view, start, checkpoint.between());
         chain.elements = matcher.passed();
         let (request, first) = (run.request, chain.elements);
-        let stretches = Stretches { elements: &elements, from: start };
+        let stretches = Stretches::new(&elements, start);
         let mut joiner = ElementJoiner {
             divider: self,
             run,

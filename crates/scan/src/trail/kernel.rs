@@ -5,7 +5,7 @@
 )]
 
 use super::blocks::Blocks;
-use super::{MAX_HITS, Trail, TrailLevel, TrailNode, TrailStop};
+use super::{MAX_HITS, MAX_LINE_HITS, Trail, TrailLevel, TrailNode, TrailStop};
 use crate::backend::Lanes;
 use crate::blocks::is_space;
 
@@ -112,8 +112,13 @@ fn follow<L: Lanes>(
     // The last position between two children. All before it is decided.
     let mut at = from;
     loop {
-        if state.hits.len() >= MAX_HITS && !state.in_lines {
-            return TrailStop::Full(at);
+        if state.hits.len() >= MAX_HITS {
+            if !state.in_lines {
+                return TrailStop::Full(at);
+            }
+            if state.hits.len() >= MAX_LINE_HITS {
+                return TrailStop::Between(at);
+            }
         }
         let number = state.levels.len();
         // The first level does not count among the containers in it, but a line has none.

@@ -84,7 +84,7 @@ impl<'a> ArrayDivider<'a> {
         let Some(between) = matcher.cursor().between() else { return Ok(false) };
         let chain = Chain::new(self.view, start, &between);
         let setup = StretchSetup { config: *config, between };
-        let stretches = Stretches { elements, from: start };
+        let stretches = Stretches::new(elements, start);
         let bytes = self.view.bytes().len() as u64 / (DESCRIBED_PER_THREAD * self.threads.count as u64);
         let bytes = bytes.clamp(MIN_DESCRIBED, MAX_DESCRIBED);
         let mut joiner = DescriptionJoiner {
@@ -142,9 +142,11 @@ impl Pipeline for DescriptionJoiner<'_, '_> {
     type Answer = DescribedStretch;
 
     fn next_piece(&mut self) -> Option<Self::Piece> {
+        let span = self.stretches.next(self.bytes)?;
         // Statistics whose paths were folded meanwhile cannot be forked.
-        let empty = self.description.fork()?;
-        Some((self.stretches.next(self.bytes)?, empty))
+        let empty = self.description.fork();
+        self.stretches.is_over = empty.is_none();
+        Some((span, empty?))
     }
 
     /// Joins the statistics of the next stretch, after computing it again if its start was a wrong

@@ -206,18 +206,21 @@ fn long_records_are_the_same_for_any_number_of_threads() {
     assert!(seen.end.is_ok() && seen.reported.heard.len() > 150_000);
 }
 
+/// A thread of a pool works itself while it waits, because it may be the only one.
 #[test]
 fn the_pool_of_the_caller_is_used() {
     let text = lines(5 << 20, |_, _| None);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     let alone = observe(&all_measures(), &text, 1);
-    let within = pool.install(|| {
-        let mut memory = Memory::located();
-        let mut document = Document::from_bytes(text.clone()).framing(Framing::Lines);
-        let ran = all_measures().run_with(&mut document, &mut memory);
-        Observed { reported: memory, end: reported(ran) }
-    });
-    assert!(within == alone);
+    for threads in [1, 2] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let within = pool.install(|| {
+            let mut memory = Memory::located();
+            let mut document = Document::from_bytes(text.clone()).framing(Framing::Lines);
+            let ran = all_measures().run_with(&mut document, &mut memory);
+            Observed { reported: memory, end: reported(ran) }
+        });
+        assert!(within == alone, "{threads} threads");
+    }
 }
 
 /// The limits of reading apply on every thread.
