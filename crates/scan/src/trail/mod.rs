@@ -25,8 +25,8 @@ use crate::members::Names;
 /// Maximum hits that are collected before they are reported.
 const MAX_HITS: usize = 256;
 
-/// Maximum hits in a line that is passed as a whole. They are all collected before it is known if it
-/// can be.
+/// Maximum hits in a line that is passed as a whole. They are all collected before it is known if
+/// it can be.
 const MAX_LINE_HITS: usize = 16 * MAX_HITS;
 
 /// With more names than this, the name of each member is read.
