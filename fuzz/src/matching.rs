@@ -205,8 +205,7 @@ pub fn line_nodes(plan: &Plan, wants: &Wants, cursor: &mut Cursor<'_>) -> LineNo
         let lines = matcher.follow_lines();
         if lines > 0 {
             let first = matcher.cursor().record() + 1 - lines;
-            for number in 0..matcher.line_nodes() {
-                let (queries, span, line) = matcher.line_node(number).unwrap();
+            for (queries, span, line) in matcher.line_nodes() {
                 assert!(matcher.cursor().bytes(span).is_some());
                 nodes.extend(queries.iter().map(|query| (first + line, span.start, span.end, query.index())));
             }
@@ -228,6 +227,5 @@ pub fn line_nodes(plan: &Plan, wants: &Wants, cursor: &mut Cursor<'_>) -> LineNo
             }
         }
     }
-    nodes.sort_unstable();
     (nodes, errors)
 }

@@ -159,12 +159,14 @@ mod options;
 mod order;
 mod plan;
 mod program;
+mod spool;
 
 pub use location::{Location, LocationStep};
 pub use matcher::{ArrayCheckpoint, Matcher, RecordFilter, Scratch, Step, Wants};
 pub use options::{Duplicates, Order, Pass, PlanOptions, QueryId};
 pub use order::{HeldMatch, HeldRows};
 pub use plan::Plan;
+pub use spool::TextSpool;
 pub use trommel_query::{
     Argument, Comparable, Comparison, FilterQuery, Function, FunctionCall, FunctionResult, Literal, Logical,
     Parameter, ParseError, ParseErrorKind, Pattern, PatternError, Query, QueryLimits, RegexCache, Segment,

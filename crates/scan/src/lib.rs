@@ -53,7 +53,7 @@ pub use compact::Compactor;
 pub use escapes::{count_chars, decode_escape, eq_escaped, hex4, unescape};
 pub use hits::{Hit, Hits, PlainMembers};
 pub use members::{MemberSearch, MemberStop, Names};
-pub use runs::Plain;
+pub use runs::{MAX_PASSED, Plain};
 pub use seek::{Carry, DescendantSearch, Needle, SearchStop};
 pub use skip::{Skip, Skipped};
 pub use stack::Stack;

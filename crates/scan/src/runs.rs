@@ -67,14 +67,15 @@ pub(crate) fn ascii<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize) -> usi
     if special == 0 { bytes.len() } else { at + special.trailing_zeros() as usize }
 }
 
-/// Maximum length of a string that is checked here, in bytes.
-const MAX_STRING: usize = 4 << 10;
+/// Maximum length of the strings and names that a search by masks passes, in bytes. Longer ones may
+/// exceed a limit of the reader.
+pub const MAX_PASSED: usize = 4 << 10;
 
 /// Returns the index after a string that starts at `start`, if all of it is visible and valid, and
 /// it is not long.
 #[inline(always)]
 pub(crate) fn string<L: Lanes>(proof: L::Proof, bytes: &[u8], start: usize) -> Option<usize> {
-    let window = bytes.get(..bytes.len().min(start + MAX_STRING))?;
+    let window = bytes.get(..bytes.len().min(start + MAX_PASSED))?;
     let (mut at, mut high) = (start + 1, false);
     loop {
         let plain = plain::<L>(proof, window, at);

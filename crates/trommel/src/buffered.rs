@@ -12,12 +12,6 @@ use crate::error::Error;
 use crate::extract::ExtractState;
 use crate::report::{Damage, Match, Sink};
 
-/// Bytes that the system may map around a page that is read: a large folio on either side.
-const MAPPED_AROUND: u64 = 4 << 20;
-
-/// Bytes that are released at a time.
-const STRIDE: u64 = 8 << 20;
-
 /// The matches of a part, buffered until the part is joined.
 #[derive(Default)]
 pub(crate) struct BufferedOutput {
@@ -200,41 +194,4 @@ impl Sink for BufferedOutput {
 /// The span of a part.
 pub(crate) fn span_of(part: View<'_>) -> Span {
     Span::new(part.base(), part.base() + part.bytes().len() as u64)
-}
-
-/// Releases the memory of the parts of a view that were joined, in long strides: each release
-/// interrupts all threads that use the map.
-pub(crate) struct JoinedPages<'a> {
-    view: View<'a>,
-    /// The offset up to which pages were released.
-    released: u64,
-    /// The offset up to which they can be.
-    joined: u64,
-}
-
-impl<'a> JoinedPages<'a> {
-    /// Nothing before `from` is released.
-    pub(crate) fn new(view: View<'a>, from: u64) -> Self {
-        Self { view, released: from, joined: from }
-    }
-
-    /// Declares that no byte before an offset is needed.
-    pub(crate) fn advance_to(&mut self, offset: u64) {
-        self.joined = offset;
-        if offset >= self.released + STRIDE {
-            self.release();
-        }
-    }
-
-    fn release(&mut self) {
-        // While a part is read, the system maps pages around it, too.
-        self.view.release(Span::new(self.released.saturating_sub(MAPPED_AROUND), self.joined));
-        self.released = self.joined;
-    }
-}
-
-impl Drop for JoinedPages<'_> {
-    fn drop(&mut self) {
-        self.release();
-    }
 }

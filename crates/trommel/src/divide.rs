@@ -10,10 +10,10 @@
 mod describe;
 
 use trommel_path::{ArrayCheckpoint, Matcher, Scratch, Wants};
-use trommel_reader::{Between, Config, Cursor, ElementFinder, Framing, Span, View};
+use trommel_reader::{Between, Config, Cursor, ElementFinder, Framing, PassedPages, Span, View};
 
 use crate::analysis::OnBadRecord;
-use crate::buffered::{BufferedOutput, JoinedPages, SinkNeeds};
+use crate::buffered::{BufferedOutput, SinkNeeds};
 use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
@@ -102,7 +102,7 @@ impl<'a> ArrayDivider<'a> {
 /// The stretches that are still to be processed.
 struct Stretches<'e> {
     elements: &'e ElementFinder<'e>,
-    /// The start of the next one: the end of an element, or what is guessed to be one.
+    /// The start of the next one: the end of an element, known or guessed.
     from: u64,
     /// True if no end was found for the next one: a search may be long, and is not repeated.
     is_over: bool,
@@ -136,7 +136,7 @@ struct Stretch {
 
 /// The progress of the joined stretches, and the number of recent wrong guesses.
 struct Chain<'a> {
-    pages: JoinedPages<'a>,
+    pages: PassedPages<'a>,
     /// The end of the last element.
     at: u64,
     /// The number of elements up to `at`.
@@ -160,7 +160,7 @@ enum Fit {
 
 impl<'a> Chain<'a> {
     fn new(view: View<'a>, start: u64, between: &Between) -> Self {
-        let pages = JoinedPages::new(view, start);
+        let pages = PassedPages::new(view, start);
         Self { pages, at: start, elements: 0, reported: between.monitored(), misses: 0, ended: false }
     }
 

@@ -3,13 +3,12 @@
 use std::io::{self, Write};
 
 use trommel_base::Cancel;
-use trommel_path::{HeldMatch, HeldRows, Matcher};
+use trommel_path::{HeldMatch, HeldRows, Matcher, TextSpool};
 use trommel_reader::Span;
 
 use crate::control::check;
 use crate::error::Error;
 use crate::report::{Match, Sink};
-use crate::spool::TextSpool;
 
 /// Bytes of held matches in memory.
 const HELD_MEMORY: usize = 16 << 20;

@@ -170,7 +170,6 @@ mod sample;
 mod sequence;
 mod sequential;
 mod setup;
-mod spool;
 mod stats;
 #[cfg(feature = "parallel")]
 mod threads;

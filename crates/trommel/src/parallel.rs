@@ -8,10 +8,10 @@
 
 use std::io;
 
-use trommel_reader::{Cursor, Framing, View};
+use trommel_reader::{Cursor, Framing, PassedPages, View};
 
 use crate::analysis::Analysis;
-use crate::buffered::{BufferedOutput, JoinedPages, SinkNeeds, span_of};
+use crate::buffered::{BufferedOutput, SinkNeeds, span_of};
 use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
@@ -177,7 +177,7 @@ struct Joiner<'w, 'a> {
     done: bool,
     /// The parts that are still to be processed.
     parts: Box<dyn Iterator<Item = View<'a>> + 'a>,
-    pages: JoinedPages<'a>,
+    pages: PassedPages<'a>,
 }
 
 impl<'w, 'a> Joiner<'w, 'a> {
@@ -196,7 +196,7 @@ impl<'w, 'a> Joiner<'w, 'a> {
         // in the first part.
         let _ = positions.next_record();
         let parts = Box::new(whole.view.partitions(whole.part));
-        let pages = JoinedPages::new(whole.view, whole.view.base());
+        let pages = PassedPages::new(whole.view, whole.view.base());
         Self { whole, state, coverage, records: 0, characters: 0, sink, positions, done, parts, pages }
     }
 

@@ -163,8 +163,7 @@ impl<'a> Run<'a> {
             return Ok(false);
         }
         let first = matcher.cursor().record() + 1 - lines;
-        for number in 0..matcher.line_nodes() {
-            let Some((queries, span, line)) = matcher.line_node(number) else { break };
+        for (queries, span, line) in matcher.line_nodes() {
             for query in queries {
                 match self.request.setup.roles[query.index()] {
                     Role::Extract(number) => {

@@ -171,7 +171,7 @@ fn threads_multiply_the_peak() {
         ("stats", Analysis::new().stats()),
         ("groups", Analysis::new().group(Group::new().by("ok", query("$.ok")))),
     ];
-    let (small, large) = (text(8 * MIB), text(cases(32, 256) * MIB));
+    let (small, large) = (text(8 * MIB), text(cases(64, 256) * MIB));
     for (name, analysis) in analyses {
         let run = |text: &Vec<u8>| {
             let document = Document::from_bytes(text.clone()).framing(Framing::Lines);

@@ -23,7 +23,7 @@ const FUNCTION_MAX: usize = 100;
 /// Upper bounds on percentiles of functions' lengths: (percent, lines).
 const FUNCTION_SHARES: &[(usize, usize)] = &[(50, 8), (90, 25), (99, 70)];
 const PARAMETERS_MAX: usize = 5;
-const ENGINE_CRATE_MAX: usize = 5_000;
+const ENGINE_CRATE_MAX: usize = 4_900;
 
 rules! {
     FILE: "a file has at most 800 net lines, and nine in ten have at most 400"
@@ -32,7 +32,7 @@ rules! {
         => "extract its steps into named functions";
     PARAMETERS: "a function has at most 5 parameters"
         => "group related parameters in a struct";
-    CRATE: "a crate of the engine has at most 5,000 net lines"
+    CRATE: "a crate of the engine has at most 4,900 net lines"
         => "remove duplicate code, or move a second subject into a separate crate";
 }
 

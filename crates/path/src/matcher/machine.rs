@@ -150,6 +150,7 @@ impl Plan {
         wants: &'m Wants,
     ) -> Matcher<'m, 'c> {
         scratch.location_base = 0;
+        scratch.trail.lines_from = 0;
         Matcher::new(&self.program, scratch, cursor, wants)
     }
 }

@@ -91,8 +91,9 @@ impl<'m> Matcher<'m, '_> {
         trail.levels.clear();
         trail.levels.push(TrailLevel { node, object, start, found, index });
         trail.hits.clear();
+        // Another matcher may have used this memory to count.
+        trail.counts.clear();
         if self.trail_mode == TrailMode::Count {
-            trail.counts.clear();
             trail.counts.resize(tree.nodes.len(), 0);
         }
         trail.unique = duplicates == Duplicates::First;
@@ -109,7 +110,9 @@ impl<'m> Matcher<'m, '_> {
     fn take_levels(&mut self) {
         let Scratch { levels, trail: memory, .. } = &mut *self.scratch;
         let mut followed = memory.trail.levels.iter();
-        let (Some(level), Some(first)) = (levels.last_mut(), followed.next()) else { return };
+        let (Some(level), Some(first)) = (levels.last_mut(), followed.next()) else {
+            unreachable!("a trail starts in the innermost level, and stays in it");
+        };
         (level.found, level.index) = (first.found, first.index);
         let outside = level.floor;
         levels.extend((1..).zip(followed).map(
@@ -151,15 +154,13 @@ impl<'m> Matcher<'m, '_> {
         lines
     }
 
-    /// The number of nodes in the lines that were matched as a whole.
-    pub fn line_nodes(&self) -> usize {
-        self.scratch.trail.trail.hits.len()
-    }
-
-    /// The queries that select a node in these lines, its span, and the number of its line.
-    pub fn line_node(&self, number: usize) -> Option<(&'m [QueryId], Span, u64)> {
-        let TrailHit { node, start, end, line } = *self.scratch.trail.trail.hits.get(number)?;
-        Some((self.program.tree.as_ref()?.queries(node), Span::new(start, end), line))
+    /// The nodes in the lines that were matched as a whole: the queries that select each, its span,
+    /// and the number of its line.
+    pub fn line_nodes(&self) -> impl Iterator<Item = (&'m [QueryId], Span, u64)> {
+        let hits = &self.scratch.trail.trail.hits;
+        self.program.tree.iter().flat_map(move |tree| {
+            hits.iter().map(|hit| (tree.queries(hit.node), Span::new(hit.start, hit.end), hit.line))
+        })
     }
 
     /// True if the end of one of these lines was skipped, because nothing more could be selected in
@@ -202,7 +203,7 @@ impl<'m> Matcher<'m, '_> {
         let tree = self.program.tree.as_ref()?;
         match self.reporting_trail(tree, number, query) {
             Break(Step::Leave { query, span, .. }) => Some((query, span)),
-            // What was not reported comes with the next step.
+            // The next step reports counts, and moves on.
             Break(_) | Continue(_) => {
                 self.phase = Phase::Tree(Stage::ReportingTrail { number, query });
                 None
@@ -216,8 +217,7 @@ impl<'m> Matcher<'m, '_> {
         let Some(&times) = self.scratch.trail.trail.counts.get(node as usize) else {
             return Continue(self.after_trail());
         };
-        let query_id: Option<&QueryId> = tree.queries(node).get(query);
-        match query_id {
+        match tree.queries(node).get(query) {
             Some(&id) if times > 0 => {
                 let next = Stage::ReportingTrailCounts { node, query: query + 1 };
                 self.report(Step::Enter { query: id, times }, next)
@@ -226,7 +226,8 @@ impl<'m> Matcher<'m, '_> {
         }
     }
 
+    #[expect(clippy::expect_used, reason = "only called while nodes of a trail are reported")]
     fn after_trail(&self) -> Stage {
-        self.scratch.trail.after.unwrap_or(Stage::Stepping)
+        self.scratch.trail.after.expect("the trail has stopped at a stage")
     }
 }

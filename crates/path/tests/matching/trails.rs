@@ -50,7 +50,7 @@ impl Needs {
     }
 }
 
-/// Returns what is found, and the largest number of nodes that were left together.
+/// Returns the answers, and the largest number of nodes that were left together.
 fn find(plan: &Plan, needs: Needs, late: bool, cursor: &mut Cursor<'_>) -> (Answers, usize) {
     let (mut scratch, wants) = (Scratch::new(), needs.wants(plan, late));
     let mut matcher = plan.matcher(&mut scratch, cursor, &wants);
@@ -153,6 +153,29 @@ fn check(plan: &Plan, bytes: &[u8], random: &mut Random, what: &str) -> usize {
     together
 }
 
+/// A memory that another matcher has used does not change the answers.
+#[test]
+fn memory_is_reused() {
+    let text = br#"[{"a":1,"b":2},{"b":3,"a":4}]"#;
+    let plan = Plan::new(&[query("$[:].a"), query("$[:].b")], PlanOptions::new());
+    let config = Config::new().validation(Validation::Structural);
+    let mut scratch = Scratch::new();
+    for needs in [Needs::Nodes, Needs::Counts, Needs::Nodes, Needs::Counts] {
+        let wants = needs.wants(&plan, true);
+        let mut cursor = Cursor::new(text, &config);
+        let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
+        assert!(matcher.next_record().unwrap());
+        let mut nodes = 0;
+        while let Some(step) = matcher.advance().unwrap() {
+            nodes += match step {
+                Step::Leave { times, .. } | Step::Enter { times, .. } => times,
+                Step::Event(_) | Step::Settled(_) => 0,
+            };
+        }
+        assert_eq!(nodes, 4, "{needs:?}");
+    }
+}
+
 /// R4: documents of all shapes, and damaged ones, on slices and streams.
 #[test]
 fn finds_what_single_moves_find() {
@@ -181,7 +204,7 @@ fn finds_what_single_moves_find() {
     assert!(together > 10, "{together} nodes at a time: the trail is followed");
 }
 
-/// What is found in lines: nodes with their record, the errors, and the number of records.
+/// The answers of a stream of lines: nodes with their record, errors, and the number of records.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct LineAnswers {
     nodes: Vec<(u64, QueryId, u64, u64)>,
@@ -190,7 +213,7 @@ struct LineAnswers {
     lines: Vec<(u64, u64)>,
 }
 
-/// Matches a stream of lines. Returns what is found, and the number of lines that were matched as a
+/// Matches a stream of lines. Returns the answers, and the number of lines that were matched as a
 /// whole.
 fn find_in_lines(plan: &Plan, whole: bool, cursor: &mut Cursor<'_>) -> (LineAnswers, u64) {
     let (mut scratch, wants) = (Scratch::new(), Needs::Nodes.wants(plan, whole));
@@ -210,8 +233,7 @@ fn find_in_lines(plan: &Plan, whole: bool, cursor: &mut Cursor<'_>) -> (LineAnsw
         let lines = if whole { matcher.follow_lines() } else { 0 };
         if lines > 0 {
             let first = matcher.cursor().record() + 1 - lines;
-            for number in 0..matcher.line_nodes() {
-                let (queries, span, line) = matcher.line_node(number).unwrap();
+            for (queries, span, line) in matcher.line_nodes() {
                 assert!(matcher.cursor().bytes(span).is_some(), "the bytes of {span} are readable");
                 let node = |&query| (first + line, query, span.start, span.end);
                 answers.nodes.extend(queries.iter().map(node));
@@ -238,8 +260,6 @@ fn find_in_lines(plan: &Plan, whole: bool, cursor: &mut Cursor<'_>) -> (LineAnsw
         }
         answers.lines.push((matcher.cursor().record(), matcher.cursor().record_start()));
     }
-    // Queries at one node are reported in their order, whichever way.
-    answers.nodes.sort_unstable_by_key(|&(record, query, start, end)| (record, start, end, query.index()));
     (answers, passed)
 }
 

@@ -23,7 +23,7 @@ mod walk;
 
 use std::io::{self, Read};
 
-use trommel_scan::{Kernels, Stack};
+use trommel_scan::{Kernels, MAX_PASSED, Stack};
 
 use buffer::TokenBuffer;
 
@@ -93,7 +93,7 @@ pub struct Cursor<'a> {
 
 /// The smallest `Limits::token_bytes` with which a move by masks may deal with values and names
 /// without reading their tokens.
-const MIN_TOKEN_LIMIT: u64 = 4 << 10;
+const MIN_TOKEN_LIMIT: u64 = MAX_PASSED as u64;
 
 /// The next expected token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

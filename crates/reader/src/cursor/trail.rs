@@ -12,7 +12,7 @@ use crate::framing::Framing;
 pub enum TrailStep {
     /// Enough values were collected. They must be reported before the next call.
     Full,
-    /// The next child of the innermost container needs a closer look, or there is none.
+    /// The next child of the innermost container needs a closer look, or the container ends.
     Between,
     /// The next value needs a closer look. Its node, if it has one.
     Value(Option<u32>),
@@ -72,8 +72,12 @@ impl Cursor<'_> {
         (trail.is_first, trail.in_lines, trail.skips_rest) = (false, true, false);
         (trail.lines, trail.last_line) = (0, 0);
         let stop = (self.kernels.trail)(self.source.next_loaded(self.at), self.at, nodes, trail);
-        let (TrailStop::Full(next) | TrailStop::Between(next)) = stop else { return None };
-        let end = next.checked_sub(1).filter(|_| trail.lines > 0)?;
+        let (TrailStop::Full(next) | TrailStop::Between(next) | TrailStop::Value { at: next, .. }) = stop;
+        if trail.lines == 0 {
+            return None;
+        }
+        // The search stops after the line end of the last line, or after blank lines.
+        let end = next - 1;
         self.source.pass_lines(end);
         (self.start, self.end, self.at) = (end, end, end);
         self.token = Token::None;

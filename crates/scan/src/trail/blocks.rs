@@ -255,7 +255,7 @@ impl<'b, L: Lanes> Blocks<'b, L> {
     }
 }
 
-/// The bytes of white space that are looked at one by one.
+/// The bytes of white space that are inspected one by one.
 const NEAR: usize = 4;
 
 /// A container that is being left.

@@ -13,7 +13,7 @@ use crate::blocks::is_space;
 enum Child {
     /// Its value starts at this index, or after white space. Its node, if it has one.
     Value(usize, Option<u32>),
-    /// There is none: the container ends with the bracket at this index.
+    /// No further child: the container ends with the bracket at this index.
     End(usize),
     /// It needs a closer look, or is not entirely visible.
     Unclear,
@@ -45,8 +45,8 @@ pub(crate) fn trail<L: Lanes>(
     stop
 }
 
-/// Passes whole lines. What was found in a line that needs a closer look is dropped, and the search
-/// stops before it.
+/// Passes whole lines. Stops before a line that needs a closer look, and drops the values that were
+/// found in it.
 #[inline(always)]
 fn follow_lines<L: Lanes>(
     blocks: &mut Blocks<'_, L>,
@@ -64,7 +64,7 @@ fn follow_lines<L: Lanes>(
         let Some(end) = memchr::memchr(b'\n', bytes) else { return TrailStop::Between(line) };
         let (start, end) = (line + first_visible(&bytes[..end]), line + end);
         if start == end {
-            // Blank lines are no records.
+            // A blank line is not a record.
             line = end + 1;
             continue;
         }
@@ -92,7 +92,7 @@ fn follow_lines<L: Lanes>(
     }
 }
 
-/// The index of the first byte of a line that is not white space; its length if there is none.
+/// The index of the first byte of a line that is not white space; the length of a blank line.
 #[inline(always)]
 fn first_visible(line: &[u8]) -> usize {
     let mut at = 0;
@@ -226,7 +226,7 @@ fn member<L: Lanes>(
             Ok(Some(name)) if bounds.unique && level.found >> name & 1 == 1 => {}
             Ok(Some(name)) => {
                 level.found |= 1 << name;
-                return Child::Value(index + 1, node.children.get(name).copied());
+                return Child::Value(index + 1, Some(node.children[name]));
             }
             Err(Hidden) => return Child::Unclear,
         }

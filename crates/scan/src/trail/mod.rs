@@ -21,6 +21,7 @@ pub(crate) use blocks::leave;
 pub(crate) use kernel::trail;
 
 use crate::members::Names;
+use crate::runs::MAX_PASSED;
 
 /// Maximum hits that are collected before they are reported.
 const MAX_HITS: usize = 256;
@@ -31,9 +32,6 @@ const MAX_LINE_HITS: usize = 16 * MAX_HITS;
 
 /// With more names than this, the name of each member is read.
 const MAX_NAMES: usize = 8;
-
-/// With longer names in the input than this, in bytes, names are read too: they may exceed a limit.
-const MAX_NAME_LEN: usize = 4 << 10;
 
 /// A value on a path.
 #[derive(Clone, Debug)]
@@ -63,7 +61,7 @@ impl TrailNode {
     /// Selects members: the children belong to the names in their order.
     #[must_use]
     pub fn with_members(mut self, children: Vec<u32>) -> Self {
-        let are_short = self.names.max_len() <= MAX_NAME_LEN;
+        let are_short = self.names.max_len() <= MAX_PASSED;
         self.is_apart = children.len() > MAX_NAMES || !are_short || !self.names.are_plain();
         self.all = (0..children.len()).fold(0, |all, _| all << 1 | 1);
         Self { children, ..self }
@@ -168,7 +166,7 @@ pub struct Trail {
     pub base: u64,
     /// The number of containers that may be open in the first level.
     pub limit: u64,
-    /// True if every line is a value of the first node. There are no levels between two lines.
+    /// True if every line is a value of the first node. `levels` is empty between two lines.
     pub in_lines: bool,
     /// The number of lines that were passed as a whole.
     pub lines: u64,

@@ -7,11 +7,11 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use trommel_path::TextSpool;
 use trommel_reader::{ErrorKind, Limit, Span, View};
 
 use crate::error::Error;
 use crate::report::ItemOrigin;
-use crate::spool::TextSpool;
 
 /// The maximum number of copied bytes that one sample holds in memory.
 const MAX_MEMORY: usize = 16 << 20;

@@ -1,4 +1,4 @@
-//! A spool of texts: in memory, then in a temporary file.
+//! Texts of held rows, such as locations: in memory, then in a temporary file.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -9,7 +9,7 @@ const MEMORY: usize = 16 << 20;
 
 /// An append-only list of texts, each read by its offset.
 #[derive(Debug)]
-pub(crate) struct TextSpool {
+pub struct TextSpool {
     file: SpooledTempFile,
     end: u64,
 }
@@ -22,12 +22,12 @@ impl Default for TextSpool {
 
 impl TextSpool {
     /// An empty list, stored in a temporary file from the first text on.
-    pub(crate) fn in_file() -> Self {
+    pub fn in_file() -> Self {
         Self { file: SpooledTempFile::new(0), end: 0 }
     }
 
     /// Appends a text and returns its offset.
-    pub(crate) fn push(&mut self, text: &[u8]) -> io::Result<u64> {
+    pub fn push(&mut self, text: &[u8]) -> io::Result<u64> {
         let offset = self.end;
         self.file.seek(SeekFrom::Start(offset))?;
         self.file.write_all(&(text.len() as u64).to_le_bytes())?;
@@ -37,7 +37,7 @@ impl TextSpool {
     }
 
     /// Reads the text at an offset.
-    pub(crate) fn read(&mut self, offset: u64, text: &mut Vec<u8>) -> io::Result<()> {
+    pub fn read(&mut self, offset: u64, text: &mut Vec<u8>) -> io::Result<()> {
         let mut length = [0; 8];
         self.file.seek(SeekFrom::Start(offset))?;
         self.file.read_exact(&mut length)?;
@@ -48,7 +48,7 @@ impl TextSpool {
     }
 
     /// Removes all texts.
-    pub(crate) fn clear(&mut self) -> io::Result<()> {
+    pub fn clear(&mut self) -> io::Result<()> {
         if self.end > 0 {
             self.file.set_len(0)?;
             self.end = 0;
