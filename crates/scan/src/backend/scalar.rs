@@ -11,15 +11,30 @@ use super::table::{Kernels, instantiate};
 #[derive(Clone, Copy)]
 pub(crate) struct Scalar([u8; BLOCK]);
 
-impl Scalar {
-    #[inline(always)]
-    fn mask(self, holds: impl Fn(u8) -> bool) -> u64 {
-        let mut mask = 0;
-        for (bit, &byte) in self.0.iter().enumerate() {
-            mask |= u64::from(holds(byte)) << bit;
-        }
-        mask
-    }
+/// The masks are functions: inlined into every kernel, their loops would make up a fifth of a
+/// megabyte of the program. A call takes little of the time of 64 bytes.
+macro_rules! masks {
+    ($($name:ident($($argument:ident)?) = |$byte:ident| $holds:expr;)*) => {
+        $(
+            #[inline(never)]
+            fn $name(block: &[u8; BLOCK], $($argument: u8)?) -> u64 {
+                let mut mask = 0;
+                for (bit, &$byte) in block.iter().enumerate() {
+                    mask |= u64::from($holds) << bit;
+                }
+                mask
+            }
+        )*
+    };
+}
+
+masks! {
+    eq(wanted) = |byte| byte == wanted;
+    below(bound) = |byte| byte < bound;
+    special() = |byte| matches!(byte, b'"' | b'\\' | 0..0x20 | 0x80..);
+    leads() = |byte| byte & 0xC0 != 0x80;
+    high() = |byte| byte >= 0x80;
+    bit5() = |byte| byte & 0x20 != 0;
 }
 
 impl Lanes for Scalar {
@@ -38,27 +53,27 @@ impl Lanes for Scalar {
 
     #[inline(always)]
     fn eq(self, byte: u8) -> u64 {
-        self.mask(|other| other == byte)
+        eq(&self.0, byte)
     }
 
     #[inline(always)]
     fn below(self, bound: u8) -> u64 {
-        self.mask(|byte| byte < bound)
+        below(&self.0, bound)
     }
 
     #[inline(always)]
     fn special(self) -> u64 {
-        self.mask(|byte| matches!(byte, b'"' | b'\\' | 0..0x20 | 0x80..))
+        special(&self.0)
     }
 
     #[inline(always)]
     fn leads(self) -> u64 {
-        self.mask(|byte| byte & 0xC0 != 0x80)
+        leads(&self.0)
     }
 
     #[inline(always)]
     fn high(self) -> u64 {
-        self.mask(|byte| byte >= 0x80)
+        high(&self.0)
     }
 
     #[inline(always)]
@@ -73,7 +88,7 @@ impl Lanes for Scalar {
 
     #[inline(always)]
     fn bit5(self) -> u64 {
-        self.mask(|byte| byte & 0x20 != 0)
+        bit5(&self.0)
     }
 
     #[inline(always)]

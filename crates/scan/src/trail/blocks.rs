@@ -161,33 +161,16 @@ impl<'b, L: Lanes> Blocks<'b, L> {
 
     /// The index of the next byte from `index` on that is not white space, if it is visible.
     #[inline(always)]
-    pub(super) fn space(&mut self, index: usize) -> Option<usize> {
+    pub(super) fn space(&self, index: usize) -> Option<usize> {
         let mut next = index;
-        loop {
-            let byte = *self.bytes.get(next)?;
-            if !is_space(byte) {
-                return Some(next);
-            }
+        while is_space(*self.bytes.get(next)?) {
             next += 1;
             if next - index == NEAR {
-                return self.far_space(next);
+                next = (L::kernels(self.proof).space)(self.bytes, next);
+                return (next < self.bytes.len()).then_some(next);
             }
         }
-    }
-
-    #[inline(always)]
-    fn far_space(&mut self, index: usize) -> Option<usize> {
-        if !self.reach(index) {
-            return None;
-        }
-        let mut others = !self.lanes().spaces() & self.from(index);
-        while others == 0 {
-            if !self.advance() {
-                return None;
-            }
-            others = !self.lanes().spaces();
-        }
-        Some(self.at() + others.trailing_zeros() as usize)
+        Some(next)
     }
 
     /// The index after a valid scalar, if all of it is visible and plain to see.
