@@ -158,7 +158,7 @@ fn plain_member(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
 
 /// Returns the end of a plain scalar: a short string without escapes, a number without an exponent,
 /// or a literal, if another token follows in sight. A strict reader accepts the same value.
-#[inline(always)]
+#[inline]
 pub(crate) fn plain_value(bytes: &[u8], start: usize) -> Option<usize> {
     let value = bytes.get(start..)?;
     let length = match value {
@@ -171,7 +171,7 @@ pub(crate) fn plain_value(bytes: &[u8], start: usize) -> Option<usize> {
 }
 
 /// Length of a number in bytes, if it has no exponent.
-#[inline(always)]
+#[inline]
 fn plain_number(value: &[u8]) -> Option<usize> {
     let digits = |from: usize| {
         let digits = value[from..].iter().take(MAX_LEN);
@@ -191,7 +191,7 @@ fn plain_number(value: &[u8]) -> Option<usize> {
 }
 
 /// Length of a string in bytes, if the quote is the first special byte.
-#[inline(always)]
+#[inline]
 fn plain_text(text: &[u8]) -> Option<usize> {
     let mut seen = 0;
     for (number, word) in text.as_chunks::<8>().0.iter().take(MAX_LEN / 8).enumerate() {

@@ -49,6 +49,9 @@ macro_rules! each_kernel {
                 state: &mut $crate::Validator<'_>,
                 tape: &mut $crate::Tape
             ) -> $crate::Validated = validate::names;
+            /// A part of the three above: validates what their groups of blocks leave.
+            single_blocks(bytes: &[u8], from: usize, state: &mut $crate::SingleBlocks<'_, '_>) -> ()
+                = validate::single_blocks;
             /// A part of `trail`: finds the end of a valid string.
             string(bytes: &[u8], start: usize) -> Option<usize> = runs::string;
             /// Finds the end of the plain part of a string.

@@ -1,7 +1,7 @@
 //! Compares validation by groups of blocks with validation block by block, on every backend.
 
 use super::lanes::Lanes;
-use crate::validate::{Names, NoTokens, Tokens, pass};
+use crate::validate::{AllTokens, Names, NoTokens, pass};
 use crate::{Stack, Tape, Validated, Validator};
 
 /// Pseudo-random numbers (Marsaglia 2003).
@@ -109,9 +109,9 @@ fn outcome<L: Lanes, const GROUPS: bool>(proof: L::Proof, bytes: &[u8], limit: u
     tape.begin(bytes.len());
     let from = 1.min(bytes.len());
     let validated = match kind {
-        0 => pass::<L, _, GROUPS>(proof, bytes, from, &mut state, &mut NoTokens),
-        1 => pass::<L, _, GROUPS>(proof, bytes, from, &mut state, &mut Names(&mut tape)),
-        _ => pass::<L, _, GROUPS>(proof, bytes, from, &mut state, &mut tape),
+        0 => pass::<L, NoTokens, GROUPS>(proof, bytes, from, &mut state, None),
+        1 => pass::<L, Names, GROUPS>(proof, bytes, from, &mut state, Some(&mut tape)),
+        _ => pass::<L, AllTokens, GROUPS>(proof, bytes, from, &mut state, Some(&mut tape)),
     };
     tape.finish(0);
     let mut open = Vec::new();

@@ -4,7 +4,8 @@
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
-use super::{Masks, Validator};
+use super::Validator;
+use super::single::Masks;
 use crate::stack::Stack;
 
 /// The result of passing the brackets of a block.

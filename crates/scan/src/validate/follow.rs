@@ -4,11 +4,11 @@
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
-use super::Masks;
+use super::single::Masks;
 use crate::blocks::add;
 
 /// The expected token at the first byte that is not white space: at most one bit is set.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Expected {
     /// A name or the end of the object.
     name_or_end: u64,

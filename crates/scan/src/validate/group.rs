@@ -16,8 +16,9 @@
 )]
 
 use super::follow::{Expected, Planes};
+use super::single::bad_escapes;
 use super::tape::{RecordedTokens, Tokens};
-use super::{Carry, Progress, Validator, bad_escapes};
+use super::{Carry, Progress, Validator};
 use crate::backend::{BLOCK, GROUP, Lanes, Wide};
 use crate::blocks::{BlockAt, add_group, escaped};
 
@@ -71,7 +72,7 @@ pub(super) struct LastGroup {
 
 impl LastGroup {
     /// Enters the end of the valid bytes.
-    pub(super) fn finish<T: Tokens>(self, progress: &mut Progress<'_, T>) {
+    pub(super) fn finish(self, progress: &mut Progress<'_>) {
         let mut tokens =
             self.started + self.tokens.iter().map(|bits| bits.count_ones() as usize).sum::<usize>();
         for block in (0..GROUP).rev() {
@@ -83,7 +84,9 @@ impl LastGroup {
             progress.validated.at = self.at + block * BLOCK + last as usize + after;
             // Tokens that start after the last stop are dropped: the next call reads them again.
             let before = self.tokens[block] & (bit | (bit - 1));
-            progress.tokens.keep(tokens + before.count_ones() as usize);
+            if let Some(tape) = &mut progress.tape {
+                tape.keep(tokens + before.count_ones() as usize);
+            }
             return;
         }
     }
@@ -105,7 +108,7 @@ pub(super) fn validate_group<L: Lanes, T: Tokens>(
     group: Group<'_, L>,
     carry: &mut Carry,
     state: &mut Validator<'_>,
-    progress: &mut Progress<'_, T>,
+    progress: &mut Progress<'_>,
 ) -> bool {
     let Group { proof, position, .. } = group;
     let before = *carry;
@@ -131,9 +134,12 @@ pub(super) fn validate_group<L: Lanes, T: Tokens>(
         *carry = before;
         return false;
     }
-    let tokens_before = progress.tokens.started();
-    for (block, starts) in started.into_iter().enumerate() {
-        progress.tokens.add(position.at + block * BLOCK, starts);
+    let mut tokens_before = 0;
+    if let Some(tape) = &mut progress.tape {
+        tokens_before = tape.started();
+        for (block, starts) in started.into_iter().enumerate() {
+            tape.add(position.at + block * BLOCK, starts);
+        }
     }
     let stops = L::Wide::load(proof, &masks.open)
         .or(L::Wide::load(proof, &masks.close))

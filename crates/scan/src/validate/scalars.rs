@@ -11,7 +11,7 @@ use crate::blocks::{BlockAt, add, add_group, is_space};
 
 /// The state of a number or literal that continues in the next block: one bit each, for the first
 /// byte there.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Scalars {
     /// 1 if the previous byte is part of a scalar.
     inside: u64,

@@ -50,100 +50,11 @@ impl Tape {
             self.starts.resize(capacity, 0);
         }
     }
-}
 
-/// The tokens to record.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RecordedTokens {
-    None,
-    /// Names and brackets.
-    Names,
-    All,
-}
-
-/// Receives the offsets of tokens, block by block.
-pub(crate) trait Tokens {
-    const WANTED: RecordedTokens;
-
+    // Must be inlined, to be compiled with the kernel's instructions.
     /// Adds the starts of tokens in a block.
-    fn add(&mut self, at: usize, starts: u64);
-
-    /// The number of tokens so far, including incomplete ones.
-    fn started(&self) -> usize;
-
-    /// Keeps this number of tokens.
-    fn keep(&mut self, count: usize);
-
-    /// Keeps all started tokens except the last `last` ones, which are incomplete.
-    fn keep_all_but(&mut self, last: u32);
-
-    /// Ends the recording with the index of the end of the valid bytes.
-    fn finish(&mut self, end: usize);
-}
-
-/// Records nothing.
-pub(crate) struct NoTokens;
-
-impl Tokens for NoTokens {
-    const WANTED: RecordedTokens = RecordedTokens::None;
-
-    #[inline]
-    fn add(&mut self, _: usize, _: u64) {}
-
-    #[inline]
-    fn started(&self) -> usize {
-        0
-    }
-
-    #[inline]
-    fn keep(&mut self, _: usize) {}
-
-    #[inline]
-    fn keep_all_but(&mut self, _: u32) {}
-
-    #[inline]
-    fn finish(&mut self, _: usize) {}
-}
-
-/// Records only names and brackets.
-pub(crate) struct Names<'t>(pub(crate) &'t mut Tape);
-
-impl Tokens for Names<'_> {
-    const WANTED: RecordedTokens = RecordedTokens::Names;
-
-    // Must be inlined, to be compiled with the kernel's instructions.
     #[inline(always)]
-    fn add(&mut self, at: usize, starts: u64) {
-        self.0.add(at, starts);
-    }
-
-    #[inline]
-    fn started(&self) -> usize {
-        self.0.started()
-    }
-
-    #[inline]
-    fn keep(&mut self, count: usize) {
-        self.0.keep(count);
-    }
-
-    #[inline]
-    fn keep_all_but(&mut self, last: u32) {
-        self.0.keep_all_but(last);
-    }
-
-    #[inline]
-    fn finish(&mut self, end: usize) {
-        self.0.finish(end);
-    }
-}
-
-impl Tokens for Tape {
-    const WANTED: RecordedTokens = RecordedTokens::All;
-
-    // Must be inlined, to be compiled with the kernel's instructions.
-    #[inline(always)]
-    fn add(&mut self, at: usize, starts: u64) {
+    pub(super) fn add(&mut self, at: usize, starts: u64) {
         let (count, mut bits) = (starts.count_ones() as usize, starts);
         for slot in &mut self.starts[self.started..self.started + count] {
             *slot = at as u16 + bits.trailing_zeros() as u16;
@@ -152,23 +63,58 @@ impl Tokens for Tape {
         self.started += count;
     }
 
-    #[inline]
-    fn started(&self) -> usize {
+    /// The number of tokens so far, including incomplete ones.
+    pub(super) const fn started(&self) -> usize {
         self.started
     }
 
-    #[inline]
-    fn keep(&mut self, count: usize) {
+    /// Keeps this number of tokens.
+    pub(super) const fn keep(&mut self, count: usize) {
         self.kept = count;
     }
 
-    #[inline]
-    fn keep_all_but(&mut self, last: u32) {
+    /// Keeps all started tokens except the last `last` ones, which are incomplete.
+    pub(super) const fn keep_all_but(&mut self, last: u32) {
         self.kept = self.started - last as usize;
     }
 
-    #[inline]
-    fn finish(&mut self, end: usize) {
+    /// Ends the recording with the index of the end of the valid bytes.
+    pub(crate) const fn finish(&mut self, end: usize) {
         self.end = end as u16;
     }
+}
+
+/// The tokens to record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecordedTokens {
+    None,
+    /// Names and brackets.
+    Names,
+    All,
+}
+
+/// Selects the tokens to record when a kernel is compiled.
+pub(crate) trait Tokens {
+    const WANTED: RecordedTokens;
+}
+
+/// Records nothing.
+pub(crate) struct NoTokens;
+
+impl Tokens for NoTokens {
+    const WANTED: RecordedTokens = RecordedTokens::None;
+}
+
+/// Records only names and brackets.
+pub(crate) struct Names;
+
+impl Tokens for Names {
+    const WANTED: RecordedTokens = RecordedTokens::Names;
+}
+
+/// Records all tokens.
+pub(crate) struct AllTokens;
+
+impl Tokens for AllTokens {
+    const WANTED: RecordedTokens = RecordedTokens::All;
 }
