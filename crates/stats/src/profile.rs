@@ -140,14 +140,28 @@ impl Profile {
     }
 
     /// Creates a profile for more elements of the innermost open array, to be [joined](Self::join)
-    /// later. It behaves as if it had observed the start of the open containers, but has counted
-    /// nothing. Returns `None` if several values are open or if paths were folded.
+    /// later, or, if no value is open, for further roots, to be merged. It behaves as if it had
+    /// observed the start of the open containers, but has counted nothing.
+    ///
+    /// It starts with the paths of this profile, so that it does not learn them again, unless
+    /// memory ran out. Takes time linear in them.
+    ///
+    /// Returns `None` if several values are open, if paths above the array were folded, or, for
+    /// roots, if memory ran out.
     pub fn fork(&self) -> Option<Self> {
-        let [walk] = self.walks.get(..self.open)? else { return None };
         let core = &self.core;
         let mut fork = Self::new(core.options.clone());
         (fork.core.names_cap, fork.core.depth_cap) = (core.names_cap, core.depth_cap);
         fork.core.level = core.level;
+        let knows_paths = core.has_all_paths();
+        if knows_paths {
+            fork.core.trie = core.trie.emptied();
+        }
+        let walk = match &self.walks[..self.open] {
+            [] => return knows_paths.then_some(fork),
+            [walk] => walk,
+            _ => return None,
+        };
         fork.begin();
         fork.walks.first_mut()?.depth = walk.depth;
         // Only elements can be split off: the names of an open object must be checked for repeats
@@ -157,7 +171,11 @@ impl Profile {
         }
         let mut parent = NONE;
         for frame in &walk.frames {
-            parent = fork.core.trie.same_child(parent, &core.trie, frame.node)?;
+            parent = if knows_paths {
+                frame.node
+            } else {
+                fork.core.trie.same_child(parent, &core.trie, frame.node)?
+            };
             fork.core.objects += 1;
             let frame = frame.fork(parent, fork.core.objects);
             fork.walks.first_mut()?.frames.push(frame);
@@ -292,6 +310,12 @@ fn trie_bytes(options: &ProfileOptions) -> u64 {
 }
 
 impl Core {
+    /// True if the rows of the result do not depend on how the input is split: memory did not run
+    /// out, or only made figures coarser.
+    const fn has_all_paths(&self) -> bool {
+        self.names_cap >= FIRST_NAMES_CAP && self.depth_cap == self.options.max_depth
+    }
+
     /// Folds names and lowers caps until everything fits. Returns the new id of each node.
     fn normalize(&mut self) -> Vec<u32> {
         let limit = trie_bytes(&self.options);

@@ -401,6 +401,65 @@ fn forked_profiles_join() {
     assert!(joins > 200, "{joins}");
 }
 
+/// Forks start with the paths and the coarseness of a profile whose figures are partly sketches,
+/// and several are in flight. They join to the result of one pass, also if memory runs out.
+#[test]
+fn forks_ahead_join() {
+    let mut joins = 0;
+    for seed in 0..cases(4, 100) {
+        let mut random = Random::new(seed);
+        let elements: Vec<_> = (0..8_000)
+            .map(|number| {
+                let (few, many) = (random.below(5), random.below(2_000));
+                let mut text =
+                    format!(r#"{{"few":{few},"many":"m{many}","all":"{number}","float":{number}.5}}"#);
+                if random.chance(5) {
+                    text.insert_str(1, &format!(r#""name{}":{many},"#, random.below(300)));
+                }
+                text
+            })
+            .collect();
+        let text = format!(r#"{{"a":[0,{{"b":[{}]}}]}}"#, elements.join(","));
+        for bytes_limit in [64 << 20, 2 << 20, 300 << 10] {
+            let mut options = options(everything);
+            options.values = true;
+            options.limits.bytes = bytes_limit;
+            let mut whole = Profile::new(options.clone());
+            fork(text.as_bytes(), &mut whole, || false);
+            let mut joined = Profile::new(options);
+            joins += fork_ahead(text.as_bytes(), &mut joined, &mut random);
+            joined.normalize();
+            whole.normalize();
+            assert!(bytes(&joined) == bytes(&whole), "seed {seed}, {bytes_limit} bytes");
+        }
+    }
+    assert!(joins > 100, "{joins}");
+}
+
+/// Observes a document. Between elements of its array `b`, now and then continues with another fork
+/// of the profile, or joins those before it. Returns the number of joins.
+fn fork_ahead(text: &[u8], profile: &mut Profile, random: &mut Random) -> usize {
+    let mut cursor = Cursor::new(text, &Config::default());
+    let (mut forks, mut joins) = (Vec::<Profile>::new(), 0);
+    profile.begin();
+    while let Some(event) = cursor.advance().unwrap() {
+        let at = cursor.span().start;
+        forks.last_mut().unwrap_or(profile).observe(event, cursor.payload(), at);
+        if cursor.between().is_some() && cursor.depth() == 4 {
+            let ended = cursor.peek().unwrap().is_none() && text[cursor.offset() as usize] == b']';
+            if ended || forks.len() > 3 {
+                joins += forks.len();
+                forks.drain(..).for_each(|fork| profile.join(fork));
+            }
+            if !ended && random.below(500) == 0 {
+                forks.extend(profile.fork());
+            }
+        }
+    }
+    profile.end();
+    joins
+}
+
 /// Observes a document. Between elements of its array `b`, whenever `change` returns true, switches
 /// to a fork of the profile or joins the fork. Returns the number of joins.
 fn fork(text: &[u8], profile: &mut Profile, mut change: impl FnMut() -> bool) -> usize {

@@ -373,19 +373,15 @@ impl OnBadRecord {
 }
 
 impl Analysis {
-    /// True if it has both samples and extractions. If a sample fails, values up to that offset
-    /// must have been emitted, and threads cannot know the offset.
+    /// True if parts of the input can be processed apart. Candidates of a part have no origins. If
+    /// a sample fails, values up to that offset must have been emitted, and threads cannot know the
+    /// offset. The sink must not need the ends of records.
     #[cfg(feature = "parallel")]
-    pub(crate) fn has_extracts_and_samples(&self) -> bool {
+    pub(crate) fn has_parts(&self, needs_ends: bool) -> bool {
         let asks = |what: fn(&Measure) -> bool| self.measures.iter().any(what);
-        asks(|measure| matches!(measure, Measure::Extract(_)))
-            && asks(|measure| matches!(measure, Measure::Sample(_)))
-    }
-
-    /// True if a sample records the origins of its items. Candidates of a part have none.
-    #[cfg(feature = "parallel")]
-    pub(crate) fn records_origins(&self) -> bool {
-        self.measures.iter().any(Measure::records_origins)
+        let samples = asks(|measure| matches!(measure, Measure::Sample(_)));
+        let extracts_too = samples && asks(|measure| matches!(measure, Measure::Extract(_)));
+        !(needs_ends || extracts_too || asks(Measure::records_origins))
     }
 }
 

@@ -34,13 +34,8 @@ const MIN_STRETCH: u64 = 64 << 10;
 /// Matches and candidates in one stretch beyond which stretches shrink.
 const MAX_BUFFERED: usize = 16 << 10;
 
-/// Minimum and maximum size of a stretch for statistics, in bytes. They are expensive to join, so a
-/// long document has long stretches.
-const MIN_DESCRIBED: u64 = 1 << 20;
-const MAX_DESCRIBED: u64 = 4 << 20;
-
-/// Stretches for statistics per thread into which a document is divided, if their size allows it.
-const DESCRIBED_PER_THREAD: u64 = 16;
+/// The factor of the sizes of stretches for statistics of values, which are more expensive to join.
+const FIGURES_FACTOR: u64 = 4;
 
 /// Maximum number of bytes to search for the end of an element.
 const MAX_SEARCH: u64 = 8 * MAX_STRETCH;
@@ -56,6 +51,8 @@ pub(crate) struct ArrayDivider<'a> {
     needs: SinkNeeds,
     track: Track,
     threads: Threads,
+    /// The factor of the sizes of stretches for statistics.
+    factor: u64,
 }
 
 impl<'a> ArrayDivider<'a> {
@@ -77,25 +74,24 @@ impl<'a> ArrayDivider<'a> {
             Measure::Stats(_) | Measure::Group(_) => has_nodes,
             measure => has_nodes || !measure.is_limited(),
         };
-        // Statistics of values restart in each stretch, which costs more than the threads save.
-        let divides = |stats: &Stats| !has_nodes && stats.queries.is_empty() && !stats.values;
+        let divides = |stats: &Stats| !has_nodes && stats.queries.is_empty();
         let describes = matches!(measures.as_slice(), [Measure::Stats(stats)] if divides(stats));
         // A single document has no records to skip: its first error ends the run.
         let is_single = !matches!(document.current_framing(), Framing::Lines | Framing::JsonSeq);
         let fails = is_single || !matches!(options.on_bad_record, OnBadRecord::Skip { .. });
-        let Some(view) = document.view().filter(|view| view.bytes().len() as u64 > 4 * MAX_STRETCH) else {
+        let can = fails && analysis.has_parts(needs.ends) && (describes || measures.iter().all(is_divisible));
+        let can = can && Threads::count(options) >= 2;
+        let Some(view) = document.view().filter(|view| can && view.bytes().len() as u64 > 4 * MAX_STRETCH)
+        else {
             return Ok(None);
         };
-        let can =
-            fails && !analysis.has_extracts_and_samples() && (describes || measures.iter().all(is_divisible));
-        if Threads::count(options) < 2 || !can || needs.ends || analysis.records_origins() {
-            return Ok(None);
-        }
-        let threads = Threads::new(options)?;
+        let figures = measures.iter().any(|measure| matches!(measure, Measure::Stats(stats) if stats.values));
+        let factor = if figures { FIGURES_FACTOR } else { 1 };
+        let threads = Threads::new(options, figures)?;
         // Locations that only errors need are computed when the joining thread reaches the error.
         let mut wants = setup.driver().1.clone();
         wants.location = needs.locations || has_nodes && wants.location;
-        Ok(Some(Self { view, wants, needs, track: track.clone(), threads }))
+        Ok(Some(Self { view, wants, needs, track: track.clone(), threads, factor }))
     }
 }
 

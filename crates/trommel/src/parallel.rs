@@ -20,6 +20,7 @@ use crate::report::{Coverage, Damage, Match, Sink};
 use crate::run::Run;
 use crate::sequential::{InputFacts, Ran, prefer_change_error};
 use crate::setup::{Request, RunState, Setup};
+use crate::stats::Description;
 use crate::threads::{Pipeline, Threads};
 
 /// Size of a part that is counted or profiled, in bytes. It is large enough that starting and
@@ -88,7 +89,7 @@ impl Analysis {
         // are folded, and which ones may depend on the parts.
         let cut = Threads::count(&self.options) > 1 || asks(|measure| matches!(measure, Measure::Stats(_)));
         let needs = SinkNeeds::of(sink);
-        let can = lines && cut && !needs.ends && !self.has_extracts_and_samples() && !self.records_origins();
+        let can = lines && cut && self.has_parts(needs.ends);
         let Some(view) = document.view().filter(|view| can && view.bytes().len() > part) else {
             return Ok(None);
         };
@@ -97,8 +98,8 @@ impl Analysis {
         let whole = Whole { analysis: self, setup, view, track, needs, part };
         let mut joined = Joiner::new(&whole, state.take(), document.len(), sink);
         if !joined.done {
-            let threads = Threads::new(&self.options)?;
-            let ran = threads.run(&mut joined, |view| (view, whole.answer_short(view)));
+            let threads = Threads::new(&self.options, figures)?;
+            let ran = threads.run(&mut joined, |(view, known)| (view, whole.answer_short(view, known)));
             ran.map_err(|error| prefer_change_error(document, error))?;
         }
         let Joiner { state, coverage, characters, .. } = joined;
@@ -116,24 +117,22 @@ impl<'a> Whole<'a> {
 
     /// Processes a part on its own. `None` if one long record in it may exceed the memory of
     /// buffered matches: the joining thread runs it and emits its matches at once.
-    fn answer_short(&self, part: View<'a>) -> Option<Part> {
-        (part.bytes().len() < 2 * self.part).then(|| self.answer(part))
-    }
-
-    /// Processes a part on its own.
-    fn answer(&self, part: View<'a>) -> Part {
+    fn answer_short(&self, part: View<'a>, known: Option<Vec<Description>>) -> Option<Part> {
+        if part.bytes().len() >= 2 * self.part {
+            return None;
+        }
         let mut output = BufferedOutput::new(self.needs);
         let mut state = RunState::for_part(&self.analysis.measures, &self.analysis.options);
+        state.descriptions = known.unwrap_or(state.descriptions);
         let coverage = Coverage::new(self.analysis.options.validation, None);
         let ran = self.run(part, Continuation { state: &mut state, coverage }, &mut output, &self.track);
         if output.len() == 0 {
             // The joining thread does not read it again.
             part.release(span_of(part));
         }
-        match ran {
-            Ok(totals) => Part { state, output, totals, error: None },
-            Err((totals, error)) => Part { state, output, totals, error: Some(error) },
-        }
+        let (totals, error) =
+            ran.map_or_else(|(totals, error)| (totals, Some(error)), |totals| (totals, None));
+        Some(Part { state, output, totals, error })
     }
 
     /// Runs over a part, continuing from the state and coverage of earlier parts. Totals that come
@@ -266,11 +265,13 @@ impl<'w, 'a> Joiner<'w, 'a> {
 }
 
 impl<'a> Pipeline for Joiner<'_, 'a> {
-    type Piece = View<'a>;
+    /// A part, and its statistics if they start with the paths of earlier parts.
+    type Piece = (View<'a>, Option<Vec<Description>>);
     type Answer = (View<'a>, Option<Part>);
 
-    fn next_piece(&mut self) -> Option<View<'a>> {
-        self.parts.next()
+    fn next_piece(&mut self) -> Option<Self::Piece> {
+        // Statistics that cannot be forked start empty.
+        Some((self.parts.next()?, self.state.descriptions.iter().map(Description::fork).collect()))
     }
 
     fn join(&mut self, answer: Self::Answer) -> Result<bool, Error> {

@@ -14,6 +14,7 @@ use crate::error::Error;
 pub(crate) struct Threads {
     pub(crate) count: usize,
     pool: Option<ThreadPool>,
+    in_flight: usize,
 }
 
 /// Work in pieces. The pool processes them, and this thread joins their results in order.
@@ -34,9 +35,12 @@ impl Threads {
         options.threads.unwrap_or_else(rayon::current_num_threads).max(1)
     }
 
-    pub(crate) fn new(options: &Options) -> Result<Self, Error> {
+    /// Creates the threads. If each piece takes much memory, few are processed at a time.
+    pub(crate) fn new(options: &Options, takes_much: bool) -> Result<Self, Error> {
         let pool = options.threads.map(|threads| ThreadPoolBuilder::new().num_threads(threads).build());
-        Ok(Self { count: Self::count(options), pool: pool.transpose().map_err(std::io::Error::other)? })
+        let (count, pool) = (Self::count(options), pool.transpose().map_err(std::io::Error::other)?);
+        let in_flight = if takes_much { count + 1 } else { Self::in_flight(count) };
+        Ok(Self { count, pool, in_flight })
     }
 
     /// The number of pieces that are processed or wait to be joined at a time, for this number of
@@ -55,7 +59,7 @@ impl Threads {
         self.scope(|scope| {
             let mut answers = VecDeque::new();
             let result = loop {
-                while answers.len() < Self::in_flight(self.count)
+                while answers.len() < self.in_flight
                     && let Some(piece) = pipeline.next_piece()
                 {
                     let (sender, answer) = sync_channel(1);

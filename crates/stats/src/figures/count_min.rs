@@ -21,6 +21,11 @@ impl CountMin {
         Self { rows: std::array::from_fn(|_| vec![0; width].into()) }
     }
 
+    /// Creates an empty sketch of the same width.
+    pub(super) fn emptied(&self) -> Self {
+        Self::new(self.width())
+    }
+
     pub(super) fn width(&self) -> usize {
         self.rows[0].len()
     }

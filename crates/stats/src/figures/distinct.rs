@@ -71,6 +71,15 @@ impl Distinct {
         Self { cap: cap.max(MIN_CAP), precision: DEFAULT_PRECISION, values, observed: 0 }
     }
 
+    /// Creates an empty counter with the cap and precision of this one: a sketch, if this is one.
+    pub(crate) fn emptied(&self) -> Self {
+        let values = match &self.values {
+            Values::Exact(_) => Values::Exact(Fingerprints::default()),
+            Values::Sketch(sketch) => Values::Sketch(sketch.emptied()),
+        };
+        Self { cap: self.cap, precision: self.precision, values, observed: 0 }
+    }
+
     /// Adds a value.
     pub fn observe(&mut self, scalar: &Scalar<'_>) {
         if let Some(identity) = Identity::of(scalar) {

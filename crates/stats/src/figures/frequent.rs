@@ -53,6 +53,9 @@ pub struct Frequent {
     /// The last entry of a full sample, if it is known.
     #[cfg_attr(feature = "serde", serde(skip))]
     highest: Option<(u64, u64)>,
+    /// Occurrences from this one on are never sampled: those of an earlier part displace them.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    ceiling: Option<(u64, u64)>,
 }
 
 #[derive(Clone, Debug)]
@@ -123,7 +126,15 @@ impl Frequent {
     /// holds half as many occurrences.
     pub fn with_cap(cap: usize) -> Self {
         let (values, sample) = (Entries::default(), BTreeSet::new());
-        Self { cap: cap.max(MIN_CAP), values, sample, sketch: None, longest: 0, text_bytes: 0, highest: None }
+        let cap = cap.max(MIN_CAP);
+        Self { cap, values, sample, sketch: None, longest: 0, text_bytes: 0, highest: None, ceiling: None }
+    }
+
+    /// Creates an empty counter for more of the same values, to be merged into this one: with a
+    /// sketch, if this has one. It samples only what the merged sample can hold.
+    pub(crate) fn emptied(&self) -> Self {
+        let sketch = self.sketch.as_ref().map(CountMin::emptied);
+        Self { sketch, ceiling: self.highest.or(self.ceiling), ..Self::with_cap(self.cap) }
     }
 
     /// Adds the value at an offset of the input. The offset identifies the occurrence.
@@ -159,7 +170,7 @@ impl Frequent {
     /// sample may then be one too large, until `shrink_to_cap` runs.
     fn sample_occurrence(&mut self, fingerprint: u64, at: u64) -> bool {
         let key = (occurrence(fingerprint, at), fingerprint);
-        if self.highest.is_some_and(|highest| key >= highest) {
+        if [self.highest, self.ceiling].into_iter().flatten().any(|bound| key >= bound) {
             return false;
         }
         let is_added = self.sample.insert(key);
@@ -256,6 +267,25 @@ impl Frequent {
         self.text_bytes = self.values.values().map(|entry| entry.value.bytes()).sum();
     }
 
+    /// Adds the sampled occurrences of another counter that belong to the sample of both. Both have
+    /// a sketch.
+    fn merge_sample(&mut self, other: &Self) {
+        for &(hash, fingerprint) in &other.sample {
+            // The samples are in the order of the hashes, and usually few occurrences are added.
+            if self.highest.is_some_and(|highest| (hash, fingerprint) >= highest) {
+                break;
+            }
+            // Both samples may contain the same occurrence, which counts once.
+            if let Some(entry) = other.values.get(&fingerprint)
+                && self.sample.insert((hash, fingerprint))
+            {
+                self.highest = None;
+                self.merge_entry(fingerprint, Entry { count: 1, first: 0, value: entry.value.clone() });
+                self.shrink_to_cap();
+            }
+        }
+    }
+
     fn merge_entry(&mut self, fingerprint: u64, entry: Entry) {
         if let Some(same) = self.values.get_mut(&fingerprint) {
             same.count = same.count.saturating_add(entry.count);
@@ -311,14 +341,13 @@ impl Accumulator for Frequent {
             other.switch_to_sketch();
         }
         self.longest = self.longest.max(other.longest);
-        self.sample.append(&mut other.sample);
-        self.highest = None;
-        other.values.into_iter().for_each(|(fingerprint, entry)| self.merge_entry(fingerprint, entry));
-        if let (Some(sketch), Some(other)) = (&mut self.sketch, other.sketch) {
-            sketch.merge(other);
-            // Both samples may contain the same occurrence, which the set holds once; the counts
-            // must agree.
-            self.retain_sampled();
+        if let (Some(sketch), Some(more)) = (&mut self.sketch, other.sketch.take()) {
+            sketch.merge(more);
+            self.merge_sample(&other);
+        } else {
+            self.sample.append(&mut other.sample);
+            self.highest = None;
+            other.values.into_iter().for_each(|(fingerprint, entry)| self.merge_entry(fingerprint, entry));
         }
         self.shrink_to_cap();
     }

@@ -17,6 +17,11 @@ impl HyperLogLog {
         Self { registers: vec![0; 1 << precision.clamp(MIN_PRECISION, MAX_PRECISION)].into() }
     }
 
+    /// Creates an empty sketch of the same precision.
+    pub(super) fn emptied(&self) -> Self {
+        Self { registers: vec![0; self.registers.len()].into() }
+    }
+
     fn precision(&self) -> u32 {
         self.registers.len().trailing_zeros()
     }

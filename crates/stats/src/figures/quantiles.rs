@@ -55,6 +55,11 @@ impl Quantiles {
         Self { cap, shift: 0, bins: Bins::default(), least: u64::MAX, most: 0, below: 0, above: 0 }
     }
 
+    /// Creates an empty distribution with the cap and the bins of this one.
+    pub(crate) fn emptied(&self) -> Self {
+        Self { shift: self.shift, ..Self::with_cap(self.cap) }
+    }
+
     /// Adds a number, rounded to a double.
     pub fn observe(&mut self, number: Number<'_>) {
         self.observe_value(number.as_f64());

@@ -57,6 +57,17 @@ impl Values {
         }
     }
 
+    /// Returns empty figures for more of the same values, to be merged into these. Those that are
+    /// approximate here are so from the start, which changes no result: merged, they would be.
+    pub(crate) fn emptied(&self) -> Self {
+        Self {
+            quantiles: self.quantiles.emptied(),
+            distinct: self.distinct.emptied(),
+            frequent: self.frequent.emptied(),
+            ..Self::default()
+        }
+    }
+
     /// Sets the caps to their initial values halved `level` times.
     pub(crate) fn lower_caps(&mut self, level: u32) {
         let level = level.min(LEVELS);

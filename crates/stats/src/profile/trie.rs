@@ -170,6 +170,23 @@ impl Node {
         sizes.first = sizes.first.min(at);
     }
 
+    /// Returns the node without counts, and with empty figures about values.
+    fn emptied(&self) -> Self {
+        let arrays = |arrays: &Arrays| Box::new(Arrays { item: arrays.item, ..Arrays::default() });
+        let objects = |objects: &Objects| {
+            let Objects { names, head, fold, folded, .. } = *objects;
+            Box::new(Objects { names, head, fold, folded, ..Objects::default() })
+        };
+        Self {
+            follower: self.follower,
+            spelling: self.spelling,
+            arrays: self.arrays.as_deref().map(arrays),
+            objects: self.objects.as_deref().map(objects),
+            values: self.values.as_deref().map(|values| Box::new(values.emptied())),
+            ..Self::new(self.parent, self.label, self.depth)
+        }
+    }
+
     /// Adds the counts of another node, without figures about values and without changing the
     /// position in the trie.
     pub(crate) fn merge(&mut self, other: &Self) {
@@ -229,6 +246,21 @@ impl Trie {
     /// Creates an empty trie with capacity for as many nodes as another has.
     pub(crate) fn with_room_for(other: &Self) -> Self {
         Self { nodes: Vec::with_capacity(other.nodes.len()), ..Self::default() }
+    }
+
+    /// Returns the trie without counts: the same nodes by the same ids, with empty figures.
+    pub(crate) fn emptied(&self) -> Self {
+        let mut emptied = Self {
+            nodes: Vec::with_capacity(self.nodes.len()),
+            names: self.names.clone(),
+            table: self.table.clone(),
+            keys: self.keys.clone(),
+            charge: 2 * self.names.len() as u64,
+        };
+        for node in &self.nodes {
+            emptied.push(node.emptied());
+        }
+        emptied
     }
 
     /// Returns the node of all roots, the first of the trie.

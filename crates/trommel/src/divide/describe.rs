@@ -4,15 +4,24 @@
 use trommel_path::Matcher;
 use trommel_reader::{Between, Config, ElementFinder, Kind, Listener, Scalar, Span, Text};
 
-use super::{
-    ArrayDivider, Chain, DESCRIBED_PER_THREAD, Fit, MAX_DESCRIBED, MAX_MISSES, MIN_DESCRIBED, Stretches,
-};
+use super::{ArrayDivider, Chain, Fit, MAX_MISSES, Stretches};
 use crate::error::Error;
 use crate::stats::Description;
 use crate::threads::Pipeline;
 
+/// Minimum and maximum size of a stretch for statistics, in bytes. They are expensive to join, so a
+/// long document has long stretches.
+const MIN_DESCRIBED: u64 = 1 << 20;
+const MAX_DESCRIBED: u64 = 4 << 20;
+
+/// Stretches for statistics per thread into which a document is divided, if their size allows it.
+const DESCRIBED_PER_THREAD: u64 = 16;
+
 /// Initial number of bytes to watch for an array that stays open.
 const MIN_WATCH: u64 = 64 << 10;
+
+/// The part of a document that is watched first, unless that is very short or long.
+const WATCHED: u64 = 100;
 
 /// The statistics of one stretch of elements.
 struct DescribedStretch {
@@ -40,7 +49,9 @@ impl<'a> ArrayDivider<'a> {
     ) -> Result<(), Error> {
         // A document may hold several long arrays, one after the other or nested. The window that
         // is watched doubles, so that a document without one is divided at a negligible cost.
-        let (mut fruitless, mut watched) = (0, MIN_WATCH);
+        // The stretches of a long document start with the paths of its first bytes.
+        let first = self.view.bytes().len() as u64 / WATCHED;
+        let (mut fruitless, mut watched) = (0, first.clamp(MIN_WATCH, self.factor * MIN_DESCRIBED));
         while matcher.is_forwarding() && fruitless < MAX_MISSES {
             let Some(elements) = self.long_array(watched, matcher, description)? else {
                 watched = (2 * watched).min(MIN_WATCH << 8);
@@ -86,7 +97,7 @@ impl<'a> ArrayDivider<'a> {
         let setup = StretchSetup { config: *config, between };
         let stretches = Stretches::new(elements, start);
         let bytes = self.view.bytes().len() as u64 / (DESCRIBED_PER_THREAD * self.threads.count as u64);
-        let bytes = bytes.clamp(MIN_DESCRIBED, MAX_DESCRIBED);
+        let bytes = bytes.clamp(self.factor * MIN_DESCRIBED, self.factor * MAX_DESCRIBED);
         let mut joiner = DescriptionJoiner {
             divider: self,
             setup: &setup,
