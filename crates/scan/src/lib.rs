@@ -60,7 +60,7 @@ pub use stack::Stack;
 pub use tally::{Counts, Tallier};
 pub use trace::{PassedBrackets, Trace};
 pub use trail::{Leave, Trail, TrailHit, TrailLevel, TrailNode, TrailStop};
-pub use validate::{SingleBlocks, Tape, Validated, Validator};
+pub use validate::{RawMasks, Recording, SingleBlocks, Tape, Validated, Validator};
 
 /// Appends `value`, one JSON value, without its insignificant white space.
 ///

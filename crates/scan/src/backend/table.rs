@@ -49,7 +49,17 @@ macro_rules! each_kernel {
                 state: &mut $crate::Validator<'_>,
                 tape: &mut $crate::Tape
             ) -> $crate::Validated = validate::names;
-            /// A part of the three above: validates what their groups of blocks leave.
+            /// All of the three above.
+            strict(
+                bytes: &[u8],
+                from: usize,
+                state: &mut $crate::Validator<'_>,
+                recording: $crate::Recording<'_>
+            ) -> $crate::Validated = validate::strict;
+            /// A part of the four above: finds the bytes of a group of blocks by value.
+            raw_masks(group: &[[u8; $crate::backend::BLOCK]; $crate::backend::GROUP], raw: &mut $crate::RawMasks)
+                -> () = validate::raw_masks;
+            /// A part of the four above: validates what their groups of blocks leave.
             single_blocks(bytes: &[u8], from: usize, state: &mut $crate::SingleBlocks<'_, '_>) -> ()
                 = validate::single_blocks;
             /// A part of `trail`: finds the end of a valid string.

@@ -1,7 +1,7 @@
 //! Compares validation by groups of blocks with validation block by block, on every backend.
 
 use super::lanes::Lanes;
-use crate::validate::{AllTokens, Names, NoTokens, pass};
+use crate::validate::{Recording, pass};
 use crate::{Stack, Tape, Validated, Validator};
 
 /// Pseudo-random numbers (Marsaglia 2003).
@@ -108,11 +108,12 @@ fn outcome<L: Lanes, const GROUPS: bool>(proof: L::Proof, bytes: &[u8], limit: u
     let mut tape = Tape::default();
     tape.begin(bytes.len());
     let from = 1.min(bytes.len());
-    let validated = match kind {
-        0 => pass::<L, NoTokens, GROUPS>(proof, bytes, from, &mut state, None),
-        1 => pass::<L, Names, GROUPS>(proof, bytes, from, &mut state, Some(&mut tape)),
-        _ => pass::<L, AllTokens, GROUPS>(proof, bytes, from, &mut state, Some(&mut tape)),
+    let recording = match kind {
+        0 => Recording::NONE,
+        1 => Recording::names(&mut tape),
+        _ => Recording::all(&mut tape),
     };
+    let validated = pass::<L, GROUPS>(proof, bytes, from, &mut state, recording);
     tape.finish(0);
     let mut open = Vec::new();
     while stack.depth() > 0 {

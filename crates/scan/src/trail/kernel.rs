@@ -37,71 +37,58 @@ pub(crate) fn trail<L: Lanes>(
     state: &mut Trail,
 ) -> TrailStop {
     let mut blocks = Blocks::<L>::new(proof, bytes, from);
-    let mut line = Line { begin: from, start: from, end: from };
-    // `follow` is large, so that there must be only one call of it.
+    if state.in_lines {
+        return follow_lines(&mut blocks, from, nodes, state);
+    }
+    let stop = follow(&mut blocks, from, nodes, state);
+    state.inspected = state.base + blocks.end() as u64;
+    stop
+}
+
+/// Passes whole lines. Stops before a line that needs a closer look, and drops the values that were
+/// found in it.
+#[inline(always)]
+fn follow_lines<L: Lanes>(
+    blocks: &mut Blocks<'_, L>,
+    from: usize,
+    nodes: &[TrailNode],
+    state: &mut Trail,
+) -> TrailStop {
+    let mut line = from;
     loop {
         let hits = state.hits.len();
-        if state.in_lines {
-            if hits >= MAX_HITS {
-                return TrailStop::Full(line.begin);
-            }
-            let Some(next) = Line::next(bytes, line.begin) else { return TrailStop::Between(line.begin) };
-            line = next;
+        if hits >= MAX_HITS {
+            return TrailStop::Full(line);
         }
-        let stop = follow(&mut blocks, line.start, nodes, state);
-        if !state.in_lines {
-            state.inspected = state.base + blocks.end() as u64;
-            return stop;
+        let bytes = &blocks.bytes[line..];
+        let Some(end) = memchr::memchr(b'\n', bytes) else { return TrailStop::Between(line) };
+        let (start, end) = (line + first_visible(&bytes[..end]), line + end);
+        if start == end {
+            // A blank line is not a record.
+            line = end + 1;
+            continue;
         }
+        let stop = follow(blocks, start, nodes, state);
         // If levels are left, nothing more can be selected in them.
         let is_decided = !state.levels.is_empty();
         state.levels.clear();
-        if !line.is_passed(bytes, stop, is_decided) {
-            // The values that were found in it do not count.
-            state.hits.truncate(hits);
-            return TrailStop::Between(line.begin);
-        }
-        (state.last_line, state.lines) = (state.base + line.start as u64, state.lines + 1);
-        state.skips_rest |= is_decided;
-        line.begin = line.end + 1;
-        if is_decided && !blocks.restart(line.begin) {
-            return TrailStop::Between(line.begin);
-        }
-    }
-}
-
-/// A line that is a record.
-#[derive(Clone, Copy)]
-struct Line {
-    /// The index of its first byte, or that of blank lines before it.
-    begin: usize,
-    /// The index of its value.
-    start: usize,
-    /// The index of its line end.
-    end: usize,
-}
-
-impl Line {
-    /// Returns the first line from an index on that is not blank, if its end is visible.
-    #[inline(always)]
-    fn next(bytes: &[u8], begin: usize) -> Option<Self> {
-        let mut line = begin;
-        loop {
-            let end = line + memchr::memchr(b'\n', &bytes[line..])?;
-            let start = line + first_visible(&bytes[line..end]);
-            if start < end {
-                return Some(Self { begin, start, end });
-            }
-            line = end + 1;
-        }
-    }
-
-    /// True if the search has passed the line: it ends after its value, or is decided.
-    #[inline(always)]
-    fn is_passed(self, bytes: &[u8], stop: TrailStop, is_decided: bool) -> bool {
         // A value never contains a line end.
-        let TrailStop::Full(at) = stop else { return false };
-        at <= self.end && (is_decided || first_visible(&bytes[at..self.end]) == self.end - at)
+        let is_passed = match stop {
+            TrailStop::Full(at) if at <= end => {
+                is_decided || first_visible(&blocks.bytes[at..end]) == end - at
+            }
+            _ => false,
+        };
+        if !is_passed {
+            state.hits.truncate(hits);
+            return TrailStop::Between(line);
+        }
+        (state.last_line, state.lines) = (state.base + start as u64, state.lines + 1);
+        state.skips_rest |= is_decided;
+        line = end + 1;
+        if is_decided && !blocks.restart(line) {
+            return TrailStop::Between(line);
+        }
     }
 }
 

@@ -17,7 +17,7 @@
 
 use super::follow::{Expected, Planes};
 use super::single::bad_escapes;
-use super::tape::{RecordedTokens, Tokens};
+use super::tape::Recording;
 use super::{Carry, Progress, Validator};
 use crate::backend::{BLOCK, GROUP, Lanes, Wide};
 use crate::blocks::{BlockAt, add_group, escaped};
@@ -58,6 +58,45 @@ struct GroupMasks {
     starts: [u64; GROUP],
 }
 
+/// The bytes of a group by value, in strings and outside.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RawMasks {
+    quote: [u64; GROUP],
+    backslash: [u64; GROUP],
+    space: [u64; GROUP],
+    open: [u64; GROUP],
+    close: [u64; GROUP],
+    curly: [u64; GROUP],
+    comma: [u64; GROUP],
+    colon: [u64; GROUP],
+    /// Not zero if any byte is not ASCII.
+    high: u64,
+    /// True if any byte is below 0x20.
+    has_control: bool,
+}
+
+/// Computes the raw masks of a group.
+// A function of its own, in which all constants stay in registers, and which is small.
+#[inline(always)]
+pub(crate) fn raw_masks<L: Lanes>(proof: L::Proof, group: &[[u8; BLOCK]; GROUP], raw: &mut RawMasks) {
+    let first = L::load(proof, &group[0]);
+    let (mut lowest, mut highest) = (first, first);
+    for (block, bytes) in group.iter().enumerate() {
+        let lanes = L::load(proof, bytes);
+        (lowest, highest) = (lowest.min(lanes), highest.or(lanes));
+        raw.backslash[block] = lanes.eq(b'\\');
+        raw.quote[block] = lanes.eq(b'"');
+        raw.space[block] = lanes.eq(b' ');
+        let folded = lanes.with_bit5();
+        raw.open[block] = folded.eq(b'{');
+        raw.close[block] = folded.eq(b'}');
+        raw.curly[block] = lanes.bit5();
+        raw.comma[block] = lanes.eq(b',');
+        raw.colon[block] = lanes.eq(b':');
+    }
+    (raw.high, raw.has_control) = (highest.high(), lowest.below(0x20) != 0);
+}
+
 /// The last group that was valid: its last bracket or comma determines the end of the valid bytes.
 #[derive(Clone, Copy)]
 pub(super) struct LastGroup {
@@ -84,7 +123,7 @@ impl LastGroup {
             progress.validated.at = self.at + block * BLOCK + last as usize + after;
             // Tokens that start after the last stop are dropped: the next call reads them again.
             let before = self.tokens[block] & (bit | (bit - 1));
-            if let Some(tape) = &mut progress.tape {
+            if let Some(tape) = &mut progress.recording.tape {
                 tape.keep(tokens + before.count_ones() as usize);
             }
             return;
@@ -97,6 +136,7 @@ impl LastGroup {
 pub(super) struct Group<'b, L: Lanes> {
     pub(super) proof: L::Proof,
     pub(super) blocks: &'b [[u8; BLOCK]; GROUP],
+    pub(super) raw: &'b RawMasks,
     /// The position of the first block.
     pub(super) position: BlockAt<'b>,
 }
@@ -104,7 +144,7 @@ pub(super) struct Group<'b, L: Lanes> {
 /// Validates a group. Returns false, and changes nothing, if it has an error or the end of the
 /// container.
 #[inline(always)]
-pub(super) fn validate_group<L: Lanes, T: Tokens>(
+pub(super) fn validate_group<L: Lanes>(
     group: Group<'_, L>,
     carry: &mut Carry,
     state: &mut Validator<'_>,
@@ -124,26 +164,28 @@ pub(super) fn validate_group<L: Lanes, T: Tokens>(
     }
     carry.scalars.set_inside(masks.scalar[GROUP - 1] >> 63);
     let inside = before.scalars.is_inside();
-    let (started, is_followed) = if masks.blank == [0; GROUP] {
-        follow::<L::Wide, T, false>(proof, &masks, &in_object, inside, &mut carry.expected)
+    let (names, is_followed) = if masks.blank == [0; GROUP] {
+        follow::<L::Wide, false>(proof, &masks, &in_object, inside, &mut carry.expected)
     } else {
-        follow::<L::Wide, T, true>(proof, &masks, &in_object, inside, &mut carry.expected)
+        follow::<L::Wide, true>(proof, &masks, &in_object, inside, &mut carry.expected)
     };
     if !is_followed {
         undo(&masks, GROUP, 0, state);
         *carry = before;
         return false;
     }
-    let mut tokens_before = 0;
-    if let Some(tape) = &mut progress.tape {
+    let brackets = L::Wide::load(proof, &masks.open).or(L::Wide::load(proof, &masks.close));
+    let (mut tokens_before, mut started) = (0, [0; GROUP]);
+    if let Recording { names_only, tape: Some(tape) } = &mut progress.recording {
+        let openings = L::Wide::load(proof, &masks.quotes).and(L::Wide::load(proof, &masks.inside));
+        let all = openings.or(L::Wide::load(proof, &masks.starts));
+        started = if *names_only { names } else { all }.or(brackets).masks();
         tokens_before = tape.started();
         for (block, starts) in started.into_iter().enumerate() {
             tape.add(position.at + block * BLOCK, starts);
         }
     }
-    let stops = L::Wide::load(proof, &masks.open)
-        .or(L::Wide::load(proof, &masks.close))
-        .or(L::Wide::load(proof, &masks.comma));
+    let stops = brackets.or(L::Wide::load(proof, &masks.comma));
     if !stops.is_empty() {
         progress.last_group = Some(LastGroup {
             at: position.at,
@@ -223,19 +265,16 @@ fn undo(masks: &GroupMasks, count: usize, below: u64, state: &mut Validator<'_>)
 /// Computes the masks of a group. Returns false if a string has an invalid byte or escape.
 #[inline(always)]
 fn classify<L: Lanes>(group: Group<'_, L>, next: &mut Carry, masks: &mut GroupMasks) -> bool {
-    let Group { proof, blocks, position } = group;
-    let first = L::load(proof, &blocks[0]);
-    let (mut lowest, mut highest) = (first, first);
+    let Group { proof, blocks, raw, position } = group;
     for (block, bytes) in blocks.iter().enumerate() {
-        let lanes = L::load(proof, bytes);
-        (lowest, highest) = (lowest.min(lanes), highest.or(lanes));
-        let backslashes = lanes.eq(b'\\');
-        let mut quotes = lanes.eq(b'"');
+        let backslashes = raw.backslash[block];
+        let mut quotes = raw.quote[block];
         let mut escapes = 0;
         if backslashes | next.escaped != 0 {
             (escapes, next.escaped) = escaped(backslashes, next.escaped);
             quotes &= !escapes;
         }
+        let lanes = L::load(proof, bytes);
         let inside = lanes.prefix_xor(quotes) ^ next.in_string;
         next.in_string = (inside.cast_signed() >> 63).cast_unsigned();
         if escapes & inside != 0 {
@@ -244,18 +283,13 @@ fn classify<L: Lanes>(group: Group<'_, L>, next: &mut Carry, masks: &mut GroupMa
                 return false;
             }
         }
-        let folded = lanes.with_bit5();
         masks.inside[block] = inside;
         masks.quotes[block] = quotes;
-        masks.blank[block] = lanes.eq(b' ');
-        masks.open[block] = folded.eq(b'{');
-        masks.close[block] = folded.eq(b'}');
-        masks.curly[block] = lanes.bit5();
-        masks.comma[block] = lanes.eq(b',');
-        masks.colon[block] = lanes.eq(b':');
     }
-    next.high |= highest.high();
-    if lowest.below(0x20) != 0 {
+    masks.curly = L::Wide::load(proof, &raw.curly).masks();
+    let mut blank = L::Wide::load(proof, &raw.space);
+    next.high |= raw.high;
+    if raw.has_control {
         // Other white space than spaces, or control characters in strings, which are invalid.
         for (block, bytes) in blocks.iter().enumerate() {
             let lanes = L::load(proof, bytes);
@@ -264,14 +298,17 @@ fn classify<L: Lanes>(group: Group<'_, L>, next: &mut Carry, masks: &mut GroupMa
             }
             masks.blank[block] = lanes.spaces();
         }
+        blank = L::Wide::load(proof, &masks.blank);
     }
     let strings = L::Wide::load(proof, &masks.inside).or(L::Wide::load(proof, &masks.quotes));
-    let mut others = strings;
-    for mask in [&mut masks.blank, &mut masks.open, &mut masks.close, &mut masks.comma, &mut masks.colon] {
-        let outside = L::Wide::load(proof, mask).without(strings);
-        others = others.or(outside);
-        *mask = outside.masks();
-    }
+    let blank = blank.without(strings);
+    let open = L::Wide::load(proof, &raw.open).without(strings);
+    let close = L::Wide::load(proof, &raw.close).without(strings);
+    let comma = L::Wide::load(proof, &raw.comma).without(strings);
+    let colon = L::Wide::load(proof, &raw.colon).without(strings);
+    (masks.blank, masks.open, masks.close) = (blank.masks(), open.masks(), close.masks());
+    (masks.comma, masks.colon) = (comma.masks(), colon.masks());
+    let others = strings.or(blank).or(open).or(close).or(comma).or(colon);
     // Scalars may not be valid: these are the bytes that nothing else is.
     let scalar = L::Wide::load(proof, &[u64::MAX; GROUP]).without(others);
     masks.scalar = scalar.masks();
@@ -279,16 +316,16 @@ fn classify<L: Lanes>(group: Group<'_, L>, next: &mut Carry, masks: &mut GroupMa
     true
 }
 
-/// Checks which tokens follow each other. Returns the starts of the tokens, and true if all are in
-/// their planes.
+/// Checks which tokens follow each other. Returns the opening quotes of names, and true if all
+/// tokens are in their planes.
 #[inline(always)]
-fn follow<W: Wide, T: Tokens, const BLANKS: bool>(
+fn follow<W: Wide, const BLANKS: bool>(
     proof: W::Proof,
     masks: &GroupMasks,
     in_object: &[u64; GROUP],
     scalar_before: u64,
     expected: &mut Expected,
-) -> ([u64; GROUP], bool) {
+) -> (W, bool) {
     let (inside, quotes, open) =
         (W::load(proof, &masks.inside), W::load(proof, &masks.quotes), W::load(proof, &masks.open));
     let (close, comma, colon) =
@@ -329,9 +366,5 @@ fn follow<W: Wide, T: Tokens, const BLANKS: bool>(
         ended,
         in_name,
     });
-    let strings_and_scalars = match T::WANTED {
-        RecordedTokens::Names => names,
-        RecordedTokens::All | RecordedTokens::None => openings.or(starts),
-    };
-    (strings_and_scalars.or(open).or(close).masks(), bad.is_empty())
+    (names, bad.is_empty())
 }

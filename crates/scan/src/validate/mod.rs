@@ -26,17 +26,18 @@ mod scalars;
 mod single;
 mod tape;
 
-use crate::backend::{BLOCK, Lanes};
+use crate::backend::{BLOCK, GROUP, Lanes};
 use crate::blocks::BlockAt;
 use crate::escapes::Surrogates;
 use crate::stack::Stack;
 use follow::Expected;
+pub use group::RawMasks;
+pub(crate) use group::raw_masks;
 use group::{Group, LastGroup, validate_group};
 use scalars::Scalars;
 pub use single::SingleBlocks;
 pub(crate) use single::single_blocks;
-pub use tape::Tape;
-pub(crate) use tape::{AllTokens, Names, NoTokens, Tokens};
+pub use tape::{Recording, Tape};
 
 /// The position at which validation starts: in a container, either right after an opening bracket
 /// or after a value. Validation updates the stack.
@@ -91,7 +92,7 @@ pub(crate) fn validate<L: Lanes>(
     from: usize,
     state: &mut Validator<'_>,
 ) -> Validated {
-    pass::<L, NoTokens, true>(proof, bytes, from, state, None)
+    (L::kernels(proof).strict)(bytes, from, state, Recording::NONE)
 }
 
 /// Validates, and records all tokens.
@@ -103,7 +104,7 @@ pub(crate) fn index<L: Lanes>(
     state: &mut Validator<'_>,
     tape: &mut Tape,
 ) -> Validated {
-    pass::<L, AllTokens, true>(proof, bytes, from, state, Some(tape))
+    (L::kernels(proof).strict)(bytes, from, state, Recording::all(tape))
 }
 
 /// Validates, and records only names and brackets.
@@ -115,36 +116,50 @@ pub(crate) fn names<L: Lanes>(
     state: &mut Validator<'_>,
     tape: &mut Tape,
 ) -> Validated {
-    pass::<L, Names, true>(proof, bytes, from, state, Some(tape))
+    (L::kernels(proof).strict)(bytes, from, state, Recording::names(tape))
 }
 
-/// Validates `bytes` from the index `from`: in groups of blocks, which `GROUPS` permits, as long as
-/// they are valid, and then block by block.
+/// Validates `bytes` from the index `from`, for any recording.
 #[inline(always)]
-pub(crate) fn pass<L: Lanes, T: Tokens, const GROUPS: bool>(
+pub(crate) fn strict<L: Lanes>(
     proof: L::Proof,
     bytes: &[u8],
     from: usize,
     state: &mut Validator<'_>,
-    tape: Option<&mut Tape>,
+    recording: Recording<'_>,
 ) -> Validated {
-    let mut blocks = bytes[from..].as_chunks::<BLOCK>().0;
+    pass::<L, true>(proof, bytes, from, state, recording)
+}
+
+/// Validates in groups of blocks, which `GROUPS` permits, as long as they are valid, and then block
+/// by block.
+#[inline(always)]
+pub(crate) fn pass<L: Lanes, const GROUPS: bool>(
+    proof: L::Proof,
+    bytes: &[u8],
+    from: usize,
+    state: &mut Validator<'_>,
+    recording: Recording<'_>,
+) -> Validated {
+    let groups = bytes[from..].as_chunks::<BLOCK>().0.as_chunks::<GROUP>().0;
     let mut carry = Carry::at(state);
     let validated = Validated { at: from, first: state.first, left: false, high: false };
-    let mut progress = Progress { validated, tape, last_group: None };
+    let mut progress = Progress { validated, recording, last_group: None };
     let mut position = BlockAt { bytes, at: from, length: BLOCK };
-    while GROUPS && let Some((group, more)) = blocks.split_first_chunk() {
-        let here = Group::<L> { proof, blocks: group, position };
-        if !validate_group::<L, T>(here, &mut carry, state, &mut progress) {
+    let mut raw = RawMasks::default();
+    for blocks in if GROUPS { groups } else { &[] } {
+        (L::kernels(proof).raw_masks)(blocks, &mut raw);
+        let here = Group::<L> { proof, blocks, raw: &raw, position };
+        if !validate_group(here, &mut carry, state, &mut progress) {
             break;
         }
-        (blocks, position.at) = (more, position.at + size_of_val(group));
+        position.at += size_of_val(blocks);
     }
     if let Some(last) = progress.last_group {
         last.finish(&mut progress);
     }
-    let Progress { validated, tape, .. } = progress;
-    let mut rest = SingleBlocks { carry, state, validated, wanted: T::WANTED, tape };
+    let Progress { validated, recording, .. } = progress;
+    let mut rest = SingleBlocks { carry, state, validated, recording };
     (L::kernels(proof).single_blocks)(bytes, position.at, &mut rest);
     rest.validated
 }
@@ -152,7 +167,7 @@ pub(crate) fn pass<L: Lanes, T: Tokens, const GROUPS: bool>(
 /// The end of the valid bytes so far, and the tokens before it.
 struct Progress<'t> {
     validated: Validated,
-    tape: Option<&'t mut Tape>,
+    recording: Recording<'t>,
     /// The last group with a bracket or comma, until its end is entered.
     last_group: Option<LastGroup>,
 }

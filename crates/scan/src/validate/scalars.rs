@@ -127,7 +127,7 @@ impl Scalars {
         bytes: &[u64; GROUP],
         starts: &[u64; GROUP],
     ) -> bool {
-        let Group { proof, blocks, position } = group;
+        let Group { proof, blocks, position, .. } = group;
         let (mut digits, mut minus, mut zero) = ([0; GROUP], [0; GROUP], [0; GROUP]);
         for (block, bytes) in blocks.iter().enumerate() {
             let lanes = L::load(proof, bytes);

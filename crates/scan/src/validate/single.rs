@@ -1,13 +1,13 @@
 //! Validates block by block, and finds the end of the valid bytes.
 //!
-//! It is one function for all recorders, because the groups are most of the bytes.
+//! It is a function of its own, because the groups are most of the bytes.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
 use super::brackets::Brackets;
-use super::tape::{RecordedTokens, Tape};
+use super::tape::Recording;
 use super::{Carry, Validated, Validator};
 use crate::backend::{BLOCK, Lanes};
 use crate::blocks::{BlockAt, escaped, padded};
@@ -19,9 +19,7 @@ pub struct SingleBlocks<'p, 's> {
     pub(super) carry: Carry,
     pub(super) state: &'p mut Validator<'s>,
     pub(super) validated: Validated,
-    pub(super) wanted: RecordedTokens,
-    /// Receives the tokens, if they are wanted.
-    pub(super) tape: Option<&'p mut Tape>,
+    pub(super) recording: Recording<'p>,
 }
 
 /// The bytes of a block by kind. Except for `inside`, `quotes`, and `curly`, the
@@ -77,7 +75,7 @@ pub(crate) fn single_blocks<L: Lanes>(
         }
         position.at += BLOCK;
     }
-    if let Some(tape) = &mut pass.tape {
+    if let Some(tape) = &mut pass.recording.tape {
         tape.finish(pass.validated.at);
     }
     pass.validated.high = pass.carry.high != 0;
@@ -86,7 +84,7 @@ pub(crate) fn single_blocks<L: Lanes>(
 /// Validates a block. Returns true if validation continues after it.
 #[inline(always)]
 fn validate_block<L: Lanes>(lanes: L, position: BlockAt<'_>, pass: &mut SingleBlocks<'_, '_>) -> bool {
-    let SingleBlocks { carry, state, validated, wanted, tape } = pass;
+    let SingleBlocks { carry, state, validated, recording: Recording { names_only, tape } } = pass;
     carry.high |= lanes.high();
     let (masks, mut bad) = classify(lanes, position, carry);
     let brackets = Brackets::pass(&masks, carry.in_object, state);
@@ -103,10 +101,7 @@ fn validate_block<L: Lanes>(lanes: L, position: BlockAt<'_>, pass: &mut SingleBl
         brackets.undo(masks.open, masks.curly, state.stack);
         return false;
     }
-    let strings_and_scalars = match wanted {
-        RecordedTokens::Names => checked.names,
-        RecordedTokens::All | RecordedTokens::None => masks.openings() | scalars.starts,
-    };
+    let strings_and_scalars = if *names_only { checked.names } else { masks.openings() | scalars.starts };
     let started = (strings_and_scalars | masks.open | masks.close) & brackets.until;
     if let Some(tape) = tape {
         tape.add(position.at, started);

@@ -84,37 +84,24 @@ impl Tape {
     }
 }
 
-/// The tokens to record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RecordedTokens {
-    None,
-    /// Names and brackets.
-    Names,
-    All,
+/// The tokens to record, and the tape that receives them, if there are any.
+#[derive(Debug)]
+pub struct Recording<'t> {
+    pub(super) names_only: bool,
+    pub(super) tape: Option<&'t mut Tape>,
 }
 
-/// Selects the tokens to record when a kernel is compiled.
-pub(crate) trait Tokens {
-    const WANTED: RecordedTokens;
-}
+impl<'t> Recording<'t> {
+    /// Records nothing.
+    pub(crate) const NONE: Recording<'static> = Recording { names_only: false, tape: None };
 
-/// Records nothing.
-pub(crate) struct NoTokens;
+    /// Records all tokens.
+    pub(crate) const fn all(tape: &'t mut Tape) -> Self {
+        Self { names_only: false, tape: Some(tape) }
+    }
 
-impl Tokens for NoTokens {
-    const WANTED: RecordedTokens = RecordedTokens::None;
-}
-
-/// Records only names and brackets.
-pub(crate) struct Names;
-
-impl Tokens for Names {
-    const WANTED: RecordedTokens = RecordedTokens::Names;
-}
-
-/// Records all tokens.
-pub(crate) struct AllTokens;
-
-impl Tokens for AllTokens {
-    const WANTED: RecordedTokens = RecordedTokens::All;
+    /// Records only names and brackets.
+    pub(crate) const fn names(tape: &'t mut Tape) -> Self {
+        Self { names_only: true, tape: Some(tape) }
+    }
 }
