@@ -21,11 +21,13 @@ pub struct Goal {
     /// The expected output of trommel.
     pub answer: Answer,
     /// The goal in gigabytes per second of processor time, on one core.
-    pub one: f64,
+    pub one: Option<f64>,
     /// The goal on one core, as a multiple of the best peer's speed.
     pub times: Option<f64>,
     /// The goal in gigabytes per second of wall time, on two cores.
-    pub two: f64,
+    pub two: Option<f64>,
+    /// The goal on one core, as a multiple of the speed of version 0.1.
+    pub over: Option<f64>,
     /// The use of a pipe, if `pipes` runs this query too.
     pub piped: Option<Piped>,
     /// The expected output of peers.
