@@ -76,7 +76,7 @@ pub struct RawMasks {
 }
 
 /// Computes the raw masks of a group.
-// A function of its own, in which all constants stay in registers, and which is small.
+// A separate function: its constants stay in registers, and the program has it once per backend.
 #[inline(always)]
 pub(crate) fn raw_masks<L: Lanes>(proof: L::Proof, group: &[[u8; BLOCK]; GROUP], raw: &mut RawMasks) {
     let first = L::load(proof, &group[0]);

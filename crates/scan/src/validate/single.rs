@@ -1,6 +1,6 @@
 //! Validates block by block, and finds the end of the valid bytes.
 //!
-//! It is a function of its own, because the groups are most of the bytes.
+//! It is a separate function: most bytes are in groups, so that a call costs little.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"

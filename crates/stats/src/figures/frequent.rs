@@ -275,7 +275,8 @@ impl Frequent {
             if self.highest.is_some_and(|highest| (hash, fingerprint) >= highest) {
                 break;
             }
-            // Both samples may contain the same occurrence, which counts once.
+            // Both samples may contain the same occurrence, which counts once. Only a damaged state
+            // that was stored lacks the value of an occurrence.
             if let Some(entry) = other.values.get(&fingerprint)
                 && self.sample.insert((hash, fingerprint))
             {
