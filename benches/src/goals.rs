@@ -66,6 +66,19 @@ impl Goals {
 }
 
 impl Goal {
+    /// The command that copies its file through a pipe: no program reads a pipe faster.
+    pub fn cat(&self) -> Vec<String> {
+        shell(r#"cat "$0" | cat >/dev/null"#, [self.file.as_str()])
+    }
+
+    /// The command that asks trommel the query, with its file in a pipe.
+    pub fn from_pipe(&self) -> Vec<String> {
+        let form = if self.file == "{lines}" { "jsonl" } else { "json" };
+        let arguments = self.ask.iter().map(|word| if *word == self.file { "-" } else { word.as_str() });
+        let words = [self.file.as_str(), "{trommel}"].into_iter().chain(arguments).chain(["--input", form]);
+        shell(r#"cat "$0" | "$@""#, words)
+    }
+
     /// Returns the size of its file in bytes.
     pub fn bytes(&self, names: &Names) -> Result<u64, Box<dyn Error>> {
         size_of(&self.file, names)
@@ -76,4 +89,9 @@ impl Goal {
 pub fn size_of(file: &str, names: &Names) -> Result<u64, Box<dyn Error>> {
     let path = names.get(file).ok_or_else(|| format!("no file {file}"))?;
     Ok(std::fs::metadata(path)?.len())
+}
+
+/// A shell command with its arguments: the file as `$0`, the others as `$@`.
+fn shell<'a>(line: &'a str, words: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    ["sh", "-c", line].into_iter().chain(words).map(str::to_owned).collect()
 }

@@ -7,7 +7,8 @@
 //! threads per second of wall time, with the slowest and the fastest turn, and the ratios of
 //! medians. Lists and skips peers that are not installed. If the folder has a program
 //! `trommel-0.1`, built from that version, it takes its turn with one thread, and must give the
-//! expected answer.
+//! expected answer. Queries that read a pipe through a window are run after `cat`, too, in turns
+//! with `cat FILE | cat >/dev/null`: the column has the ratio of their speeds of wall time.
 
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "a program for a terminal")]
 
@@ -15,7 +16,7 @@ use std::error::Error;
 
 use trommel_benches::ceilings::BRACKETS;
 use trommel_benches::corpus::{self, Names};
-use trommel_benches::goals::{Goal, Goals, size_of};
+use trommel_benches::goals::{Goal, Goals, Piped, size_of};
 use trommel_benches::programs::{Answer, Arguments, beside};
 use trommel_benches::speeds::{Speeds, Spread, in_turns};
 
@@ -32,9 +33,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     names.insert("{simdjson}".into(), folder.join("simdjson").display().to_string());
     let brackets = ceilings(&goals, &names, runs)?;
     println!(
-        "\n| task | one core | goal | times the best peer | goal | times 0.1 | goal | of brackets | two cores | goal | peak MB |"
+        "\n| task | one core | goal | times the best peer | goal | times 0.1 | goal | of brackets | two cores | goal | piped, of `cat` | peak MB |"
     );
-    println!("| --- | ---: | ---: | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |");
+    println!("| --- | ---: | ---: | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |");
     for goal in &goals.goal {
         row(goal, &names, runs, &brackets)?;
     }
@@ -83,8 +84,9 @@ fn row(goal: &Goal, names: &Names, runs: usize, brackets: &Spread) -> Result<(),
     let earlier = earlier.map(|earlier| format!("{:.2} × {earlier}", speed / earlier.median()));
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
     let stated = |goal: Option<f64>| or_none(goal.map(|goal| goal.to_string()));
+    let piped = if goal.piped == Some(Piped::Streams) { Some(piped(goal, names, runs)?) } else { None };
     println!(
-        "| {} | {} | {} | {} | {} | {} | {} | {:.2} | {} | {} | {:.0} |",
+        "| {} | {} | {} | {} | {} | {} | {} | {:.2} | {} | {} | {} | {:.0} |",
         goal.task,
         one.processor,
         stated(goal.one),
@@ -95,7 +97,18 @@ fn row(goal: &Goal, names: &Names, runs: usize, brackets: &Spread) -> Result<(),
         speed / brackets.median(),
         two.wall,
         stated(goal.two),
+        or_none(piped),
         one.peak.max(two.peak) as f64 / 1e6,
     );
     Ok(())
+}
+
+/// The speed of a query after `cat`, as a share of the speed of copying the file through a pipe.
+fn piped(goal: &Goal, names: &Names, runs: usize) -> Result<String, Box<dyn Error>> {
+    let anything = Answer::default();
+    let invocations = [(goal.cat(), &anything), (goal.from_pipe(), &goal.answer)];
+    let mut speeds = in_turns(&invocations, names, goal.bytes(names)?, runs).into_iter();
+    let mut next = || speeds.next().ok_or("too few answers");
+    let (cat, pipe) = (next()??.wall, next()??.wall);
+    Ok(format!("{:.2}", pipe.over(&cat)))
 }

@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn row(goal: &Goal, names: &Names, runs: usize) -> Result<String, Box<dyn Error>> {
     let anything = Answer::default();
     let invocations =
-        [(cat(goal), &anything), (from_pipe(goal), &goal.answer), (from_file(goal), &goal.answer)];
+        [(goal.cat(), &anything), (goal.from_pipe(), &goal.answer), (from_file(goal), &goal.answer)];
     let speeds = in_turns(&invocations, names, goal.bytes(names)?, runs).into_iter();
     let speeds = speeds.map(|speeds| speeds.map(|speeds| speeds.wall)).collect::<Result<Vec<Spread>, _>>()?;
     let [cat, pipe, file] = speeds.as_slice() else { return Err("some programs did not run".into()) };
@@ -58,23 +58,7 @@ fn row(goal: &Goal, names: &Names, runs: usize) -> Result<String, Box<dyn Error>
     Ok(format!("| {} | {cat} | {pipe} | {file} | {of_cat:.2} | {of_file:.2} | {verdict} |", goal.task))
 }
 
-fn cat(goal: &Goal) -> Vec<String> {
-    shell(r#"cat "$0" | cat >/dev/null"#, [goal.file.as_str()])
-}
-
-fn from_pipe(goal: &Goal) -> Vec<String> {
-    let form = if goal.file == "{lines}" { "jsonl" } else { "json" };
-    let arguments = goal.ask.iter().map(|word| if *word == goal.file { "-" } else { word.as_str() });
-    let words = [goal.file.as_str(), "{trommel}"].into_iter().chain(arguments).chain(["--input", form]);
-    shell(r#"cat "$0" | "$@""#, words)
-}
-
 fn from_file(goal: &Goal) -> Vec<String> {
     let arguments = goal.ask.iter().map(String::as_str);
     ["{trommel}"].into_iter().chain(arguments).map(str::to_owned).collect()
-}
-
-/// A shell command with its arguments: the file as `$0`, the others as `$@`.
-fn shell<'a>(line: &'a str, words: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    ["sh", "-c", line].into_iter().chain(words).map(str::to_owned).collect()
 }

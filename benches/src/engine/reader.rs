@@ -1,6 +1,8 @@
 //! A cursor alone.
 
-use trommel::reader::{Backend, Config, Cursor, Event, Framing, Payload, Result, Scalar, Validation, View};
+use trommel::reader::{
+    Backend, Config, Cursor, Event, Framing, Kind, Listener, Payload, Result, Scalar, Text, Validation, View,
+};
 
 use crate::engine::{STRICT, STRUCTURAL};
 use crate::{Column, Task};
@@ -12,7 +14,9 @@ pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
         Column::reads(name, move || read(Cursor::new(bytes, &strict)).expect("the input is valid"))
     };
     match task.name.as_str() {
-        "reader/values" | "reader/pretty" => vec![read(STRICT, values), stream(bytes)],
+        "reader/values" | "reader/pretty" => {
+            vec![read(STRICT, values), read("trommel listener", values_heard), stream(bytes)]
+        }
         "reader/strings" => vec![read(STRICT, text_bytes)],
         "reader/numbers" => vec![read(STRICT, positive)],
         "reader/skip" => vec![skip(STRICT, bytes, strict), skip(STRUCTURAL, bytes, structural)],
@@ -54,6 +58,33 @@ fn values(mut cursor: Cursor<'_>) -> Result<u64> {
         values += u64::from(matches!(event, Event::Begin(_) | Event::Scalar(_)));
     }
     Ok(values)
+}
+
+/// Counts all values by a listener.
+fn values_heard(mut cursor: Cursor<'_>) -> Result<u64> {
+    let mut heard = Heard(0);
+    cursor.next_record()?;
+    let Some(event) = cursor.advance()? else { return Ok(0) };
+    heard.receive(event, cursor.payload(), 0);
+    cursor.listen(0, u64::MAX, &mut heard)?;
+    Ok(heard.0)
+}
+
+/// The number of values that a listener has received.
+struct Heard(u64);
+
+impl Listener for Heard {
+    fn begin(&mut self, _: Kind, _: u64) {
+        self.0 += 1;
+    }
+
+    fn end(&mut self, _: Kind, _: u64) {}
+
+    fn name(&mut self, _: Text<'_>, _: u64) {}
+
+    fn scalar(&mut self, _: Scalar<'_>, _: u64) {
+        self.0 += 1;
+    }
 }
 
 /// Counts the bytes of all decoded strings and names.

@@ -92,6 +92,7 @@ fn write(json: &str, text: &mut String, depth: usize) -> WriteResult {
             }
             text.push(']');
         }
+        Some(b'"') if is_canonical(json) => text.push_str(json),
         Some(b'"') => quote(&serde_json::from_str::<String>(json).map_err(parsed)?, text),
         Some(b't' | b'f' | b'n') => {
             serde_json::from_str::<&RawValue>(json).map_err(parsed)?;
@@ -128,6 +129,24 @@ impl<'de> Deserialize<'de> for Members<'de> {
         }
         deserializer.deserialize_map(Each)
     }
+}
+
+/// True if a string of JSON is what [`quote`] would write: printable ASCII with the shortest
+/// escapes. Most strings are, and are copied.
+fn is_canonical(json: &str) -> bool {
+    let text = json.as_bytes();
+    if !text.iter().fold(true, |all, byte| all & matches!(byte, b' '..=b'~')) {
+        return false;
+    }
+    let mut next = 0;
+    memchr::memchr_iter(b'\\', text).all(|at| {
+        if at < next {
+            // The second of two backslashes.
+            return true;
+        }
+        next = at + 2;
+        text.get(at + 1).is_some_and(|escape| b"\"\\nrtbf".contains(escape))
+    })
 }
 
 fn quote(value: &str, text: &mut String) {

@@ -164,7 +164,7 @@ mod spool;
 pub use location::{Location, LocationStep};
 pub use matcher::{ArrayCheckpoint, Matcher, RecordFilter, Scratch, Step, Wants};
 pub use options::{Duplicates, Order, Pass, PlanOptions, QueryId};
-pub use order::{HeldMatch, HeldRows};
+pub use order::{HeldMatch, HeldRows, ShortValue};
 pub use plan::Plan;
 pub use spool::TextSpool;
 pub use trommel_query::{

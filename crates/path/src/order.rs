@@ -1,6 +1,7 @@
-//! Holds matches until their order is known: spans, not values.
+//! Holds matches until their order is known: spans, and only the shortest values.
 //!
-//! A row consists of a key, a span, and a tag of the caller. Rows are collected up to 1 MiB. Then
+//! A row consists of a key, a span, a tag of the caller, and possibly a value of a few bytes, which
+//! costs less to hold than to read again. Rows are collected up to 1 MiB. Then
 //! they are sorted, delta-encoded to a few bytes per row, and stored as a run. Runs stay in memory
 //! up to a limit, and then move to an unlinked temporary file. Draining merges the runs. Rows with
 //! equal keys keep their insertion order.
@@ -14,6 +15,12 @@ use trommel_reader::Span;
 
 /// The maximum number of words that are collected before they are sorted into a run.
 const MAX_COLLECTED_WORDS: usize = 128 << 10;
+
+/// The maximum length in bytes of a value that is held.
+const MAX_VALUE_BYTES: usize = 32;
+
+/// The number of words of a value in a collected row.
+const VALUE_WORDS: usize = MAX_VALUE_BYTES / 8;
 
 /// The number of bytes of a run that are read at a time while merging.
 const READ_BYTES: usize = 4 << 10;
@@ -59,6 +66,42 @@ pub struct HeldMatch {
     pub span: Span,
     /// The tag that the caller gave to the match.
     pub tag: u64,
+    /// The node's bytes, if they were held.
+    pub value: Option<ShortValue>,
+}
+
+/// The bytes of a value of at most 32 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortValue {
+    words: [u64; VALUE_WORDS],
+    length: usize,
+}
+
+impl ShortValue {
+    /// Copies a value, if it is short.
+    pub fn new(value: &[u8]) -> Option<Self> {
+        let mut bytes = [0; MAX_VALUE_BYTES];
+        bytes.get_mut(..value.len())?.copy_from_slice(value);
+        Some(Self::from_bytes(bytes, value.len()))
+    }
+
+    fn from_bytes(bytes: [u8; MAX_VALUE_BYTES], length: usize) -> Self {
+        let (chunks, _) = bytes.as_chunks();
+        Self { words: std::array::from_fn(|word| u64::from_ne_bytes(chunks[word])), length }
+    }
+
+    fn from_words(words: &[u64], length: u64) -> Option<Self> {
+        Some(Self { words: *words.first_chunk()?, length: (length as usize).min(MAX_VALUE_BYTES) })
+    }
+
+    /// Passes the bytes to `take`.
+    pub fn with_bytes<T>(&self, take: impl FnOnce(&[u8]) -> T) -> T {
+        let mut bytes = [0; MAX_VALUE_BYTES];
+        for (chunk, word) in bytes.as_chunks_mut().0.iter_mut().zip(self.words) {
+            *chunk = word.to_ne_bytes();
+        }
+        take(&bytes[..self.length])
+    }
 }
 
 /// The byte range of a run in the store.
@@ -116,12 +159,27 @@ impl HeldRows {
     /// Fails if the temporary file cannot be created or written. The rows held so far are lost
     /// then.
     pub fn push(&mut self, key: &[u64], span: Span, tag: u64) -> io::Result<()> {
+        self.push_with(key, span, tag, None)
+    }
+
+    /// Holds a match like [`push`](Self::push), and its value, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`push`](Self::push).
+    pub fn push_with(
+        &mut self,
+        key: &[u64],
+        span: Span,
+        tag: u64,
+        value: Option<ShortValue>,
+    ) -> io::Result<()> {
         if self.is_empty() {
             self.width = key.len();
         }
         if let Some(smallest) = &mut self.smallest {
             let key = key.iter().copied().chain(std::iter::repeat(0)).take(self.width).collect();
-            smallest.push(key, [span.start, span.len(), tag]);
+            smallest.push(key, [span.start, span.len() << 1, tag]);
             return Ok(());
         }
         if key.len() == self.width {
@@ -129,7 +187,9 @@ impl HeldRows {
         } else {
             self.collected.extend(key.iter().copied().chain(std::iter::repeat(0)).take(self.width));
         }
-        self.collected.extend_from_slice(&[span.start, span.len(), tag]);
+        // The lowest bit of the length says if the value follows.
+        self.collected.extend_from_slice(&[span.start, span.len() << 1 | u64::from(value.is_some()), tag]);
+        self.collected.extend_from_slice(&value.map_or([0; VALUE_WORDS], |value| value.words));
         if self.collected.len() >= MAX_COLLECTED_WORDS { self.seal() } else { Ok(()) }
     }
 
@@ -142,8 +202,8 @@ impl HeldRows {
     pub fn append(&mut self, later: &mut Self) -> io::Result<()> {
         let width = later.width;
         later.drain_words(|words| {
-            let (key, HeldMatch { span, tag }) = split_row(words, width);
-            self.push(key, span, tag)
+            let (key, HeldMatch { span, tag, value }) = split_row(words, width);
+            self.push_with(key, span, tag, value)
         })
     }
 
@@ -182,7 +242,7 @@ impl HeldRows {
     }
 
     fn stride(&self) -> usize {
-        self.width + 3
+        self.width + 3 + VALUE_WORDS
     }
 
     /// Returns the indices of the collected rows in the order of their keys.
@@ -198,12 +258,15 @@ impl HeldRows {
         let mut bytes = Vec::new();
         // Each word is stored as its difference to the same word of the previous row: sorted keys
         // and neighboring spans differ little, so most words take a byte or two.
-        let mut previous = vec![0; self.stride()];
+        let mut previous = vec![0; self.width + 3];
         for row in self.sorted() {
-            let words = &self.collected[row..row + self.stride()];
+            let (words, value) = self.collected[row..row + self.stride()].split_at(self.width + 3);
             for (&word, previous) in words.iter().zip(&mut previous) {
                 write_delta(word.wrapping_sub(*previous), &mut bytes);
                 *previous = word;
+            }
+            if let Some(value) = value_of(&words[self.width..], value) {
+                value.with_bytes(|value| bytes.extend_from_slice(value));
             }
         }
         self.collected.clear();
@@ -245,7 +308,15 @@ impl HeldRows {
 /// Splits a row into its key and its match.
 fn split_row(words: &[u64], width: usize) -> (&[u64], HeldMatch) {
     let (key, rest) = words.split_at(width);
-    (key, HeldMatch { span: Span::new(rest[0], rest[0] + rest[1]), tag: rest[2] })
+    let (&[start, length, tag], value) = rest.split_first_chunk().unwrap_or((&[0; 3], &[]));
+    let span = Span::new(start, start + (length >> 1));
+    (key, HeldMatch { span, tag, value: value_of(rest, value) })
+}
+
+/// The value of a row, if it has one: `rest` is what follows the key.
+fn value_of(rest: &[u64], value: &[u64]) -> Option<ShortValue> {
+    let length = *rest.get(1)?;
+    if length & 1 == 1 { ShortValue::from_words(value, length >> 1) } else { None }
 }
 
 impl Smallest {
@@ -284,8 +355,18 @@ impl Reader {
         if self.at == self.buffer.len() {
             return Ok(false);
         }
-        for word in &mut self.words {
+        let length = self.words.len();
+        let (words, value) = self.words.split_at_mut(length - VALUE_WORDS);
+        for word in &mut *words {
             *word = word.wrapping_add(read_delta(&self.buffer, &mut self.at));
+        }
+        let length = words[words.len() - 2];
+        if length & 1 == 1 {
+            let length = (length >> 1) as usize;
+            let mut bytes = [0; MAX_VALUE_BYTES];
+            bytes[..length].copy_from_slice(&self.buffer[self.at..self.at + length]);
+            self.at += length;
+            value.copy_from_slice(&ShortValue::from_bytes(bytes, length).words);
         }
         Ok(true)
     }

@@ -142,9 +142,17 @@ impl<'a> Tokens<'a> {
     /// Passes the tokens to a listener one by one.
     pub fn each(&self, listener: &mut impl Listener) {
         for (number, &start) in self.starts.iter().enumerate() {
-            let at = self.base.saturating_add(start.into());
-            match self.bytes[usize::from(start)] {
-                b'"' if self.is_name(number) => listener.name(self.name(number), at),
+            let (start, at) = (usize::from(start), self.base.saturating_add(start.into()));
+            match self.bytes[start] {
+                b'"' => {
+                    let (end, is_name) = string_or_name(self.bytes, self.next(number));
+                    let text = Text::valid(&self.bytes[start + 1..end - 1]);
+                    if is_name {
+                        listener.name(text, at);
+                    } else {
+                        listener.scalar(Scalar::String(text), at);
+                    }
+                }
                 b'{' => listener.begin(Kind::Object, at),
                 b'}' => listener.end(Kind::Object, at),
                 b'[' => listener.begin(Kind::Array, at),
@@ -275,6 +283,20 @@ pub(crate) fn string_end(bytes: &[u8], next: usize) -> usize {
         end -= 1;
     }
     end
+}
+
+/// The index after the string before `next`, and true if the string is a name: a colon follows it.
+#[inline]
+pub(crate) fn string_or_name(bytes: &[u8], next: usize) -> (usize, bool) {
+    let (mut end, mut is_name) = (next, false);
+    loop {
+        match bytes[end - 1] {
+            b'"' => return (end, is_name),
+            b':' => is_name = true,
+            _ => {}
+        }
+        end -= 1;
+    }
 }
 
 /// The index after the number or literal before `next`, the start of the next token.

@@ -16,7 +16,8 @@ use trommel_scan::{count_chars, decode_escape, eq_escaped, unescape};
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a> {
     raw: &'a [u8],
-    escaped: bool,
+    /// `None` if it must be searched for escapes. Most texts are not read, and never searched.
+    escaped: Option<bool>,
     cut: Option<Length>,
 }
 
@@ -32,19 +33,18 @@ pub(crate) struct Length {
 impl<'a> Text<'a> {
     /// Text whose bytes match the grammar of strings.
     pub(crate) const fn new(raw: &'a [u8], escaped: bool) -> Self {
-        Self { raw, escaped, cut: None }
+        Self { raw, escaped: Some(escaped), cut: None }
     }
 
-    /// Text whose bytes match the grammar of strings, with or without escapes. Linear in its
-    /// length.
+    /// Text whose bytes match the grammar of strings, with or without escapes.
     #[inline]
-    pub(crate) fn valid(raw: &'a [u8]) -> Self {
-        Self::new(raw, memchr::memchr(b'\\', raw).is_some())
+    pub(crate) const fn valid(raw: &'a [u8]) -> Self {
+        Self { raw, escaped: None, cut: None }
     }
 
     /// The start of a string that was too long to hold.
     pub(crate) const fn cut(raw: &'a [u8], escaped: bool, whole: Length) -> Self {
-        Self { raw, escaped, cut: Some(whole) }
+        Self { raw, escaped: Some(escaped), cut: Some(whole) }
     }
 
     /// Text from the bytes between the quotes, as written; `escaped` says if they contain escapes.
@@ -64,9 +64,11 @@ impl<'a> Text<'a> {
         self.raw
     }
 
-    /// True if the bytes contain escapes, so that [`raw`](Self::raw) is not the text itself.
-    pub const fn is_escaped(&self) -> bool {
-        self.escaped
+    /// True if the bytes contain escapes, so that [`raw`](Self::raw) is not the text itself. At most
+    /// linear in the length.
+    #[inline]
+    pub fn is_escaped(&self) -> bool {
+        self.escaped.unwrap_or_else(|| memchr::memchr(b'\\', self.raw).is_some())
     }
 
     /// True if only the start was kept.
@@ -81,13 +83,13 @@ impl<'a> Text<'a> {
 
     /// Unicode scalar values of the decoded text. Linear in the length.
     pub fn char_len(&self) -> u64 {
-        self.cut.map_or_else(|| decoded_chars(self.raw, self.escaped), |whole| whole.chars)
+        self.cut.map_or_else(|| decoded_chars(self.raw, self.is_escaped()), |whole| whole.chars)
     }
 
     /// True if the decoded text is `other`. Allocates nothing; linear in the shorter length. A cut
     /// text equals no text.
     pub fn eq_str(&self, other: &str) -> bool {
-        match (self.cut, self.escaped) {
+        match (self.cut, self.is_escaped()) {
             (Some(_), _) => false,
             (None, false) => self.raw == other.as_bytes(),
             (None, true) => eq_escaped(self.raw, other.as_bytes()),
@@ -99,7 +101,7 @@ impl<'a> Text<'a> {
     /// Lone surrogates and bytes that are not UTF-8 become U+FFFD. Reading refuses both, so they
     /// only come from [`from_raw`](Self::from_raw).
     pub fn decode(&self) -> Cow<'a, str> {
-        if self.escaped {
+        if self.is_escaped() {
             return Cow::Owned(decoded(self.raw));
         }
         std::str::from_utf8(self.raw).map_or_else(|_| String::from_utf8_lossy(self.raw), Cow::Borrowed)
@@ -125,7 +127,7 @@ impl<'a> Text<'a> {
     /// The bytes of the decoded text: UTF-8, if the text was read strictly. Other bytes are those
     /// of [`decode`](Self::decode) if the text has escapes, else as written.
     pub fn decode_bytes(&self) -> Cow<'a, [u8]> {
-        if !self.escaped {
+        if !self.is_escaped() {
             return Cow::Borrowed(self.raw);
         }
         Cow::Owned(unescape(self.raw).unwrap_or_else(|| replaced(self.raw).into_bytes()))

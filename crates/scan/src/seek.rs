@@ -19,8 +19,10 @@ use crate::trace::{Brackets, Count, Trace};
 #[derive(Clone, Debug)]
 pub struct Needle {
     name: Box<str>,
-    /// The byte before the closing quote, if the name can be written without escapes.
-    last: Option<u8>,
+    /// The byte before the closing quote.
+    last: u8,
+    /// All ones if the name can be written without escapes, else zero.
+    plain: u64,
     /// Up to eight bytes before the closing quote (of the opening quote and the name), in a
     /// little-endian word, and the mask of its valid bits.
     tail: u64,
@@ -37,7 +39,7 @@ impl Needle {
         for byte in name.bytes().rev().chain([b'"']).take(8).collect::<Vec<u8>>().into_iter().rev() {
             (tail, mask) = (tail >> 8 | u64::from(byte) << 56, mask >> 8 | 0xFF << 56);
         }
-        Self { name: name.into(), last: (!needs_escapes).then_some(last), tail, mask }
+        Self { name: name.into(), last, plain: if needs_escapes { 0 } else { u64::MAX }, tail, mask }
     }
 
     /// The name.
@@ -46,8 +48,8 @@ impl Needle {
     }
 
     /// The byte before the closing quote, if the name can be written without escapes.
-    pub(crate) const fn last(&self) -> Option<u8> {
-        self.last
+    pub(crate) fn last(&self) -> Option<u8> {
+        (self.plain != 0).then_some(self.last)
     }
 
     /// Maximum length of the name in the input, in bytes: every byte as `\u0000`, and the quotes.
@@ -59,7 +61,7 @@ impl Needle {
     /// contain escapes.
     #[inline(always)]
     pub(crate) fn matches(&self, raw: &[u8], escaped: bool) -> bool {
-        if escaped { self.matches_escaped(raw) } else { raw == self.name.as_bytes() && self.last.is_some() }
+        if escaped { self.matches_escaped(raw) } else { raw == self.name.as_bytes() && self.plain != 0 }
     }
 
     #[cold]
@@ -260,13 +262,10 @@ fn seek_block<L: Lanes>(
 #[inline(always)]
 fn names<L: Lanes>(lanes: L, texts: StringMasks, carry: &mut Carry, needle: &Needle) -> (u64, u64) {
     let StringMasks { inside, ends, length } = texts;
-    let (mut plain, mut after_last) = (0, u64::MAX);
-    if let Some(last) = needle.last {
-        let last = lanes.eq(last);
-        after_last = last << 1 | carry.after_last;
-        plain = ends & after_last;
-        carry.after_last = last >> (length - 1) & 1;
-    }
+    let last = lanes.eq(needle.last);
+    let after_last = last << 1 | carry.after_last;
+    let plain = ends & after_last & needle.plain;
+    carry.after_last = last >> (length - 1) & 1;
     let backslashes = lanes.eq(b'\\') & inside;
     if backslashes | carry.backslash == 0 {
         return (plain, 0);

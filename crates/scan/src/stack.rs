@@ -38,10 +38,15 @@ impl Stack {
         let level = depth.saturating_sub(1);
         let (word, bit) = (level as usize / 64, level % 64);
         if word >= self.words.len() {
-            self.words.resize(word + 1, 0);
+            self.grow(word + 1);
         }
         let bits = &mut self.words[word];
         *bits = *bits & !(1 << bit) | u64::from(object) << bit;
+    }
+
+    #[cold]
+    fn grow(&mut self, words: usize) {
+        self.words.resize(words, 0);
     }
 
     /// The number of objects among the outermost containers, down to this depth or to

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use trommel_base::Cancel;
-use trommel_path::{HeldMatch, HeldRows, Matcher, TextSpool};
-use trommel_reader::Span;
+use trommel_path::{HeldMatch, HeldRows, Matcher, ShortValue, TextSpool};
+use trommel_reader::{Span, View};
 
 use crate::control::check;
 use crate::error::Error;
@@ -129,9 +129,12 @@ impl MatchQueue {
             write!(self.text, "{}", matcher.location())?;
             location_at = self.locations.push(&self.text)?;
         }
+        // Reading a short value again would cost more than holding it.
+        let value = matcher.cursor().bytes(left.span).and_then(ShortValue::new);
         for time in 0..left.times {
             self.check_cancel(time, left.span)?;
-            self.held.push(key, left.span, location_at << self.bits | left.number as u64)?;
+            let tag = location_at << self.bits | left.number as u64;
+            self.held.push_with(key, left.span, tag, value)?;
         }
         Ok(())
     }
@@ -166,8 +169,8 @@ impl MatchQueue {
         let located = sink.wants_location();
         let (locations, text, bits, cancel) = (&mut self.locations, &mut self.text, self.bits, &self.cancel);
         let mut read_spans = ReadSpans::default();
-        self.held.drain(|HeldMatch { span, tag, .. }| {
-            if read_spans.add(span, matcher) {
+        self.held.drain(|HeldMatch { span, tag, value, .. }| {
+            if read_spans.add(value.is_none().then_some(span), matcher) {
                 check(cancel, span.end)?;
             }
             let number = (tag & !(u64::MAX << bits)) as usize;
@@ -178,8 +181,15 @@ impl MatchQueue {
             if located {
                 locations.read(tag >> bits, text)?;
             }
-            let location = located.then(|| as_text(text));
-            Ok(extract.emit(&found(extract.measure, span, location, matcher), sink)?)
+            let (measure, location) = (extract.measure, located.then(|| as_text(text)));
+            let Some(value) = value else {
+                return Ok(extract.emit(&found(measure, span, location, matcher), sink)?);
+            };
+            let record = matcher.cursor().record();
+            value.with_bytes(|value| {
+                let view = View::at(value, span.start);
+                Ok(extract.emit(&Match { measure, value, span, record, location, view }, sink)?)
+            })
         })?;
         read_spans.release(matcher);
         Ok(self.locations.clear()?)
@@ -216,16 +226,18 @@ impl ReadSpans {
     /// Spans to read before their memory is released.
     const MAX_SPANS: u32 = 1024;
 
-    /// Adds a span. Returns true each time the memory was released, as a signal to check for
-    /// cancellation.
-    fn add(&mut self, span: Span, matcher: &Matcher<'_, '_>) -> bool {
+    /// Adds a match, and its span if that is read again. Returns true each time the memory was
+    /// released, as a signal to check for cancellation.
+    fn add(&mut self, span: Option<Span>, matcher: &Matcher<'_, '_>) -> bool {
         let full = self.spans == Self::MAX_SPANS;
         if full {
             self.release(matcher);
         }
         self.spans += 1;
-        let range = self.range.get_or_insert(span);
-        *range = Span::new(range.start.min(span.start), range.end.max(span.end));
+        if let Some(span) = span {
+            let range = self.range.get_or_insert(span);
+            *range = Span::new(range.start.min(span.start), range.end.max(span.end));
+        }
         full
     }
 

@@ -214,10 +214,14 @@ impl LineWriter {
 
     /// Writes a value that itself is its line.
     #[inline]
-    pub(super) fn write_line(&self, value: &[u8], to: &mut dyn Target) -> io::Result<()> {
-        to.bytes().extend_from_slice(&self.prefix);
-        to.bytes().extend_from_slice(value);
-        to.bytes().push(b'\n');
+    pub(super) fn write_line(&self, value: &[u8], to: &mut impl Target) -> io::Result<()> {
+        let bytes = to.bytes();
+        bytes.reserve(self.prefix.len() + value.len() + 1);
+        if !self.prefix.is_empty() {
+            bytes.extend_from_slice(&self.prefix);
+        }
+        bytes.extend_from_slice(value);
+        bytes.push(b'\n');
         to.flush_if_full()
     }
 

@@ -146,6 +146,7 @@ impl Target for OutPage<'_> {
         if page.layout.is_some() { &mut page.values } else { &mut page.bytes }
     }
 
+    #[inline]
     fn flush_if_full(&mut self) -> io::Result<()> {
         self.page.lay_out();
         if self.page.bytes.len() >= BUFFER_SIZE || self.page.failed.is_some() {
@@ -157,6 +158,7 @@ impl Target for OutPage<'_> {
 }
 
 impl Drop for OutPage<'_> {
+    #[inline]
     fn drop(&mut self) {
         self.page.lay_out();
         if self.was_empty && !self.page.bytes.is_empty() {

@@ -199,16 +199,22 @@ impl<'m> Matcher<'m, '_> {
     /// its query, if there is one. The next step would report it too, at a higher cost.
     #[inline]
     pub fn next_left(&mut self) -> Option<(QueryId, Span)> {
-        let Phase::Tree(Stage::ReportingTrail { number, query }) = self.phase else { return None };
+        let Phase::Tree(stage) = self.phase else { return None };
         let tree = self.program.tree.as_ref()?;
-        match self.reporting_trail(tree, number, query) {
-            Break(Step::Leave { query, span, .. }) => Some((query, span)),
-            // The next step reports counts, and moves on.
-            Break(_) | Continue(_) => {
-                self.phase = Phase::Tree(Stage::ReportingTrail { number, query });
-                None
+        let flow = match stage {
+            Stage::ReportingTrail { number, query } => self.reporting_trail(tree, number, query),
+            // What follows the last one is left to the next step.
+            Stage::ReportingHits { node, number } if self.scratch.search.has_hit(number) => {
+                self.reporting_hits(tree, node, number)
             }
+            _ => return None,
+        };
+        if let Break(Step::Leave { query, span, .. }) = flow {
+            return Some((query, span));
         }
+        // The next step reports counts, and moves on.
+        self.phase = Phase::Tree(stage);
+        None
     }
 
     /// Reports the next of the numbers of counted nodes.

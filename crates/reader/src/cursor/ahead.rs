@@ -11,7 +11,7 @@ use trommel_scan::{Tape, Validated, Validator};
 use super::buffer::{MAX_BATCH, MIN_BATCH};
 use super::{Cursor, Expect, Token};
 use crate::error::Result;
-use crate::event::{Event, Kind, Listener, NameTokens, Tokens, number_end, string_end};
+use crate::event::{Event, Kind, Listener, NameTokens, Tokens, number_end, string_end, string_or_name};
 
 /// Bytes that are skipped at a time, so that they are still in the cache when their encoding is
 /// checked.
@@ -92,56 +92,71 @@ impl Cursor<'_> {
     }
 
     /// The next event, if its token is buffered.
-    #[inline]
     pub(super) fn step_ahead(&mut self) -> Option<Event> {
         let (start, next) = self.ahead.tape.span(self.ahead.next)?;
-        let base = self.source.base();
+        // Offsets on the tape count from the batch, which the window may have left since.
+        let base = self.ahead.base.wrapping_sub(self.source.base()) as usize;
         // After any other move, the buffered tokens are not the next ones.
-        if self.ahead.expected_at != base + self.at as u64 {
+        if self.at != base.wrapping_add(usize::from(self.ahead.expected_at)) {
             self.ahead.forget();
             return None;
         }
-        // Offsets on the tape count from the batch, but the window may have moved since.
-        let index = |offset: u16| (self.ahead.base + u64::from(offset) - base) as usize;
-        let (start, next) = (index(start), index(next));
-        let window = self.source.window();
-        let byte = window[start];
-        let end = match byte {
-            b'"' => string_end(window, next),
-            b'{' | b'}' | b'[' | b']' => start + 1,
-            _ => number_end(window, next),
-        };
-        (self.start, self.end, self.at) = (start, end, end);
+        let index = |offset: u16| base.wrapping_add(usize::from(offset));
+        let (at, next_at) = (index(start), index(next));
+        let bytes = self.source.loaded();
+        let byte = bytes[at];
         self.ahead.next += 1;
-        let event = match byte {
-            b'"' if self.expect != Expect::Value && self.stack.in_object() => {
-                // A batch ends at a comma or after a bracket, so it never separates a name from its
-                // value. Masks have checked the colon between them.
-                self.at = next;
-                self.token = Token::Name { escaped: true };
-                self.expect = Expect::Value;
-                Event::Name
+        self.start = at;
+        let (kind, token) = match byte {
+            b'"' => {
+                let (end, is_name) = string_or_name(bytes, next_at);
+                self.end = end;
+                if is_name {
+                    // A batch ends at a comma or after a bracket, so it never separates a name from
+                    // its value. Masks have checked the colon between them.
+                    self.at = next_at;
+                    self.ahead.expected_at = next;
+                    self.token = Token::Name { escaped: true };
+                    self.expect = Expect::Value;
+                    return Some(Event::Name);
+                }
+                (Kind::String, Token::String { escaped: true })
             }
-            b'"' => self.scalar_ahead(Kind::String, Token::String { escaped: true }),
-            b'{' | b'[' => {
-                self.stack.push(byte == b'{');
-                self.token = Token::None;
-                self.expect = Expect::First;
-                Event::Begin(if byte == b'{' { Kind::Object } else { Kind::Array })
+            b'{' | b'}' | b'[' | b']' => return Some(self.bracket_ahead(byte, start)),
+            _ => {
+                self.end = number_end(bytes, next_at);
+                match byte {
+                    b't' => (Kind::Bool, Token::Bool(true)),
+                    b'f' => (Kind::Bool, Token::Bool(false)),
+                    b'n' => (Kind::Null, Token::Null),
+                    _ => (Kind::Number, Token::Number),
+                }
             }
-            b'}' | b']' => {
-                self.stack.pop();
-                self.token = Token::None;
-                self.after_value();
-                Event::End(if byte == b'}' { Kind::Object } else { Kind::Array })
-            }
-            b't' => self.scalar_ahead(Kind::Bool, Token::Bool(true)),
-            b'f' => self.scalar_ahead(Kind::Bool, Token::Bool(false)),
-            b'n' => self.scalar_ahead(Kind::Null, Token::Null),
-            _ => self.scalar_ahead(Kind::Number, Token::Number),
         };
-        self.ahead.expected_at = base + self.at as u64;
-        Some(event)
+        self.at = self.end;
+        self.ahead.expected_at = start + (self.end - at) as u16;
+        self.token = token;
+        self.after_value();
+        Some(Event::Scalar(kind))
+    }
+
+    /// Passes a buffered bracket, whose index is that of the current token. A function of its own,
+    /// so that the other tokens save fewer registers.
+    #[inline(never)]
+    fn bracket_ahead(&mut self, byte: u8, start: u16) -> Event {
+        self.end = self.start + 1;
+        self.at = self.end;
+        self.ahead.expected_at = start + 1;
+        self.token = Token::None;
+        let kind = if matches!(byte, b'{' | b'}') { Kind::Object } else { Kind::Array };
+        if matches!(byte, b'{' | b'[') {
+            self.stack.push(kind == Kind::Object);
+            self.expect = Expect::First;
+            return Event::Begin(kind);
+        }
+        self.stack.pop();
+        self.after_value();
+        Event::End(kind)
     }
 
     /// Passes every event to the listener until at most `depth` containers are open, or the offset
@@ -177,7 +192,8 @@ impl Cursor<'_> {
     fn forward_buffered(&mut self, depth: u32, listener: &mut impl Listener) -> bool {
         let ahead = &mut self.ahead;
         let starts = ahead.tape.starts();
-        if ahead.expected_at != self.source.base() + self.at as u64 || ahead.next >= starts.len() {
+        let expected = ahead.base + u64::from(ahead.expected_at);
+        if expected != self.source.base() + self.at as u64 || ahead.next >= starts.len() {
             return false;
         }
         // After a move and a rewind, the window may start after the first token of the tape.
@@ -287,20 +303,13 @@ impl Cursor<'_> {
         let LastToken { start, end, is_opening } = last;
         let first = (self.ahead.base - self.source.base()) as usize;
         (self.start, self.end, self.at) = (first + start, first + end, first + end);
-        self.ahead.expected_at = self.ahead.base + end as u64;
+        self.ahead.expected_at = end as u16;
         self.token = Token::None;
         if is_opening {
             self.expect = Expect::First;
         } else {
             self.after_value();
         }
-    }
-
-    #[inline]
-    fn scalar_ahead(&mut self, kind: Kind, token: Token) -> Event {
-        self.token = token;
-        self.after_value();
-        Event::Scalar(kind)
     }
 
     /// Buffers the next tokens, if many have been requested in sequence. Returns false if it
@@ -350,7 +359,7 @@ impl Cursor<'_> {
             }
             ahead.next = 0;
             ahead.base = self.source.base() + self.at as u64;
-            ahead.expected_at = ahead.base;
+            ahead.expected_at = 0;
             // Batches grow while the input has enough visible bytes.
             ahead.batch_len = if length < requested { requested } else { 2 * requested };
             return Some(validated);

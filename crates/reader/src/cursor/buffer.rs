@@ -14,9 +14,9 @@ pub(super) struct TokenBuffer {
     pub(super) next: usize,
     /// Absolute offset that the offsets on the tape are relative to.
     pub(super) base: u64,
-    /// Absolute offset of the cursor before the next token. At any other offset, the tape is
-    /// useless.
-    pub(super) expected_at: u64,
+    /// Offset of the cursor before the next token, relative to `base`. At any other offset, the tape
+    /// is useless.
+    pub(super) expected_at: u16,
     /// Tokens that were read one by one since the tape was last used.
     pub(super) waited: u32,
     /// Bytes of the next batch.

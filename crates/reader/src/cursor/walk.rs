@@ -11,10 +11,18 @@ impl Cursor<'_> {
     /// no further record. At the end of a record, checks that no invalid bytes follow; with the
     /// framings [`Auto`](crate::Framing::Auto) and [`Concatenated`](crate::Framing::Concatenated),
     /// [`next_record`](Self::next_record) does that.
+    #[inline]
     pub fn advance(&mut self) -> Result<Option<Event>> {
-        if let Some(event) = self.step_ahead() {
-            return Ok(Some(event));
+        match self.step_ahead() {
+            Some(event) => Ok(Some(event)),
+            None => self.advance_alone(),
         }
+    }
+
+    /// The next event, whose token is not buffered. A function of its own, so that the common case
+    /// saves few registers.
+    #[inline(never)]
+    fn advance_alone(&mut self) -> Result<Option<Event>> {
         match self.expect {
             Expect::Value => self.begin_value().map(Some),
             Expect::First | Expect::Next => {

@@ -33,8 +33,11 @@ impl Tape {
     /// The start of a token and that of the next one, or the end of the valid bytes.
     #[inline]
     pub fn span(&self, number: usize) -> Option<(u16, u16)> {
-        let mut rest = self.starts().get(number..)?.iter();
-        Some((*rest.next()?, rest.next().copied().unwrap_or(self.end)))
+        if number >= self.kept {
+            return None;
+        }
+        let &[start, next] = self.starts.get(number..)?.first_chunk()?;
+        Some((start, next))
     }
 
     /// Removes all tokens.
@@ -78,9 +81,10 @@ impl Tape {
         self.kept = self.started - last as usize;
     }
 
-    /// Ends the recording with the index of the end of the valid bytes.
-    pub(crate) const fn finish(&mut self, end: usize) {
+    /// Ends the recording with the index of the end of the valid bytes, which follows the last token.
+    pub(crate) fn finish(&mut self, end: usize) {
         self.end = end as u16;
+        self.starts[self.kept] = self.end;
     }
 }
 

@@ -25,7 +25,7 @@ impl Run<'_> {
             Step::Enter { query, times } => self.enter(query, times, matcher),
             Step::Leave { query, times, span } => {
                 self.leave(query, times, span, matcher)?;
-                self.leave_others(matcher)
+                self.leave_others(query, matcher)
             }
             Step::Settled(query) => self.on_settled(query, matcher),
         }
@@ -61,10 +61,11 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Passes on the nodes that were left together with the last one.
-    fn leave_others(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
-        let emits_at_once =
-            !self.sink.wants_location() && !self.state.queues.iter().any(MatchQueue::holds_matches);
+    /// Passes on the nodes that were left together with the last one, which `query` selects.
+    fn leave_others(&mut self, query: QueryId, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
+        let emits_at_once = !self.sink.wants_location()
+            && !self.state.queues.iter().any(MatchQueue::holds_matches)
+            && matcher.is_settled(query);
         while let Some((query, span)) = matcher.next_left() {
             match self.role(query) {
                 Role::Extract(number) if emits_at_once => {

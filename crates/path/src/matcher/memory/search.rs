@@ -55,6 +55,12 @@ impl Search {
         self.seek.as_mut().expect("the tree has a name to search for")
     }
 
+    /// True if a node with this number was collected.
+    #[inline]
+    pub(crate) fn has_hit(&self, number: usize) -> bool {
+        self.seek().collected(number).is_some()
+    }
+
     /// Starts a search in the container at `depth`, which has `outer_levels` levels around it.
     pub(crate) fn begin(&mut self, depth: u32, outer_levels: usize) {
         (self.floor, self.outer_levels) = (depth - 1, outer_levels);
