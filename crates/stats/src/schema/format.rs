@@ -26,10 +26,24 @@ pub(crate) fn matching(text: &Text<'_>, candidates: u8) -> u8 {
     if text.is_cut() || text.byte_len() > MAX_BYTES {
         return 0;
     }
-    let decoded = text.is_escaped().then(|| text.decode());
-    let decoded = decoded.as_deref().map_or(text.raw(), str::as_bytes);
-    let has = |(bit, &(_, check)): (usize, &(&str, Check))| candidates & 1 << bit != 0 && check(decoded);
-    FORMATS.iter().enumerate().filter(|&format| has(format)).fold(0, |found, (bit, _)| found | 1 << bit)
+    // No format has a backslash, so a text that has one as written can only match when decoded.
+    let found = matching_bytes(text.raw(), candidates);
+    if found != 0 || !text.is_escaped() {
+        return found;
+    }
+    matching_bytes(text.decode().as_bytes(), candidates)
+}
+
+fn matching_bytes(bytes: &[u8], candidates: u8) -> u8 {
+    let (mut found, mut left) = (0, candidates);
+    while let Some((_, check)) = FORMATS.get(left.trailing_zeros() as usize) {
+        let bit = left & left.wrapping_neg();
+        if check(bytes) {
+            found |= bit;
+        }
+        left ^= bit;
+    }
+    found
 }
 
 /// Returns the name of the most preferred format of a set.
@@ -245,20 +259,25 @@ const fn is_in(byte: u8, bytes: &[u8]) -> bool {
 /// Returns the length of the longest prefix allowed in a part, percent-encoded bytes included where
 /// the part allows them.
 fn run(bytes: &[u8], part: u8) -> usize {
+    let is_allowed = |byte: &u8| PARTS[usize::from(*byte)] & part != 0;
     let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        if PARTS[usize::from(byte)] & part != 0 {
-            at += 1;
-        } else if byte == b'%'
-            && part != SCHEME
-            && bytes.get(at + 1..at + 3).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))
+    loop {
+        // Most parts are longer than a scheme, and have no other bytes.
+        while part != SCHEME
+            && let Some(eight) = bytes[at..].first_chunk::<8>()
+            && eight.iter().fold(part, |allowed, &byte| allowed & PARTS[usize::from(byte)]) != 0
         {
-            at += 3;
-        } else {
-            break;
+            at += eight.len();
         }
+        while bytes.get(at).is_some_and(is_allowed) {
+            at += 1;
+        }
+        let encoded = bytes.get(at..at + 3).filter(|encoded| encoded[0] == b'%' && part != SCHEME);
+        if !encoded.is_some_and(|encoded| encoded[1..].iter().all(u8::is_ascii_hexdigit)) {
+            return at;
+        }
+        at += 3;
     }
-    at
 }
 
 #[cfg(test)]
