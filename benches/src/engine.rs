@@ -5,12 +5,14 @@
 //! | `reader` | a cursor alone: events, skips, text, numbers, and the backends against each other |
 //! | `path` | plans and a matcher over a cursor |
 //! | `stats` | a profile of a cursor's events |
+//! | `store` | an output that is stored |
 //! | `facade` | whole analyses, over bytes, over a stream, on one thread and on two; also of what the last two answer |
 
 mod facade;
 mod path;
 mod reader;
 mod stats;
+mod store;
 
 use crate::{Column, Task};
 
@@ -32,6 +34,7 @@ pub fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
         "path" => path::columns(task, bytes).into_iter().chain(facade::analyses(task, bytes)).collect(),
         "stats" => stats::columns(task, bytes).into_iter().chain(facade::analyses(task, bytes)).collect(),
         "facade" | "lines" => facade::columns(task, bytes),
+        "store" => store::columns(task, bytes),
         stage => panic!("no stage is called {stage}"),
     }
 }

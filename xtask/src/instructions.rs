@@ -24,7 +24,7 @@ const TOLERANCE: f64 = 0.03;
 const RECORDED_FILE: &str = "benches/definitions/instructions.toml";
 
 const HEAD: &str = "\
-# # Instructions of trommel's core loops per byte of input, counted by valgrind's callgrind on x86-64 with AVX2.
+# Instructions of trommel's core loops per byte of input, counted by valgrind's callgrind on x86-64 with AVX2.
 # Recorded by `cargo xtask instructions --write`.
 
 ";

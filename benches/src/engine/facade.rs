@@ -66,7 +66,7 @@ fn analysis(task: &Task) -> Analysis {
 /// The options of statistics.
 fn described(name: &str) -> Stats {
     let mut stats = Stats::new();
-    match name {
+    match name.strip_suffix("-numbers").unwrap_or(name) {
         "stats" | "full" => {}
         // As the command does for `--only structure,types`.
         "types" | "numbers" => (stats.per_path, stats.duplicate_names) = (false, false),
@@ -117,7 +117,7 @@ impl<'a> Whole<'a> {
             Ok(())
         };
         let report = self.analysis.run_with(document, &mut take).expect("the input is valid");
-        if self.task.name.ends_with("/check") { report.coverage.records } else { sum(&report) }
+        if self.task.name.contains("/check") { report.coverage.records } else { sum(&report) }
     }
 }
 

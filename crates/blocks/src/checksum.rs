@@ -92,7 +92,8 @@ fn write(json: &str, text: &mut String, depth: usize) -> WriteResult {
             }
             text.push(']');
         }
-        Some(b'"') if is_canonical(json) => text.push_str(json),
+        // Within a container, the parser of the container has accepted the string.
+        Some(b'"') if depth < DEPTH && is_canonical(json) => text.push_str(json),
         Some(b'"') => quote(&serde_json::from_str::<String>(json).map_err(parsed)?, text),
         Some(b't' | b'f' | b'n') => {
             serde_json::from_str::<&RawValue>(json).map_err(parsed)?;
@@ -131,7 +132,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
-/// True if a string of JSON is what [`quote`] would write: printable ASCII with the shortest
+/// True if a valid string of JSON is what [`quote`] would write: printable ASCII with the shortest
 /// escapes. Most strings are, and are copied.
 fn is_canonical(json: &str) -> bool {
     let text = json.as_bytes();
@@ -261,9 +262,29 @@ mod tests {
     }
 
     #[test]
+    fn copied_strings_are_those_that_are_written_again() {
+        let parts =
+            ["a", " ", "~", "\\\"", "\\\\", "\\n", "\\t", "\\/", "\\u0041", "\\u0001", "\\b", "\u{7f}", "é"];
+        let mut copied = 0;
+        for number in 0..parts.len().pow(4) {
+            let text =
+                (0..4).map(|digit| parts[number / parts.len().pow(digit) % parts.len()]).collect::<String>();
+            let json = format!("\"{text}\"");
+            let mut written = String::new();
+            quote(&serde_json::from_str::<String>(&json).unwrap(), &mut written);
+            assert_eq!(is_canonical(&json), json == written, "{json}");
+            assert_eq!(canonical(&format!("[{json}]")).unwrap(), format!("[{written}]"));
+            copied += usize::from(is_canonical(&json));
+        }
+        assert!(copied > 2_000, "{copied}");
+    }
+
+    #[test]
     fn malformed_json_has_no_checksum() {
         let deep = format!("{}{}", "[".repeat(600), "]".repeat(600));
-        for json in ["", "{", "[1,]", "nul", "01", r#""\ud800""#, r#"{"a":1}{"#, &deep] {
+        for json in
+            ["", "{", "[1,]", "nul", "01", r#""a" "b""#, r#""a\""#, r#""\ud800""#, r#"{"a":1}{"#, &deep]
+        {
             assert_eq!(of(json).unwrap_err().class(), crate::error::ErrorClass::Corrupt, "{json}");
         }
     }

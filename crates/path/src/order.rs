@@ -162,7 +162,8 @@ impl HeldRows {
         self.push_with(key, span, tag, None)
     }
 
-    /// Holds a match like [`push`](Self::push), and its value, if there is one.
+    /// Holds a match like [`push`](Self::push), and its value, if there is one: the bytes of its
+    /// span.
     ///
     /// # Errors
     ///
@@ -174,6 +175,7 @@ impl HeldRows {
         tag: u64,
         value: Option<ShortValue>,
     ) -> io::Result<()> {
+        debug_assert!(value.is_none_or(|value| value.length as u64 == span.len()), "the value is the span's");
         if self.is_empty() {
             self.width = key.len();
         }
@@ -488,6 +490,35 @@ mod tests {
                 assert!(held.is_empty());
             }
         }
+    }
+
+    /// Values stay with their rows, in memory, in runs, in files, and when parts are appended.
+    #[test]
+    fn short_values_are_held() {
+        let bytes = |number: u64| vec![number as u8; (number % 41) as usize];
+        for memory in [1 << 30, 1000] {
+            let (mut parts, mut later) = (HeldRows::new(memory), HeldRows::new(memory));
+            let rows: Vec<u64> = numbers(100_000).collect();
+            for (at, &number) in rows.iter().enumerate() {
+                let held = if at < rows.len() / 2 { &mut parts } else { &mut later };
+                let (start, bytes) = (at as u64, bytes(number));
+                let span = Span::new(start, start + bytes.len() as u64);
+                held.push_with(&[number % 100], span, number, ShortValue::new(&bytes)).unwrap();
+            }
+            parts.append(&mut later).unwrap();
+            let mut count = 0;
+            let take = |row: HeldMatch| {
+                assert_eq!(row.value, ShortValue::new(&bytes(row.tag)), "{row:?}");
+                count += 1;
+                io::Result::Ok(())
+            };
+            parts.drain(take).unwrap();
+            assert_eq!(count, rows.len());
+        }
+        let long = [b'x'; MAX_VALUE_BYTES + 1];
+        assert!(ShortValue::new(&long).is_none());
+        let most = ShortValue::new(&long[1..]).unwrap();
+        most.with_bytes(|bytes| assert_eq!(bytes, &long[1..]));
     }
 
     /// Appending parts one after another is the same as pushing everything to one store.

@@ -8,7 +8,7 @@ use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{Random, Shape, document};
 use trommel_testkit::naive;
 
-use super::support::{Nodes, expected, query, run_without_locations};
+use super::support::{Nodes, expected, query, run_late, run_without_locations};
 
 /// The spans of each query's nodes.
 type NodeSpans = Vec<Vec<(u64, u64)>>;
@@ -49,6 +49,10 @@ fn compare(bytes: &[u8], queries: &[Query], options: PlanOptions, size: usize) -
     for validation in [Validation::Structural, Validation::Strict] {
         let config = Config::new().validation(validation);
         assert_eq!(found(&plan, Cursor::new(bytes, &config)).unwrap(), expected, "{}", note());
+        for together in [false, true] {
+            let (nodes, _) = run_late(&plan, &mut Cursor::new(bytes, &config), together).unwrap();
+            assert_eq!(spans_of(nodes), expected, "late, {together}: {}", note());
+        }
         let numbers: Vec<_> = expected.iter().map(|nodes| nodes.len() as u64).collect();
         assert_eq!(counted(&plan, Cursor::new(bytes, &config)).unwrap(), numbers, "counted: {}", note());
         let reader = Chunks::new(bytes, &[size]);
@@ -91,6 +95,20 @@ fn agrees_on_random_documents() {
         }
     }
     assert!(nodes > 10_000, "{nodes}");
+}
+
+/// Nodes that a search has moved past are left together, also if they wait for others.
+#[test]
+fn nodes_are_left_together() {
+    let text = format!("[{}]", vec![r#"{"a":1,"b":{"a":2}}"#; 1000].join(","));
+    let config = Config::new().validation(Validation::Structural);
+    for options in options() {
+        let plan = Plan::new(&[query("$..a")], options);
+        let one_by_one = run_late(&plan, &mut Cursor::new(text.as_bytes(), &config), false).unwrap();
+        let (nodes, most) = run_late(&plan, &mut Cursor::new(text.as_bytes(), &config), true).unwrap();
+        assert_eq!((nodes, 0), one_by_one);
+        assert!(most > 0, "{options:?}");
+    }
 }
 
 /// Members inside members, before and after them, repeated, and in arrays.

@@ -59,28 +59,48 @@ pub(crate) fn run_without_locations(plan: &Plan, cursor: &mut Cursor<'_>) -> Res
     record(plan, &mut matcher)
 }
 
+/// Like [`run_without_locations`], for a consumer that takes nodes late, several at a time if
+/// `together` is true. Also returns the largest number of them.
+pub(crate) fn run_late(plan: &Plan, cursor: &mut Cursor<'_>, together: bool) -> Result<(Vec<Nodes>, usize)> {
+    let (mut scratch, mut wants) = (Scratch::new(), wants_all(plan));
+    wants.location = false;
+    (wants.enter, wants.late_leave) = (vec![false; plan.ids().len()], vec![true; plan.ids().len()]);
+    let mut matcher = plan.matcher(&mut scratch, cursor, &wants);
+    assert!(matcher.next_record()?);
+    take_record(plan, &mut matcher, together)
+}
+
 /// Returns the nodes of each query in the current record, sorted as they settle.
 pub(crate) fn record(plan: &Plan, matcher: &mut Matcher<'_, '_>) -> Result<Vec<Nodes>> {
+    Ok(take_record(plan, matcher, false)?.0)
+}
+
+fn take_record(plan: &Plan, matcher: &mut Matcher<'_, '_>, together: bool) -> Result<(Vec<Nodes>, usize)> {
+    let mut most = 0;
     let mut collectors: Vec<NodeCollector> = plan.ids().map(|_| NodeCollector::default()).collect();
     while let Some(step) = matcher.advance()? {
         match step {
-            Step::Leave { query, times, span } => {
-                assert!(matcher.cursor().bytes(span).is_some(), "the bytes of {span} are held");
-                let node = (matcher.location().to_string(), (span.start, span.end));
-                collectors[query.index()].push(&node, times, query, matcher);
+            Step::Leave { mut query, mut times, mut span } => {
+                let mut number = 0;
+                loop {
+                    assert!(matcher.cursor().bytes(span).is_some(), "the bytes of {span} are held");
+                    let node = (matcher.location().to_string(), (span.start, span.end));
+                    collectors[query.index()].push(&node, times, query, matcher);
+                    let Some(next) = together.then(|| matcher.next_left()).flatten() else { break };
+                    ((query, span), times, number) = (next, 1, number + 1);
+                }
+                most = most.max(number);
             }
             Step::Settled(query) => collectors[query.index()].flush(),
             Step::Enter { .. } | Step::Event(_) => {}
         }
     }
     assert_eq!(matcher.open_regions(), 0);
-    Ok(collectors
-        .into_iter()
-        .map(|mut collector| {
-            collector.flush();
-            collector.nodes
-        })
-        .collect())
+    let nodes = collectors.into_iter().map(|mut collector| {
+        collector.flush();
+        collector.nodes
+    });
+    Ok((nodes.collect(), most))
 }
 
 /// The nodes of one query, which may be held until they settle.
