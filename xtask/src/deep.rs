@@ -66,6 +66,8 @@ enum Step {
     Asan,
     /// The unit tests of scan and reader under valgrind
     Valgrind,
+    /// The answers of `jsonpath_lib` beside trommel's, in a workspace of their own
+    Dialect,
     /// Instructions per byte of the core loops: `cargo xtask instructions`
     Instructions,
     /// Lines that the tests run: `cargo xtask coverage`
@@ -125,6 +127,7 @@ impl Step {
             Self::Backends => backends(workspace),
             Self::Asan => asan(workspace),
             Self::Valgrind => valgrind(workspace),
+            Self::Dialect => dialect(workspace),
             Self::Instructions => counts(workspace),
             Self::Coverage => coverage(workspace),
             Self::Fuzz => fuzz(workspace, options.fuzz_minutes),
@@ -282,6 +285,12 @@ fn valgrind(workspace: &Workspace) -> Ran {
     let mut command = cargo(&workspace.root, "test -p trommel-scan -p trommel-reader --lib");
     command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", "valgrind --quiet --error-exitcode=9");
     must_run(&mut command)?;
+    Ok(Outcome::Passed)
+}
+
+/// Compares with a crate that enables a feature of `serde_json` which the workspace must not have.
+fn dialect(workspace: &Workspace) -> Ran {
+    must_run(&mut cargo(&workspace.root, "test --quiet --manifest-path benches/jsonpath_lib/Cargo.toml"))?;
     Ok(Outcome::Passed)
 }
 

@@ -27,7 +27,9 @@ fn page() -> (String, Vec<Row>) {
 }
 
 fn theirs(document: &Value, query: &str) -> String {
-    match catch_unwind(|| jsonpath_lib::select(document, query).map(|found| found.into_iter().cloned().collect())) {
+    match catch_unwind(|| {
+        jsonpath_lib::select(document, query).map(|found| found.into_iter().cloned().collect())
+    }) {
         Ok(Ok(found)) if found == vec![document.clone()] => "the whole document".to_owned(),
         Ok(Ok(found)) => Value::Array(found).to_string(),
         Ok(Err(_)) => "error".to_owned(),

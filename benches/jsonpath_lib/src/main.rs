@@ -20,10 +20,13 @@ use trommel_benches::{Run, Task, engine};
 const TURNS: usize = 7;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("| task | trommel, GB/s | jsonpath_lib, GB/s | trommel's multiple |\n| --- | ---: | ---: | ---: |");
+    println!(
+        "| task | trommel, GB/s | jsonpath_lib, GB/s | trommel's multiple |\n| --- | ---: | ---: | ---: |"
+    );
     for task in Task::all().iter().filter(|task| task.stage() == "path") {
         let bytes = task.input.bytes();
-        let analysis = engine::columns(task, bytes).into_iter().find(|column| column.name == engine::ANALYSIS);
+        let analysis =
+            engine::columns(task, bytes).into_iter().find(|column| column.name == engine::ANALYSIS);
         let Some(Run::Reads(mut trommel)) = analysis.map(|column| column.run) else { continue };
         let peer = queries(task)?;
         let mut peer = || answer(&peer, bytes);
@@ -61,7 +64,8 @@ fn parenthesized(query: &str) -> String {
 /// The number of matches, with the time for the tree.
 fn answer(queries: &[Compiled], bytes: &[u8]) -> u64 {
     let tree: Value = serde_json::from_slice(bytes).expect("the input is valid");
-    let matches = |query: &Compiled| black_box(query.select(&tree)).expect("the query was compiled").len() as u64;
+    let matches =
+        |query: &Compiled| black_box(query.select(&tree)).expect("the query was compiled").len() as u64;
     queries.iter().map(matches).sum()
 }
 

@@ -73,7 +73,7 @@ pub struct HeldMatch {
 /// The bytes of a value of at most 32 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShortValue {
-    words: [u64; VALUE_WORDS],
+    bytes: [u8; MAX_VALUE_BYTES],
     length: usize,
 }
 
@@ -82,25 +82,26 @@ impl ShortValue {
     pub fn new(value: &[u8]) -> Option<Self> {
         let mut bytes = [0; MAX_VALUE_BYTES];
         bytes.get_mut(..value.len())?.copy_from_slice(value);
-        Some(Self::from_bytes(bytes, value.len()))
+        Some(Self { bytes, length: value.len() })
     }
 
-    fn from_bytes(bytes: [u8; MAX_VALUE_BYTES], length: usize) -> Self {
-        let (chunks, _) = bytes.as_chunks();
-        Self { words: std::array::from_fn(|word| u64::from_ne_bytes(chunks[word])), length }
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
     }
 
     fn from_words(words: &[u64], length: u64) -> Option<Self> {
-        Some(Self { words: *words.first_chunk()?, length: (length as usize).min(MAX_VALUE_BYTES) })
-    }
-
-    /// Passes the bytes to `take`.
-    pub fn with_bytes<T>(&self, take: impl FnOnce(&[u8]) -> T) -> T {
         let mut bytes = [0; MAX_VALUE_BYTES];
-        for (chunk, word) in bytes.as_chunks_mut().0.iter_mut().zip(self.words) {
+        for (chunk, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
             *chunk = word.to_ne_bytes();
         }
-        take(&bytes[..self.length])
+        let length = usize::try_from(length).ok().filter(|&length| length <= MAX_VALUE_BYTES)?;
+        Some(Self { bytes, length })
+    }
+
+    fn words(&self) -> [u64; VALUE_WORDS] {
+        let (chunks, _) = self.bytes.as_chunks();
+        std::array::from_fn(|word| u64::from_ne_bytes(chunks[word]))
     }
 }
 
@@ -191,7 +192,7 @@ impl HeldRows {
         }
         // The lowest bit of the length says if the value follows.
         self.collected.extend_from_slice(&[span.start, span.len() << 1 | u64::from(value.is_some()), tag]);
-        self.collected.extend_from_slice(&value.map_or([0; VALUE_WORDS], |value| value.words));
+        self.collected.extend_from_slice(&value.map_or([0; VALUE_WORDS], |value| value.words()));
         if self.collected.len() >= MAX_COLLECTED_WORDS { self.seal() } else { Ok(()) }
     }
 
@@ -268,7 +269,7 @@ impl HeldRows {
                 *previous = word;
             }
             if let Some(value) = value_of(&words[self.width..], value) {
-                value.with_bytes(|value| bytes.extend_from_slice(value));
+                bytes.extend_from_slice(value.bytes());
             }
         }
         self.collected.clear();
@@ -365,10 +366,9 @@ impl Reader {
         let length = words[words.len() - 2];
         if length & 1 == 1 {
             let length = (length >> 1) as usize;
-            let mut bytes = [0; MAX_VALUE_BYTES];
-            bytes[..length].copy_from_slice(&self.buffer[self.at..self.at + length]);
+            let held = ShortValue::new(&self.buffer[self.at..self.at + length]);
             self.at += length;
-            value.copy_from_slice(&ShortValue::from_bytes(bytes, length).words);
+            value.copy_from_slice(&held.map_or([0; VALUE_WORDS], |held| held.words()));
         }
         Ok(true)
     }
@@ -518,7 +518,7 @@ mod tests {
         let long = [b'x'; MAX_VALUE_BYTES + 1];
         assert!(ShortValue::new(&long).is_none());
         let most = ShortValue::new(&long[1..]).unwrap();
-        most.with_bytes(|bytes| assert_eq!(bytes, &long[1..]));
+        assert_eq!(most.bytes(), &long[1..]);
     }
 
     /// Appending parts one after another is the same as pushing everything to one store.

@@ -64,8 +64,8 @@ impl<'a> Text<'a> {
         self.raw
     }
 
-    /// True if the bytes contain escapes, so that [`raw`](Self::raw) is not the text itself. At most
-    /// linear in the length.
+    /// True if the bytes contain escapes, so that [`raw`](Self::raw) is not the text itself. At
+    /// most linear in the length.
     #[inline]
     pub fn is_escaped(&self) -> bool {
         self.escaped.unwrap_or_else(|| memchr::memchr(b'\\', self.raw).is_some())

@@ -107,7 +107,7 @@ impl MatchQueue {
             write!(self.text, "{}", matcher.location())?;
         }
         let location = located.then(|| as_text(&self.text));
-        let found = found(extract.measure, left.span, location, matcher);
+        let found = found(extract.measure, left.span, location, None, matcher);
         for time in 0..times {
             self.check_cancel(time, left.span)?;
             extract.emit(&found, sink)?;
@@ -133,8 +133,7 @@ impl MatchQueue {
         let value = matcher.cursor().bytes(left.span).and_then(ShortValue::new);
         for time in 0..left.times {
             self.check_cancel(time, left.span)?;
-            let tag = location_at << self.bits | left.number as u64;
-            self.held.push_with(key, left.span, tag, value)?;
+            self.held.push_with(key, left.span, location_at << self.bits | left.number as u64, value)?;
         }
         Ok(())
     }
@@ -170,26 +169,18 @@ impl MatchQueue {
         let (locations, text, bits, cancel) = (&mut self.locations, &mut self.text, self.bits, &self.cancel);
         let mut read_spans = ReadSpans::default();
         self.held.drain(|HeldMatch { span, tag, value, .. }| {
-            if read_spans.add(value.is_none().then_some(span), matcher) {
+            if read_spans.add(span, matcher) {
                 check(cancel, span.end)?;
             }
-            let number = (tag & !(u64::MAX << bits)) as usize;
-            let extract = &mut extracts[number];
+            let extract = &mut extracts[(tag & !(u64::MAX << bits)) as usize];
             if extract.is_done() {
                 return Ok::<_, Error>(());
             }
             if located {
                 locations.read(tag >> bits, text)?;
             }
-            let (measure, location) = (extract.measure, located.then(|| as_text(text)));
-            let Some(value) = value else {
-                return Ok(extract.emit(&found(measure, span, location, matcher), sink)?);
-            };
-            let record = matcher.cursor().record();
-            value.with_bytes(|value| {
-                let view = View::at(value, span.start);
-                Ok(extract.emit(&Match { measure, value, span, record, location, view }, sink)?)
-            })
+            let location = located.then(|| as_text(text));
+            Ok(extract.emit(&found(extract.measure, span, location, value.as_ref(), matcher), sink)?)
         })?;
         read_spans.release(matcher);
         Ok(self.locations.clear()?)
@@ -201,18 +192,20 @@ impl MatchQueue {
     }
 }
 
-/// Creates the match for a sink. The cursor holds its bytes until it is emitted.
+/// Creates the match for a sink. The cursor holds its bytes until it is emitted, unless they are in
+/// `held`.
 #[inline]
 #[expect(clippy::expect_used, reason = "the matcher holds the bytes of matches")]
 pub(crate) fn found<'a>(
     measure: usize,
     span: Span,
     location: Option<&'a str>,
+    held: Option<&'a ShortValue>,
     matcher: &'a Matcher<'_, '_>,
 ) -> Match<'a> {
-    let cursor = matcher.cursor();
-    let view = cursor.part(span).expect("a match is readable until it is emitted");
-    Match { measure, value: view.bytes(), span, record: cursor.record(), location, view }
+    let view = held.map(|held| View::at(held.bytes(), span.start)).or_else(|| matcher.cursor().part(span));
+    let view = view.expect("a match is readable until it is emitted");
+    Match { measure, value: view.bytes(), span, record: matcher.cursor().record(), location, view }
 }
 
 /// The spans that were read again, whose memory can be released.
@@ -226,18 +219,16 @@ impl ReadSpans {
     /// Spans to read before their memory is released.
     const MAX_SPANS: u32 = 1024;
 
-    /// Adds a match, and its span if that is read again. Returns true each time the memory was
-    /// released, as a signal to check for cancellation.
-    fn add(&mut self, span: Option<Span>, matcher: &Matcher<'_, '_>) -> bool {
+    /// Adds a span, which may have been read again. Returns true each time the memory was released,
+    /// as a signal to check for cancellation.
+    fn add(&mut self, span: Span, matcher: &Matcher<'_, '_>) -> bool {
         let full = self.spans == Self::MAX_SPANS;
         if full {
             self.release(matcher);
         }
         self.spans += 1;
-        if let Some(span) = span {
-            let range = self.range.get_or_insert(span);
-            *range = Span::new(range.start.min(span.start), range.end.max(span.end));
-        }
+        let range = self.range.get_or_insert(span);
+        *range = Span::new(range.start.min(span.start), range.end.max(span.end));
         full
     }
 

@@ -168,7 +168,7 @@ impl<'a> Run<'a> {
                 match self.request.setup.roles[query.index()] {
                     Role::Extract(number) => {
                         let extract = &mut self.state.extracts[number];
-                        let found = found(extract.measure, span, None, matcher);
+                        let found = found(extract.measure, span, None, None, matcher);
                         extract.emit(&Match { record: first + line, ..found }, self.sink)?;
                     }
                     Role::Count(number) => self.state.counting[number].total += 1,

@@ -14,8 +14,8 @@ pub(super) struct TokenBuffer {
     pub(super) next: usize,
     /// Absolute offset that the offsets on the tape are relative to.
     pub(super) base: u64,
-    /// Offset of the cursor before the next token, relative to `base`. At any other offset, the tape
-    /// is useless.
+    /// Offset of the cursor before the next token, relative to `base`. At any other offset, the
+    /// tape is useless.
     pub(super) expected_at: u16,
     /// Tokens that were read one by one since the tape was last used.
     pub(super) waited: u32,

@@ -81,7 +81,8 @@ impl Tape {
         self.kept = self.started - last as usize;
     }
 
-    /// Ends the recording with the index of the end of the valid bytes, which follows the last token.
+    /// Ends the recording with the index of the end of the valid bytes, which follows the last
+    /// token.
     pub(crate) fn finish(&mut self, end: usize) {
         self.end = end as u16;
         self.starts[self.kept] = self.end;

@@ -63,14 +63,13 @@ impl Run<'_> {
 
     /// Passes on the nodes that were left together with the last one, which `query` selects.
     fn leave_others(&mut self, query: QueryId, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
-        let emits_at_once = !self.sink.wants_location()
-            && !self.state.queues.iter().any(MatchQueue::holds_matches)
-            && matcher.is_settled(query);
+        let is_held = self.state.queues.iter().any(MatchQueue::holds_matches);
+        let emits_at_once = matcher.is_settled(query) && !is_held && !self.sink.wants_location();
         while let Some((query, span)) = matcher.next_left() {
             match self.role(query) {
                 Role::Extract(number) if emits_at_once => {
                     let extract = &mut self.state.extracts[number];
-                    extract.emit(&found(extract.measure, span, None, matcher), self.sink)?;
+                    extract.emit(&found(extract.measure, span, None, None, matcher), self.sink)?;
                 }
                 _ => self.leave(query, 1, span, matcher)?,
             }
