@@ -150,7 +150,7 @@ impl Plan {
         wants: &'m Wants,
     ) -> Matcher<'m, 'c> {
         scratch.location_base = 0;
-        scratch.trail.lines_from = 0;
+        scratch.trail.begin();
         Matcher::new(&self.program, scratch, cursor, wants)
     }
 }

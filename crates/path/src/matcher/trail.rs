@@ -15,8 +15,13 @@ use super::plain::Flow;
 use crate::options::{Duplicates, QueryId};
 use crate::program::PathTree;
 
-/// Bytes that may be inspected in vain before the trail is left for as long.
+/// Bytes that may be inspected in vain before the trail is left.
 const MAX_WASTE: u64 = 4 << 10;
+
+/// The trail is left for this many times the bytes that were inspected in vain, as a power of two:
+/// after the first miss, and at most.
+const FIRST_BREAK: u32 = 4;
+const LONGEST_BREAK: u32 = 10;
 
 /// The reports that allow to follow a trail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +66,14 @@ impl<'m> Matcher<'m, '_> {
         let memory = &mut self.scratch.trail;
         let step = self.cursor.follow(&tree.trail, &mut memory.trail)?;
         let (at, inspected) = (self.cursor.offset(), memory.trail.inspected);
-        if inspected.saturating_sub(at) > (at - from).max(MAX_WASTE) {
-            memory.from_offset = inspected;
+        let waste = inspected.saturating_sub(at);
+        if waste > (at - from).max(MAX_WASTE) {
+            // Values that extend beyond the window are likely to be followed by others.
+            let times = (FIRST_BREAK + memory.misses).min(LONGEST_BREAK);
+            memory.from_offset = inspected.saturating_add(waste << times);
+            memory.misses += 1;
+        } else {
+            memory.misses = 0;
         }
         self.take_levels();
         let after = match step {

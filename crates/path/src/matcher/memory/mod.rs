@@ -111,7 +111,6 @@ impl Scratch {
     pub(crate) fn restart_on_tree(&mut self, program: &Program) {
         self.levels.clear();
         self.search.restart(program);
-        self.trail.restart();
         self.pause = Pause::default();
         self.blockers.clear();
         self.unsettled.clear();

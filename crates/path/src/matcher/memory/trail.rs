@@ -12,13 +12,15 @@ pub(crate) struct TrailMemory {
     pub(crate) after: Option<Stage>,
     /// The offset before which masks are not used.
     pub(crate) from_offset: u64,
-    /// The same for whole lines. Not reset between records.
+    /// The number of times in a row that they inspected many bytes in vain.
+    pub(crate) misses: u32,
+    /// The offset before which masks are not used for whole lines.
     pub(crate) lines_from: u64,
 }
 
 impl TrailMemory {
-    /// Resets the state of the last record.
-    pub(crate) fn restart(&mut self) {
-        self.from_offset = 0;
+    /// Forgets what another matcher has learned. Between records it stays valid.
+    pub(crate) fn begin(&mut self) {
+        (self.from_offset, self.misses, self.lines_from) = (0, 0, 0);
     }
 }
