@@ -272,7 +272,8 @@ mod tests {
             let json = format!("\"{text}\"");
             let mut written = String::new();
             quote(&serde_json::from_str::<String>(&json).unwrap(), &mut written);
-            assert_eq!(is_canonical(&json), json == written, "{json}");
+            // Control characters without a short escape are rare, and always written again.
+            assert_eq!(is_canonical(&json), json == written && !json.contains("\\u"), "{json}");
             assert_eq!(canonical(&format!("[{json}]")).unwrap(), format!("[{written}]"));
             copied += usize::from(is_canonical(&json));
         }
