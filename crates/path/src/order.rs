@@ -90,13 +90,13 @@ impl ShortValue {
         &self.bytes[..self.length]
     }
 
-    fn from_words(words: &[u64], length: u64) -> Option<Self> {
+    /// The length is that of a value that was held, so at most 32.
+    fn from_words(words: &[u64], length: u64) -> Self {
         let mut bytes = [0; MAX_VALUE_BYTES];
         for (chunk, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
             *chunk = word.to_ne_bytes();
         }
-        let length = usize::try_from(length).ok().filter(|&length| length <= MAX_VALUE_BYTES)?;
-        Some(Self { bytes, length })
+        Self { bytes, length: length as usize }
     }
 
     fn words(&self) -> [u64; VALUE_WORDS] {
@@ -268,7 +268,7 @@ impl HeldRows {
                 write_delta(word.wrapping_sub(*previous), &mut bytes);
                 *previous = word;
             }
-            if let Some(value) = value_of(&words[self.width..], value) {
+            if let Some(value) = value_of(words[self.width + 1], value) {
                 bytes.extend_from_slice(value.bytes());
             }
         }
@@ -311,15 +311,13 @@ impl HeldRows {
 /// Splits a row into its key and its match.
 fn split_row(words: &[u64], width: usize) -> (&[u64], HeldMatch) {
     let (key, rest) = words.split_at(width);
-    let (&[start, length, tag], value) = rest.split_first_chunk().unwrap_or((&[0; 3], &[]));
-    let span = Span::new(start, start + (length >> 1));
-    (key, HeldMatch { span, tag, value: value_of(rest, value) })
+    let span = Span::new(rest[0], rest[0] + (rest[1] >> 1));
+    (key, HeldMatch { span, tag: rest[2], value: value_of(rest[1], &rest[3..]) })
 }
 
-/// The value of a row, if it has one: `rest` is what follows the key.
-fn value_of(rest: &[u64], value: &[u64]) -> Option<ShortValue> {
-    let length = *rest.get(1)?;
-    if length & 1 == 1 { ShortValue::from_words(value, length >> 1) } else { None }
+/// The value of a row, if the lowest bit of its length says that it has one.
+fn value_of(length: u64, value: &[u64]) -> Option<ShortValue> {
+    (length & 1 == 1).then(|| ShortValue::from_words(value, length >> 1))
 }
 
 impl Smallest {
@@ -365,10 +363,12 @@ impl Reader {
         }
         let length = words[words.len() - 2];
         if length & 1 == 1 {
-            let length = (length >> 1) as usize;
-            let held = ShortValue::new(&self.buffer[self.at..self.at + length]);
-            self.at += length;
-            value.copy_from_slice(&held.map_or([0; VALUE_WORDS], |held| held.words()));
+            let end = self.at.saturating_add((length >> 1) as usize);
+            let held = self.buffer.get(self.at..end).and_then(ShortValue::new);
+            // The disk has returned other bytes than were written.
+            let held = held.ok_or(io::ErrorKind::InvalidData)?;
+            value.copy_from_slice(&held.words());
+            self.at = end;
         }
         Ok(true)
     }
