@@ -333,10 +333,31 @@ fn last(file: &mut File, path: &Path) -> Result<(Option<Block>, End)> {
     }
 }
 
-/// True if a line may be a block of one of these types, because it contains the type. Most other
-/// lines are skipped without parsing.
-fn is_named(words: &[Finder<'_>], line: &[u8]) -> bool {
-    words.is_empty() || words.iter().any(|word| word.find(line).is_some())
+/// Finds the lines that may be blocks of the selected types, without parsing them.
+struct TypeFilter<'s> {
+    types: &'s [BlockType],
+    /// The name of the type's member as this program writes it, and of the member after it.
+    before: Finder<'static>,
+    after: Finder<'static>,
+}
+
+impl<'s> TypeFilter<'s> {
+    fn new(types: &'s [BlockType]) -> Self {
+        Self { types, before: Finder::new("\"block_type\":\""), after: Finder::new("\"data\":") }
+    }
+
+    /// True unless the line is a block of another type. No string contains these names as they are
+    /// searched, because its quotes are escaped; members of the data are excluded by their place.
+    /// A line that other programs wrote differently is accepted.
+    fn accepts(&self, line: &[u8]) -> bool {
+        if self.types.is_empty() {
+            return true;
+        }
+        let head = self.after.find(line).and_then(|end| line.get(..end));
+        let named = head.and_then(|head| head.get(self.before.find(head)? + self.before.needle().len()..));
+        let name = named.and_then(|named| named.get(..memchr::memchr(b'"', named)?));
+        name.is_none_or(|name| self.types.iter().any(|kind| kind.name().as_bytes() == name))
+    }
 }
 
 /// Refuses a block of another session, which no program stored here.
@@ -393,7 +414,7 @@ impl BlockStorage for FolderStorage {
         if !is_first {
             file.rewind().map_err(failed)?;
         }
-        let words = selection.types.iter().map(|kind| Finder::new(kind.name())).collect::<Vec<_>>();
+        let filter = TypeFilter::new(&selection.types);
         let mut line = Vec::new();
         loop {
             watch.check()?;
@@ -407,7 +428,7 @@ impl BlockStorage for FolderStorage {
                 file.rewind().map_err(failed)?;
                 continue;
             }
-            if !is_first && !is_named(&words, &line) {
+            if !is_first && !filter.accepts(&line) {
                 continue;
             }
             let block = of_session(parsed(&line, &path)?, key, &path)?;
@@ -458,5 +479,27 @@ impl BlockStorage for FolderStorage {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_other_types_are_skipped_and_unfamiliar_lines_are_parsed() {
+        let types = [BlockType::Event, BlockType::Rewind];
+        let filter = TypeFilter::new(&types);
+        let accepts = |line: &str| filter.accepts(line.as_bytes());
+        assert!(accepts(r#"{"id":"a","block_type":"event","data":{"line":"x"}}"#));
+        assert!(accepts(r#"{"id":"a","block_type":"rewind","data":{}}"#));
+        assert!(!accepts(r#"{"id":"a","block_type":"event_data","data":{"chunk_data":"{\"block_type\":\"event\""}}"#));
+        assert!(!accepts(r#"{"id":"a","block_type":"message","data":{"block_type":"event"}}"#));
+        // Another order or format, and no type at all.
+        assert!(accepts(r#"{"data":{"block_type":"message"},"block_type":"event"}"#));
+        assert!(accepts(r#"{"block_type": "message", "data": {}}"#));
+        assert!(accepts(r#"{"block_type":"message"}"#));
+        assert!(accepts("{"));
+        assert!(TypeFilter::new(&[]).accepts(br#"{"block_type":"message","data":{}}"#));
     }
 }
