@@ -75,7 +75,7 @@ fn events(session: &Session, fields: &[&str]) -> u64 {
 }
 
 /// Leaves each record once the event is known, which session queries must not do.
-fn extract(document: &mut Document) -> u64 {
+fn extract(document: &mut Document<'_>) -> u64 {
     let mut count = 0;
     let analysis = Analysis::new().validation(Validation::Structural).extract("$.event".parse().unwrap());
     analysis

@@ -97,7 +97,7 @@ impl<'a> Whole<'a> {
         Self { analysis: self.analysis.clone().threads(threads), ..self.clone() }
     }
 
-    fn over_bytes(self, name: &'static str, bytes: &[u8]) -> Column<'a> {
+    fn over_bytes(self, name: &'static str, bytes: &'a [u8]) -> Column<'a> {
         let mut document = Document::from_bytes(bytes).framing(self.framing);
         Column::reads(name, move || self.answer(&mut document))
     }
@@ -111,7 +111,7 @@ impl<'a> Whole<'a> {
         })
     }
 
-    fn answer(&self, document: &mut Document) -> u64 {
+    fn answer(&self, document: &mut Document<'_>) -> u64 {
         let mut take = |found: &Match<'_>| {
             black_box(found.value);
             Ok(())

@@ -147,7 +147,7 @@ impl Options {
     }
 
     /// Opens the input. Regular files are mapped unless `--no-mmap` is given.
-    pub(crate) fn open(&self, shared: &SharedInputs) -> Result<(Document, Option<Stored>), Failure> {
+    pub(crate) fn open(&self, shared: &SharedInputs) -> Result<(Document<'static>, Option<Stored>), Failure> {
         let stored = self.stored(shared)?;
         let mut document = match &stored {
             // A stored output must be JSON.
@@ -228,8 +228,8 @@ impl Options {
         Ok(RawInput::Stream(reader))
     }
 
-    fn open_file(&self, prefix: &Prefix) -> Result<Document, Error> {
-        let limited = |document: Document| document.ratio_limit(self.limit_ratio);
+    fn open_file(&self, prefix: &Prefix) -> Result<Document<'static>, Error> {
+        let limited = |document: Document<'static>| document.ratio_limit(self.limit_ratio);
         if !self.is_stdin() {
             return Document::open_with(&self.file, self.mapping()).map(limited);
         }

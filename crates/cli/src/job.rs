@@ -52,7 +52,7 @@ pub(crate) struct Job {
     /// The options of the current input.
     options: Options,
     screen: Screen,
-    document: Document,
+    document: Document<'static>,
     /// The metadata of the current input, if it is a stored output.
     stored: Option<Stored>,
     /// The store, and the first bytes of an input that can be read only once.

@@ -182,7 +182,7 @@ pub enum Length {
 
 /// Collects the names and arrays of a document by a bounded scan with the settings of an analysis.
 /// A document that can be read only once is consumed.
-pub fn outline(analysis: &Analysis, document: &Document) -> Outline {
+pub fn outline(analysis: &Analysis, document: &Document<'_>) -> Outline {
     let config = analysis.config().validation(Validation::Structural);
     let Ok(cursor) = document.cursor(&config) else { return Outline::default() };
     let cancel = analysis.cancel().clone();
@@ -200,7 +200,7 @@ pub fn outline(analysis: &Analysis, document: &Document) -> Outline {
 /// of the query is [invalid](UnmatchedQuery::pattern_warnings).
 pub fn hints(
     analysis: &Analysis,
-    document: &mut Document,
+    document: &mut Document<'_>,
     outline: &Outline,
     queries: &[UnmatchedQuery<'_>],
 ) -> Vec<Hint> {
@@ -220,9 +220,9 @@ pub fn hints(
 }
 
 /// Runs candidate suggestions against the document.
-struct TrialRun<'a> {
+struct TrialRun<'a, 'd> {
     analysis: &'a Analysis,
-    document: &'a mut Document,
+    document: &'a mut Document<'d>,
     outline: &'a Outline,
     /// The filters on records.
     filters: Vec<Logical>,
@@ -230,7 +230,7 @@ struct TrialRun<'a> {
     left: u64,
 }
 
-impl TrialRun<'_> {
+impl TrialRun<'_, '_> {
     fn reason(&mut self, asked: &UnmatchedQuery<'_>) -> Option<Reason> {
         if asked.has_invalid_pattern() {
             return None;

@@ -159,6 +159,7 @@ mod options;
 mod order;
 mod plan;
 mod program;
+mod repeated;
 mod spool;
 
 pub use location::{Location, LocationStep};
@@ -166,6 +167,7 @@ pub use matcher::{ArrayCheckpoint, Matcher, RecordFilter, Scratch, Step, Wants};
 pub use options::{Duplicates, Order, Pass, PlanOptions, QueryId};
 pub use order::{HeldMatch, HeldRows, ShortValue};
 pub use plan::Plan;
+pub use repeated::{RepeatedName, RepeatedNames};
 pub use spool::TextSpool;
 pub use trommel_query::{
     Argument, Comparable, Comparison, FilterQuery, Function, FunctionCall, FunctionResult, Literal, Logical,

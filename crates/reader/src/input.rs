@@ -1,24 +1,30 @@
-//! Sources of bytes: a file, mapped or read, or bytes in memory.
+//! Sources of bytes: a file, mapped or read, bytes in memory, or a reader that seeks.
 //!
 //! An [`Input`] can be read repeatedly, and detects changes of its file. A [`View`] is the source
 //! of a cursor without a stream: borrowed bytes with their offset. A source that can be read only
 //! once, such as a pipe or a decompressor, is not an input but a reader, for
 //! [`Cursor::from_reader`](crate::Cursor::from_reader).
 
+mod readers;
+
+use std::fmt;
 use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::SystemTime;
 
-use crate::error::{Error, ErrorKind, Result, Shrunk};
+use crate::error::{Error, ErrorKind, Result};
 use crate::map::{Map, MapPolicy};
+use crate::span::Span;
+use readers::{FileReader, SeekReader, Seekable, ToEnd, has_byte};
 
-/// An input that can be read repeatedly: a file, or bytes.
+/// An input that can be read repeatedly: a file, bytes, or a reader that seeks; or a range of it.
 ///
 /// ```
 /// use trommel_reader::{Config, Cursor, Framing, Input};
 ///
-/// let input = Input::from_bytes(br#"{"a":1}"#.to_vec());
+/// let input = Input::from_bytes(br#"{"a":1}"#);
 /// for _ in 0..2 {
 ///     let mut cursor = Cursor::from_input(&input, Framing::Single, &Config::new());
 ///     assert_eq!(cursor.skip_value()?.len(), input.len());
@@ -26,14 +32,29 @@ use crate::map::{Map, MapPolicy};
 /// input.verify(false)?;
 /// # Ok::<(), trommel_reader::Error>(())
 /// ```
-#[derive(Debug)]
-pub struct Input(Storage);
+pub struct Input<'a> {
+    storage: Storage<'a>,
+    /// The part to read, if it is not all.
+    range: Option<Span>,
+}
 
-#[derive(Debug)]
-enum Storage {
-    Bytes(Vec<u8>),
+enum Storage<'a> {
+    Bytes(Box<dyn AsRef<[u8]> + Send + Sync + 'a>),
     Mapped { map: Map, file: File, print: Fingerprint },
     File { file: File, print: Fingerprint, extent: Extent },
+    Seekable { reader: Mutex<Seekable<'a>>, length: u64 },
+}
+
+impl fmt::Debug for Input<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &self.storage {
+            Storage::Bytes(_) => "bytes",
+            Storage::Mapped { .. } => "mapped file",
+            Storage::File { .. } => "file",
+            Storage::Seekable { .. } => "seekable reader",
+        };
+        f.debug_struct("Input").field("kind", &kind).field("range", &self.range).finish_non_exhaustive()
+    }
 }
 
 /// The range of a file that is read.
@@ -74,7 +95,7 @@ fn change_time(_: &Metadata) -> Option<(i64, i64)> {
     None
 }
 
-impl Input {
+impl<'a> Input<'a> {
     /// Opens a regular file. A directory is an error. So are other files (pipes, devices), without
     /// waiting for their other end: use [`Cursor::from_reader`](crate::Cursor::from_reader) for
     /// them.
@@ -97,21 +118,56 @@ impl Input {
             && metadata.len() > 0
             && let Ok(map) = Map::of_trusted(&file, metadata.len(), policy)
         {
-            return Ok(Self(Storage::Mapped { map, file, print }));
+            return Ok(Self::whole(Storage::Mapped { map, file, print }));
         }
         let (print, extent) = extent_of(&file, &metadata)?;
-        Ok(Self(Storage::File { file, print, extent }))
+        Ok(Self::whole(Storage::File { file, print, extent }))
     }
 
-    /// Takes bytes in memory.
-    pub fn from_bytes(bytes: Vec<u8>) -> Self {
-        Self(Storage::Bytes(bytes))
+    /// Takes bytes in memory, owned or borrowed. They are not copied. `as_ref` must return the same
+    /// bytes each time.
+    pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'a) -> Self {
+        Self::whole(Storage::Bytes(Box::new(bytes)))
+    }
+
+    /// Takes a reader that seeks, from its first byte, regardless of its position.
+    ///
+    /// # Errors
+    /// If it cannot seek to its end.
+    pub fn from_seekable(reader: impl Read + Seek + Send + 'a) -> io::Result<Self> {
+        let mut reader = Seekable::new(reader);
+        let length = reader.length()?;
+        Ok(Self::whole(Storage::Seekable { reader: Mutex::new(reader), length }))
+    }
+
+    fn whole(storage: Storage<'a>) -> Self {
+        Self { storage, range: None }
+    }
+
+    /// Restricts the input to a span of it. Offsets remain those in the whole input; lines are
+    /// counted from the start of the span. `None` if the span is not in the input, or if its length
+    /// is not [known](Self::known_len).
+    #[must_use]
+    pub fn range(self, span: Span) -> Option<Self> {
+        let all = Span::new(self.start(), self.start() + self.known_len()?);
+        let is_inside = all.start <= span.start && span.start <= span.end && span.end <= all.end;
+        is_inside.then_some(Self { range: Some(span), ..self })
+    }
+
+    /// The offset of the first byte: 0, unless the input is a [range](Self::range).
+    pub fn start(&self) -> u64 {
+        self.range.map_or(0, |range| range.start)
+    }
+
+    /// True if no byte follows in the whole input.
+    pub fn reaches_end(&self) -> bool {
+        self.range.is_none_or(|range| range.end == self.whole_len())
     }
 
     /// Length in bytes, if it is known before reading; `None` for a file whose reported length is
     /// not that of its contents.
     pub fn known_len(&self) -> Option<u64> {
-        match &self.0 {
+        match &self.storage {
             Storage::File { extent: Extent::ToEnd, .. } => None,
             _ => Some(self.len()),
         }
@@ -119,9 +175,14 @@ impl Input {
 
     /// Length in bytes, as reported when the input was opened.
     pub fn len(&self) -> u64 {
-        match &self.0 {
-            Storage::Bytes(bytes) => bytes.len() as u64,
+        self.range.map_or_else(|| self.whole_len(), Span::len)
+    }
+
+    fn whole_len(&self) -> u64 {
+        match &self.storage {
+            Storage::Bytes(bytes) => (**bytes).as_ref().len() as u64,
             Storage::Mapped { print, .. } | Storage::File { print, .. } => print.length,
+            Storage::Seekable { length, .. } => *length,
         }
     }
 
@@ -132,11 +193,12 @@ impl Input {
 
     /// All bytes, if they are in memory or mapped.
     pub fn view(&self) -> Option<View<'_>> {
-        match &self.0 {
-            Storage::Bytes(bytes) => Some(View::new(bytes)),
-            Storage::Mapped { map, .. } => Some(View::mapped(map, map.bytes(), 0)),
-            Storage::File { .. } => None,
-        }
+        let view = match &self.storage {
+            Storage::Bytes(bytes) => View::new((**bytes).as_ref()),
+            Storage::Mapped { map, .. } => View::mapped(map, map.bytes(), 0),
+            Storage::File { .. } | Storage::Seekable { .. } => return None,
+        };
+        self.range.map_or(Some(view), |range| view.narrow(range))
     }
 
     /// A reader of the bytes from the start, up to the length at opening: appended bytes are
@@ -144,12 +206,42 @@ impl Input {
     /// reports as [`ErrorKind::SourceChanged`]. If the length is not [known](Self::known_len), the
     /// reader continues to the end of the file.
     pub fn reader(&self) -> Box<dyn Read + Send + '_> {
-        match &self.0 {
-            Storage::Bytes(bytes) => Box::new(bytes.as_slice()),
-            Storage::File { file, extent: Extent::ToEnd, .. } => Box::new(ToEnd { file, at: 0 }),
-            Storage::Mapped { file, print, .. } | Storage::File { file, print, .. } => {
-                Box::new(Positioned { file, at: 0, end: print.length })
+        self.reader_from(self.start())
+    }
+
+    fn reader_from(&self, at: u64) -> Box<dyn Read + Send + '_> {
+        let end = self.start() + self.len();
+        match &self.storage {
+            Storage::Bytes(_) => {
+                let rest = self.view().and_then(|view| view.get(Span::new(at, end)));
+                Box::new(rest.unwrap_or(&[]))
             }
+            Storage::File { file, extent: Extent::ToEnd, .. } => Box::new(ToEnd { file, at }),
+            Storage::Mapped { file, .. } | Storage::File { file, .. } => {
+                Box::new(FileReader { file, at, end })
+            }
+            Storage::Seekable { reader, .. } => Box::new(SeekReader { reader, at, end }),
+        }
+    }
+
+    /// Finds the first byte of a value, at or after an offset. Linear in the distance.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn find(&self, byte: u8, from: u64) -> io::Result<Option<u64>> {
+        let mut reader = self.reader_from(from);
+        let (mut at, mut chunk) = (from, vec![0; FIND_CHUNK]);
+        loop {
+            let count = match reader.read(&mut chunk) {
+                Ok(0) => return Ok(None),
+                Ok(count) => count.min(chunk.len()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            if let Some(index) = memchr::memchr(byte, &chunk[..count]) {
+                return Ok(Some(at + index as u64));
+            }
+            at += count as u64;
         }
     }
 
@@ -159,14 +251,28 @@ impl Input {
     /// Call this after reading everything. It compares length and times; a write within the
     /// resolution of the file system's clock after opening, to the same length, goes unnoticed.
     pub fn verify(&self, grown: bool) -> Result<()> {
-        let (Storage::Mapped { file, print, .. } | Storage::File { file, print, .. }) = &self.0 else {
-            return Ok(());
+        let failed = |cause| Error::io(cause, 0);
+        let (is_same, was, now) = match &self.storage {
+            Storage::Bytes(_) => return Ok(()),
+            Storage::Mapped { file, print, .. } | Storage::File { file, print, .. } => {
+                let now = Fingerprint::of(&file.metadata().map_err(failed)?);
+                (now == *print, print.length, now.length)
+            }
+            // Only its length is known.
+            Storage::Seekable { reader, length } => {
+                let now = readers::locked(reader).length().map_err(failed)?;
+                (now == *length, *length, now)
+            }
         };
-        let now = Fingerprint::of(&file.metadata().map_err(|cause| Error::io(cause, 0))?);
-        let same = now == *print || grown && now.length > print.length;
-        if same { Ok(()) } else { Err(Error::plain(ErrorKind::SourceChanged, print.length.min(now.length))) }
+        if is_same || grown && now > was {
+            return Ok(());
+        }
+        Err(Error::plain(ErrorKind::SourceChanged, was.min(now)))
     }
 }
+
+/// Bytes read at a time to find one.
+const FIND_CHUNK: usize = 64 << 10;
 
 fn check_regular(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_dir() {
@@ -198,16 +304,6 @@ fn extent_of(file: &File, metadata: &Metadata) -> io::Result<(Fingerprint, Exten
     Ok(if now.length == print.length { (print, Extent::ToEnd) } else { (now, Extent::Reported) })
 }
 
-/// True if a file has a byte at an offset.
-fn has_byte(file: &File, at: u64) -> io::Result<bool> {
-    loop {
-        match read_at(file, &mut [0], at) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            read => return Ok(read? > 0),
-        }
-    }
-}
-
 #[cfg(unix)]
 fn has_no_blocks(metadata: &Metadata) -> bool {
     std::os::unix::fs::MetadataExt::blocks(metadata) == 0
@@ -216,52 +312,6 @@ fn has_no_blocks(metadata: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn has_no_blocks(_: &Metadata) -> bool {
     false
-}
-
-/// Reads a file by position to its end.
-struct ToEnd<'a> {
-    file: &'a File,
-    at: u64,
-}
-
-impl Read for ToEnd<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = read_at(self.file, into, self.at)?;
-        self.at += read as u64;
-        Ok(read)
-    }
-}
-
-/// Reads a file by position, so that the position of the file stays.
-struct Positioned<'a> {
-    file: &'a File,
-    at: u64,
-    end: u64,
-}
-
-impl Read for Positioned<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let wanted = into.len().min(usize::try_from(self.end - self.at).unwrap_or(usize::MAX));
-        let into = &mut into[..wanted];
-        let read = read_at(self.file, into, self.at)?;
-        // Returning 0 would make a truncated file look like a complete, shorter one.
-        if read == 0 && !into.is_empty() {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, Shrunk));
-        }
-        self.at += read as u64;
-        Ok(read)
-    }
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, into, at)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
-    // Unlike on Unix, this moves the position of the file. All reads here state their own.
-    std::os::windows::fs::FileExt::seek_read(file, into, at)
 }
 
 /// Borrowed bytes with their offset in the input.

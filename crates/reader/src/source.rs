@@ -69,8 +69,9 @@ impl<'a> Source<'a> {
         Self::new(Storage::Slice(view), view.base())
     }
 
-    pub(crate) fn stream(reader: Box<dyn Read + Send + 'a>, config: &Config) -> Self {
-        Self::new(Storage::Stream(Stream::new(reader, config)), 0)
+    /// A stream whose first byte is at offset `base` of its input.
+    pub(crate) fn stream(reader: Box<dyn Read + Send + 'a>, base: u64, config: &Config) -> Self {
+        Self::new(Storage::Stream(Stream::new(reader, config)), base)
     }
 
     fn new(storage: Storage<'a>, base: u64) -> Self {

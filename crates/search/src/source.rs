@@ -39,7 +39,7 @@ impl SearchSource for &[u8] {
 /// A regular file, which may be compressed.
 #[derive(Debug)]
 pub struct FileSource {
-    input: Input,
+    input: Input<'static>,
     /// Another handle of the file, to open it as a document.
     file: File,
     policy: MapPolicy,
@@ -103,7 +103,7 @@ impl FileSource {
     }
 
     /// Opens the file as a document.
-    pub(crate) fn document(&self) -> Result<Document, Error> {
+    pub(crate) fn document(&self) -> Result<Document<'static>, Error> {
         let input = self.file.try_clone().and_then(|file| Input::from_file(file, self.policy));
         let document = input.and_then(Document::from_input).map_err(|error| reader::Error::io(error, 0))?;
         Ok(document.ratio_limit(self.ratio))

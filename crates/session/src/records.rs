@@ -127,7 +127,7 @@ pub(crate) enum Flow {
 #[derive(Debug)]
 pub(crate) struct Log {
     path: PathBuf,
-    input: Input,
+    input: Input<'static>,
     /// The same file, for reads at arbitrary offsets.
     file: File,
     /// True if the file ends with a line end, so that its last line is complete.
@@ -211,7 +211,7 @@ impl Log {
         &self.file
     }
 
-    pub(crate) fn input(&self) -> &Input {
+    pub(crate) fn input(&self) -> &Input<'static> {
         &self.input
     }
 
@@ -399,7 +399,7 @@ impl Read for FileTail<'_> {
 }
 
 /// Returns the member of a document that holds its records. None for a file of lines.
-fn find_list(input: &Input, watch: &Watch<'_>) -> Option<&'static str> {
+fn find_list(input: &Input<'_>, watch: &Watch<'_>) -> Option<&'static str> {
     let cursor =
         |framing| Cursor::from_reader(input.reader(), framing, &config()).monitored(watch.cancel_monitor());
     let mut first = cursor(Framing::Lines);

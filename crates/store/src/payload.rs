@@ -23,7 +23,7 @@ impl Store {
     /// A plain payload is read through a window, or mapped if
     /// [`StoreOptions::mapping`](crate::StoreOptions::mapping) allows it. A compressed one is
     /// decompressed while it is read.
-    pub fn document(&self, stored: &Stored) -> Result<Document> {
+    pub fn document(&self, stored: &Stored) -> Result<Document<'static>> {
         let Some(records) = stored.framing else {
             return Err(not_json(stored));
         };

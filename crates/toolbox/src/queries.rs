@@ -40,7 +40,7 @@ impl QueryInputs {
     }
 
     /// Opens a file below the root or a stored output, and determines whether names may repeat.
-    fn open(&self, input: &str) -> Result<(Document, Duplicates), Failure> {
+    fn open(&self, input: &str) -> Result<(Document<'static>, Duplicates), Failure> {
         if let Some(id) = input.strip_prefix("output:") {
             let cannot = |error: trommel_store::Error| {
                 Failure::refused(format!("cannot query the output {}: {error}", excerpt(id, MAX_SHOWN_CHARS)))

@@ -304,7 +304,7 @@ impl Analysis {
     /// size of its population first, and a sample of `$` rereads an input that turns out to be a
     /// stream of arrays. Memory depends on the depth, the limits, and the number of measures, never
     /// on the length of the document.
-    pub fn run(&self, document: &mut Document) -> Result<Report, Error> {
+    pub fn run(&self, document: &mut Document<'_>) -> Result<Report, Error> {
         self.run_with(document, &mut |_: &Match<'_>| Ok(()))
     }
 
@@ -313,7 +313,7 @@ impl Analysis {
     ///
     /// If the run ends with an error, the values that the sink received are those before the offset
     /// of the error.
-    pub fn run_with(&self, document: &mut Document, sink: &mut dyn Sink) -> Result<Report, Error> {
+    pub fn run_with(&self, document: &mut Document<'_>, sink: &mut dyn Sink) -> Result<Report, Error> {
         if self.measures.iter().any(|measure| measure.as_sample().is_some()) {
             let mut analysis = self.clone();
             if analysis.look_up_populations(document, false)? {
@@ -323,7 +323,11 @@ impl Analysis {
         self.run_with_populations(document, sink)
     }
 
-    fn run_with_populations(&self, document: &mut Document, sink: &mut dyn Sink) -> Result<Report, Error> {
+    fn run_with_populations(
+        &self,
+        document: &mut Document<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Report, Error> {
         if self.measures.iter().any(needs_total) {
             return self.with_totals(document)?.run_with_totals(document, sink);
         }
@@ -331,7 +335,7 @@ impl Analysis {
     }
 
     /// Returns the analysis with the population sizes that must be known in advance.
-    fn with_totals(&self, document: &mut Document) -> Result<Self, Error> {
+    fn with_totals(&self, document: &mut Document<'_>) -> Result<Self, Error> {
         let kept = document.spool(self.options.limits.spool_bytes, &self.options.control)?;
         // The input is read twice: once to count, once to sample.
         let total = document.len().map(|length| kept + 2 * length);

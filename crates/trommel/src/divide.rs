@@ -61,7 +61,7 @@ impl<'a> ArrayDivider<'a> {
     /// document, or extractions, counts, and samples without a limit that can end the run early.
     pub(crate) fn new(
         request: Request<'_>,
-        document: &'a Document,
+        document: &'a Document<'_>,
         track: &Track,
         needs: SinkNeeds,
     ) -> Result<Option<Self>, Error> {

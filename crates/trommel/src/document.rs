@@ -1,23 +1,25 @@
-//! The input of an analysis: a file, bytes, or a reader.
+//! The input of an analysis: a file, bytes, or a reader; or a part of it.
+
+mod part;
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use trommel_packed::Codec;
 use trommel_reader::{Config, Cursor, ErrorKind, Framing, Input, Limit, MapPolicy, View};
 
-use crate::Error;
 use crate::control::{Control, Track};
-use crate::packed::{self, Codec};
+use crate::error::Error;
 
 /// An input, and its framing into records.
 ///
-/// Files and bytes can be read any number of times, a reader only once. gzip, zstd, bzip2, and xz
-/// are recognized by their first bytes (feature `compression`); offsets count bytes after
-/// decompression.
-pub struct Document {
-    source: Source,
+/// Files, bytes, and readers that seek can be read any number of times, other readers only once.
+/// gzip, zstd, bzip2, and xz are recognized by their first bytes (feature `compression`); offsets
+/// count bytes after decompression.
+pub struct Document<'a> {
+    source: Source<'a>,
     framing: Framing,
     ratio: u64,
     /// A second handle of the file, to read its end.
@@ -36,13 +38,13 @@ struct ReaderPrefix {
 }
 
 /// A reader that records its first bytes.
-struct PrefixRecorder {
-    reader: Box<dyn Read + Send>,
+struct PrefixRecorder<'a> {
+    reader: Box<dyn Read + Send + 'a>,
     kept: Arc<Mutex<ReaderPrefix>>,
     max_bytes: usize,
 }
 
-impl Read for PrefixRecorder {
+impl Read for PrefixRecorder<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         // A faulty reader may report more bytes than fit into the buffer.
         let count = self.reader.read(into)?.min(into.len());
@@ -59,12 +61,14 @@ impl Read for PrefixRecorder {
     }
 }
 
-enum Source {
-    Input(Input),
-    Packed(Input, Codec),
+enum Source<'a> {
+    Input(Input<'a>),
+    Packed(Input<'a>, Codec),
     /// A reader that is consumed by the first cursor.
-    Reader(Mutex<Option<Box<dyn Read + Send>>>),
+    Reader(Mutex<Option<BoxedReader<'a>>>),
 }
+
+type BoxedReader<'a> = Box<dyn Read + Send + 'a>;
 
 /// Bytes copied at a time.
 const CHUNK: usize = 64 << 10;
@@ -72,7 +76,7 @@ const CHUNK: usize = 64 << 10;
 /// The default maximum ratio of decompressed to compressed bytes, after the first 64 MiB.
 const DEFAULT_RATIO: u64 = 1000;
 
-impl Document {
+impl<'a> Document<'a> {
     /// Opens a file to be read through a window. Files named `.jsonl` or `.ndjson` (also before
     /// `.gz`, `.zst`, `.bz2`, or `.xz`) are read as [`Framing::Lines`], others as
     /// [`Framing::Auto`].
@@ -97,32 +101,51 @@ impl Document {
         Ok(document.framing(framing_of(path)))
     }
 
-    /// Creates a document from bytes in memory.
-    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
-        let input = Input::from_bytes(bytes.into());
-        let packed = input.view().and_then(|view| packed::codec(view.bytes()));
+    /// Creates a document from bytes in memory, owned or borrowed. They are not copied. `as_ref`
+    /// must return the same bytes each time.
+    ///
+    /// ```
+    /// use trommel::{Analysis, Document};
+    ///
+    /// let text = String::from(r#"{"a":[1,2,3]}"#);
+    /// let report = Analysis::new().count("$.a[*]".parse()?).run(&mut Document::from_bytes(&text))?;
+    /// assert_eq!(report.answers[0].count(), Some(3));
+    /// # Ok::<(), trommel::Error>(())
+    /// ```
+    pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'a) -> Self {
+        let input = Input::from_bytes(bytes);
+        let packed = input.view().and_then(|view| trommel_packed::codec(view.bytes()));
         match packed {
             Some(codec) => Self::new(Source::Packed(input, codec)),
             None => Self::new(Source::Input(input)),
         }
     }
 
+    /// Creates a document from a reader that seeks, from its first byte. It is read through a
+    /// window, and seeks only to read again.
+    ///
+    /// # Errors
+    /// If it cannot seek, or its first bytes cannot be read.
+    pub fn from_seekable(reader: impl Read + Seek + Send + 'a) -> Result<Self, Error> {
+        Input::from_seekable(reader).and_then(Self::from_input).map_err(read_error)
+    }
+
     /// Creates a document from a reader, which can be read once.
-    pub fn from_reader(reader: impl Read + Send + 'static) -> Self {
+    pub fn from_reader(reader: impl Read + Send + 'a) -> Self {
         Self::new(Source::Reader(Mutex::new(Some(Box::new(reader)))))
     }
 
     /// Creates a document from an opened input.
-    pub fn from_input(input: Input) -> io::Result<Self> {
+    pub fn from_input(input: Input<'a>) -> io::Result<Self> {
         let mut magic = [0; 4];
-        let length = packed::read_start(&mut input.reader(), &mut magic)?;
-        Ok(match packed::codec(&magic[..length]) {
+        let length = trommel_packed::read_start(&mut input.reader(), &mut magic)?;
+        Ok(match trommel_packed::codec(&magic[..length]) {
             Some(codec) => Self::new(Source::Packed(input, codec)),
             None => Self::new(Source::Input(input)),
         })
     }
 
-    fn new(source: Source) -> Self {
+    fn new(source: Source<'a>) -> Self {
         Self { source, framing: Framing::Auto, ratio: DEFAULT_RATIO, file: None, kept: None }
     }
 
@@ -181,6 +204,14 @@ impl Document {
         }
     }
 
+    /// The offset of the first byte to read: 0, unless the document is a part.
+    pub(crate) fn start(&self) -> u64 {
+        match &self.source {
+            Source::Input(input) => input.start(),
+            Source::Packed(..) | Source::Reader(_) => 0,
+        }
+    }
+
     /// True if the document is known to be empty.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
@@ -208,7 +239,7 @@ impl Document {
                     Some(bytes) => Box::new(io::Cursor::new(bytes)),
                     None => take(reader)?,
                 };
-                let reader = packed::unpacked(reader, ratio).map_err(read_error)?;
+                let reader = trommel_packed::unpacked(reader, ratio).map_err(read_error)?;
                 Cursor::from_reader(reader, framing, config)
             }
         })
@@ -218,7 +249,7 @@ impl Document {
     /// bytes. Returns the number of bytes copied.
     pub(crate) fn spool(&mut self, limit: u64, control: &Control) -> Result<u64, Error> {
         let Source::Reader(reader) = &self.source else { return Ok(0) };
-        let reader = packed::unpacked(take(reader)?, self.ratio).map_err(read_error)?;
+        let reader = trommel_packed::unpacked(take(reader)?, self.ratio).map_err(read_error)?;
         let mut file = tempfile::tempfile()?;
         let copied = copy(reader, &mut file, limit, &control.track(None))?;
         // No other process can change an unnamed file, but mapping it would gain nothing: it is
@@ -237,16 +268,12 @@ impl Document {
         let Some(length) = input.known_len().filter(|length| *length > 0 && input.view().is_none()) else {
             return Ok(None);
         };
+        if !input.reaches_end() {
+            return Ok(None);
+        }
+        let length = input.start() + length;
         let start = last_line(file, length).map_err(|error| trommel_reader::Error::io(error, 0))?;
         Ok(Some(start).filter(|start| *start < length))
-    }
-
-    /// True if bytes were appended to the file since it was opened.
-    pub(crate) fn has_grown(&self) -> bool {
-        match &self.source {
-            Source::Input(input) => input.verify(false).is_err() && input.verify(true).is_ok(),
-            Source::Packed(..) | Source::Reader(_) => false,
-        }
     }
 
     /// Returns an error if the file changed since it was opened. A stream of records may have
@@ -256,6 +283,21 @@ impl Document {
             Source::Input(input) => Ok(input.verify(self.framing == Framing::Lines)?),
             Source::Packed(input, _) => Ok(input.verify(false)?),
             Source::Reader(_) => Ok(()),
+        }
+    }
+}
+
+/// An input to which another process may append.
+pub(crate) trait Growing {
+    /// True if bytes were appended since it was opened.
+    fn has_grown(&self) -> bool;
+}
+
+impl Growing for Document<'_> {
+    fn has_grown(&self) -> bool {
+        match &self.source {
+            Source::Input(input) => input.verify(false).is_err() && input.verify(true).is_ok(),
+            Source::Packed(..) | Source::Reader(_) => false,
         }
     }
 }
@@ -303,7 +345,7 @@ fn read_error(error: io::Error) -> Error {
     trommel_reader::Error::io(error, 0).into()
 }
 
-fn take(reader: &Mutex<Option<Box<dyn Read + Send>>>) -> Result<Box<dyn Read + Send>, Error> {
+fn take<'a>(reader: &Mutex<Option<BoxedReader<'a>>>) -> Result<BoxedReader<'a>, Error> {
     reader.lock().ok().and_then(|mut reader| reader.take()).ok_or(Error::Consumed)
 }
 

@@ -3,13 +3,13 @@
 use std::error::Error as _;
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use trommel_group::GroupError;
+use trommel_packed::RatioExceeded;
 use trommel_path::ParseError;
 use trommel_reader::{ErrorKind, Kind, Limit};
-
-use crate::packed::RatioExceeded;
 
 /// An error of an analysis.
 #[derive(Debug)]
@@ -77,6 +77,8 @@ pub enum Error {
     },
     /// Partials that cannot be merged, are damaged, or have an unknown version.
     Partial(String),
+    /// A document has no such part.
+    Part(PartError),
 }
 
 /// A value that a count cannot count.
@@ -94,6 +96,59 @@ pub struct NotCountable {
     /// The kind of count that would work.
     pub instead: &'static str,
 }
+
+/// The reason why a document has no such part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PartError {
+    /// A single document, or a framing without separators.
+    SingleDocument,
+    /// Compressed input; with the name of the format.
+    Packed(&'static str),
+    /// A reader that does not seek.
+    Reader,
+    /// A file that does not report its length.
+    UnknownLength,
+    /// The range is not in the document, or ends before it starts.
+    Outside {
+        /// The range.
+        range: Range<u64>,
+        /// The document.
+        all: Range<u64>,
+    },
+    /// A number that is not below the number of parts.
+    NoSuchPart {
+        /// The number, from 0.
+        number: u64,
+        /// The number of parts.
+        count: u64,
+    },
+}
+
+impl fmt::Display for PartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SingleDocument => f.write_str(
+                "a single document cannot be divided into parts; for records on lines, set the framing to lines",
+            ),
+            Self::Packed(format) => {
+                write!(f, "a part of compressed input ({format}) cannot be read alone; decompress it first")
+            }
+            Self::Reader => f.write_str("a part of a stream cannot be read alone; store it in a file first"),
+            Self::UnknownLength => f.write_str("a file that does not report its length has no parts"),
+            Self::Outside { range, all } => write!(
+                f,
+                "bytes {} to {} are not in the document, which has bytes {} to {}",
+                range.start, range.end, all.start, all.end
+            ),
+            Self::NoSuchPart { number, count } => {
+                write!(f, "there is no part {number} of {count} parts; the first is part 0")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PartError {}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -149,6 +204,7 @@ impl fmt::Display for Error {
             }
             Self::Sequence(what) => f.write_str(what),
             Self::Partial(what) => f.write_str(what),
+            Self::Part(error) => error.fmt(f),
         }
     }
 }
@@ -205,6 +261,12 @@ impl From<GroupError> for Error {
 impl From<trommel_sampler::Error> for Error {
     fn from(error: trommel_sampler::Error) -> Self {
         Self::Sample(error)
+    }
+}
+
+impl From<PartError> for Error {
+    fn from(error: PartError) -> Self {
+        Self::Part(error)
     }
 }
 

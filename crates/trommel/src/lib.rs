@@ -73,6 +73,12 @@
 //! An [`Analysis`] takes any number of measures and answers them in one pass. There is one
 //! exception: an evenly spaced sample without a stride first counts its population.
 //!
+//! # Pulled values
+//!
+//! [`Analysis::values`] returns the extracted values in batches instead of passing them to a sink.
+//! The run is on a thread of its own, pauses while it is a batch ahead, and ends when the values
+//! are dropped.
+//!
 //! # Filters on records
 //!
 //! [`Analysis::filter`] keeps the records for which a filter holds. Both `@` and `$` are the
@@ -115,10 +121,12 @@
 //!
 //! [`Analysis::sequence`] runs over several documents in order, as one sequence of records.
 //!
-//! [`Analysis::run_part`] processes part of an input and returns a [`Partial`], which can be
-//! stored, sent, and merged. Merged counts, statistics, and groups equal those of one run. There
-//! are two exceptions. When the paths of a profile exceed its memory, several paths share a row,
-//! and which ones do may depend on the division into parts. So may the groups that remain beyond
+//! [`Document::part`] and [`Document::range`] restrict a document of lines to the records that
+//! start in a range of bytes, for several processes or machines. [`Analysis::run_part`] processes
+//! part of an input and returns a [`Partial`], which can be stored, sent, and merged. Merged
+//! counts, statistics, and groups equal those of one run. There are two exceptions. When the paths
+//! of a profile exceed its memory, several paths share a row, and which ones do may depend on the
+//! division into parts. So may the groups that remain beyond
 //! their limits.
 //!
 //! # Validation and coverage
@@ -158,7 +166,6 @@ mod document;
 mod error;
 mod extract;
 mod measure;
-mod packed;
 #[cfg(feature = "parallel")]
 mod parallel;
 #[cfg(feature = "serde")]
@@ -173,15 +180,14 @@ mod setup;
 mod stats;
 #[cfg(feature = "parallel")]
 mod threads;
+mod values;
 
 pub use analysis::{Analysis, OnBadRecord};
 pub use document::{Document, framing_of};
-pub use error::{Error, NotCountable};
+pub use error::{Error, NotCountable, PartError};
 pub use measure::{Count, CountAs, Extract, Measure, Sample, Stats, Strategy};
-pub use packed::{is_packed, unpacked};
 #[cfg(feature = "serde")]
 pub use partial::Partial;
-pub use repeated::RepeatedName;
 pub use report::{
     Answer, Coverage, Damage, ItemOrigin, Match, PathStats, Report, SampleAnswer, SampleItem, Sink,
     StatsAnswer, StratumAnswer,
@@ -189,6 +195,9 @@ pub use report::{
 pub use sequence::Sequence;
 pub use trommel_base::{Cancel, Progress};
 pub use trommel_group::{Group, Groups};
+pub use trommel_packed::{is_packed, unpacked};
+pub use trommel_path::RepeatedName;
+pub use values::{Batch, Value, Values};
 
 /// Cursors and events over JSON bytes.
 pub use trommel_reader as reader;

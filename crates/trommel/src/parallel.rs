@@ -75,7 +75,7 @@ impl Analysis {
     /// returns `None`. Continues from `state`, if it is given.
     pub(crate) fn run_in_parallel(
         &self,
-        document: &Document,
+        document: &Document<'_>,
         state: &mut Option<RunState>,
         sink: &mut dyn Sink,
     ) -> Result<Option<Ran>, Error> {
@@ -103,6 +103,7 @@ impl Analysis {
             ran.map_err(|error| prefer_change_error(document, error))?;
         }
         let Joiner { state, coverage, characters, .. } = joined;
+        let coverage = Coverage { bytes_read: coverage.bytes_read - view.base(), ..coverage };
         document.verify()?;
         let facts = InputFacts { stream: true, characters, lone: None };
         Ok(Some(Ran { state, coverage, facts }))
@@ -189,7 +190,8 @@ impl<'w, 'a> Joiner<'w, 'a> {
         let Analysis { measures, options, .. } = whole.analysis;
         let state = state.unwrap_or_else(|| RunState::new(measures, options));
         let done = state.is_done(&whole.setup);
-        let coverage = Coverage { complete: !done, ..Coverage::new(options.validation, length) };
+        let bytes_read = whole.view.base();
+        let coverage = Coverage { complete: !done, bytes_read, ..Coverage::new(options.validation, length) };
         let mut positions = Cursor::from_view(whole.view, Framing::Lines, &options.config());
         // This skips a byte order mark, which is not part of a column. Any error here also occurs
         // in the first part.

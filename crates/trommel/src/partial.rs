@@ -80,7 +80,7 @@ impl Analysis {
     /// Those of [`run`](Self::run). A systematic sample is also an error: it needs the whole input.
     pub fn run_part(
         &self,
-        document: &mut Document,
+        document: &mut Document<'_>,
         part: u64,
         sink: &mut dyn Sink,
     ) -> Result<Partial, Error> {
@@ -104,7 +104,7 @@ impl Analysis {
 
     /// Converts the state of a run over a part to its answers.
     #[expect(clippy::expect_used, reason = "a run has a state for each measure")]
-    fn answers_to_part(&self, state: RunState, document: &Document) -> Result<Vec<PartialAnswer>, Error> {
+    fn answers_to_part(&self, state: RunState, document: &Document<'_>) -> Result<Vec<PartialAnswer>, Error> {
         let mut answers = Vec::with_capacity(self.measures.len());
         let (mut extracts, mut counting) = (state.extracts.into_iter(), state.counting.into_iter());
         let (mut drawings, mut descriptions) = (state.drawings.into_iter(), state.descriptions.into_iter());

@@ -1,36 +1,11 @@
-//! Lists repeated names with their locations.
-//!
-//! Statistics count repeated names by fingerprints and record no locations. Listing the first of
-//! them takes a pass of its own.
+//! Lists repeated names in a pass of its own.
 
-use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
-
-use trommel_path::Location;
-use trommel_reader::{Cursor, Event, Kind, LineColumn};
+use trommel_path::{RepeatedName, RepeatedNames};
 
 use crate::analysis::{Analysis, OnBadRecord};
 use crate::control::check;
 use crate::document::Document;
 use crate::error::Error;
-
-/// The maximum number of names of open objects to remember, at 16 bytes each. Repetitions of other
-/// names are not listed.
-const MAX_OPEN_NAMES: usize = 4 << 20;
-
-/// A member whose name occurs earlier in the same object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RepeatedName {
-    /// The record, from 0.
-    pub record: u64,
-    /// Normalized path of the member, which is also that of the first member with the name.
-    pub location: String,
-    /// Byte offset of the repeated name's opening quote.
-    pub offset: u64,
-    /// Line and column of the offset, if known.
-    pub line_column: Option<LineColumn>,
-}
 
 impl Analysis {
     /// Lists the first `max` members whose name occurs earlier in the same object, in document
@@ -44,138 +19,25 @@ impl Analysis {
     /// # Errors
     /// If the input cannot be read, if a malformed record is not skipped, or if the input was read
     /// before and [cannot be read again](Document::is_repeatable).
-    pub fn repeated_names(&self, document: &Document, max: usize) -> Result<Vec<RepeatedName>, Error> {
+    pub fn repeated_names(&self, document: &Document<'_>, max: usize) -> Result<Vec<RepeatedName>, Error> {
         let cancel = self.options.control.cancel.clone();
         let monitor = Box::new(move |offset| check(&cancel, offset));
         let mut cursor = document.cursor(&self.options.config())?.monitored(monitor);
         let skips = matches!(self.options.on_bad_record, OnBadRecord::Skip { .. });
-        let mut walk = Walk::new(max);
-        while walk.found.len() < max {
-            let before = walk.found.len();
-            let went = match cursor.next_record() {
+        let mut names = RepeatedNames::new(max);
+        while !names.is_full() {
+            let walked = match cursor.next_record() {
                 Ok(false) => break,
-                Ok(true) => walk.record(&mut cursor),
+                Ok(true) => names.record(&mut cursor),
                 Err(error) => Err(error),
             };
-            if let Err(error) = went {
-                if !(skips && error.is_syntax() && cursor.can_recover()) {
+            match walked {
+                Err(error) if !(skips && error.is_syntax() && cursor.can_recover()) => {
                     return Err(error.into());
                 }
-                // The names of a malformed record are not reported, not even those before its
-                // error.
-                walk.found.truncate(before);
+                _ => {}
             }
         }
-        Ok(walk.found)
-    }
-}
-
-/// The open containers, and the repeated names so far.
-struct Walk {
-    max: usize,
-    found: Vec<RepeatedName>,
-    open: Vec<Open>,
-    /// The number of entries of `open` in use. The others keep their memory for later containers.
-    depth: usize,
-    location: Location,
-    keys: RandomState,
-    remembered: usize,
-}
-
-/// An open container.
-#[derive(Default)]
-struct Open {
-    is_object: bool,
-    /// Index of the next element.
-    index: u64,
-    /// Fingerprints of the names, with a random key.
-    names: HashSet<u64>,
-}
-
-impl Walk {
-    fn new(max: usize) -> Self {
-        Self {
-            max,
-            found: Vec::new(),
-            open: Vec::new(),
-            depth: 0,
-            location: Location::new(),
-            keys: RandomState::new(),
-            remembered: 0,
-        }
-    }
-
-    /// Walks one record.
-    fn record(&mut self, cursor: &mut Cursor<'_>) -> trommel_reader::Result<()> {
-        while self.depth > 0 {
-            self.leave();
-        }
-        while self.found.len() < self.max
-            && let Some(event) = cursor.advance()?
-        {
-            match event {
-                Event::Begin(kind) => self.enter(kind),
-                Event::End(_) => self.leave(),
-                Event::Name => self.name(cursor),
-                Event::Scalar(_) => self.child(),
-            }
-        }
-        Ok(())
-    }
-
-    /// Moves to the next element, if the innermost container is an array.
-    fn child(&mut self) {
-        let Some(around) = self.depth.checked_sub(1) else { return };
-        let open = &mut self.open[around];
-        if !open.is_object {
-            self.location.truncate(around);
-            self.location.push_index(open.index);
-            open.index += 1;
-        }
-    }
-
-    fn enter(&mut self, kind: Kind) {
-        self.child();
-        if self.depth == self.open.len() {
-            self.open.push(Open::default());
-        }
-        let open = &mut self.open[self.depth];
-        (open.is_object, open.index) = (kind == Kind::Object, 0);
-        self.depth += 1;
-    }
-
-    fn leave(&mut self) {
-        self.depth -= 1;
-        let open = &mut self.open[self.depth];
-        self.remembered -= open.names.len();
-        // Clearing a set takes time in proportion to its capacity, so one large object would slow
-        // down all later ones at its depth.
-        if open.names.capacity() > 1 << 10 {
-            open.names = HashSet::new();
-        }
-        open.names.clear();
-        self.location.truncate(self.depth);
-    }
-
-    #[expect(clippy::expect_used, reason = "the event was a name")]
-    fn name(&mut self, cursor: &mut Cursor<'_>) {
-        let around = self.depth - 1;
-        let open = &mut self.open[around];
-        let name = cursor.name().expect("the current token is a name").decode();
-        self.location.truncate(around);
-        self.location.push_name(&name);
-        // The hash is keyed, so that a hostile input cannot construct colliding names.
-        let fingerprint = self.keys.hash_one(name.as_bytes());
-        if self.remembered >= MAX_OPEN_NAMES && !open.names.contains(&fingerprint) {
-            return;
-        }
-        if open.names.insert(fingerprint) {
-            self.remembered += 1;
-            return;
-        }
-        let offset = cursor.span().start;
-        let (record, line_column, location) =
-            (cursor.record(), cursor.line_column(offset), self.location.to_string());
-        self.found.push(RepeatedName { record, location, offset, line_column });
+        Ok(names.finish())
     }
 }

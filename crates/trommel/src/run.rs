@@ -13,7 +13,7 @@ use trommel_reader::{Cursor, ErrorKind, Framing, Syntax, Validation};
 
 use crate::analysis::OnBadRecord;
 use crate::control::check;
-use crate::document::Document;
+use crate::document::Growing;
 use crate::error::Error;
 use crate::extract::found;
 use crate::report::{Coverage, Damage, Match, Sink};
@@ -73,7 +73,7 @@ pub(crate) trait Helpers {
 #[derive(Clone, Copy)]
 pub(crate) struct Tail<'a> {
     pub(crate) start: u64,
-    pub(crate) document: &'a Document,
+    pub(crate) document: &'a dyn Growing,
 }
 
 impl Tail<'_> {

@@ -77,7 +77,7 @@ impl Sequence {
     ///
     /// # Errors
     /// Those of [`Analysis::run_with`]. After an error, the sequence cannot continue.
-    pub fn run(&mut self, document: &mut Document) -> Result<Coverage, Error> {
+    pub fn run(&mut self, document: &mut Document<'_>) -> Result<Coverage, Error> {
         self.run_with(document, &mut |_: &crate::Match<'_>| Ok(()))
     }
 
@@ -85,7 +85,7 @@ impl Sequence {
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
-    pub fn run_with(&mut self, document: &mut Document, sink: &mut dyn Sink) -> Result<Coverage, Error> {
+    pub fn run_with(&mut self, document: &mut Document<'_>, sink: &mut dyn Sink) -> Result<Coverage, Error> {
         let mut state = self.state.take().ok_or(Error::Sequence("the sequence has ended with an error"))?;
         if state.is_done(&self.setup) || sink.records_left() == Some(0) {
             self.state = Some(state);
@@ -109,7 +109,7 @@ impl Sequence {
     /// # Errors
     /// Those of [`run`](Self::run). An extraction or a sample is an error.
     #[cfg(feature = "parallel")]
-    pub fn run_apart(&mut self, document: &mut Document, sink: &mut dyn Sink) -> Result<Report, Error> {
+    pub fn run_apart(&mut self, document: &mut Document<'_>, sink: &mut dyn Sink) -> Result<Report, Error> {
         let divides =
             |measure: &Measure| matches!(measure, Measure::Count(_) | Measure::Stats(_) | Measure::Group(_));
         if !self.analysis.measures.iter().all(divides) {
@@ -131,7 +131,12 @@ impl Sequence {
 
     /// Runs over the records of a document. Earlier documents count toward the number of malformed
     /// records that may be skipped.
-    fn run_records(&self, document: &Document, state: RunState, sink: &mut dyn Sink) -> Result<Ran, Error> {
+    fn run_records(
+        &self,
+        document: &Document<'_>,
+        state: RunState,
+        sink: &mut dyn Sink,
+    ) -> Result<Ran, Error> {
         let OnBadRecord::Skip { at_most } = self.analysis.options.on_bad_record else {
             return self.analysis.run_records(document, &mut Some(state), sink);
         };
@@ -167,12 +172,12 @@ impl Sequence {
     pub fn finish(self) -> Result<Report, Error> {
         let state = self.state.ok_or(Error::Sequence("the sequence has ended with an error"))?;
         let facts = InputFacts { stream: true, characters: self.characters, lone: None };
-        self.analysis.report(state, self.coverage, facts, &Document::from_bytes([]))
+        self.analysis.report(state, self.coverage, facts, &Document::from_bytes(""))
     }
 }
 
 /// True if a document of its own is a stream of records.
 #[cfg(feature = "parallel")]
-fn is_stream(document: &Document, facts: &InputFacts) -> bool {
+fn is_stream(document: &Document<'_>, facts: &InputFacts) -> bool {
     facts.stream || !matches!(document.current_framing(), Framing::Auto | Framing::Single)
 }

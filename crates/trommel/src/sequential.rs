@@ -46,7 +46,7 @@ struct Pass<'t> {
 impl Analysis {
     pub(crate) fn run_with_totals(
         &self,
-        document: &mut Document,
+        document: &mut Document<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Report, Error> {
         let state = || RunState::new(&self.measures, &self.options);
@@ -68,7 +68,7 @@ impl Analysis {
     /// `state`, which must be given.
     pub(crate) fn run_records(
         &self,
-        document: &Document,
+        document: &Document<'_>,
         state: &mut Option<RunState>,
         sink: &mut dyn Sink,
     ) -> Result<Ran, Error> {
@@ -85,7 +85,7 @@ impl Analysis {
     /// again with the framing of a stream.
     pub(crate) fn run_as_stream_if_needed(
         &self,
-        document: &mut Document,
+        document: &mut Document<'_>,
         state: &dyn Fn() -> RunState,
         sink: &mut dyn Sink,
     ) -> Result<Ran, Error> {
@@ -109,14 +109,14 @@ impl Analysis {
     /// Runs on one thread, from the first byte to the last that can change an answer.
     fn run_sequential(
         &self,
-        document: &Document,
+        document: &Document<'_>,
         mut state: RunState,
         sink: &mut dyn Sink,
         Pass { track, only_records }: Pass<'_>,
     ) -> Result<Ran, Error> {
         let config = self.options.config();
         let total = document.len();
-        let mut cursor = document.cursor(&config)?.monitored(track.monitor(0));
+        let mut cursor = document.cursor(&config)?.monitored(track.monitor(document.start()));
         if !state.descriptions.is_empty() {
             cursor.count_chars();
         }
@@ -138,8 +138,10 @@ impl Analysis {
         }
         let framing =
             run.records(&mut cursor, first).map_err(|error| prefer_change_error(document, error))?;
-        let (coverage, physical_records) =
-            (Coverage { bytes_read: cursor.offset(), ..run.coverage }, run.physical_records);
+        let (coverage, physical_records) = (
+            Coverage { bytes_read: cursor.offset() - document.start(), ..run.coverage },
+            run.physical_records,
+        );
         let characters = cursor.chars(cursor.offset());
         drop(cursor);
         document.verify()?;
@@ -163,7 +165,7 @@ impl Analysis {
         state: RunState,
         coverage: Coverage,
         InputFacts { stream, characters, .. }: InputFacts,
-        document: &Document,
+        document: &Document<'_>,
     ) -> Result<Report, Error> {
         let RunState { extracts, counting, drawings, descriptions, groupings, .. } = state;
         let (mut extracts, mut counting) = (extracts.into_iter(), counting.into_iter());
@@ -215,7 +217,7 @@ fn population_of_root(cursor: &mut Cursor<'_>) -> Result<(bool, Option<Kind>), E
 
 /// Replaces a syntax error by the error of a changed file, if the file has changed: the change is
 /// the cause.
-pub(crate) fn prefer_change_error(document: &Document, error: Error) -> Error {
+pub(crate) fn prefer_change_error(document: &Document<'_>, error: Error) -> Error {
     match error {
         Error::Read { error: ref read, .. } if read.is_syntax() => document.verify().err().unwrap_or(error),
         error => error,

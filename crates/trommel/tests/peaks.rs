@@ -35,7 +35,7 @@ fn lines(bytes: u64) -> Repeat {
     Repeat::lines(RECORD, bytes / (RECORD.len() as u64 + 1))
 }
 
-fn run(analysis: &Analysis, mut document: Document) -> Usage {
+fn run(analysis: &Analysis, mut document: Document<'_>) -> Usage {
     let (report, usage) =
         ALLOCATOR.measure(|| analysis.run_with(&mut document, &mut |_: &Match<'_>| Ok(())).unwrap());
     let coverage = report.coverage;

@@ -14,6 +14,7 @@ const ENGINE: &[&str] = &[
     "crates/sampler/",
     "crates/stats/",
     "crates/group/",
+    "crates/packed/",
     "crates/trommel/",
 ];
 

@@ -37,7 +37,7 @@ impl OverallProgress {
     }
 
     /// Forgets the total if the size of an input is unknown, because it is compressed.
-    fn begin(&self, document: &Document) {
+    fn begin(&self, document: &Document<'_>) {
         if document.len().is_none() {
             self.total.store(0, Ordering::Relaxed);
         }

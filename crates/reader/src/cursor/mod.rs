@@ -169,14 +169,14 @@ impl<'a> Cursor<'a> {
     /// socket. It reads only when the next move needs bytes, and never again after the reader has
     /// reported its end. Interrupted reads are repeated; any other failure ends the reading.
     pub fn from_reader(reader: impl Read + Send + 'a, framing: Framing, config: &Config) -> Self {
-        Self::with_source(Source::stream(Box::new(reader), config), framing, config)
+        Self::with_source(Source::stream(Box::new(reader), 0, config), framing, config)
     }
 
     /// A cursor over an input: over a view of it if possible, else over a stream.
-    pub fn from_input(input: &'a Input, framing: Framing, config: &Config) -> Self {
+    pub fn from_input(input: &'a Input<'_>, framing: Framing, config: &Config) -> Self {
         match input.view() {
             Some(view) => Self::from_view(view, framing, config),
-            None => Self::from_reader(input.reader(), framing, config),
+            None => Self::with_source(Source::stream(input.reader(), input.start(), config), framing, config),
         }
     }
 

@@ -28,7 +28,7 @@ fn file(bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-fn read_all(input: &Input, framing: Framing) -> Result<u64> {
+fn read_all(input: &Input<'_>, framing: Framing) -> Result<u64> {
     let mut cursor = Cursor::from_input(input, framing, &Config::new());
     while cursor.next_record()? {
         while cursor.advance()?.is_some() {}

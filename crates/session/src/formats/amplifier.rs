@@ -179,7 +179,7 @@ fn read(path: &Path, fields: &[(&str, usize)]) -> Result<FieldValues> {
     Ok(found)
 }
 
-fn open(path: &Path) -> files::Result<Input> {
+fn open(path: &Path) -> files::Result<Input<'_>> {
     let file = files::open(path)?;
     files::attempt(Op::Open, path, || Input::from_file(file, MapPolicy::never()))
 }

@@ -493,7 +493,9 @@ mod tests {
         let accepts = |line: &str| filter.accepts(line.as_bytes());
         assert!(accepts(r#"{"id":"a","block_type":"event","data":{"line":"x"}}"#));
         assert!(accepts(r#"{"id":"a","block_type":"rewind","data":{}}"#));
-        assert!(!accepts(r#"{"id":"a","block_type":"event_data","data":{"chunk_data":"{\"block_type\":\"event\""}}"#));
+        assert!(!accepts(
+            r#"{"id":"a","block_type":"event_data","data":{"chunk_data":"{\"block_type\":\"event\""}}"#
+        ));
         assert!(!accepts(r#"{"id":"a","block_type":"message","data":{"block_type":"event"}}"#));
         // Another order or format, and no type at all.
         assert!(accepts(r#"{"data":{"block_type":"message"},"block_type":"event"}"#));

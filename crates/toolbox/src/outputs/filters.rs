@@ -148,7 +148,7 @@ pub fn is_document_dropped(report: &Report) -> bool {
 /// MiB or of unknown length.
 pub fn elements_query(
     analysis: Analysis,
-    document: &mut Document,
+    document: &mut Document<'_>,
     bytes: Option<u64>,
     filters: &[String],
 ) -> Option<String> {
@@ -167,7 +167,7 @@ pub fn elements_query(
 }
 
 /// Returns the path of a document's longest array. Conditions are those of [`elements_query`].
-pub fn longest_array(analysis: Analysis, document: &mut Document, bytes: Option<u64>) -> Option<String> {
+pub fn longest_array(analysis: Analysis, document: &mut Document<'_>, bytes: Option<u64>) -> Option<String> {
     if !document.is_repeatable() || bytes.is_none_or(|bytes| bytes > MAX_SEARCHED_BYTES) {
         return None;
     }

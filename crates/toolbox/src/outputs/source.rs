@@ -12,7 +12,7 @@ use super::item::{Rendering, render};
 /// An open JSON output.
 pub(crate) struct Source<'s> {
     pub(crate) stored: Stored,
-    pub(crate) document: Document,
+    pub(crate) document: Document<'static>,
     store: &'s Store,
 }
 

@@ -26,7 +26,7 @@ impl Analysis {
     /// document is known to be one of several, or a stream. Returns true if any is decided now.
     pub(crate) fn look_up_populations(
         &mut self,
-        document: &mut Document,
+        document: &mut Document<'_>,
         is_stream: bool,
     ) -> Result<bool, Error> {
         let is_open = |number, sample: &Sample| {
@@ -58,7 +58,7 @@ impl Analysis {
     fn look_up_population(
         &self,
         query: Query,
-        document: &mut Document,
+        document: &mut Document<'_>,
         is_stream: bool,
     ) -> Result<Option<SamplePopulation>, Error> {
         // The count ends at the first element, and fails at the first match that has none.
@@ -79,7 +79,7 @@ impl Analysis {
     }
 
     /// True if the input has more than one value.
-    fn is_stream(&self, document: &mut Document) -> bool {
+    fn is_stream(&self, document: &mut Document<'_>) -> bool {
         match document.current_framing() {
             Framing::Single => return false,
             Framing::Auto => {}

@@ -50,7 +50,7 @@ fn stops(name: &str, attempt: impl Fn() -> Duration) {
 fn time_to_stop(
     name: &str,
     analysis: &Analysis,
-    mut document: Document,
+    mut document: Document<'_>,
     is_on_its_way: impl Fn() -> bool,
 ) -> Duration {
     let cancel = Cancel::new();
@@ -162,7 +162,7 @@ fn a_cancelled_token_prevents_the_run() {
     }
 }
 
-fn progress(analysis: &Analysis, document: &mut Document) -> Vec<Progress> {
+fn progress(analysis: &Analysis, document: &mut Document<'_>) -> Vec<Progress> {
     let reported = Arc::new(Mutex::new(Vec::new()));
     let heard = reported.clone();
     let analysis = analysis.clone().on_progress(move |progress| heard.lock().unwrap().push(progress));

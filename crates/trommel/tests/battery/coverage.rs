@@ -6,7 +6,7 @@ use trommel::{Analysis, Coverage, Document, Extract, Measure};
 
 use crate::support::{Source, gzip, query};
 
-fn covered(analysis: &Analysis, document: &mut Document) -> Coverage {
+fn covered(analysis: &Analysis, document: &mut Document<'_>) -> Coverage {
     analysis.run(document).unwrap().coverage
 }
 

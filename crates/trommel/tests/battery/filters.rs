@@ -214,7 +214,7 @@ fn errors() -> Analysis {
     Analysis::new().filter(filter("@.level == 'error'"))
 }
 
-fn log() -> Document {
+fn log() -> Document<'static> {
     Document::from_bytes(LOG).framing(Framing::Lines)
 }
 

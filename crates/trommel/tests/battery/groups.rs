@@ -157,7 +157,7 @@ fn groups_of(answer: &Answer) -> &Groups {
     }
 }
 
-fn lines(text: &[u8]) -> Document {
+fn lines(text: &[u8]) -> Document<'_> {
     Document::from_bytes(text).framing(Framing::Lines)
 }
 

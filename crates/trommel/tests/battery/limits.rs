@@ -32,7 +32,7 @@ const SORTED: [&str; 17] = [
     "$..[2,1,0]",
 ];
 
-fn values(analysis: &Analysis, document: &mut Document, located: bool) -> Vec<Value> {
+fn values(analysis: &Analysis, document: &mut Document<'_>, located: bool) -> Vec<Value> {
     let mut memory = Memory { located, ..Memory::default() };
     let report = analysis.run_with(document, &mut memory).unwrap();
     let found = memory.values();

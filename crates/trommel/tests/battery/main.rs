@@ -20,6 +20,8 @@ mod packed;
 mod parallel;
 mod partials;
 mod programs;
+mod pulled;
+mod ranges;
 mod repeated;
 mod samples;
 mod sequences;

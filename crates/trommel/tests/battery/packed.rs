@@ -17,7 +17,7 @@ fn all_measures() -> Analysis {
         .sample(Sample::new(Query::root(), size(4)).strategy(Strategy::Systematic(None)))
 }
 
-fn answers(document: Document) -> Result<(Vec<String>, Vec<crate::support::SinkCall>, u64), Error> {
+fn answers(document: Document<'_>) -> Result<(Vec<String>, Vec<crate::support::SinkCall>, u64), Error> {
     let (report, memory) = run(&all_measures(), &mut document.framing(Framing::Lines))?;
     Ok((report.answers.iter().map(answer_text).collect(), memory.heard, report.coverage.bytes_read))
 }

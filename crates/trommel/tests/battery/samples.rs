@@ -28,7 +28,7 @@ fn selected(text: &[u8], framing: Framing, query: &Query) -> Vec<Vec<u8>> {
     nodes.iter().map(|(_, node)| text[node.span.range()].to_vec()).collect()
 }
 
-fn draw(sample: Sample, document: &mut Document) -> Result<SampleAnswer, Error> {
+fn draw(sample: Sample, document: &mut Document<'_>) -> Result<SampleAnswer, Error> {
     let report = Analysis::new().sample(sample).run(document)?;
     Ok(sample_of(&report.answers[0]).clone())
 }

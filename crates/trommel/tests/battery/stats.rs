@@ -21,7 +21,7 @@ fn analysis_of(queries: &[Query], change: impl FnOnce(&mut Stats)) -> Analysis {
     Analysis::new().ask(Measure::Stats(stats)).duplicates(Duplicates::All)
 }
 
-fn describe(analysis: &Analysis, document: &mut Document) -> StatsAnswer {
+fn describe(analysis: &Analysis, document: &mut Document<'_>) -> StatsAnswer {
     stats_of(&analysis.run(document).unwrap().answers[0]).clone()
 }
 
@@ -287,7 +287,7 @@ fn real_documents_have_the_figures_of_the_suite() {
     assert!(all.len() > 10, "the suite's files are there");
 }
 
-fn check_schema(analysis: &Analysis, document: &mut Document, records: &[&[u8]], note: &str) {
+fn check_schema(analysis: &Analysis, document: &mut Document<'_>, records: &[&[u8]], note: &str) {
     let schema = describe(analysis, document).summary.schema.unwrap().into_json();
     let schema: Value = serde_json::from_str(&schema).unwrap();
     assert!(jsonschema::draft202012::meta::is_valid(&schema), "{note}: {schema}");

@@ -99,6 +99,8 @@ impl Sink for Memory {
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     Bytes,
+    /// A reader that seeks.
+    Seekable,
     /// A reader that can be read once, with reads of this many bytes.
     Reads(usize),
     File,
@@ -111,7 +113,8 @@ impl Source {
     /// All of them.
     pub(crate) fn all() -> Vec<Self> {
         let reads = SIZES.into_iter().map(Self::Reads);
-        [Self::Bytes, Self::File, Self::Gzip, Self::ZstdReads(7)].into_iter().chain(reads).collect()
+        let others = [Self::Bytes, Self::Seekable, Self::File, Self::Gzip, Self::ZstdReads(7)];
+        others.into_iter().chain(reads).collect()
     }
 
     /// One of them.
@@ -125,7 +128,8 @@ impl Source {
         let reads =
             |bytes: Vec<u8>, size| Document::from_reader(Chunks::new(io::Cursor::new(bytes), &[size]));
         let document = match self {
-            Self::Bytes => Document::from_bytes(bytes),
+            Self::Bytes => Document::from_bytes(bytes.to_vec()),
+            Self::Seekable => Document::from_seekable(io::Cursor::new(bytes.to_vec())).unwrap(),
             Self::Reads(size) => reads(bytes.to_vec(), *size),
             Self::File => Document::open(file.insert(Scratch::new("input", bytes)).path()).unwrap(),
             Self::Gzip => Document::from_bytes(gzip(bytes)),
@@ -137,20 +141,20 @@ impl Source {
 
 /// A document, and its file for as long as the document is used.
 pub(crate) struct Given {
-    document: Document,
+    document: Document<'static>,
     _file: Option<Scratch>,
 }
 
 impl Deref for Given {
-    type Target = Document;
+    type Target = Document<'static>;
 
-    fn deref(&self) -> &Document {
+    fn deref(&self) -> &Document<'static> {
         &self.document
     }
 }
 
 impl DerefMut for Given {
-    fn deref_mut(&mut self) -> &mut Document {
+    fn deref_mut(&mut self) -> &mut Document<'static> {
         &mut self.document
     }
 }
@@ -209,7 +213,7 @@ pub(crate) fn size(size: usize) -> NonZeroUsize {
 }
 
 /// Runs, and remembers the emitted values.
-pub(crate) fn run(analysis: &Analysis, document: &mut Document) -> Result<(Report, Memory), Error> {
+pub(crate) fn run(analysis: &Analysis, document: &mut Document<'_>) -> Result<(Report, Memory), Error> {
     let mut memory = Memory::located();
     let report = analysis.run_with(document, &mut memory)?;
     Ok((report, memory))
@@ -220,8 +224,8 @@ pub(crate) fn run_bytes(analysis: &Analysis, bytes: &[u8]) -> Result<Report, Err
 }
 
 /// The texts of a query's values.
-pub(crate) fn texts(analysis: &Analysis, bytes: impl Into<Vec<u8>>) -> Vec<String> {
-    run(analysis, &mut Document::from_bytes(bytes)).unwrap().1.texts()
+pub(crate) fn texts(analysis: &Analysis, bytes: impl AsRef<[u8]>) -> Vec<String> {
+    run(analysis, &mut Document::from_bytes(bytes.as_ref())).unwrap().1.texts()
 }
 
 pub(crate) fn sample_of(answer: &Answer) -> &SampleAnswer {

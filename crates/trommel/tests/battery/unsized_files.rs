@@ -11,7 +11,7 @@ use trommel::{Analysis, Document, Error, Sample, Strategy};
 use crate::support::{query, texts};
 
 /// Opens a file, if it exists, and reads its contents.
-fn kernel(path: &str) -> Option<(Document, Vec<u8>)> {
+fn kernel(path: &str) -> Option<(Document<'_>, Vec<u8>)> {
     match std::fs::read(path) {
         Ok(bytes) => Some((Document::open(path).unwrap(), bytes)),
         Err(cause) => {

@@ -27,7 +27,12 @@ impl fmt::Display for Truncated {
 impl std::error::Error for Truncated {}
 
 impl Codec {
-    pub(crate) fn unpack<'r>(
+    /// Decompresses a reader of this format, to its end. Reading fails with [`RatioExceeded`] when
+    /// the output exceeds `ratio` times the bytes of the input, after the first 64 MiB.
+    ///
+    /// # Errors
+    /// If the decoder cannot start.
+    pub fn unpack<'r>(
         self,
         packed: Box<dyn Read + Send + 'r>,
         ratio: u64,
