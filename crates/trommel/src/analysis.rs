@@ -200,6 +200,11 @@ impl Analysis {
         self.options.each.as_ref()
     }
 
+    /// True if malformed records are skipped.
+    pub fn skips_bad_records(&self) -> bool {
+        matches!(self.options.on_bad_record, OnBadRecord::Skip { .. })
+    }
+
     /// The filters on records.
     pub fn filters(&self) -> &[Logical] {
         &self.options.filters
@@ -213,6 +218,13 @@ impl Analysis {
     /// The cursor configuration of the run.
     pub fn config(&self) -> Config {
         self.options.config()
+    }
+
+    /// Returns the analysis without its measures: the same records of the same input.
+    #[must_use]
+    pub fn without_measures(mut self) -> Self {
+        self.measures.clear();
+        self
     }
 
     /// Returns an analysis with the same settings, without measures, filters,

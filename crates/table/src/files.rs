@@ -1,0 +1,55 @@
+//! Tables as files: Arrow's stream format, and Parquet.
+
+use std::io::Write;
+
+use arrow_ipc::writer::StreamWriter;
+
+use crate::error::Error;
+use crate::table::{Table, TableReport};
+
+/// Writes a table in the streaming format of Arrow IPC. Returns what the table changed.
+///
+/// # Errors
+/// Those of the table and of writing. What was written before an error has no end mark, which
+/// readers report.
+pub fn write_arrow(table: &mut Table, out: impl Write) -> Result<TableReport, Error> {
+    let schema = arrow_array::RecordBatchReader::schema(table);
+    let mut writer = StreamWriter::try_new(out, &schema)?;
+    while let Some(batch) = table.next_batch()? {
+        writer.write(&batch)?;
+    }
+    writer.finish()?;
+    writer.into_inner()?.flush()?;
+    Ok(table.report())
+}
+
+/// Bytes of a row group.
+#[cfg(feature = "parquet")]
+const ROW_GROUP_BYTES: usize = 64 << 20;
+
+/// Writes a table as a Parquet file: zstd, statistics of each column, and row groups of 64 MiB.
+/// Returns what the table changed.
+///
+/// # Errors
+/// Those of the table and of writing. What was written before an error has no footer, without which
+/// no reader accepts it.
+#[cfg(feature = "parquet")]
+pub fn write_parquet(table: &mut Table, out: impl Write + Send) -> Result<TableReport, Error> {
+    use parquet::arrow::ArrowWriter;
+    use parquet::basic::{Compression, ZstdLevel};
+    use parquet::file::properties::WriterProperties;
+
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_max_row_group_bytes(Some(ROW_GROUP_BYTES))
+        .set_created_by(concat!("trommel ", env!("CARGO_PKG_VERSION")).to_owned())
+        .build();
+    let schema = arrow_array::RecordBatchReader::schema(table);
+    let failed = |error: parquet::errors::ParquetError| Error::Arrow(error.into());
+    let mut writer = ArrowWriter::try_new(out, schema, Some(properties)).map_err(failed)?;
+    while let Some(batch) = table.next_batch()? {
+        writer.write(&batch).map_err(failed)?;
+    }
+    writer.into_inner().map_err(failed)?.flush()?;
+    Ok(table.report())
+}

@@ -1,0 +1,175 @@
+//! The types of all values of a column, from which its type follows.
+
+use indexmap::IndexMap;
+use trommel::reader::{Cursor, Event, Kind, Payload, Result, Scalar};
+
+use crate::number::Numbers;
+use crate::types::{ColumnType, Renamed, fields};
+
+/// Objects are maps if they have more distinct names, none of which is in half of the objects.
+const MAX_FIELDS_OF_MAP: usize = 100;
+
+/// Maximum number of fields of all shapes together. Objects with further names are JSON.
+pub(crate) const MAX_FIELDS: usize = 20_000;
+
+/// The types of all values at one place.
+#[derive(Debug, Default)]
+pub(crate) struct Shape {
+    bools: bool,
+    strings: bool,
+    numbers: Option<Numbers>,
+    list: Option<Box<Shape>>,
+    object: Option<Box<ObjectShape>>,
+    /// True if a container is deeper than allowed, or has too many fields.
+    is_bounded: bool,
+}
+
+#[derive(Debug, Default)]
+struct ObjectShape {
+    objects: u64,
+    /// Each field with the number of objects that have it.
+    fields: IndexMap<String, (Shape, u64)>,
+}
+
+/// The limits on shapes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// Levels of containers in a column.
+    pub(crate) depth: u32,
+    /// Fields that may still be added.
+    pub(crate) fields_left: usize,
+}
+
+impl Shape {
+    /// Adds the next value of a cursor. Recursion is limited by `depth` of the bounds.
+    pub(crate) fn observe(&mut self, cursor: &mut Cursor<'_>, bounds: &mut Bounds) -> Result<()> {
+        let event = cursor.begin_value()?;
+        let depth = bounds.depth;
+        self.event(event, cursor, depth, bounds)
+    }
+
+    fn event(
+        &mut self,
+        event: Event,
+        cursor: &mut Cursor<'_>,
+        depth: u32,
+        bounds: &mut Bounds,
+    ) -> Result<()> {
+        match event {
+            Event::Scalar(_) => {
+                if let Payload::Scalar(scalar) = cursor.payload() {
+                    self.scalar(scalar);
+                }
+                Ok(())
+            }
+            Event::Begin(_) if depth == 0 => {
+                self.is_bounded = true;
+                cursor.leave()
+            }
+            Event::Begin(Kind::Array) => {
+                let list = self.list.get_or_insert_default();
+                while let Some(event) = cursor.advance()? {
+                    if matches!(event, Event::End(_)) {
+                        break;
+                    }
+                    list.event(event, cursor, depth - 1, bounds)?;
+                }
+                Ok(())
+            }
+            Event::Begin(_) => self.object(cursor, depth - 1, bounds),
+            Event::End(_) | Event::Name => unreachable!("a value was expected"),
+        }
+    }
+
+    fn object(&mut self, cursor: &mut Cursor<'_>, depth: u32, bounds: &mut Bounds) -> Result<()> {
+        let object = self.object.get_or_insert_default();
+        object.objects += 1;
+        while let Some(event) = cursor.advance()? {
+            if matches!(event, Event::End(_)) {
+                break;
+            }
+            let Some(name) = cursor.name() else { unreachable!("a name was expected") };
+            let name = name.decode();
+            let known = match object.fields.get_index_of(&*name) {
+                None if bounds.fields_left == 0 => None,
+                None => {
+                    bounds.fields_left -= 1;
+                    let name = name.into_owned();
+                    Some(object.fields.insert_full(name, (Shape::default(), 0)).0)
+                }
+                known => known,
+            };
+            let Some((_, (field, count))) = known.and_then(|known| object.fields.get_index_mut(known)) else {
+                self.is_bounded = true;
+                cursor.skip_value()?;
+                continue;
+            };
+            *count += 1;
+            let event = cursor.begin_value()?;
+            field.event(event, cursor, depth, bounds)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a scalar.
+    pub(crate) fn scalar(&mut self, scalar: Scalar<'_>) {
+        match scalar {
+            Scalar::Null => {}
+            Scalar::Bool(_) => self.bools = true,
+            Scalar::Number(number) => self.numbers.get_or_insert_default().observe(number.lexeme()),
+            Scalar::String(_) => self.strings = true,
+        }
+    }
+
+    /// The type that holds all values, each of them exactly unless numbers are `rounded`.
+    pub(crate) fn column_type(self, rounded: bool, renamed: &mut Vec<Renamed>) -> ColumnType {
+        let Self { bools, strings, numbers, list, object, is_bounded } = self;
+        let kinds = [bools, strings, numbers.is_some(), list.is_some(), object.is_some()];
+        if is_bounded || kinds.iter().filter(|kind| **kind).count() > 1 {
+            return ColumnType::Json;
+        }
+        if let Some(numbers) = numbers {
+            return number_type(numbers, rounded);
+        }
+        if let Some(list) = list {
+            return ColumnType::List(Box::new(list.column_type(rounded, renamed)));
+        }
+        match object {
+            Some(object) => object.column_type(rounded, renamed),
+            None if bools => ColumnType::Boolean,
+            None if strings => ColumnType::Text,
+            None => ColumnType::Null,
+        }
+    }
+}
+
+impl ObjectShape {
+    fn column_type(self, rounded: bool, renamed: &mut Vec<Renamed>) -> ColumnType {
+        let most = self.fields.values().map(|(_, count)| *count).max().unwrap_or(0);
+        let is_map = self.fields.len() > MAX_FIELDS_OF_MAP && most * 2 < self.objects;
+        // Files have no columns without fields.
+        if is_map || self.fields.is_empty() {
+            return ColumnType::Json;
+        }
+        let mut nested = Vec::new();
+        let typed = self.fields.into_iter().map(|(name, (shape, _))| {
+            let column_type = shape.column_type(rounded, &mut nested);
+            (name, column_type)
+        });
+        let typed = typed.collect::<Vec<_>>();
+        let fields = fields(typed, renamed);
+        renamed.append(&mut nested);
+        ColumnType::Struct(fields)
+    }
+}
+
+fn number_type(numbers: Numbers, rounded: bool) -> ColumnType {
+    match numbers {
+        Numbers { int64: true, .. } => ColumnType::Int64,
+        Numbers { uint64: true, .. } => ColumnType::UInt64,
+        Numbers { decimal: true, .. } => ColumnType::Decimal,
+        Numbers { double: true, .. } => ColumnType::Float64 { rounded: false },
+        Numbers { rounded: true, .. } if rounded => ColumnType::Float64 { rounded: true },
+        _ => ColumnType::NumberText,
+    }
+}

@@ -1,0 +1,363 @@
+//! A table: types from all rows, then batches.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_json::reader::Decoder;
+use arrow_json::{ReaderBuilder, StructMode};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+use trommel::path::Query;
+use trommel::reader::{Config, Cursor, Framing};
+use trommel::{Analysis, Damage, Document, Extract, Measure};
+
+use crate::cells::{RowSink, TakeRows, Window, next_cell};
+use crate::error::{Error, Misfit, SchemaError};
+use crate::request::{NumberPolicy, OnMisfit, TableRequest};
+use crate::rows::{KeptRows, Pass, PassRequest, RowSource};
+use crate::shape::{Bounds, MAX_FIELDS, Shape};
+use crate::types::{ColumnType, Field, Layout, Renamed, arrow_fields, fields};
+use crate::write::{CellWriter, cell_config};
+
+/// Maximum levels of containers in a column.
+const MAX_DEPTH: u32 = 64;
+
+/// The name of the only column, if rows are not objects.
+const VALUE: &str = "value";
+
+/// Rows as record batches, in the order of the input. Each batch is built when it is asked for.
+pub struct Table {
+    schema: SchemaRef,
+    columns: Vec<Field>,
+    layouts: Vec<Layout>,
+    /// True if the columns are the members of one value for each row.
+    is_nested: bool,
+    rows: RowSource,
+    chunk: Vec<u8>,
+    /// The start of the next row in the chunk.
+    at: usize,
+    decoder: Decoder,
+    writer: CellWriter,
+    text: Vec<u8>,
+    batch_rows: usize,
+    batch_bytes: usize,
+    on_misfit: OnMisfit,
+    /// Rows of the input so far.
+    seen: u64,
+    report: TableReport,
+    damaged: Arc<Mutex<Vec<Damage>>>,
+    is_over: bool,
+}
+
+/// What a table changed or left out so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TableReport {
+    /// The rows in the batches.
+    pub rows: u64,
+    /// Columns and fields that have another name than in the input.
+    pub renamed: Vec<Renamed>,
+    /// Numbers that were rounded to doubles.
+    pub rounded: u64,
+    /// Columns of a row that are null, or rows that were left out, because they did not fit the
+    /// schema.
+    pub misfits: u64,
+    /// The first of these.
+    pub first_misfit: Option<Misfit>,
+    /// Malformed records that were skipped.
+    pub bad_records: u64,
+}
+
+/// The types and rows of the first pass.
+struct Observed {
+    shapes: Vec<Shape>,
+    bounds: Bounds,
+    kept: Option<KeptRows>,
+    config: Config,
+}
+
+impl Table {
+    /// Finds the types of all columns, which reads the input once, unless they are given.
+    ///
+    /// With columns, their values are kept, in memory or in a temporary file. With all members, the
+    /// input is read again if possible, and kept otherwise.
+    ///
+    /// # Errors
+    /// If the input cannot be read or is not valid JSON, and if the given schema lacks a column.
+    pub fn open(request: &TableRequest, mut document: Document<'static>) -> Result<Self, Error> {
+        let damaged = Arc::new(Mutex::new(Vec::new()));
+        let analysis = extraction(request);
+        let lists: Vec<bool> = request.columns.iter().map(|column| !column.query.is_singular()).collect();
+        let is_all = lists.is_empty();
+        let lists = if is_all { vec![false] } else { lists };
+        let window = window(request, &document);
+        let mut report = TableReport::default();
+        let (types, kept) = if let Some(schema) = &request.schema {
+            (given(request, &schema.columns)?, None)
+        } else {
+            let kept = (!is_all || !document.is_repeatable()).then(|| KeptRows::new(request.spool_limit));
+            let mut observed = Observed::new(lists.len(), request.depth, kept);
+            let mut count = |_: &Damage| report.bad_records += 1;
+            let mut sink = RowSink::new(&lists, window, &mut observed, &mut count);
+            let ran = analysis.run_with(&mut document, &mut sink);
+            sink.finish(ran)?;
+            let rounded = request.numbers == NumberPolicy::Rounded;
+            let Observed { shapes, kept, .. } = observed;
+            let types = shapes.into_iter().map(|shape| shape.column_type(rounded, &mut report.renamed));
+            (types.collect(), kept)
+        };
+        let (columns, is_nested) = named(request, types, &mut report.renamed);
+        let rows = if let Some(kept) = kept {
+            RowSource::Kept(kept.rewind()?)
+        } else {
+            report.bad_records = 0;
+            let list = Arc::clone(&damaged);
+            let take = move |damage: &Damage| {
+                list.lock().unwrap_or_else(PoisonError::into_inner).push(damage.clone());
+            };
+            let request = PassRequest { analysis, lists, window, damaged: Box::new(take) };
+            RowSource::Pass(Pass::start(request, document)?)
+        };
+        let schema = Arc::new(Schema::new(arrow_fields(&columns)));
+        let decoder = ReaderBuilder::new(Arc::clone(&schema))
+            .with_batch_size(request.batch_rows.max(1))
+            .with_struct_mode(StructMode::ListOnly)
+            .build_decoder()?;
+        let layouts = columns.iter().map(|column| Layout::of(&column.column_type)).collect();
+        let layouts = if is_nested {
+            let all = ColumnType::Struct(columns.clone());
+            vec![Layout::of(&all)]
+        } else {
+            layouts
+        };
+        Ok(Self {
+            schema,
+            columns,
+            layouts,
+            is_nested,
+            rows,
+            chunk: Vec::new(),
+            at: 0,
+            decoder,
+            writer: CellWriter::new(),
+            text: Vec::new(),
+            batch_rows: request.batch_rows.max(1),
+            batch_bytes: request.batch_bytes.max(1),
+            on_misfit: request.on_misfit,
+            seen: request.skip,
+            report,
+            damaged,
+            is_over: false,
+        })
+    }
+
+    /// The columns.
+    pub fn columns(&self) -> &[Field] {
+        &self.columns
+    }
+
+    /// What the table changed or left out so far.
+    pub fn report(&self) -> TableReport {
+        let damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner).len() as u64;
+        let bad_records = self.report.bad_records + damaged;
+        TableReport { rounded: self.writer.rounded, bad_records, ..self.report.clone() }
+    }
+
+    /// Builds the next batch. `None` after the last row.
+    ///
+    /// # Errors
+    /// Those of reading, and the first row that does not fit a given schema, unless such rows are
+    /// allowed. After an error there are no more batches.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let batch = self.build();
+        self.is_over = !matches!(batch, Ok(Some(_)));
+        batch
+    }
+
+    fn build(&mut self) -> Result<Option<RecordBatch>, Error> {
+        self.text.clear();
+        let mut rows = 0;
+        while rows < self.batch_rows && self.text.len() < self.batch_bytes {
+            if self.at == self.chunk.len() {
+                self.at = 0;
+                self.chunk.clear();
+                if !self.rows.next(&mut self.chunk)? {
+                    break;
+                }
+                continue;
+            }
+            rows += usize::from(self.row()?);
+        }
+        if rows == 0 {
+            return Ok(None);
+        }
+        let mut rest = self.text.as_slice();
+        while !rest.is_empty() {
+            let read = self.decoder.decode(rest)?;
+            if read == 0 {
+                return Err(ArrowError::JsonError("the decoder stopped within a batch".into()).into());
+            }
+            rest = &rest[read..];
+        }
+        let batch = self.decoder.flush()?;
+        let built = batch.as_ref().map_or(0, RecordBatch::num_rows);
+        if built != rows {
+            return Err(ArrowError::JsonError(format!("the decoder returned {built} of {rows} rows")).into());
+        }
+        self.report.rows += rows as u64;
+        Ok(batch)
+    }
+
+    /// Writes the next row of the chunk. Returns false if it is left out.
+    fn row(&mut self) -> Result<bool, Error> {
+        let start = self.text.len();
+        let chunk = std::mem::take(&mut self.chunk);
+        let mut rest = &chunk[self.at..];
+        let written = self.cells(&mut rest);
+        self.at = chunk.len() - rest.len();
+        self.chunk = chunk;
+        let is_kept = written?;
+        self.seen += 1;
+        if !is_kept {
+            self.text.truncate(start);
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Writes the cells of a row. Returns false if one does not fit, and such rows are left out.
+    fn cells(&mut self, rest: &mut &[u8]) -> Result<bool, Error> {
+        let mut is_kept = true;
+        let is_bare = self.is_nested;
+        self.text.extend((!is_bare).then_some(b'['));
+        for number in 0..self.layouts.len() {
+            let Some(cell) = next_cell(rest) else { unreachable!("a row has a cell for each column") };
+            if number > 0 {
+                self.text.push(b',');
+            }
+            let start = self.text.len();
+            let value = cell.value.unwrap_or(b"null");
+            let Err(no_fit) = self.writer.cell(value, &self.layouts[number], &mut self.text) else {
+                continue;
+            };
+            self.text.truncate(start);
+            self.text.extend_from_slice(b"null");
+            let column = if is_bare { "$" } else { &self.columns[number].name };
+            let misfit = Misfit {
+                row: self.seen,
+                offset: cell.offset + no_fit.offset,
+                path: no_fit.path(column),
+                wanted: no_fit.wanted,
+                found: no_fit.found,
+            };
+            if self.on_misfit == OnMisfit::Stop {
+                return Err(Error::Misfit(misfit));
+            }
+            self.report.misfits += 1;
+            self.report.first_misfit.get_or_insert(misfit);
+            is_kept = self.on_misfit == OnMisfit::Null;
+        }
+        self.text.extend((!is_bare).then_some(b']'));
+        self.text.push(b'\n');
+        Ok(is_kept)
+    }
+}
+
+impl Iterator for Table {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().map_err(ArrowError::from).transpose()
+    }
+}
+
+impl RecordBatchReader for Table {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+impl Observed {
+    fn new(columns: usize, depth: u32, kept: Option<KeptRows>) -> Self {
+        let shapes = (0..columns).map(|_| Shape::default()).collect();
+        let bounds = Bounds { depth: depth.min(MAX_DEPTH), fields_left: MAX_FIELDS };
+        Self { shapes, bounds, kept, config: cell_config() }
+    }
+}
+
+impl TakeRows for Observed {
+    #[expect(clippy::expect_used, reason = "values are valid JSON")]
+    fn row(&mut self, row: &[u8]) -> std::io::Result<()> {
+        let mut rest = row;
+        for shape in &mut self.shapes {
+            let Some(value) = next_cell(&mut rest).and_then(|cell| cell.value) else { continue };
+            let mut cursor = Cursor::new(value, &self.config);
+            shape.observe(&mut cursor, &mut self.bounds).expect("a valid value");
+        }
+        match &mut self.kept {
+            Some(kept) => kept.push(row),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The analysis that extracts the columns of each row, or whole rows.
+fn extraction(request: &TableRequest) -> Analysis {
+    let analysis = request.analysis.clone().without_measures();
+    if request.columns.is_empty() {
+        return analysis.ask(Measure::Extract(Extract::new(Query::root())));
+    }
+    let extracts = request.columns.iter().map(|column| Measure::Extract(Extract::new(column.query.clone())));
+    extracts.fold(analysis, Analysis::ask)
+}
+
+/// The rows to take.
+fn window(request: &TableRequest, document: &Document<'_>) -> Window {
+    let TableRequest { analysis, skip, limit, .. } = request;
+    let takes_all = *skip == 0 && limit.is_none() && !analysis.skips_bad_records();
+    let are_records = analysis.each_query().is_none() && analysis.filters().is_empty();
+    let all_records = takes_all && are_records && document.current_framing() == Framing::Lines;
+    Window { skip: *skip, limit: *limit, all_records }
+}
+
+/// The types that a schema gives to the columns.
+fn given(request: &TableRequest, schema: &[(String, ColumnType)]) -> Result<Vec<ColumnType>, Error> {
+    if request.columns.is_empty() {
+        let mut renamed = Vec::new();
+        return Ok(vec![ColumnType::Struct(fields(schema.to_vec(), &mut renamed))]);
+    }
+    let type_of = |name: &str| schema.iter().find(|(known, _)| known == name).map(|(_, found)| found.clone());
+    let columns = request.columns.iter();
+    columns
+        .map(|column| {
+            let missing = || Error::Schema(SchemaError::NoColumn(column.name.clone()));
+            type_of(&column.name).ok_or_else(missing)
+        })
+        .collect()
+}
+
+/// The columns with their names; and true if they are the members of the only value of each row.
+fn named(
+    request: &TableRequest,
+    mut types: Vec<ColumnType>,
+    renamed: &mut Vec<Renamed>,
+) -> (Vec<Field>, bool) {
+    if request.columns.is_empty() {
+        return match types.pop() {
+            Some(ColumnType::Struct(fields)) => (fields, true),
+            other => {
+                let column_type = other.unwrap_or(ColumnType::Null);
+                (vec![Field { key: VALUE.into(), name: VALUE.into(), column_type }], false)
+            }
+        };
+    }
+    let names = request.columns.iter().map(|column| column.name.clone());
+    let mut columns = Vec::new();
+    let fields = fields(names.zip(types), &mut columns);
+    // Columns come first, and then the fields within them.
+    columns.append(renamed);
+    *renamed = columns;
+    (fields, false)
+}
