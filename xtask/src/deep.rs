@@ -50,7 +50,7 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Step {
-    /// Clippy with every combination of features of every published library
+    /// Clippy with every combination of features of every published library, and tests of tables
     Features,
     /// All tests in release mode with debug assertions, at full size (`TROMMEL_DEEP=1`)
     Tests,
@@ -169,6 +169,8 @@ fn features(workspace: &Workspace) -> Ran {
             must_run(&mut cargo(&workspace.root, &arguments))?;
         }
     }
+    // The one feature of the program that neither its default nor another step tests.
+    must_run(&mut release_tests(&workspace.root, "-p trommel-cli --features table --test program tables"))?;
     Ok(Outcome::Passed)
 }
 

@@ -118,6 +118,19 @@ impl Job {
         }
     }
 
+    /// Removes the document and the analysis, for a run of another kind.
+    #[cfg(feature = "table")]
+    pub(crate) fn take(&mut self) -> (Document<'static>, Analysis) {
+        let document = std::mem::replace(&mut self.document, Document::from_bytes([]));
+        (document, std::mem::take(&mut self.analysis))
+    }
+
+    /// The failure of a run over the current input.
+    #[cfg(feature = "table")]
+    pub(crate) fn failure(&self, error: Error) -> Failure {
+        self.options.failure(error)
+    }
+
     /// Changes the analysis.
     pub(crate) fn configure(&mut self, with: impl FnOnce(Analysis) -> Analysis) {
         self.analysis = with(std::mem::take(&mut self.analysis));

@@ -103,6 +103,11 @@ impl Config {
         self
     }
 
+    /// The checks of skipped bytes.
+    pub fn validation_level(&self) -> Validation {
+        self.validation
+    }
+
     /// Sets the backend. An unavailable one is replaced by the scalar backend.
     #[must_use]
     pub fn backend(mut self, backend: Backend) -> Self {

@@ -5,6 +5,7 @@
 
 use std::io;
 
+use trommel::reader::{Config, Cursor, Framing, Validation};
 use trommel::{Damage, Match, Report, Sink};
 
 use crate::error::Error;
@@ -28,7 +29,7 @@ pub(crate) struct Cell<'c> {
 
 /// The first values of a column in the current row.
 #[derive(Debug, Default)]
-struct Found {
+struct OpenCell {
     offset: u64,
     count: u64,
     value: Vec<u8>,
@@ -44,7 +45,7 @@ pub(crate) trait TakeRows {
 
 /// A sink that encodes rows.
 pub(crate) struct RowSink<'t> {
-    columns: Vec<Found>,
+    columns: Vec<OpenCell>,
     row: Vec<u8>,
     take: &'t mut dyn TakeRows,
     pub(crate) rows: u64,
@@ -55,7 +56,10 @@ pub(crate) struct RowSink<'t> {
     current: Option<u64>,
     /// The number of malformed records that were skipped.
     pub(crate) damaged: &'t mut dyn FnMut(&Damage),
-    pub(crate) too_long: bool,
+    /// The error of a row, which ended the run.
+    failed: Option<Error>,
+    /// The configuration to validate containers with, if the engine skips their contents.
+    strict: Option<Config>,
 }
 
 /// The rows of the input to take.
@@ -72,14 +76,17 @@ impl<'t> RowSink<'t> {
     /// Encodes rows of columns, of which each is a list or not.
     pub(crate) fn new(
         lists: &[bool],
+        config: &Config,
         window: Window,
         take: &'t mut dyn TakeRows,
         damaged: &'t mut dyn FnMut(&Damage),
     ) -> Self {
-        let columns = lists.iter().map(|&is_list| Found { is_list, ..Found::default() }).collect();
+        let columns = lists.iter().map(|&is_list| OpenCell { is_list, ..OpenCell::default() }).collect();
         let Window { skip, limit: left, all_records } = window;
         let current = all_records.then_some(0);
-        Self { columns, row: Vec::new(), take, rows: 0, skip, left, current, damaged, too_long: false }
+        let is_structural = config.validation_level() == Validation::Structural;
+        let strict = is_structural.then(|| config.validation(Validation::Strict));
+        Self { columns, row: Vec::new(), take, rows: 0, skip, left, current, damaged, failed: None, strict }
     }
 
     /// Ends the rows of a run, which are those before the record of its error if it failed.
@@ -93,8 +100,14 @@ impl<'t> RowSink<'t> {
             Err(_) => 0,
         };
         let ended = self.end_rows(records);
-        ran.map_err(|error| self.error(error))?;
-        Ok(ended?)
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        match ran {
+            Ok(_) => Ok(ended?),
+            Err(trommel::Error::Output(cause)) => Err(cause.into()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Ends all rows before that of a record.
@@ -115,21 +128,27 @@ impl<'t> RowSink<'t> {
             column.value.shrink_to(CHUNK_BYTES);
         }
         if self.row.len() > MAX_ROW_BYTES {
-            self.too_long = true;
-            return Err(io::Error::other("a row is too long"));
+            return Err(self.fail(Error::RowTooLong { row: self.rows, limit: MAX_ROW_BYTES }));
         }
         self.rows += 1;
         self.take.row(&self.row)
     }
 
-    /// The error of a run, which the sink may have caused.
-    fn error(&self, error: trommel::Error) -> Error {
-        if self.too_long {
-            return Error::RowTooLong { row: self.rows, limit: MAX_ROW_BYTES };
-        }
-        match error {
-            trommel::Error::Output(cause) => cause.into(),
-            error => error.into(),
+    /// Keeps the error, and returns one that ends the run.
+    fn fail(&mut self, error: Error) -> io::Error {
+        self.failed.get_or_insert(error);
+        io::Error::other("a row ended the run")
+    }
+
+    /// Validates a container whose contents the engine has skipped.
+    fn validate(&self, found: &Match<'_>) -> trommel::reader::Result<()> {
+        match (&self.strict, found.value.first()) {
+            (Some(strict), Some(b'{' | b'[')) => {
+                let mut cursor = Cursor::from_view(found.view(), Framing::Single, strict);
+                while cursor.advance()?.is_some() {}
+                Ok(())
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -140,6 +159,9 @@ impl Sink for RowSink<'_> {
             return Ok(());
         }
         self.end_rows(found.record)?;
+        if let Err(error) = self.validate(found) {
+            return Err(self.fail(Error::Malformed { error, record: found.record }));
+        }
         let column = &mut self.columns[found.measure];
         if column.count == 0 {
             column.offset = found.span.start;
@@ -148,8 +170,7 @@ impl Sink for RowSink<'_> {
         }
         column.count += 1;
         if column.value.len() + found.value.len() > MAX_ROW_BYTES {
-            self.too_long = true;
-            return Err(io::Error::other("a row is too long"));
+            return Err(self.fail(Error::RowTooLong { row: self.rows, limit: MAX_ROW_BYTES }));
         }
         column.value.extend_from_slice(found.value);
         Ok(())
@@ -180,7 +201,7 @@ impl Sink for RowSink<'_> {
     }
 }
 
-fn encode(found: &Found, row: &mut Vec<u8>) {
+fn encode(found: &OpenCell, row: &mut Vec<u8>) {
     row.extend_from_slice(&found.offset.to_le_bytes());
     let is_array = found.is_list && found.count > 0;
     let length = match found.count {

@@ -11,6 +11,14 @@ use arrow_schema::ArrowError;
 pub enum Error {
     /// The input cannot be read, or is not valid JSON.
     Run(trommel::Error),
+    /// A value that the engine had skipped is not valid JSON. Its line and column, if it has any,
+    /// are those within the value.
+    Malformed {
+        /// The error.
+        error: trommel::reader::Error,
+        /// The record, from 0.
+        record: u64,
+    },
     /// A row does not fit the given schema.
     Misfit(Misfit),
     /// The values of a row take more bytes than a column can hold.
@@ -60,6 +68,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Run(error) => error.fmt(f),
+            Self::Malformed { error, record } => {
+                write!(f, "record {record}: a value is not valid JSON, at byte {}: {error}", error.offset())
+            }
             Self::Misfit(misfit) => misfit.fmt(f),
             Self::RowTooLong { row, limit } => {
                 write!(f, "row {row} has more than {limit} bytes; select fewer values for each row")
@@ -88,6 +99,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Run(error) => Some(error),
+            Self::Malformed { error, .. } => Some(error),
             Self::Arrow(error) => Some(error),
             Self::Io(cause) => Some(cause),
             Self::Misfit(_) | Self::RowTooLong { .. } | Self::Schema(_) => None,

@@ -62,8 +62,8 @@ impl Numbers {
     }
 }
 
-/// True if a double holds the number exactly, in the sense of its shortest notation; and if it is in
-/// the range of doubles.
+/// True if a double holds the number exactly, in the sense of its shortest notation; and if it is
+/// in the range of doubles.
 fn as_double(lexeme: &str) -> (bool, bool) {
     // Decimals of 15 digits survive a double (IEEE 754), unless their exponent is extreme.
     if lexeme.len() <= SAFE_DIGITS && !lexeme.contains(['e', 'E']) {

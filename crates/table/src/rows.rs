@@ -121,7 +121,7 @@ impl Pass {
         let analysis = analysis.cancel_with(&cancel);
         let run = move || {
             let mut queue = Queue { chunk: Chunk::default(), sender: &sender };
-            let mut sink = RowSink::new(&lists, window, &mut queue, &mut *damaged);
+            let mut sink = RowSink::new(&lists, &analysis.config(), window, &mut queue, &mut *damaged);
             let ran = analysis.run_with(&mut document, &mut sink);
             let ended = sink.finish(ran);
             // The receiver may be gone, and then needs neither.

@@ -97,7 +97,7 @@ impl Table {
             let kept = (!is_all || !document.is_repeatable()).then(|| KeptRows::new(request.spool_limit));
             let mut observed = Observed::new(lists.len(), request.depth, kept);
             let mut count = |_: &Damage| report.bad_records += 1;
-            let mut sink = RowSink::new(&lists, window, &mut observed, &mut count);
+            let mut sink = RowSink::new(&lists, &analysis.config(), window, &mut observed, &mut count);
             let ran = analysis.run_with(&mut document, &mut sink);
             sink.finish(ran)?;
             let rounded = request.numbers == NumberPolicy::Rounded;

@@ -64,8 +64,8 @@ pub struct Renamed {
     pub to: String,
 }
 
-/// Names fields uniquely, regardless of case, because readers of Parquet often ignore it. Empty names
-/// become `unnamed`, and repeated ones get a number.
+/// Names fields uniquely, regardless of case, because readers of Parquet often ignore it. Empty
+/// names become `unnamed`, and repeated ones get a number.
 pub(crate) fn fields(
     typed: impl IntoIterator<Item = (String, ColumnType)>,
     renamed: &mut Vec<Renamed>,
@@ -152,20 +152,27 @@ impl ColumnType {
 pub(crate) enum Layout {
     Scalar(ColumnType),
     List(Box<Layout>),
-    Struct { names: Names, fields: Vec<(String, Layout)> },
+    Struct(Members),
+}
+
+/// The members of an object, in the order of the schema.
+#[derive(Debug)]
+pub(crate) struct Members {
+    pub(crate) names: Names,
+    pub(crate) fields: Vec<(String, Layout)>,
 }
 
 impl Layout {
     pub(crate) fn of(column_type: &ColumnType) -> Self {
         match column_type {
             ColumnType::List(item) => Self::List(Box::new(Self::of(item))),
-            ColumnType::Struct(fields) => Self::Struct {
+            ColumnType::Struct(fields) => Self::Struct(Members {
                 names: Names::new(fields.iter().map(|field| field.key.as_str())),
                 fields: fields
                     .iter()
                     .map(|field| (field.key.clone(), Self::of(&field.column_type)))
                     .collect(),
-            },
+            }),
             scalar => Self::Scalar(scalar.clone()),
         }
     }
@@ -174,7 +181,7 @@ impl Layout {
         match self {
             Self::Scalar(column_type) => column_type.name(),
             Self::List(_) => "an array",
-            Self::Struct { .. } => "an object",
+            Self::Struct(_) => "an object",
         }
     }
 }

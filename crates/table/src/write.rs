@@ -1,14 +1,14 @@
-//! Writes rows in the form that the decoder of Arrow reads: JSON arrays of the values of all columns
-//! and fields in the order of the schema. So names are compared and repeated members resolved here,
-//! once for all.
+//! Writes rows in the form that the decoder of Arrow reads: JSON arrays of the values of all
+//! columns and fields in the order of the schema. So names are compared and repeated members
+//! resolved here, once for all.
 
 use std::fmt::Write as _;
 use std::str;
 
-use trommel::reader::{Compactor, Config, Cursor, Limits, Names, Span, Validation};
+use trommel::reader::{Compactor, Config, Cursor, Limits, Span, Validation};
 
 use crate::number::Numbers;
-use crate::types::{ColumnType, Layout};
+use crate::types::{ColumnType, Layout, Members};
 
 /// The number of characters that an error shows of a value.
 const SHOWN_CHARS: usize = 40;
@@ -46,8 +46,8 @@ impl CellWriter {
         Self { config, rounded: 0, compact: Vec::new(), slots: Vec::new() }
     }
 
-    /// Writes the value of a column, which is valid JSON. After an error, `out` may end with a part of
-    /// it.
+    /// Writes the value of a column, which is valid JSON. After an error, `out` may end with a part
+    /// of it.
     pub(crate) fn cell(&mut self, value: &[u8], layout: &Layout, out: &mut Vec<u8>) -> Result<(), NoFit> {
         // An error leaves open objects behind.
         self.slots.clear();
@@ -63,9 +63,7 @@ impl CellWriter {
             }
             (Layout::Scalar(column_type), _) => self.scalar(value, column_type, out),
             (Layout::List(item), Some(b'[')) => return self.list(value, item, out),
-            (Layout::Struct { names, fields }, Some(b'{')) => {
-                return self.object(value, (names, fields), out);
-            }
+            (Layout::Struct(members), Some(b'{')) => return self.object(value, members, out),
             _ => false,
         };
         if is_fit {
@@ -144,7 +142,7 @@ impl CellWriter {
     fn object(
         &mut self,
         value: &[u8],
-        (names, fields): (&Names, &[(String, Layout)]),
+        Members { names, fields }: &Members,
         out: &mut Vec<u8>,
     ) -> Result<(), NoFit> {
         let mut cursor = Cursor::new(value, &self.config.clone());

@@ -9,7 +9,7 @@ use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use arrow_ipc::reader::StreamReader;
 use arrow_schema::DataType;
 use trommel::path::Query;
-use trommel::reader::{Framing, compact};
+use trommel::reader::{Framing, Validation, compact};
 use trommel::{Analysis, Document, OnBadRecord};
 use trommel_table::{
     Column, ColumnType, Error, Field, NumberPolicy, OnMisfit, SchemaError, Table, TableReport, TableRequest,
@@ -323,7 +323,8 @@ fn the_type_is_the_narrowest() {
     assert_eq!(table.report().rounded, 1);
 }
 
-/// Objects with many names of which none is in half of them are JSON, as are depths beyond the limit.
+/// Objects with many names of which none is in half of them are JSON, as are depths beyond the
+/// limit.
 #[test]
 fn maps_and_depths_are_json() {
     let map: String = (0..300).map(|at| format!("{{\"m\":{{\"id{at}\":1}},\"n\":{at}}}\n")).collect();
@@ -398,6 +399,17 @@ fn malformed_records_are_errors_or_counted() {
     assert!(matches!(table.next_batch(), Err(Error::Run(_))));
     request.schema = None;
     assert!(matches!(Table::open(&request, lines(text)), Err(Error::Run(_))));
+    // Structural validation skips the contents of rows, which are validated before they are used.
+    let skipped = "{\"a\":{\"b\":1}}\n{\"a\":{\"b\":[01]}}\n";
+    for columns in [vec![], vec![Column::new("a", query("$.a"))]] {
+        let mut request = all();
+        request.analysis = Analysis::new().validation(Validation::Structural);
+        request.columns = columns;
+        let Err(Error::Malformed { error, record }) = Table::open(&request, lines(skipped)) else {
+            panic!("a number is valid")
+        };
+        assert_eq!((error.offset(), record), (26, 1));
+    }
     request.analysis = Analysis::new().on_bad_record(OnBadRecord::Skip { at_most: 9 });
     for columns in [vec![], vec![Column::new("a", query("$.a"))]] {
         request.columns = columns;

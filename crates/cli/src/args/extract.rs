@@ -1,3 +1,6 @@
+#[cfg(feature = "table")]
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use trommel::path;
 
@@ -68,6 +71,10 @@ pub(crate) struct ExtractArgs {
     #[arg(long, hide_short_help = true)]
     pub(crate) no_header: bool,
 
+    #[cfg(feature = "table")]
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+
     #[arg(long, help = "Print one JSON document: {\"extracted\": …, \"missing_paths\": […]}")]
     pub(crate) json: bool,
 
@@ -96,6 +103,69 @@ pub(crate) struct ExtractArgs {
 
     #[command(flatten)]
     pub(crate) bad_records: BadRecords,
+}
+
+/// The options of tables.
+#[cfg(feature = "table")]
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TableArgs {
+    /// Read the types of the columns from a JSON Schema (-o parquet and arrow)
+    ///
+    /// The schema is one that trommel schema prints. The input is then read once. Without a schema,
+    /// the types are those of all rows.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) schema: Option<PathBuf>,
+
+    /// Handle rows that do not fit the schema: stop, null, or skip (-o parquet and arrow)
+    ///
+    /// With null, the column that does not fit is null; with skip, the row is left out. Both are
+    /// counted.
+    #[arg(
+        long,
+        value_name = "POLICY",
+        default_value = "stop",
+        requires = "schema",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
+    pub(crate) on_bad_row: BadRowPolicy,
+
+    /// Write numbers that no type holds exactly as text, or as doubles (-o parquet and arrow)
+    ///
+    /// exact writes such columns as text, with the numbers as written in the input. float rounds
+    /// them, and reports how many it changed.
+    #[arg(
+        long,
+        value_name = "NUMBERS",
+        default_value = "exact",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
+    pub(crate) numbers: NumberForm,
+
+    /// Write values with more than N levels of arrays and objects as JSON (-o parquet and arrow)
+    #[arg(long, value_name = "N", default_value_t = 8, hide_short_help = true)]
+    pub(crate) depth: u32,
+}
+
+#[cfg(feature = "table")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BadRowPolicy {
+    /// The first one is an error
+    Stop,
+    /// The column that does not fit is null
+    Null,
+    /// The row is left out
+    Skip,
+}
+
+#[cfg(feature = "table")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NumberForm {
+    /// As text
+    Exact,
+    /// As rounded doubles
+    Float,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -46,6 +46,12 @@ pub(crate) enum Form {
     Keys,
     /// Assignments, json.path = value;, which gron reads
     Gron,
+    /// A row per record: an Apache Parquet file with typed columns
+    #[cfg(feature = "table")]
+    Parquet,
+    /// A row per record: Arrow record batches in the streaming format
+    #[cfg(feature = "table")]
+    Arrow,
 }
 
 /// The form of sampled values.
@@ -93,6 +99,17 @@ pub(crate) enum Printer {
     Lines(LineForm),
     /// A row for each record.
     Rows(RowForm),
+    /// A table with typed columns.
+    #[cfg(feature = "table")]
+    Table(TableForm),
+}
+
+/// The file format of a table.
+#[cfg(feature = "table")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TableForm {
+    Parquet,
+    Arrow,
 }
 
 impl Form {
@@ -107,12 +124,16 @@ impl Form {
             Self::Tsv => Printer::Rows(RowForm::Tsv),
             Self::Keys => Printer::Lines(LineForm::Keys),
             Self::Gron => Printer::Lines(LineForm::Gron),
+            #[cfg(feature = "table")]
+            Self::Parquet => Printer::Table(TableForm::Parquet),
+            #[cfg(feature = "table")]
+            Self::Arrow => Printer::Table(TableForm::Arrow),
         }
     }
 
     /// True if the form has one row per record.
     pub(crate) fn has_rows(self) -> bool {
-        matches!(self.printer(), Printer::Rows(_))
+        !matches!(self.printer(), Printer::Lines(_))
     }
 
     /// The description of the form in messages.
@@ -127,6 +148,10 @@ impl Form {
             Self::Tsv => "-o tsv prints rows of text",
             Self::Keys => "-o keys prints names",
             Self::Gron => "-o gron prints assignments",
+            #[cfg(feature = "table")]
+            Self::Parquet => "-o parquet writes a table",
+            #[cfg(feature = "table")]
+            Self::Arrow => "-o arrow writes a table",
         }
     }
 }
@@ -140,6 +165,11 @@ impl ValueStyle {
         }
         let has_raw_strings = !matches!(form, Form::Located | Form::Objects | Form::Gron);
         let has_nul = !matches!(form, Form::Csv | Form::Tsv | Form::Gron);
+        #[cfg(feature = "table")]
+        let (has_raw_strings, has_nul) = match form.printer() {
+            Printer::Table(_) => (false, false),
+            _ => (has_raw_strings, has_nul),
+        };
         let is_indented = matches!(form, Form::Values | Form::Located | Form::Objects);
         for (is_given, applies, option) in [
             (self.raw_strings, has_raw_strings, "-r"),

@@ -30,7 +30,11 @@ pub(crate) use common::{
     Arguments, BadRecords, DuplicateMembers, Engine, Files, NamedQuery, RecordFilters, Source, output_id,
 };
 pub(crate) use count::CountArgs;
+#[cfg(feature = "table")]
+pub(crate) use extract::{BadRowPolicy, NumberForm};
 pub(crate) use extract::{ExtractArgs, ValueOrder};
+#[cfg(feature = "table")]
+pub(crate) use forms::TableForm;
 pub(crate) use forms::{Form, Printer, SampleForm, ValueStyle};
 pub(crate) use group::{FigureArgs, GroupArgs};
 pub(crate) use list::ListArgs;

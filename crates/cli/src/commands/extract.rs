@@ -1,5 +1,8 @@
 //! `trommel extract`: prints matching values.
 
+#[cfg(feature = "table")]
+mod table;
+
 use std::collections::BTreeSet;
 
 use trommel::path::Query;
@@ -46,6 +49,13 @@ pub(crate) fn run(args: &ExtractArgs, screen: &Screen) -> Result<(), Failure> {
             job.note_hints(&unmatched(&asked, &report));
             return job.end(rows.has_values(), args.exit_status);
         }
+        #[cfg(feature = "table")]
+        Printer::Table(form) => {
+            let named = inputs.queries.iter().zip(columns).map(|(_, name)| name);
+            let columns: Vec<_> = named.zip(queries.iter().cloned()).collect();
+            let rows = table::write(args, form, columns, job)?;
+            return if args.exit_status && rows == 0 { Err(Failure::AlreadyReported) } else { Ok(()) };
+        }
     };
     let empty = unmatched(&asked, &report);
     job.note_hints(&empty);
@@ -72,6 +82,10 @@ fn check(args: &ExtractArgs, files: usize, columns: &[String]) -> Result<(), Str
     }
     if args.no_header && !is_text {
         return Err("--no-header needs -o csv or tsv".into());
+    }
+    #[cfg(feature = "table")]
+    if let Printer::Table(_) = form.printer() {
+        table::check(args, files)?;
     }
     if !has_rows {
         return Ok(());

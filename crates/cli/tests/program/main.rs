@@ -56,6 +56,8 @@ mod stored;
 #[cfg(unix)]
 mod streams;
 mod strict;
+#[cfg(feature = "table")]
+mod tables;
 #[cfg(unix)]
 mod terminal;
 #[cfg(unix)]
