@@ -7,7 +7,7 @@ use arrow_json::reader::Decoder;
 use arrow_json::{ReaderBuilder, StructMode};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use trommel::path::Query;
-use trommel::reader::{Config, Cursor, Framing};
+use trommel::reader::{Config, Cursor, Framing, Span};
 use trommel::{Analysis, Damage, Document, Extract, Measure};
 
 use crate::cells::{RowSink, TakeRows, Window, next_cell};
@@ -15,8 +15,8 @@ use crate::error::{Error, Misfit, SchemaError};
 use crate::request::{NumberPolicy, OnMisfit, TableRequest};
 use crate::rows::{KeptRows, Pass, PassRequest, RowSource};
 use crate::shape::{Bounds, MAX_FIELDS, Shape};
-use crate::types::{ColumnType, Field, Layout, Renamed, arrow_fields, fields};
-use crate::write::{CellWriter, cell_config};
+use crate::types::{ColumnType, Field, Layout, Members, Renamed, arrow_fields, fields};
+use crate::write::{CellWriter, NoFit, cell_config, part};
 
 /// Maximum levels of containers in a column.
 const MAX_DEPTH: u32 = 64;
@@ -28,9 +28,9 @@ const VALUE: &str = "value";
 pub struct Table {
     schema: SchemaRef,
     columns: Vec<Field>,
-    layouts: Vec<Layout>,
-    /// True if the columns are the members of one value for each row.
-    is_nested: bool,
+    layout: RowLayout,
+    /// The members of the current row.
+    spans: Vec<Option<Span>>,
     rows: RowSource,
     chunk: Vec<u8>,
     /// The start of the next row in the chunk.
@@ -46,6 +46,14 @@ pub struct Table {
     report: TableReport,
     damaged: Arc<Mutex<Vec<Damage>>>,
     is_over: bool,
+}
+
+/// The values of the columns in an encoded row.
+enum RowLayout {
+    /// A cell for each column.
+    Cells(Vec<Layout>),
+    /// One cell with an object, whose members are the columns.
+    Object(Members),
 }
 
 /// What a table changed or left out so far.
@@ -122,18 +130,16 @@ impl Table {
             .with_batch_size(request.batch_rows.max(1))
             .with_struct_mode(StructMode::ListOnly)
             .build_decoder()?;
-        let layouts = columns.iter().map(|column| Layout::of(&column.column_type)).collect();
-        let layouts = if is_nested {
-            let all = ColumnType::Struct(columns.clone());
-            vec![Layout::of(&all)]
+        let layout = if is_nested {
+            RowLayout::Object(Members::of(&columns))
         } else {
-            layouts
+            RowLayout::Cells(columns.iter().map(|column| Layout::of(&column.column_type)).collect())
         };
         Ok(Self {
             schema,
             columns,
-            layouts,
-            is_nested,
+            layout,
+            spans: Vec::new(),
             rows,
             chunk: Vec::new(),
             at: 0,
@@ -215,54 +221,80 @@ impl Table {
         let start = self.text.len();
         let chunk = std::mem::take(&mut self.chunk);
         let mut rest = &chunk[self.at..];
-        let written = self.cells(&mut rest);
+        let written = self.columns_of(&mut rest);
         self.at = chunk.len() - rest.len();
         self.chunk = chunk;
         let is_kept = written?;
         self.seen += 1;
         if !is_kept {
             self.text.truncate(start);
-            return Ok(false);
         }
-        Ok(true)
+        Ok(is_kept)
     }
 
-    /// Writes the cells of a row. Returns false if one does not fit, and such rows are left out.
-    fn cells(&mut self, rest: &mut &[u8]) -> Result<bool, Error> {
-        let mut is_kept = true;
-        let is_bare = self.is_nested;
-        self.text.extend((!is_bare).then_some(b'['));
-        for number in 0..self.layouts.len() {
-            let Some(cell) = next_cell(rest) else { unreachable!("a row has a cell for each column") };
-            if number > 0 {
-                self.text.push(b',');
+    /// Writes the columns of a row. Returns false if one does not fit, and such rows are left out.
+    fn columns_of(&mut self, rest: &mut &[u8]) -> Result<bool, Error> {
+        let mut next = || next_cell(rest).unwrap_or_else(|| unreachable!("a row has all its cells"));
+        let Self { layout, writer, text, spans, .. } = self;
+        let mut misfits = Vec::new();
+        text.push(b'[');
+        match layout {
+            RowLayout::Cells(layouts) => {
+                for (number, layout) in layouts.iter().enumerate() {
+                    let cell = next();
+                    let value = cell.value.unwrap_or(b"null");
+                    text.extend((number > 0).then_some(b','));
+                    if let Err(no_fit) = put(writer, value, layout, text) {
+                        misfits.push((no_fit.path(&self.columns[number].name), cell.offset, no_fit));
+                    }
+                }
             }
-            let start = self.text.len();
-            let value = cell.value.unwrap_or(b"null");
-            let Err(no_fit) = self.writer.cell(value, &self.layouts[number], &mut self.text) else {
-                continue;
-            };
-            self.text.truncate(start);
-            self.text.extend_from_slice(b"null");
-            let column = if is_bare { "$" } else { &self.columns[number].name };
-            let misfit = Misfit {
-                row: self.seen,
-                offset: cell.offset + no_fit.offset,
-                path: no_fit.path(column),
-                wanted: no_fit.wanted,
-                found: no_fit.found,
-            };
+            RowLayout::Object(members) => {
+                let cell = next();
+                let value = cell.value.unwrap_or(b"null");
+                spans.clear();
+                spans.resize(members.fields.len(), None);
+                match value.first() {
+                    Some(b'{') => writer.members(value, members, spans),
+                    Some(b'n') => {}
+                    _ => misfits.push(("$".into(), cell.offset, NoFit::new(value, "an object"))),
+                }
+                for (number, ((name, layout), span)) in members.fields.iter().zip(&*spans).enumerate() {
+                    let member = span.map_or(&b"null"[..], |span| part(value, span));
+                    text.extend((number > 0).then_some(b','));
+                    if let Err(no_fit) = put(writer, member, layout, text) {
+                        let start = span.map_or(0, |span| span.start);
+                        misfits.push((no_fit.path(&format!("$.{name}")), cell.offset + start, no_fit));
+                    }
+                }
+            }
+        }
+        text.extend_from_slice(b"]\n");
+        let is_fit = misfits.is_empty();
+        for (path, offset, NoFit { offset: within, wanted, found, .. }) in misfits {
+            let misfit = Misfit { row: self.seen, offset: offset + within, path, wanted, found };
             if self.on_misfit == OnMisfit::Stop {
                 return Err(Error::Misfit(misfit));
             }
             self.report.misfits += 1;
             self.report.first_misfit.get_or_insert(misfit);
-            is_kept = self.on_misfit == OnMisfit::Null;
+            if self.on_misfit == OnMisfit::Skip {
+                break;
+            }
         }
-        self.text.extend((!is_bare).then_some(b']'));
-        self.text.push(b'\n');
-        Ok(is_kept)
+        Ok(is_fit || self.on_misfit == OnMisfit::Null)
     }
+}
+
+/// Writes the value of a column, or null if it does not fit.
+fn put(writer: &mut CellWriter, value: &[u8], layout: &Layout, text: &mut Vec<u8>) -> Result<(), NoFit> {
+    let start = text.len();
+    let written = writer.cell(value, layout, text);
+    if written.is_err() {
+        text.truncate(start);
+        text.extend_from_slice(b"null");
+    }
+    written
 }
 
 impl Iterator for Table {

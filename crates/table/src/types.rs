@@ -162,17 +162,19 @@ pub(crate) struct Members {
     pub(crate) fields: Vec<(String, Layout)>,
 }
 
+impl Members {
+    pub(crate) fn of(fields: &[Field]) -> Self {
+        let names = Names::new(fields.iter().map(|field| field.key.as_str()));
+        let layouts = fields.iter().map(|field| (field.key.clone(), Layout::of(&field.column_type)));
+        Self { names, fields: layouts.collect() }
+    }
+}
+
 impl Layout {
     pub(crate) fn of(column_type: &ColumnType) -> Self {
         match column_type {
             ColumnType::List(item) => Self::List(Box::new(Self::of(item))),
-            ColumnType::Struct(fields) => Self::Struct(Members {
-                names: Names::new(fields.iter().map(|field| field.key.as_str())),
-                fields: fields
-                    .iter()
-                    .map(|field| (field.key.clone(), Self::of(&field.column_type)))
-                    .collect(),
-            }),
+            ColumnType::Struct(fields) => Self::Struct(Members::of(fields)),
             scalar => Self::Scalar(scalar.clone()),
         }
     }

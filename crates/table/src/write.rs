@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::str;
 
-use trommel::reader::{Compactor, Config, Cursor, Limits, Span, Validation};
+use trommel::reader::{Compactor, Config, Cursor, Limits, Names, Span, Validation};
 
 use crate::number::Numbers;
 use crate::types::{ColumnType, Layout, Members};
@@ -69,12 +69,7 @@ impl CellWriter {
         if is_fit {
             return Ok(());
         }
-        let shown = String::from_utf8_lossy(value.get(..4 * SHOWN_CHARS).unwrap_or(value));
-        let mut found = shown.chars().take(SHOWN_CHARS).collect::<String>();
-        if found.len() < value.len() {
-            found.push('…');
-        }
-        Err(NoFit { steps: Vec::new(), offset: 0, wanted: layout.name(), found })
+        Err(NoFit::new(value, layout.name()))
     }
 
     fn scalar(&mut self, value: &[u8], column_type: &ColumnType, out: &mut Vec<u8>) -> bool {
@@ -121,7 +116,7 @@ impl CellWriter {
 
     #[expect(clippy::expect_used, reason = "the value is valid JSON")]
     fn list(&mut self, value: &[u8], item: &Layout, out: &mut Vec<u8>) -> Result<(), NoFit> {
-        let mut cursor = Cursor::new(value, &self.config.clone());
+        let mut cursor = Cursor::new(value, &self.config);
         cursor.begin_value().expect("an array begins");
         out.push(b'[');
         let mut index = 0;
@@ -138,22 +133,35 @@ impl CellWriter {
         Ok(())
     }
 
+    /// Appends the spans of the members of an object.
     #[expect(clippy::expect_used, reason = "the value is valid JSON")]
+    fn find(&mut self, value: &[u8], names: &Names, count: usize) {
+        let first = self.slots.len();
+        self.slots.resize(first + count, None);
+        let mut cursor = Cursor::new(value, &self.config);
+        cursor.begin_value().expect("an object begins");
+        while let Some(name) = cursor.next_named(names).expect("a valid object") {
+            let span = cursor.skip_value().expect("a valid member");
+            // The first member of a name counts, as in queries.
+            self.slots[first + name].get_or_insert(span);
+        }
+    }
+
+    /// The spans of the members of a row that is an object, in the order of the columns.
+    pub(crate) fn members(&mut self, value: &[u8], members: &Members, spans: &mut Vec<Option<Span>>) {
+        self.slots.clear();
+        self.find(value, &members.names, members.fields.len());
+        spans.clone_from(&self.slots);
+    }
+
     fn object(
         &mut self,
         value: &[u8],
         Members { names, fields }: &Members,
         out: &mut Vec<u8>,
     ) -> Result<(), NoFit> {
-        let mut cursor = Cursor::new(value, &self.config.clone());
-        cursor.begin_value().expect("an object begins");
         let first = self.slots.len();
-        self.slots.resize(first + fields.len(), None);
-        while let Some(name) = cursor.next_named(names).expect("a valid object") {
-            let span = cursor.skip_value().expect("a valid member");
-            // The first member of a name counts, as in queries.
-            self.slots[first + name].get_or_insert(span);
-        }
+        self.find(value, names, fields.len());
         out.push(b'[');
         for (number, (name, layout)) in fields.iter().enumerate() {
             if number > 0 {
@@ -179,7 +187,7 @@ pub(crate) fn cell_config() -> Config {
     Config::new().limits(limits).validation(Validation::Structural)
 }
 
-fn part(value: &[u8], span: Span) -> &[u8] {
+pub(crate) fn part(value: &[u8], span: Span) -> &[u8] {
     &value[span.start as usize..span.end as usize]
 }
 
@@ -197,6 +205,15 @@ fn quote(json: &[u8], out: &mut Vec<u8>) {
 }
 
 impl NoFit {
+    pub(crate) fn new(value: &[u8], wanted: &'static str) -> Self {
+        let shown = String::from_utf8_lossy(value.get(..4 * SHOWN_CHARS).unwrap_or(value));
+        let mut found = shown.chars().take(SHOWN_CHARS).collect::<String>();
+        if found.len() < value.len() {
+            found.push('…');
+        }
+        Self { steps: Vec::new(), offset: 0, wanted, found }
+    }
+
     fn within(mut self, step: Step, start: u64) -> Self {
         self.steps.push(step);
         self.offset += start;

@@ -35,6 +35,11 @@ fn batches(table: &mut Table) -> Vec<RecordBatch> {
     std::iter::from_fn(|| table.next_batch().unwrap()).collect()
 }
 
+/// The texts of the numbers below a bound.
+fn texts(count: u64, text: impl FnMut(u64) -> String) -> String {
+    (0..count).map(text).collect::<Vec<_>>().concat()
+}
+
 /// All values of a column as JSON texts: strings decoded, numbers as the type prints them.
 fn column(batches: &[RecordBatch], name: &str) -> Vec<String> {
     let column =
@@ -204,6 +209,10 @@ fn rows(random: &mut Random) -> String {
     let members = Kind::members(random, 3);
     let mut text = String::new();
     for _ in 0..random.below(30) {
+        if random.below(20) == 0 {
+            text.push_str("null\n");
+            continue;
+        }
         Kind::write_object(&members, random, &mut text);
         text.push('\n');
     }
@@ -327,7 +336,7 @@ fn the_type_is_the_narrowest() {
 /// limit.
 #[test]
 fn maps_and_depths_are_json() {
-    let map: String = (0..300).map(|at| format!("{{\"m\":{{\"id{at}\":1}},\"n\":{at}}}\n")).collect();
+    let map = texts(300, |at| format!("{{\"m\":{{\"id{at}\":1}},\"n\":{at}}}\n"));
     let table = Table::open(&all(), lines(map)).unwrap();
     let columns: Vec<_> = table.columns().iter().map(|field| (&*field.name, &field.column_type)).collect();
     assert_eq!(columns, [("m", &ColumnType::Json), ("n", &ColumnType::Int64)]);
@@ -368,6 +377,11 @@ fn rows_that_do_not_fit_a_schema_are_found() {
     assert_eq!(column(&batches(&mut table), "id"), ["1", "5"]);
     assert_eq!((table.report().rows, table.report().misfits), (2, 2));
     request.on_misfit = OnMisfit::Null;
+    let mut table = Table::open(&request, lines(format!("{text}7\nnull\n"))).unwrap();
+    let found = batches(&mut table);
+    assert_eq!(column(&found, "id"), ["1", "null", "3", "5", "null", "null"]);
+    assert_eq!(column(&found, "who"), ["[[\"a\"]]", "null", "null", "null", "null", "null"]);
+    assert_eq!(table.report().misfits, 3);
     request.columns = vec![Column::new("id", query("$.id")), Column::new("who", query("$.who"))];
     let mut table = Table::open(&request, reader()).unwrap();
     let found = batches(&mut table);
@@ -422,15 +436,14 @@ fn malformed_records_are_errors_or_counted() {
 /// Skipped and limited rows, no rows, and 10,000 columns.
 #[test]
 fn windows_and_widths() {
-    let text: String = (0..50).map(|at| format!("{{\"a\":{at}}}\n")).collect();
+    let text = texts(50, |at| format!("{{\"a\":{at}}}\n"));
     let mut request = all();
     (request.skip, request.limit) = (7, Some(3));
     let mut table = Table::open(&request, lines(text)).unwrap();
     assert_eq!(column(&batches(&mut table), "a"), ["7", "8", "9"]);
     let mut none = Table::open(&all().column(Column::new("a", query("$.a"))), lines("")).unwrap();
     assert_eq!((none.schema().fields().len(), none.next_batch().unwrap()), (1, None));
-    let wide: String =
-        (0..10_000).map(|at| format!("{}\"c{at}\":{at}", if at > 0 { "," } else { "{" })).collect();
+    let wide = texts(10_000, |at| format!("{}\"c{at}\":{at}", if at > 0 { "," } else { "{" }));
     let mut table = Table::open(&all(), lines(format!("{wide}}}\n{{\"c9999\":1}}\n"))).unwrap();
     let found = batches(&mut table);
     assert_eq!(found[0].num_columns(), 10_000);
