@@ -18,7 +18,7 @@ use clap::ValueEnum;
 
 use crate::process::{cargo, is_installed, must_run, output, release_tests};
 use crate::workspace::{Package, Workspace};
-use crate::{coverage, instructions, mcp, rss};
+use crate::{Verdict, coverage, instructions, mcp, python, rss};
 
 /// The target platform of sanitizer builds. Naming it keeps build scripts and macros
 /// uninstrumented.
@@ -58,6 +58,8 @@ enum Step {
     Cloud,
     /// Clients, servers, and the conformance suite of others: `cargo xtask mcp`
     Mcp,
+    /// The Python package, and the programs that read its tables: `cargo xtask python`
+    Python,
     /// The README's first command, in a release build
     Readme,
     /// The tests of the engine under each backend
@@ -122,7 +124,8 @@ impl Step {
             Self::Features => features(workspace),
             Self::Tests => tests(workspace),
             Self::Cloud => cloud::run(workspace),
-            Self::Mcp => Ok(protocol(workspace)),
+            Self::Mcp => Ok(by_others(mcp::run(workspace))),
+            Self::Python => Ok(by_others(python::run(workspace))),
             Self::Readme => readme(workspace),
             Self::Backends => backends(workspace),
             Self::Asan => asan(workspace),
@@ -193,9 +196,9 @@ fn tests(workspace: &Workspace) -> Ran {
     Ok(Outcome::Passed)
 }
 
-/// Runs the programs of others against `trommel mcp`, where they can be installed.
-fn protocol(workspace: &Workspace) -> Outcome {
-    match mcp::run(workspace) {
+/// The outcome of a chore that needs programs of others, where they can be installed.
+fn by_others(verdict: Verdict) -> Outcome {
+    match verdict {
         Ok(true) => Outcome::Passed,
         Ok(false) => Outcome::Failed("see above".to_owned()),
         Err(error) => match error.to_string().strip_prefix("NOT RUN: ") {

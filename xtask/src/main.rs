@@ -7,6 +7,7 @@
 //!   sanitizers, every backend, hours of fuzzing, packaging, and the memory of every command on
 //!   gigabytes.
 //! - `corpus` writes the large files for measurements.
+//! - `python` builds the Python package, and runs its tests.
 //! - `mcp` runs the clients, servers, and conformance suite of others against `trommel mcp`.
 //! - `rss` measures only that memory, `coverage` the lines that the tests run, and `instructions`
 //!   the instructions of the core loops.
@@ -19,6 +20,7 @@ mod deep;
 mod instructions;
 mod mcp;
 mod process;
+mod python;
 mod rss;
 mod source;
 mod tidy;
@@ -61,6 +63,8 @@ enum Chore {
     Instructions(instructions::Options),
     /// Run the clients, servers, and conformance suite of others against `trommel mcp`
     Mcp,
+    /// Build the Python package, and run its tests
+    Python,
     /// Measure the peak resident memory of every command on large generated files
     Rss(rss::Options),
 }
@@ -95,6 +99,7 @@ fn run(chore: &Chore) -> Verdict {
         }
         Chore::Instructions(options) => instructions::run(&workspace, options),
         Chore::Mcp => mcp::run(&workspace),
+        Chore::Python => python::run(&workspace),
         Chore::Rss(options) => rss::run(&workspace, options),
     }
 }

@@ -9,6 +9,8 @@ use crate::types::{ColumnType, Renamed, fields};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableSchema {
     pub(crate) columns: Vec<(String, ColumnType)>,
+    /// True if rows are not objects: the only column is the row itself.
+    pub(crate) is_bare: bool,
 }
 
 impl TableSchema {
@@ -31,7 +33,8 @@ impl TableSchema {
             .map_err(|cause| Error::Schema(SchemaError::NotJson(cause.to_string())))?;
         let properties = schema.get("properties").and_then(Value::as_object).filter(|all| !all.is_empty());
         let columns = properties.ok_or_else(none)?.iter();
-        Ok(Self { columns: columns.map(|(name, schema)| (name.clone(), column_type(schema))).collect() })
+        let columns = columns.map(|(name, schema)| (name.clone(), column_type(schema))).collect();
+        Ok(Self { columns, is_bare: false })
     }
 }
 

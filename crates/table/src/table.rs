@@ -14,6 +14,7 @@ use crate::cells::{RowSink, TakeRows, Window, next_cell};
 use crate::error::{Error, Misfit, SchemaError};
 use crate::request::{NumberPolicy, OnMisfit, TableRequest};
 use crate::rows::{KeptRows, Pass, PassRequest, RowSource};
+use crate::schema::TableSchema;
 use crate::shape::{Bounds, MAX_FIELDS, Shape};
 use crate::types::{ColumnType, Field, Layout, Members, Renamed, arrow_fields, fields};
 use crate::write::{CellWriter, NoFit, cell_config, part};
@@ -29,6 +30,8 @@ pub struct Table {
     schema: SchemaRef,
     columns: Vec<Field>,
     layout: RowLayout,
+    /// True if the request names no columns.
+    is_all: bool,
     /// The members of the current row.
     spans: Vec<Option<Span>>,
     rows: RowSource,
@@ -100,7 +103,7 @@ impl Table {
         let window = window(request, &document);
         let mut report = TableReport::default();
         let (types, kept) = if let Some(schema) = &request.schema {
-            (given(request, &schema.columns)?, None)
+            (given(request, schema)?, None)
         } else {
             let kept = (!is_all || !document.is_repeatable()).then(|| KeptRows::new(request.spool_limit));
             let mut observed = Observed::new(lists.len(), request.depth, kept);
@@ -139,6 +142,7 @@ impl Table {
             schema,
             columns,
             layout,
+            is_all,
             spans: Vec::new(),
             rows,
             chunk: Vec::new(),
@@ -159,6 +163,14 @@ impl Table {
     /// The columns.
     pub fn columns(&self) -> &[Field] {
         &self.columns
+    }
+
+    /// The types of this table, for further tables of the same request: they need no pass to find
+    /// them.
+    pub fn table_schema(&self) -> TableSchema {
+        let columns = self.columns.iter().map(|field| (field.key.clone(), field.column_type.clone()));
+        let is_cells = matches!(self.layout, RowLayout::Cells(_));
+        TableSchema { columns: columns.collect(), is_bare: is_cells && self.is_all }
     }
 
     /// What the table changed or left out so far.
@@ -355,8 +367,12 @@ fn window(request: &TableRequest, document: &Document<'_>) -> Window {
 }
 
 /// The types that a schema gives to the columns.
-fn given(request: &TableRequest, schema: &[(String, ColumnType)]) -> Result<Vec<ColumnType>, Error> {
+fn given(request: &TableRequest, schema: &TableSchema) -> Result<Vec<ColumnType>, Error> {
+    let TableSchema { columns: schema, is_bare } = schema;
     if request.columns.is_empty() {
+        if *is_bare {
+            return Ok(schema.iter().map(|(_, column_type)| column_type.clone()).collect());
+        }
         let mut renamed = Vec::new();
         return Ok(vec![ColumnType::Struct(fields(schema.to_vec(), &mut renamed))]);
     }

@@ -162,6 +162,11 @@ impl Values {
         Ok(Some(&self.batch))
     }
 
+    /// The values that [`next_batch`](Self::next_batch) returned last.
+    pub fn batch(&self) -> &Batch {
+        &self.batch
+    }
+
     /// The report of the run, once all values were pulled.
     pub fn report(&self) -> Option<&Report> {
         self.report.as_ref()
@@ -279,14 +284,20 @@ impl Batch {
         self.rows.is_empty()
     }
 
+    /// Returns a value, from 0.
+    pub fn get(&self, index: usize) -> Option<Value<'_>> {
+        let row = self.rows.get(index)?;
+        let before = index.checked_sub(1).and_then(|before| self.rows.get(before));
+        let bytes = &self.bytes[before.map_or(0, |row| row.end)..row.end];
+        // Either all values have a location, or none.
+        let start = before.and_then(|row| row.location).unwrap_or(0);
+        let location = row.location.map(|end| &self.locations[start..end]);
+        Some(Value { measure: row.measure, bytes, span: row.span, record: row.record, location })
+    }
+
     /// Returns the values in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Value<'_>> {
-        let (mut start, mut location_start) = (0, 0);
-        self.rows.iter().map(move |row| {
-            let bytes = &self.bytes[std::mem::replace(&mut start, row.end)..row.end];
-            let location =
-                row.location.map(|end| &self.locations[std::mem::replace(&mut location_start, end)..end]);
-            Value { measure: row.measure, bytes, span: row.span, record: row.record, location }
-        })
+        (0..self.rows.len())
+            .map(|index| self.get(index).unwrap_or_else(|| unreachable!("a value of {index}")))
     }
 }

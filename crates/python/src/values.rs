@@ -1,0 +1,142 @@
+//! Iteration over the values of a query.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+use trommel::path::{Order, Query};
+use trommel::{Cancel, Extract, Measure};
+
+use crate::decode::Decoder;
+use crate::document::Settings;
+use crate::run::interruptible;
+
+/// An iterator over the values of a query. Leaving the loop stops the run.
+#[pyclass(module = "trommel")]
+pub(crate) struct Values {
+    settings: Settings,
+    query: (Query, Order, Option<u64>),
+    form: Form,
+    decoder: Decoder,
+    cancel: Cancel,
+    state: State,
+    /// The number of the next value in the current batch.
+    at: usize,
+}
+
+/// What is returned for each value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Decoded,
+    Raw,
+    Located,
+}
+
+enum State {
+    NotStarted,
+    Running(Box<trommel::Values>),
+    Over,
+}
+
+impl Values {
+    pub(crate) fn new(
+        py: Python<'_>,
+        settings: Settings,
+        query: (Query, Order, Option<u64>),
+        is_decimal: bool,
+    ) -> PyResult<Self> {
+        let decoder = Decoder::new(py, is_decimal)?;
+        let (form, cancel, state) = (Form::Decoded, Cancel::new(), State::NotStarted);
+        Ok(Self { settings, query, form, decoder, cancel, state, at: 0 })
+    }
+
+    /// Starts the run, and reads the next batch. Returns false after the last one.
+    fn advance(&mut self, py: Python<'_>) -> PyResult<bool> {
+        if matches!(self.state, State::NotStarted) {
+            self.state = State::Over;
+            let analysis = self.settings.analysis(&self.cancel);
+            let (query, order, limit) = self.query.clone();
+            let extract = Extract::new(query);
+            let extract = match limit {
+                Some(limit) => extract.limit(limit),
+                None => extract,
+            };
+            let analysis = analysis.order(order).ask(Measure::Extract(extract));
+            let (settings, form) = (&self.settings, self.form);
+            let started = interruptible(py, &self.cancel, || {
+                let document = settings.document()?;
+                if form == Form::Located {
+                    analysis.located_values(document)
+                } else {
+                    analysis.values(document)
+                }
+            })?;
+            self.state = State::Running(Box::new(started.map_err(|error| self.settings.error(py, &error))?));
+        }
+        let State::Running(values) = &mut self.state else { return Ok(false) };
+        self.at = 0;
+        let next = interruptible(py, &self.cancel, || values.next_batch().map(|batch| batch.is_some()));
+        let (next, raised) = (next?, self.settings.raised());
+        if !matches!(next, Ok(true)) {
+            self.state = State::Over;
+        }
+        match (raised, next) {
+            (Some(raised), _) => Err(raised),
+            (None, next) => next.map_err(|error| self.settings.error(py, &error)),
+        }
+    }
+
+    fn with_form(&self, py: Python<'_>, form: Form) -> PyResult<Self> {
+        if !matches!(self.state, State::NotStarted) {
+            return Err(PyRuntimeError::new_err("the values are already being read"));
+        }
+        let decoder = self.decoder.again(py);
+        let (settings, query) = (self.settings.clone(), self.query.clone());
+        Ok(Self { settings, query, form, decoder, cancel: Cancel::new(), state: State::NotStarted, at: 0 })
+    }
+}
+
+#[pymethods]
+impl Values {
+    /// The bytes of each value as they are in the input, instead of Python values.
+    fn raw(&self, py: Python<'_>) -> PyResult<Self> {
+        self.with_form(py, Form::Raw)
+    }
+
+    /// A tuple for each value: its normalized path, its span in bytes, and the value.
+    fn located(&self, py: Python<'_>) -> PyResult<Self> {
+        self.with_form(py, Form::Located)
+    }
+
+    /// Stops the run.
+    fn close(&mut self) {
+        self.cancel.cancel();
+        self.state = State::Over;
+    }
+
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        loop {
+            if let State::Running(values) = &self.state
+                && let Some(value) = values.batch().get(self.at)
+            {
+                self.at += 1;
+                return Ok(Some(match self.form {
+                    Form::Raw => PyBytes::new(py, value.bytes).into_any(),
+                    Form::Decoded => self.decoder.value(py, value.bytes, value.span.start)?,
+                    Form::Located => {
+                        let decoded = self.decoder.value(py, value.bytes, value.span.start)?;
+                        let span = (value.span.start, value.span.end).into_pyobject(py)?.into_any();
+                        let path = value.location.into_pyobject(py)?.into_any();
+                        PyTuple::new(py, [path, span, decoded])?.into_any()
+                    }
+                }));
+            }
+            if !self.advance(py)? {
+                return Ok(None);
+            }
+        }
+    }
+}
