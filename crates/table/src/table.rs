@@ -374,7 +374,7 @@ fn given(request: &TableRequest, schema: &TableSchema) -> Result<Vec<ColumnType>
             return Ok(schema.iter().map(|(_, column_type)| column_type.clone()).collect());
         }
         let mut renamed = Vec::new();
-        return Ok(vec![ColumnType::Struct(fields(schema.to_vec(), &mut renamed))]);
+        return Ok(vec![ColumnType::Struct(fields(schema.clone(), &mut renamed))]);
     }
     let type_of = |name: &str| schema.iter().find(|(known, _)| known == name).map(|(_, found)| found.clone());
     let columns = request.columns.iter();
