@@ -1,8 +1,10 @@
 //! Tables: `extract -o parquet` and `-o arrow` (feature `table`). What the files hold is tested in
 //! the crate of tables.
 
+use std::fs;
 use std::io::Write;
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use crate::common::{Folder, line, piped, run, trommel, words};
 use crate::terminal::shown_with_status;
@@ -97,4 +99,26 @@ fn malformed_values_are_errors_of_the_input() {
     assert!(error.contains("byte 11"), "{error}");
     let nothing = piped(["extract", "$.a", "-o", "parquet", "-e"], b"");
     assert_eq!(nothing.status, Some(1));
+}
+
+/// Every command of the page on tables writes a file.
+#[test]
+fn the_commands_of_the_page_write_files() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let folder = Folder::new("tables-page");
+    std::os::unix::fs::symlink(root.join("testdata"), folder.path("testdata")).unwrap();
+    let page = fs::read_to_string(root.join("docs/TABLES.md")).unwrap();
+    let commands: Vec<_> =
+        page.lines().filter(|line| line.starts_with("trommel ") && line.contains(" > ")).collect();
+    assert_eq!(commands.len(), 4);
+    let programs = Path::new(env!("CARGO_BIN_EXE_trommel")).parent().unwrap();
+    for command in commands {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("PATH=$0:$PATH; {command}"), &programs.display().to_string()]);
+        let output = shell.current_dir(folder.path(".")).output().unwrap();
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        let (_, name) = command.rsplit_once(" > ").unwrap();
+        let written = fs::read(folder.path(name)).unwrap();
+        assert!(is_parquet(&written) || name.ends_with(".arrows") && written.len() > 100, "{command}");
+    }
 }
