@@ -42,16 +42,17 @@ impl Decoder {
         Self { config: self.config, decimal, names: (0..NAMES).map(|_| None).collect() }
     }
 
-    /// Decodes a value that starts at `offset` of the input.
+    /// Decodes a value that starts at `offset`. Errors show offsets from there on, `of` what they
+    /// count.
     pub(crate) fn value<'py>(
         &mut self,
         py: Python<'py>,
         bytes: &[u8],
-        offset: u64,
+        (offset, of): (u64, &str),
     ) -> PyResult<Bound<'py, PyAny>> {
         let mut cursor = Cursor::from_view(View::at(bytes, offset), Framing::Single, &self.config);
         let failed = |error: reader::Error| {
-            let message = format!("{} at byte {}", error.message(), error.offset());
+            let message = format!("{} at byte {}{of}", error.message(), error.offset());
             of_reader(py, &error, &message)
         };
         let mut open: Vec<Open<'py>> = Vec::new();

@@ -50,6 +50,10 @@ impl Sample {
         let at = if index < 0 { count.checked_sub(index.unsigned_abs()) } else { Some(index.unsigned_abs()) };
         let item = at.and_then(|at| self.answer.items.get(at));
         let item = item.ok_or_else(|| PyIndexError::new_err("there is no such item"))?;
-        self.decoder.lock().unwrap_or_else(PoisonError::into_inner).value(py, &item.value, 0)
+        self.decoder.lock().unwrap_or_else(PoisonError::into_inner).value(
+            py,
+            &item.value,
+            (0, " of the sampled value"),
+        )
     }
 }

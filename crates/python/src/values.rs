@@ -125,9 +125,9 @@ impl Values {
                 self.at += 1;
                 return Ok(Some(match self.form {
                     Form::Raw => PyBytes::new(py, value.bytes).into_any(),
-                    Form::Decoded => self.decoder.value(py, value.bytes, value.span.start)?,
+                    Form::Decoded => self.decoder.value(py, value.bytes, (value.span.start, ""))?,
                     Form::Located => {
-                        let decoded = self.decoder.value(py, value.bytes, value.span.start)?;
+                        let decoded = self.decoder.value(py, value.bytes, (value.span.start, ""))?;
                         let span = (value.span.start, value.span.end).into_pyobject(py)?.into_any();
                         let path = value.location.into_pyobject(py)?.into_any();
                         PyTuple::new(py, [path, span, decoded])?.into_any()

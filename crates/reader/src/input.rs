@@ -209,8 +209,10 @@ impl<'a> Input<'a> {
         self.reader_from(self.start())
     }
 
+    /// A reader of the bytes from an offset of the range, up to its end.
     fn reader_from(&self, at: u64) -> Box<dyn Read + Send + '_> {
         let end = self.start() + self.len();
+        let at = at.min(end);
         match &self.storage {
             Storage::Bytes(_) => {
                 let rest = self.view().and_then(|view| view.get(Span::new(at, end)));
@@ -224,13 +226,13 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Finds the first byte of a value, at or after an offset. Linear in the distance.
+    /// Finds the first byte of a value in the range, at or after an offset. Linear in the distance.
     ///
     /// # Errors
     /// Those of reading.
     pub fn find(&self, byte: u8, from: u64) -> io::Result<Option<u64>> {
-        let mut reader = self.reader_from(from);
-        let (mut at, mut chunk) = (from, vec![0; FIND_CHUNK]);
+        let mut at = from.max(self.start());
+        let (mut reader, mut chunk) = (self.reader_from(at), vec![0; FIND_CHUNK]);
         loop {
             let count = match reader.read(&mut chunk) {
                 Ok(0) => return Ok(None),

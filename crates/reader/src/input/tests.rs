@@ -312,3 +312,20 @@ fn partitions_are_whole_lines() {
         }
     }
 }
+
+/// A byte is found within the range alone, from any offset.
+#[test]
+fn bytes_are_found_in_ranges() {
+    let text = b"a,b,c,d";
+    let of = |input: Input<'static>| input.range(Span::new(2, 5)).unwrap();
+    let ranges = [of(Input::from_bytes(text)), of(Input::from_seekable(std::io::Cursor::new(text)).unwrap())];
+    for input in ranges {
+        let found = |from| input.find(b',', from).unwrap();
+        assert_eq!([0, 2, 3, 4, 5, 7, 99].map(found), [Some(3), Some(3), Some(3), None, None, None, None]);
+        assert_eq!((input.start(), input.len(), input.reaches_end()), (2, 3, false));
+        let mut bytes = Vec::new();
+        input.reader().read_to_end(&mut bytes).unwrap();
+        assert_eq!(bytes, b"b,c");
+        assert!(input.range(Span::new(1, 3)).is_none());
+    }
+}
