@@ -201,7 +201,8 @@ impl Settings {
     ) -> PyResult<trommel::Report> {
         let cancel = Cancel::new();
         let analysis = with(self.analysis(&cancel));
-        let ran = interruptible(py, &cancel, || analysis.run(&mut self.document()?))?;
+        let settings = self.clone();
+        let ran = interruptible(py, &cancel, move || analysis.run(&mut settings.document()?))?;
         if let Some(raised) = self.raised() {
             return Err(raised);
         }
@@ -231,7 +232,8 @@ impl Document {
     fn part(&self, py: Python<'_>, number: u64, count: u64) -> PyResult<Self> {
         let settings = Settings { part: Some((number, count)), ..self.0.clone() };
         if !matches!(*settings.source, Source::Stream(_)) {
-            let opened = interruptible(py, &Cancel::new(), || settings.document().map(drop))?;
+            let of_part = settings.clone();
+            let opened = interruptible(py, &Cancel::new(), move || of_part.document().map(drop))?;
             opened.map_err(|error| PyValueError::new_err(error.to_string()))?;
         }
         Ok(Self(settings))

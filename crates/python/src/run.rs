@@ -12,34 +12,31 @@ use crate::errors::internal;
 /// The interval between checks for signals.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Runs `work` without the interpreter lock. If a signal handler raises, cancels the work, waits
-/// for its end, and returns the exception.
-pub(crate) fn interruptible<T: Send>(
+/// Runs `work` without the interpreter lock. If a signal handler raises, cancels the work and
+/// returns the exception at once: the thread may wait for a pipe, and ends by itself.
+pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     cancel: &Cancel,
-    work: impl FnOnce() -> T + Send,
+    work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
-    py.detach(|| {
-        thread::scope(|scope| {
-            let (sender, receiver) = sync_channel(1);
-            scope.spawn(move || {
-                // The receiver waits until the work has ended.
-                let _ = sender.send(work());
-            });
-            loop {
-                match receiver.recv_timeout(PATIENCE) {
-                    Ok(result) => return Ok(result),
-                    Err(RecvTimeoutError::Disconnected) => {
-                        return Err(internal("the engine's thread panicked"));
-                    }
-                    Err(RecvTimeoutError::Timeout) => {
-                        if let Err(raised) = Python::attach(|py| py.check_signals()) {
-                            cancel.cancel();
-                            return Err(raised);
-                        }
+    let (sender, receiver) = sync_channel(1);
+    let spawned = thread::Builder::new().name("trommel-run".into()).spawn(move || {
+        // Nothing receives after an interrupt.
+        let _ = sender.send(work());
+    });
+    spawned.map_err(internal)?;
+    py.detach(move || {
+        loop {
+            match receiver.recv_timeout(PATIENCE) {
+                Ok(result) => return Ok(result),
+                Err(RecvTimeoutError::Disconnected) => return Err(internal("the engine's thread panicked")),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Err(raised) = Python::attach(|py| py.check_signals()) {
+                        cancel.cancel();
+                        return Err(raised);
                     }
                 }
             }
-        })
+        }
     })
 }

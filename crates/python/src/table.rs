@@ -106,8 +106,9 @@ impl Table {
             (options.numbers, options.on_misfit, options.depth);
         let known = found.lock().unwrap_or_else(PoisonError::into_inner).clone();
         request.schema = options.schema.clone().or(known);
+        let (asked, source) = (request.clone(), settings.clone());
         let opened =
-            interruptible(py, cancel, || trommel_table::Table::open(&request, settings.document()?))?;
+            interruptible(py, cancel, move || trommel_table::Table::open(&asked, source.document()?))?;
         if let Some(raised) = settings.raised() {
             return Err(raised);
         }
@@ -163,7 +164,8 @@ impl Table {
     fn to_parquet(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
         let cancel = Cancel::new();
         let mut table = self.open(py, &cancel)?;
-        let written = interruptible(py, &cancel, || write_whole(&mut table, &path))?;
+        let target = path.clone();
+        let written = interruptible(py, &cancel, move || write_whole(&mut table, &target))?;
         if let Some(raised) = self.settings.raised() {
             return Err(raised);
         }

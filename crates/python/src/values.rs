@@ -61,8 +61,8 @@ impl Values {
                 None => extract,
             };
             let analysis = analysis.order(order).ask(Measure::Extract(extract));
-            let (settings, form) = (&self.settings, self.form);
-            let started = interruptible(py, &self.cancel, || {
+            let (settings, form) = (self.settings.clone(), self.form);
+            let started = interruptible(py, &self.cancel, move || {
                 let document = settings.document()?;
                 if form == Form::Located {
                     analysis.located_values(document)
@@ -72,12 +72,18 @@ impl Values {
             })?;
             self.state = State::Running(Box::new(started.map_err(|error| self.settings.error(py, &error))?));
         }
-        let State::Running(values) = &mut self.state else { return Ok(false) };
         self.at = 0;
-        let next = interruptible(py, &self.cancel, || values.next_batch().map(|batch| batch.is_some()));
-        let (next, raised) = (next?, self.settings.raised());
-        if !matches!(next, Ok(true)) {
-            self.state = State::Over;
+        // An interrupt leaves the values to the thread that waits for them.
+        let State::Running(mut values) = std::mem::replace(&mut self.state, State::Over) else {
+            return Ok(false);
+        };
+        let (values, next) = interruptible(py, &self.cancel, move || {
+            let next = values.next_batch().map(|batch| batch.is_some());
+            (values, next)
+        })?;
+        let raised = self.settings.raised();
+        if raised.is_none() && matches!(next, Ok(true)) {
+            self.state = State::Running(values);
         }
         match (raised, next) {
             (Some(raised), _) => Err(raised),

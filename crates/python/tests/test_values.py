@@ -292,3 +292,27 @@ def test_forks_do_not_crash(document):
         os._exit(0 if tr.open(document).count("$..id") == 3 else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert list(values) == [2, 3]
+
+
+def test_interrupts_of_blocked_reads(tmp_path):
+    pipe, script = tmp_path / "pipe", tmp_path / "run.py"
+    os.mkfifo(pipe)
+    script.write_text(
+        "import sys\n"
+        "import trommel as tr\n"
+        "doc = tr.open(sys.argv[1])\n"
+        "print('ready', flush=True)\n"
+        "try:\n"
+        "    list(doc.values('$[*]'))\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted', flush=True)\n"
+    )
+    child = subprocess.Popen([sys.executable, script, pipe], stdout=subprocess.PIPE, text=True)
+    with pipe.open("wb", buffering=0) as writer:
+        writer.write(b"[1,")
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.readline() == "interrupted\n"
+        assert child.wait(10) == 0
+    child.stdout.close()

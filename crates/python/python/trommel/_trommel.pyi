@@ -1,13 +1,15 @@
 import os
 from typing import Any, BinaryIO, Callable, Iterator, Literal, Mapping, Sequence, final
 
-Framing = Literal["auto", "json", "jsonl", "concatenated", "json-seq"]
-Numbers = Literal["exact", "float"]
+__all__: list[str]
+
+_Framing = Literal["auto", "json", "jsonl", "concatenated", "json-seq"]
+_Numbers = Literal["exact", "float"]
 
 def open(
     source: str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO,
     *,
-    framing: Framing | None = None,
+    framing: _Framing | None = None,
     trusted: bool = False,
     strict: bool = False,
     threads: int | None = None,
@@ -34,7 +36,7 @@ class Document:
         *,
         rows: str | None = None,
         columns: Mapping[str, str] | Sequence[str] | None = None,
-        numbers: Numbers = "exact",
+        numbers: _Numbers = "exact",
         schema: str | None = None,
         on_bad_row: Literal["stop", "null", "skip"] = "stop",
         depth: int = 8,
