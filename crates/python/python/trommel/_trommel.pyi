@@ -1,7 +1,7 @@
 import os
 from typing import Any, BinaryIO, Callable, Iterator, Literal, Mapping, Sequence, final
 
-__all__: list[str]
+__all__ = ["Document", "Sample", "Table", "Values", "open"]
 
 _Framing = Literal["auto", "json", "jsonl", "concatenated", "json-seq"]
 _Numbers = Literal["exact", "float"]
