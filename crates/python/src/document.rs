@@ -13,7 +13,7 @@ use trommel::reader::{Framing, MapPolicy, Validation};
 use trommel::sampler::Seed;
 use trommel::{Analysis, Cancel, Error};
 
-use crate::errors::{of_run, parsed, query};
+use crate::errors::{internal, of_run, parsed, query};
 use crate::file::{FileObject, SharedFile};
 use crate::run::interruptible;
 use crate::sample::Sample;
@@ -283,9 +283,10 @@ impl Document {
         let is_one = named.is_none() && asked.len() == 1;
         let counts = asked.iter().map(|(_, query)| query.clone()).collect::<Vec<_>>();
         let report = self.0.run(py, |analysis| counts.into_iter().fold(analysis, Analysis::count))?;
-        let totals = report.answers.iter().map(|answer| answer.count().unwrap_or(0));
-        if is_one {
-            return Ok(totals.sum::<u64>().into_pyobject(py)?.into_any().unbind());
+        let totals: Option<Vec<u64>> = report.answers.iter().map(trommel::Answer::count).collect();
+        let totals = totals.ok_or_else(|| internal("a count has another answer"))?;
+        if let (true, [total]) = (is_one, totals.as_slice()) {
+            return Ok(total.into_pyobject(py)?.into_any().unbind());
         }
         let answer = PyDict::new(py);
         for ((name, _), total) in asked.iter().zip(totals) {

@@ -41,7 +41,7 @@ pub(crate) struct FileObject {
 impl FileObject {
     /// A reader from the object's current position; of a shared object, from the one it seeks to.
     pub(crate) fn new(shared: &Arc<SharedFile>) -> Self {
-        // Numbers start at 1: 0 is no reader.
+        // Numbers start at 1, because 0 means that no reader has moved the position.
         let number = shared.readers.fetch_add(1, Ordering::Relaxed) + 1;
         Self { shared: Arc::clone(shared), number, position: 0 }
     }

@@ -130,8 +130,8 @@ impl Table {
         Ok(table.columns().iter().map(|column| column.name.clone()).collect())
     }
 
-    /// What the table changes: columns that were renamed, numbers that were rounded, and values
-    /// that did not fit the schema.
+    /// What the table changes: columns that were renamed; and after `to_parquet`, numbers that were
+    /// rounded, and values that did not fit the schema.
     #[getter]
     fn notes(&self) -> Vec<String> {
         let report = self.report.lock().unwrap_or_else(PoisonError::into_inner);

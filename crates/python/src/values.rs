@@ -23,7 +23,7 @@ pub(crate) struct Values {
     at: usize,
 }
 
-/// What is returned for each value.
+/// The form of the returned values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Decoded,

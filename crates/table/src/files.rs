@@ -10,8 +10,8 @@ use crate::table::{Table, TableReport};
 /// Writes a table in the streaming format of Arrow IPC. Returns what the table changed.
 ///
 /// # Errors
-/// Those of the table and of writing. What was written before an error has no end mark, which
-/// readers report.
+/// Those of the table and of writing. After an error the stream has no end mark, and readers report
+/// that.
 pub fn write_arrow(table: &mut Table, out: impl Write) -> Result<TableReport, Error> {
     let schema = arrow_array::RecordBatchReader::schema(table);
     let mut writer = StreamWriter::try_new(out, &schema)?;
@@ -31,8 +31,7 @@ const ROW_GROUP_BYTES: usize = 64 << 20;
 /// Returns what the table changed.
 ///
 /// # Errors
-/// Those of the table and of writing. What was written before an error has no footer, without which
-/// no reader accepts it.
+/// Those of the table and of writing. After an error the file has no footer, and readers refuse it.
 #[cfg(feature = "parquet")]
 pub fn write_parquet(table: &mut Table, out: impl Write + Send) -> Result<TableReport, Error> {
     use parquet::arrow::ArrowWriter;

@@ -1,6 +1,7 @@
 //! A table: types from all rows, then batches.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_json::reader::Decoder;
@@ -47,7 +48,8 @@ pub struct Table {
     /// Rows of the input so far.
     seen: u64,
     report: TableReport,
-    damaged: Arc<Mutex<Vec<Damage>>>,
+    /// Malformed records that the second pass has skipped.
+    damaged: Arc<AtomicU64>,
     is_over: bool,
 }
 
@@ -95,7 +97,7 @@ impl Table {
     /// # Errors
     /// If the input cannot be read or is not valid JSON, and if the given schema lacks a column.
     pub fn open(request: &TableRequest, mut document: Document<'static>) -> Result<Self, Error> {
-        let damaged = Arc::new(Mutex::new(Vec::new()));
+        let damaged = Arc::new(AtomicU64::new(0));
         let analysis = extraction(request);
         let lists: Vec<bool> = request.columns.iter().map(|column| !column.query.is_singular()).collect();
         let is_all = lists.is_empty();
@@ -121,9 +123,9 @@ impl Table {
             RowSource::Kept(kept.rewind()?)
         } else {
             report.bad_records = 0;
-            let list = Arc::clone(&damaged);
-            let take = move |damage: &Damage| {
-                list.lock().unwrap_or_else(PoisonError::into_inner).push(damage.clone());
+            let count = Arc::clone(&damaged);
+            let take = move |_: &Damage| {
+                count.fetch_add(1, Ordering::Relaxed);
             };
             let request = PassRequest { analysis, lists, window, damaged: Box::new(take) };
             RowSource::Pass(Pass::start(request, document)?)
@@ -175,8 +177,7 @@ impl Table {
 
     /// What the table changed or left out so far.
     pub fn report(&self) -> TableReport {
-        let damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner).len() as u64;
-        let bad_records = self.report.bad_records + damaged;
+        let bad_records = self.report.bad_records + self.damaged.load(Ordering::Relaxed);
         TableReport { rounded: self.writer.rounded, bad_records, ..self.report.clone() }
     }
 

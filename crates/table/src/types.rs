@@ -147,7 +147,7 @@ impl ColumnType {
     }
 }
 
-/// A type with what is needed to find the members of its objects.
+/// A type, and the names by which the members of its objects are found.
 #[derive(Debug)]
 pub(crate) enum Layout {
     Scalar(ColumnType),

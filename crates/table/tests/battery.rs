@@ -236,7 +236,7 @@ fn check(
     table.report()
 }
 
-/// Every value of every row is in its column, exactly, whatever the batches and the input.
+/// Every value of every row is in its column, exactly, for any batches and any input.
 #[test]
 fn tables_hold_every_value() {
     for seed in 0..cases(600, 6000) {
@@ -470,7 +470,7 @@ fn long_values_pass() {
     assert!(error.to_string().contains("exceed the spool limit of 1048576 bytes"), "{error}");
 }
 
-/// What is written is read back: Arrow's stream format and Parquet, with the mark of JSON columns.
+/// Files are read back: Arrow's stream format and Parquet, with the mark of JSON columns.
 #[test]
 fn files_are_read_back() {
     for seed in 0..cases(100, 1000) {

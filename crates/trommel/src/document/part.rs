@@ -68,6 +68,7 @@ impl Document<'_> {
         if number >= count {
             return Err(PartError::NoSuchPart { number, count }.into());
         }
+        // Without a length there are no parts, and `range` returns the reason.
         let (start, length) = (self.start(), self.len().unwrap_or(0));
         // At most the length.
         let at = |number: u64| start + (u128::from(length) * u128::from(number) / u128::from(count)) as u64;
