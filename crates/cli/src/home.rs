@@ -34,6 +34,11 @@ pub(crate) fn folder() -> Result<PathBuf, Failure> {
     }
 }
 
+/// Returns the folder of stored outputs, or `None` if the platform has no data directory.
+pub fn outputs_folder() -> Option<PathBuf> {
+    folder().ok().map(|folder| folder.join(OUTPUTS_FOLDER))
+}
+
 /// Opens the store of outputs, and creates it if necessary. Tools map its payloads.
 pub(crate) fn store() -> Result<Arc<Store>, Failure> {
     store_with(sigbus::map_files("a stored output"))

@@ -1,242 +1,223 @@
 //! Documents: what to read, and which of its records.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use trommel::path::{Order, Query};
-use trommel::reader::{Framing, MapPolicy, Validation};
-use trommel::sampler::Seed;
-use trommel::{Analysis, Cancel, Error};
+use trommel::reader::{Framing, Validation};
+use trommel::{Cancel, Count, Match, Measure, OnBadRecord, Stats};
 
-use crate::errors::{internal, of_run, parsed, query};
-use crate::file::{FileObject, SharedFile};
+use crate::answers;
+use crate::errors::{internal, parsed, query};
+use crate::partial::Partial;
+use crate::progress::Progress;
+use crate::requests::Request;
 use crate::run::interruptible;
-use crate::sample::Sample;
+use crate::settings::Settings;
+use crate::source::{Source, framing_of};
 use crate::table::{Table, TableOptions};
-use crate::values::Values;
+use crate::values::ValueIterator;
 
 /// JSON of any size, and the records in it that count.
-#[pyclass(module = "trommel", frozen)]
+#[pyclass(module = "trommel", frozen, subclass)]
 pub(crate) struct Document(Settings);
 
-/// What to read and how.
-#[derive(Clone)]
-pub(crate) struct Settings {
-    source: Arc<Source>,
-    framing: Option<Framing>,
-    each: Option<Query>,
-    filters: Vec<trommel::path::Logical>,
-    part: Option<(u64, u64)>,
-    is_strict: bool,
-    threads: Option<usize>,
-    progress: Option<Arc<Py<PyAny>>>,
-    /// The exception of the progress callback, which ends the run.
-    raised: Arc<Mutex<Option<PyErr>>>,
-}
+/// A part of a document of lines. Its runs return partial answers.
+#[pyclass(module = "trommel", frozen, extends = Document)]
+pub(crate) struct Part;
 
-enum Source {
-    Path {
-        path: PathBuf,
-        is_trusted: bool,
-    },
-    Bytes(Arc<PyBackedBytes>),
-    Seekable(Arc<SharedFile>),
-    /// A file object that can be read once.
-    Stream(Mutex<Option<FileObject>>),
-}
-
-/// Shares bytes among the documents of several runs.
-struct SharedBytes(Arc<PyBackedBytes>);
-
-impl AsRef<[u8]> for SharedBytes {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
+/// How to read a document.
+#[derive(Default)]
+pub(crate) struct OpenOptions {
+    pub(crate) framing: Option<Framing>,
+    pub(crate) is_strict: bool,
+    pub(crate) on_bad_record: OnBadRecord,
+    pub(crate) threads: Option<NonZeroUsize>,
+    pub(crate) progress: Option<Progress>,
 }
 
 /// Opens a path, a URL of fsspec, bytes, or a binary file object. Nothing is read yet.
 #[pyfunction]
-#[pyo3(signature = (source, *, framing=None, trusted=false, strict=false, threads=None, progress=None))]
+#[pyo3(signature = (source, *, framing=None, trusted=false, strict=false, on_bad_record="stop", threads=None, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "the arguments are those of Python")]
 pub(crate) fn open(
     source: &Bound<'_, PyAny>,
     framing: Option<&str>,
     trusted: bool,
     strict: bool,
+    on_bad_record: &str,
     threads: Option<usize>,
-    progress: Option<Py<PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Document> {
-    let framing = framing.map(framing_of).transpose()?;
-    if threads == Some(0) {
-        return Err(PyValueError::new_err("threads must be at least 1"));
-    }
-    Ok(Document(Settings {
-        source: Arc::new(Source::of(source, trusted)?),
-        framing,
-        each: None,
-        filters: Vec::new(),
-        part: None,
+    let threads = threads
+        .map(|threads| {
+            NonZeroUsize::new(threads).ok_or_else(|| PyValueError::new_err("threads must be at least 1"))
+        })
+        .transpose()?;
+    let on_bad_record = match on_bad_record {
+        "stop" => OnBadRecord::Stop,
+        "skip" => OnBadRecord::Skip { at_most: u64::MAX },
+        other => {
+            let message = format!("on_bad_record must be stop or skip, not {other:?}");
+            return Err(PyValueError::new_err(message));
+        }
+    };
+    let options = OpenOptions {
+        framing: framing.map(framing_of).transpose()?,
         is_strict: strict,
+        on_bad_record,
         threads,
-        progress: progress.map(Arc::new),
-        raised: Arc::default(),
-    }))
+        progress: Progress::of(progress)?,
+    };
+    Ok(Document::new(Source::of(source, trusted)?, options))
 }
 
-fn framing_of(name: &str) -> PyResult<Framing> {
-    Ok(match name {
-        "auto" => Framing::Auto,
-        "json" => Framing::Single,
-        "jsonl" => Framing::Lines,
-        "concatenated" => Framing::Concatenated,
-        "json-seq" => Framing::JsonSeq,
-        _ => {
-            let names = "auto, json, jsonl, concatenated, json-seq";
-            return Err(PyValueError::new_err(format!("framing must be one of {names}, not {name:?}")));
-        }
-    })
-}
-
-impl Source {
-    fn of(source: &Bound<'_, PyAny>, is_trusted: bool) -> PyResult<Self> {
-        let py = source.py();
-        if let Ok(bytes) = source.cast::<PyBytes>() {
-            return Ok(Self::Bytes(Arc::new(PyBackedBytes::from(bytes.clone()))));
-        }
-        if source.is_instance_of::<PyByteArray>() || source.is_instance_of::<PyMemoryView>() {
-            // A copy: the owner may change or resize them.
-            let bytes = py.get_type::<PyBytes>().call1((source,))?.cast_into::<PyBytes>()?;
-            return Ok(Self::Bytes(Arc::new(PyBackedBytes::from(bytes))));
-        }
-        if source.hasattr("read")? {
-            let shared = SharedFile::new(source.clone().unbind());
-            return Ok(if shared.is_seekable(py)? {
-                Self::Seekable(Arc::new(shared))
-            } else {
-                Self::Stream(Mutex::new(Some(FileObject::new(&Arc::new(shared)))))
-            });
-        }
-        if let Ok(text) = source.extract::<String>()
-            && text.contains("://")
-        {
-            let opened = py.import("fsspec")?.call_method1("open", (text, "rb"))?.call_method0("open")?;
-            return Self::of(&opened, is_trusted);
-        }
-        let path = source.extract::<PathBuf>().map_err(|_| {
-            let name = source.get_type().name().map_or_else(|_| "this".into(), |name| name.to_string());
-            PyTypeError::new_err(format!("cannot open {name}: give a path, bytes, or a binary file object"))
-        })?;
-        Ok(Self::Path { path, is_trusted })
-    }
-}
-
-impl Settings {
-    /// Opens the input. Runs without the interpreter lock.
-    pub(crate) fn document(&self) -> Result<trommel::Document<'static>, Error> {
-        let mut document = match &*self.source {
-            Source::Path { path, is_trusted: false } => trommel::Document::open(path)?,
-            Source::Path { path, is_trusted: true } => {
-                // SAFETY: the caller of `open` states that no other process truncates the file.
-                let policy = unsafe { MapPolicy::trusted() };
-                trommel::Document::open_with(path, policy)?
-            }
-            Source::Bytes(bytes) => trommel::Document::from_bytes(SharedBytes(Arc::clone(bytes))),
-            Source::Seekable(shared) => trommel::Document::from_seekable(FileObject::new(shared))?,
-            Source::Stream(object) => {
-                let object = object.lock().unwrap_or_else(PoisonError::into_inner).take();
-                trommel::Document::from_reader(object.ok_or(Error::Consumed)?)
-            }
-        };
-        if let Some(framing) = self.framing {
-            document = document.framing(framing);
-        }
-        match self.part {
-            Some((number, count)) => document.part(number, count),
-            None => Ok(document),
-        }
+impl Document {
+    pub(crate) fn new(source: Source, options: OpenOptions) -> Self {
+        Self(Settings {
+            source: Arc::new(source),
+            framing: options.framing,
+            each: None,
+            filters: Vec::new(),
+            part: None,
+            is_strict: options.is_strict,
+            on_bad_record: options.on_bad_record,
+            threads: options.threads.map(NonZeroUsize::get),
+            progress: options.progress.map(Arc::new),
+            raised: Arc::default(),
+        })
     }
 
-    /// The analysis of the records, without measures.
-    pub(crate) fn analysis(&self, cancel: &Cancel) -> Analysis {
-        let validation = if self.is_strict { Validation::Strict } else { Validation::Structural };
-        let mut analysis = Analysis::new().validation(validation).cancel_with(cancel);
-        if let Some(threads) = self.threads {
-            analysis = analysis.threads(threads);
+    /// A document or a part with other settings.
+    fn with(py: Python<'_>, settings: Settings) -> PyResult<Py<PyAny>> {
+        let is_part = settings.part.is_some();
+        let document = PyClassInitializer::from(Self(settings));
+        if is_part {
+            return Ok(Py::new(py, document.add_subclass(Part))?.into_any());
         }
-        if let Some(each) = &self.each {
-            analysis = analysis.each(each.clone());
-        }
-        if let Some(callback) = &self.progress {
-            let (callback, raised, cancel) = (Arc::clone(callback), Arc::clone(&self.raised), cancel.clone());
-            analysis = analysis.on_progress(move |progress| {
-                let called = Python::attach(|py| callback.call1(py, (progress.bytes, progress.total)));
-                if let Err(error) = called {
-                    raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                    cancel.cancel();
-                }
-            });
-        }
-        self.filters.iter().cloned().fold(analysis, Analysis::filter)
+        Ok(Py::new(py, document)?.into_any())
     }
 
-    /// The exception of a failed run: that of the progress callback, if it raised one.
-    pub(crate) fn error(&self, py: Python<'_>, error: &Error) -> PyErr {
-        self.raised().unwrap_or_else(|| of_run(py, error))
+    /// The answers to requests.
+    fn answers<'py>(&self, py: Python<'py>, requests: &[Request]) -> PyResult<Bound<'py, PyList>> {
+        let measures = requests.iter().map(|request| request.measure(py)).collect::<PyResult<Vec<_>>>()?;
+        let (report, extracted) = self.0.run(py, measures.clone())?;
+        answers::list(py, requests, &measures, (report, &extracted))
     }
 
-    /// Removes the exception that the progress callback raised.
-    pub(crate) fn raised(&self) -> Option<PyErr> {
-        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// Answers measures over the document.
-    pub(crate) fn run(
+    /// The answer to a request, made by its class.
+    fn answer<'py>(
         &self,
-        py: Python<'_>,
-        with: impl FnOnce(Analysis) -> Analysis,
-    ) -> PyResult<trommel::Report> {
-        let cancel = Cancel::new();
-        let analysis = with(self.analysis(&cancel));
-        let settings = self.clone();
-        let ran = interruptible(py, &cancel, move || analysis.run(&mut settings.document()?))?;
-        if let Some(raised) = self.raised() {
-            return Err(raised);
-        }
-        ran.map_err(|error| self.error(py, &error))
+        py: Python<'py>,
+        class: &str,
+        (arguments, named): (&Bound<'py, PyTuple>, Option<&Bound<'py, PyDict>>),
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let request = py.import("trommel._requests")?.getattr(class)?.call(arguments, named)?;
+        self.answers(py, &Request::all_of([request])?)?.get_item(0)
     }
 }
 
 #[pymethods]
 impl Document {
     /// The nodes of a query as records.
-    fn each(&self, py: Python<'_>, query: &str) -> PyResult<Self> {
+    fn each(&self, py: Python<'_>, query: &str) -> PyResult<Py<PyAny>> {
         let each = Some(parsed(py, query)?);
-        Ok(Self(Settings { each, ..self.0.clone() }))
+        Self::with(py, Settings { each, ..self.0.clone() })
     }
 
     /// The records for which a filter holds, such as `@.type == 'PushEvent'`.
     #[pyo3(name = "where")]
-    fn filter(&self, py: Python<'_>, filter: &str) -> PyResult<Self> {
+    fn filter(&self, py: Python<'_>, filter: &str) -> PyResult<Py<PyAny>> {
         let parsed = Query::parse_filter(filter).map_err(|error| query(py, &error.to_string()))?;
         let mut settings = self.0.clone();
         settings.filters.push(parsed);
-        Ok(Self(settings))
+        Self::with(py, settings)
     }
 
     /// Part `number`, from 0, of `count` parts, which contain each record once. The records must be
-    /// lines.
-    fn part(&self, py: Python<'_>, number: u64, count: u64) -> PyResult<Self> {
+    /// lines, unless there is one part.
+    fn part(&self, py: Python<'_>, number: u64, count: u64) -> PyResult<Py<PyAny>> {
         let settings = Settings { part: Some((number, count)), ..self.0.clone() };
-        if !matches!(*settings.source, Source::Stream(_)) {
+        if settings.source.is_repeatable() {
             let of_part = settings.clone();
             let opened = interruptible(py, &Cancel::new(), move || of_part.document().map(drop))?;
-            opened.map_err(|error| PyValueError::new_err(error.to_string()))?;
+            opened.map_err(|error| match error {
+                trommel::Error::Part(error) => PyValueError::new_err(error.to_string()),
+                error => settings.error(py, &error),
+            })?;
         }
-        Ok(Self(settings))
+        Self::with(py, settings)
+    }
+
+    /// Answers requests in one pass. Returns their answers in order.
+    #[pyo3(signature = (*requests))]
+    fn run<'py>(&self, py: Python<'py>, requests: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyList>> {
+        self.answers(py, &Request::all_of(requests)?)
+    }
+
+    /// Describes size, structure, types, arrays, and objects.
+    #[pyo3(signature = (*arguments, **named))]
+    fn stats<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.answer(py, "Stats", (arguments, named))
+    }
+
+    /// Infers a JSON Schema that every record satisfies.
+    #[pyo3(signature = (*arguments, **named))]
+    fn schema<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.answer(py, "Schema", (arguments, named))
+    }
+
+    /// Groups records by the values of queries.
+    #[pyo3(signature = (*arguments, **named))]
+    fn group<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.answer(py, "Group", (arguments, named))
+    }
+
+    /// Draws a sample of the elements of an array, or of the nodes of a query.
+    #[pyo3(signature = (*arguments, **named))]
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.answer(py, "Sample", (arguments, named))
+    }
+
+    /// Validates the whole input strictly, and counts repeated names. The first `limit` of them are
+    /// listed if the input can be read again.
+    #[pyo3(signature = (*, limit=10))]
+    fn check<'py>(&self, py: Python<'py>, limit: usize) -> PyResult<Bound<'py, PyDict>> {
+        let is_repeatable = self.0.source.is_repeatable();
+        let (report, first) = self.0.perform(py, move |analysis, document| {
+            let mut stats = Stats::new();
+            (stats.per_path, stats.counts) = (false, false);
+            let analysis = analysis.validation(Validation::Strict).ask(Measure::Stats(stats));
+            let report = analysis.run_with(document, &mut |_: &Match<'_>| Ok(()))?;
+            let first = if is_repeatable { analysis.repeated_names(document, limit)? } else { Vec::new() };
+            Ok((report, first))
+        })?;
+        answers::warn_skipped(py, &report.coverage)?;
+        answers::checked(py, &report, &first)
     }
 
     /// Iterates over the values of a query.
@@ -248,13 +229,13 @@ impl Document {
         order: &str,
         limit: Option<u64>,
         decimal: bool,
-    ) -> PyResult<Values> {
+    ) -> PyResult<ValueIterator> {
         let order = match order {
             "rfc" => Order::Rfc,
             "document" => Order::Document,
             _ => return Err(PyValueError::new_err(format!("order must be rfc or document, not {order:?}"))),
         };
-        Values::new(py, self.0.clone(), (parsed(py, query)?, order, limit), decimal)
+        ValueIterator::new(py, self.0.clone(), (parsed(py, query)?, order, limit), decimal)
     }
 
     /// Counts the nodes of queries: a number for one query, otherwise a dictionary.
@@ -281,8 +262,8 @@ impl Document {
             return Err(PyTypeError::new_err("count() needs at least one query"));
         }
         let is_one = named.is_none() && asked.len() == 1;
-        let counts = asked.iter().map(|(_, query)| query.clone()).collect::<Vec<_>>();
-        let report = self.0.run(py, |analysis| counts.into_iter().fold(analysis, Analysis::count))?;
+        let counts = asked.iter().map(|(_, query)| Measure::Count(Count::new(query.clone())));
+        let (report, _) = self.0.run(py, counts.collect())?;
         let totals: Option<Vec<u64>> = report.answers.iter().map(trommel::Answer::count).collect();
         let totals = totals.ok_or_else(|| internal("a count has another answer"))?;
         if let (true, [total]) = (is_one, totals.as_slice()) {
@@ -295,19 +276,8 @@ impl Document {
         Ok(answer.into_any().unbind())
     }
 
-    /// Draws a random sample of the elements of an array, or of the nodes of a query.
-    #[pyo3(signature = (query, size, *, seed=0, decimal=false))]
-    fn sample(&self, py: Python<'_>, query: &str, size: usize, seed: u64, decimal: bool) -> PyResult<Sample> {
-        let Some(size) = std::num::NonZeroUsize::new(size) else {
-            return Err(PyValueError::new_err("size must be at least 1"));
-        };
-        let sample = trommel::Sample::new(parsed(py, query)?, size).seed(Seed::new(seed));
-        let report = self.0.run(py, |analysis| analysis.sample(sample))?;
-        Sample::new(py, report, decimal)
-    }
-
     /// A table of the records, as an Arrow stream or a Parquet file. Nothing is read yet.
-    #[pyo3(signature = (*, rows=None, columns=None, numbers="exact", schema=None, on_bad_row="stop", depth=8))]
+    #[pyo3(signature = (*, rows=None, columns=None, numbers="exact", schema=None, types=None, on_bad_row="stop", depth=8))]
     #[expect(clippy::too_many_arguments, reason = "the arguments are those of Python")]
     fn table(
         &self,
@@ -316,6 +286,7 @@ impl Document {
         columns: Option<&Bound<'_, PyAny>>,
         numbers: &str,
         schema: Option<&str>,
+        types: Option<&Bound<'_, PyAny>>,
         on_bad_row: &str,
         depth: u32,
     ) -> PyResult<Table> {
@@ -323,7 +294,28 @@ impl Document {
         if let Some(rows) = rows {
             settings.each = Some(parsed(py, rows)?);
         }
-        let options = TableOptions::new(py, columns, (numbers, on_bad_row), schema, depth)?;
+        let options = TableOptions::new(py, columns, (numbers, on_bad_row), (schema, types), depth)?;
         Ok(Table::new(settings, options))
+    }
+}
+
+#[pymethods]
+impl Part {
+    /// Answers requests in one pass over the part. `number` is the number of the part among all
+    /// that are merged, of several documents too; by default that of this part.
+    #[pyo3(signature = (*requests, number=None))]
+    fn run(
+        this: &Bound<'_, Self>,
+        py: Python<'_>,
+        requests: &Bound<'_, PyTuple>,
+        number: Option<u64>,
+    ) -> PyResult<Partial> {
+        let settings = &this.as_super().get().0;
+        let requests = Request::all_of(requests)?;
+        if requests.iter().any(|request| matches!(request, Request::Values { .. })) {
+            return Err(PyValueError::new_err("partial answers have no values: use values() of the part"));
+        }
+        let (own, _) = settings.part.ok_or_else(|| internal("a part has no number"))?;
+        settings.run_part(py, requests, number.unwrap_or(own))
     }
 }

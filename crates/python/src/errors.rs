@@ -9,7 +9,11 @@ use trommel::reader::{self, ErrorKind};
 use trommel::{Error, path};
 
 /// An exception class of the module `trommel._errors`, called with arguments.
-fn raised<'py>(py: Python<'py>, class: &str, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
+pub(crate) fn raised<'py>(
+    py: Python<'py>,
+    class: &str,
+    arguments: impl pyo3::call::PyCallArgs<'py>,
+) -> PyErr {
     let made = py.import("trommel._errors").and_then(|errors| errors.getattr(class));
     match made.and_then(|class| class.call1(arguments)) {
         Ok(exception) => PyErr::from_value(exception),
@@ -51,7 +55,7 @@ pub(crate) fn of_reader(py: Python<'_>, error: &reader::Error, message: &str) ->
 }
 
 /// The exception that Python code raised while the engine called it, anywhere among the causes.
-fn of_python(py: Python<'_>, error: &Error) -> Option<PyErr> {
+fn of_python(py: Python<'_>, error: &(dyn std::error::Error + 'static)) -> Option<PyErr> {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
         let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
@@ -92,6 +96,12 @@ pub(crate) fn of_table(py: Python<'_>, error: &trommel_table::Error) -> PyErr {
         trommel_table::Error::Io(cause) => PyOSError::new_err(cause.to_string()),
         error => PyRuntimeError::new_err(error.to_string()),
     }
+}
+
+/// The exception of an error of a store.
+pub(crate) fn of_store(py: Python<'_>, error: &trommel_store::Error) -> PyErr {
+    let exception = || raised(py, "StoreError", (error.to_string(), error.candidates().to_vec()));
+    of_python(py, error).unwrap_or_else(exception)
 }
 
 /// The exception of a failed thread or a broken invariant.

@@ -4,31 +4,25 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use trommel::{Answer, Report, SampleAnswer};
+use pyo3::types::{PyDict, PyList};
 
 use crate::decode::Decoder;
-use crate::errors::internal;
 
 /// The items of a sample, in the order of the input. Each is decoded when it is asked for.
 #[pyclass(module = "trommel", frozen)]
-pub(crate) struct Sample {
-    answer: SampleAnswer,
+pub(crate) struct SampleAnswer {
+    answer: trommel::SampleAnswer,
     decoder: Mutex<Decoder>,
 }
 
-impl Sample {
-    pub(crate) fn new(py: Python<'_>, report: Report, is_decimal: bool) -> PyResult<Self> {
-        let answer = report.answers.into_iter().find_map(|answer| match answer {
-            Answer::Sample(sample) => Some(sample),
-            _ => None,
-        });
-        let answer = answer.ok_or_else(|| internal("the run has no sample"))?;
+impl SampleAnswer {
+    pub(crate) fn new(py: Python<'_>, answer: trommel::SampleAnswer, is_decimal: bool) -> PyResult<Self> {
         Ok(Self { answer, decoder: Mutex::new(Decoder::new(py, is_decimal)?) })
     }
 }
 
 #[pymethods]
-impl Sample {
+impl SampleAnswer {
     /// The size of the population.
     #[getter]
     fn total(&self) -> u64 {
@@ -39,6 +33,24 @@ impl Sample {
     #[getter]
     fn indices(&self) -> Vec<u64> {
         self.answer.items.iter().map(|item| item.index).collect()
+    }
+
+    /// The groups of a stratified sample: the common value of each, its items, and those drawn.
+    #[getter]
+    fn strata<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
+        let Some(strata) = &self.answer.strata else { return Ok(None) };
+        let rows = PyList::empty(py);
+        let mut decoder = self.decoder.lock().unwrap_or_else(PoisonError::into_inner);
+        for stratum in strata {
+            let row = PyDict::new(py);
+            if let Some(value) = &stratum.value {
+                row.set_item("value", decoder.value(py, value, (0, " of the group's value"))?)?;
+            }
+            row.set_item("total", stratum.total)?;
+            row.set_item("sampled", stratum.sampled)?;
+            rows.append(row)?;
+        }
+        Ok(Some(rows))
     }
 
     fn __len__(&self) -> usize {

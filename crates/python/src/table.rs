@@ -3,18 +3,24 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::{IntoPyDict, PyBytes, PyCapsule, PyDict};
 use trommel::Cancel;
-use trommel_table::{Column, NumberPolicy, OnMisfit, TableReport, TableRequest, TableSchema, write_parquet};
+use trommel_table::{
+    Column, ColumnType, NumberPolicy, OnMisfit, TableReport, TableRequest, TableSchema, TableShape,
+    write_parquet,
+};
 
-use crate::document::Settings;
-use crate::errors::{of_table, parsed, query};
+use crate::answers::{counted, skipped};
+use crate::errors::{internal, of_table, parsed, query};
 use crate::run::interruptible;
+use crate::settings::Settings;
 
 /// The options of a table.
 pub(crate) struct TableOptions {
@@ -22,6 +28,7 @@ pub(crate) struct TableOptions {
     numbers: NumberPolicy,
     on_misfit: OnMisfit,
     schema: Option<TableSchema>,
+    types: Option<TableShape>,
     depth: u32,
 }
 
@@ -30,7 +37,7 @@ impl TableOptions {
         py: Python<'_>,
         columns: Option<&Bound<'_, PyAny>>,
         (numbers, on_bad_row): (&str, &str),
-        schema: Option<&str>,
+        (schema, types): (Option<&str>, Option<&Bound<'_, PyAny>>),
         depth: u32,
     ) -> PyResult<Self> {
         let numbers = match numbers {
@@ -51,10 +58,14 @@ impl TableOptions {
                 return Err(PyValueError::new_err(message));
             }
         };
+        if schema.is_some() && types.is_some() {
+            return Err(PyValueError::new_err("give either schema or types"));
+        }
         let schema = schema.map(TableSchema::from_json_schema).transpose();
         let schema = schema.map_err(|error| of_table(py, &error))?;
+        let types = types.map(merged).transpose()?;
         let columns = columns.map_or(Ok(Vec::new()), columns_of)?;
-        Ok(Self { columns, numbers, on_misfit, schema, depth })
+        Ok(Self { columns, numbers, on_misfit, schema, types, depth })
     }
 }
 
@@ -83,41 +94,145 @@ fn columns_of(columns: &Bound<'_, PyAny>) -> PyResult<Vec<Column>> {
     Ok(found)
 }
 
+/// The types of one table, or of several together.
+fn merged(types: &Bound<'_, PyAny>) -> PyResult<TableShape> {
+    let py = types.py();
+    let read = |bytes: &[u8]| TableShape::from_bytes(bytes).map_err(|error| of_table(py, &error));
+    if let Ok(bytes) = types.cast::<PyBytes>() {
+        return read(bytes.as_bytes());
+    }
+    let mut whole: Option<TableShape> = None;
+    for one in types.try_iter()? {
+        let shape = read(one?.cast::<PyBytes>()?.as_bytes())?;
+        whole = Some(match whole {
+            None => shape,
+            Some(earlier) => earlier.merge(shape).map_err(|error| of_table(py, &error))?,
+        });
+    }
+    whole.ok_or_else(|| PyValueError::new_err("types must not be empty"))
+}
+
 /// A table of records. It can be read any number of times, if its input can.
 #[pyclass(module = "trommel", frozen)]
 pub(crate) struct Table {
     settings: Settings,
     options: TableOptions,
-    /// The types, once a pass has found them.
-    found: Mutex<Option<TableSchema>>,
-    report: Mutex<TableReport>,
+    /// The types and names of the columns, once they are known.
+    known: Mutex<Option<KnownColumns>>,
+    report: Arc<Mutex<TableReport>>,
+}
+
+/// What the first pass found.
+#[derive(Clone)]
+struct KnownColumns {
+    schema: TableSchema,
+    /// The name and the kind of each column.
+    columns: Vec<(String, &'static str)>,
+}
+
+/// Batches, with a report about those that were read.
+struct Batches {
+    table: trommel_table::Table,
+    report: Arc<Mutex<TableReport>>,
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.table.next();
+        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = self.table.report();
+        batch
+    }
+}
+
+impl RecordBatchReader for Batches {
+    fn schema(&self) -> SchemaRef {
+        self.table.schema()
+    }
 }
 
 impl Table {
     pub(crate) fn new(settings: Settings, options: TableOptions) -> Self {
-        Self { settings, options, found: Mutex::new(None), report: Mutex::default() }
+        Self { settings, options, known: Mutex::new(None), report: Arc::default() }
     }
 
-    fn open(&self, py: Python<'_>, cancel: &Cancel) -> PyResult<trommel_table::Table> {
-        let Self { settings, options, found, report } = self;
+    /// The table, without its types.
+    fn request(&self, cancel: &Cancel) -> TableRequest {
+        let Self { settings, options, .. } = self;
         let mut request = TableRequest::new(settings.analysis(cancel));
         request.columns.clone_from(&options.columns);
         (request.numbers, request.on_misfit, request.depth) =
             (options.numbers, options.on_misfit, options.depth);
-        let known = found.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        request.schema = options.schema.clone().or(known);
-        let (asked, source) = (request.clone(), settings.clone());
-        let opened =
-            interruptible(py, cancel, move || trommel_table::Table::open(&asked, source.document()?))?;
-        if let Some(raised) = settings.raised() {
-            return Err(raised);
+        request
+    }
+
+    /// Calls `work` with the request and the input, without the interpreter lock.
+    fn perform<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        (request, cancel): (TableRequest, &Cancel),
+        work: impl FnOnce(&TableRequest, trommel::Document<'static>) -> Result<T, trommel_table::Error>
+        + Send
+        + 'static,
+    ) -> PyResult<T> {
+        let source = self.settings.clone();
+        let done = interruptible(py, cancel, move || work(&request, source.document()?))?;
+        match self.settings.raised() {
+            Some(raised) => Err(raised),
+            None => done.map_err(|error| of_table(py, &error)),
         }
-        let table = opened.map_err(|error| of_table(py, &error))?;
-        if request.schema.is_none() {
-            *report.lock().unwrap_or_else(PoisonError::into_inner) = table.report();
-            *found.lock().unwrap_or_else(PoisonError::into_inner) = Some(table.table_schema());
-        }
+    }
+
+    fn open(&self, py: Python<'_>, cancel: &Cancel) -> PyResult<trommel_table::Table> {
+        let mut request = self.request(cancel);
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        request.schema = match (&self.options.schema, &self.options.types, known) {
+            (Some(schema), ..) => Some(schema.clone()),
+            (None, _, Some(columns)) => Some(columns.schema),
+            (None, Some(types), None) => {
+                Some(types.clone().schema(&request).map_err(|error| of_table(py, &error))?)
+            }
+            (None, None, None) => None,
+        };
+        let table = self.perform(py, (request, cancel), trommel_table::Table::open)?;
+        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = table.report();
+        let columns = table.columns().iter().map(|column| (column.name.clone(), kind(&column.column_type)));
+        let known = KnownColumns { schema: table.table_schema(), columns: columns.collect() };
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(known);
         Ok(table)
+    }
+
+    /// The name and the kind of each column.
+    fn columns(&self, py: Python<'_>) -> PyResult<Vec<(String, &'static str)>> {
+        let known = || {
+            let found = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            found.as_ref().map(|found| found.columns.clone())
+        };
+        if let Some(columns) = known() {
+            return Ok(columns);
+        }
+        drop(self.open(py, &Cancel::new())?);
+        known().ok_or_else(|| internal("the table has no columns"))
+    }
+}
+
+/// The short name of a type.
+fn kind(column_type: &ColumnType) -> &'static str {
+    match column_type {
+        ColumnType::Null => "null",
+        ColumnType::Boolean => "bool",
+        ColumnType::Int64 => "int64",
+        ColumnType::UInt64 => "uint64",
+        ColumnType::Decimal => "decimal",
+        ColumnType::Float64 { rounded: false } => "float64",
+        ColumnType::Float64 { rounded: true } => "rounded float64",
+        ColumnType::NumberText => "number as text",
+        ColumnType::Text => "text",
+        ColumnType::Json => "json",
+        ColumnType::List(_) => "list",
+        ColumnType::Struct(_) => "struct",
+        _ => "other",
     }
 }
 
@@ -126,22 +241,46 @@ impl Table {
     /// The names of the columns.
     #[getter]
     fn names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        let table = self.open(py, &Cancel::new())?;
-        Ok(table.columns().iter().map(|column| column.name.clone()).collect())
+        Ok(self.columns(py)?.into_iter().map(|(name, _)| name).collect())
     }
 
-    /// What the table changes: columns that were renamed; and after `to_parquet`, numbers that were
-    /// rounded, and values that did not fit the schema.
+    /// The kind of each column, such as `int64`, `text`, or `json`.
+    #[getter]
+    fn kinds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.columns(py)?.into_py_dict(py)
+    }
+
+    /// The types of all values, in a form for `table(types=…)` of documents that share one schema.
+    /// Reads the input.
+    fn types<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let cancel = Cancel::new();
+        let request = self.request(&cancel);
+        let shape = self.perform(py, (request, &cancel), |request, mut document| {
+            TableShape::observe(request, &mut document)
+        })?;
+        Ok(PyBytes::new(py, &shape.to_bytes()))
+    }
+
+    /// What the table changes: columns that were renamed; and, of the rows that were read, numbers
+    /// that were rounded, values that did not fit the schema, and records that were skipped.
     #[getter]
     fn notes(&self) -> Vec<String> {
         let report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
         let renamed = report.renamed.iter().map(|renamed| format!("{:?} is {:?}", renamed.from, renamed.to));
         let mut notes = renamed.collect::<Vec<_>>();
         if report.rounded > 0 {
-            notes.push(format!("{} numbers were rounded to doubles", report.rounded));
+            notes.push(counted(
+                report.rounded,
+                "number was rounded to a double",
+                "numbers were rounded to doubles",
+            ));
         }
         if let Some(first) = &report.first_misfit {
-            notes.push(format!("{} values did not fit the schema; the first: {first}", report.misfits));
+            let misfits = counted(report.misfits, "value did not fit", "values did not fit");
+            notes.push(format!("{misfits} the schema; the first: {first}"));
+        }
+        if report.bad_records > 0 {
+            notes.push(skipped(report.bad_records));
         }
         notes
     }
@@ -156,7 +295,8 @@ impl Table {
         // A consumer may ask for other types; producers need not follow.
         let _ = requested_schema;
         let table = self.open(py, &Cancel::new())?;
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(table)), c"arrow_array_stream")
+        let batches = Batches { table, report: Arc::clone(&self.report) };
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
     }
 
     /// Writes a Parquet file. Returns the number of rows. A file that cannot be finished does not

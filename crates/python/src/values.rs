@@ -6,13 +6,14 @@ use pyo3::types::{PyBytes, PyTuple};
 use trommel::path::{Order, Query};
 use trommel::{Cancel, Extract, Measure};
 
+use crate::answers::warn_skipped;
 use crate::decode::Decoder;
-use crate::document::Settings;
 use crate::run::interruptible;
+use crate::settings::Settings;
 
 /// An iterator over the values of a query. Leaving the loop stops the run.
 #[pyclass(module = "trommel")]
-pub(crate) struct Values {
+pub(crate) struct ValueIterator {
     settings: Settings,
     query: (Query, Order, Option<u64>),
     form: Form,
@@ -37,7 +38,7 @@ enum State {
     Over,
 }
 
-impl Values {
+impl ValueIterator {
     pub(crate) fn new(
         py: Python<'_>,
         settings: Settings,
@@ -81,14 +82,19 @@ impl Values {
             let next = values.next_batch().map(|batch| batch.is_some());
             (values, next)
         })?;
+        let report = values.report().map(|report| report.coverage);
         let raised = self.settings.raised();
         if raised.is_none() && matches!(next, Ok(true)) {
             self.state = State::Running(values);
         }
-        match (raised, next) {
-            (Some(raised), _) => Err(raised),
-            (None, next) => next.map_err(|error| self.settings.error(py, &error)),
+        if let Some(raised) = raised {
+            return Err(raised);
         }
+        let is_more = next.map_err(|error| self.settings.error(py, &error))?;
+        if let Some(report) = report {
+            warn_skipped(py, &report)?;
+        }
+        Ok(is_more)
     }
 
     fn with_form(&self, py: Python<'_>, form: Form) -> PyResult<Self> {
@@ -102,7 +108,7 @@ impl Values {
 }
 
 #[pymethods]
-impl Values {
+impl ValueIterator {
     /// The bytes of each value as they are in the input, instead of Python values.
     fn raw(&self, py: Python<'_>) -> PyResult<Self> {
         self.with_form(py, Form::Raw)

@@ -116,3 +116,32 @@ def test_errors_within_a_stream():
         pa.table(tr.open(data, framing="jsonl").table(schema=schema))
     with pytest.raises(tr.JsonError):
         pa.table(tr.open(io.BytesIO(data), framing="jsonl").table())
+
+
+def test_documents_share_types(tmp_path):
+    texts = [b'{"id": 1, "tag": null}\n', b'{"id": 2.5, "who": {"name": "ada"}}\n', b'{"tag": "x"}\n']
+    documents = [tr.open(text, framing="jsonl") for text in texts]
+    types = [doc.table().types() for doc in documents]
+    tables = [pa.table(doc.table(types=types)) for doc in documents]
+    whole = pa.table(tr.open(b"".join(texts), framing="jsonl").table())
+    assert pa.concat_tables(tables) == whole
+    typed = documents[0].table(types=types)
+    assert typed.names == ["id", "tag", "who"]
+    assert typed.kinds == {"id": "float64", "tag": "text", "who": "struct"}
+    for wrong in [b"", b"{}", types[0][:-2]]:
+        with pytest.raises(ValueError):
+            documents[0].table(types=wrong)
+    with pytest.raises(ValueError, match="other columns"):
+        documents[0].table(columns=["$.id", "$.tag"], types=types).names
+    for wrong in [[], 5]:
+        with pytest.raises((ValueError, TypeError)):
+            documents[0].table(types=wrong)
+    with pytest.raises(ValueError, match="either"):
+        documents[0].table(types=types, schema="{}")
+
+
+def test_notes_of_streams():
+    rows = b'{"n": 1e-400}\n{"n": \n{"n": 2}\n'
+    table = tr.open(rows, framing="jsonl", on_bad_record="skip").table(numbers="float")
+    assert pa.table(table).num_rows == 2
+    assert table.notes == ["1 number was rounded to a double", "1 malformed record was skipped"]

@@ -62,6 +62,10 @@ pub enum SchemaError {
     NoProperties,
     /// It has no property with the name of this column.
     NoColumn(String),
+    /// It is the shape of a table with other columns.
+    OtherColumns,
+    /// It is not the stored form of a shape, for this reason.
+    NotShape(String),
 }
 
 impl fmt::Display for Error {
@@ -82,6 +86,10 @@ impl fmt::Display for Error {
             Self::Schema(SchemaError::NoColumn(name)) => {
                 write!(f, "the schema has no property {name}; name the column as the schema does")
             }
+            Self::Schema(SchemaError::OtherColumns) => {
+                f.write_str("the types are those of a table with other columns")
+            }
+            Self::Schema(SchemaError::NotShape(why)) => write!(f, "not the types of a table: {why}"),
             Self::Arrow(error) => write!(f, "cannot write the table: {error}"),
             Self::Io(cause) => write!(f, "cannot write the table: {cause}"),
         }

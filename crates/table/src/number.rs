@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use serde::{Deserialize, Serialize};
 use trommel_base::decimal::compare_numbers;
 
 /// Maximum digits of a number that every type of its kind holds.
@@ -11,7 +12,7 @@ const SAFE_DIGITS: usize = 15;
 const DECIMAL_DIGITS: usize = 38;
 
 /// The types that hold all numbers so far exactly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Numbers {
     pub(crate) int64: bool,
     pub(crate) uint64: bool,
@@ -53,7 +54,11 @@ impl Numbers {
 
     /// Adds a number.
     pub(crate) fn observe(&mut self, lexeme: &str) {
-        let one = Self::of(lexeme);
+        self.merge(Self::of(lexeme));
+    }
+
+    /// Adds the numbers of another part of the input.
+    pub(crate) fn merge(&mut self, one: Self) {
         self.int64 &= one.int64;
         self.uint64 &= one.uint64;
         self.decimal &= one.decimal;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::error::{Error, SchemaError};
-use crate::types::{ColumnType, Renamed, fields};
+use crate::types::{ColumnType, Field, Renamed, fields};
 
 /// The schema of a table: the columns and their types.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,12 @@ pub struct TableSchema {
 }
 
 impl TableSchema {
+    /// The schema of columns.
+    pub(crate) fn of(columns: &[Field], is_bare: bool) -> Self {
+        let columns = columns.iter().map(|field| (field.key.clone(), field.column_type.clone()));
+        Self { columns: columns.collect(), is_bare }
+    }
+
     /// Reads a JSON Schema of objects: each property is a column. `type`, `properties`, and `items`
     /// decide its type; integers have 64 bits, and values of several types are JSON.
     ///

@@ -13,22 +13,22 @@ const MAX_FIELDS_OF_MAP: usize = 100;
 pub(crate) const MAX_FIELDS: usize = 20_000;
 
 /// The types of all values at one place.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Shape {
-    bools: bool,
-    strings: bool,
-    numbers: Option<Numbers>,
-    list: Option<Box<Shape>>,
-    object: Option<Box<ObjectShape>>,
+    pub(crate) bools: bool,
+    pub(crate) strings: bool,
+    pub(crate) numbers: Option<Numbers>,
+    pub(crate) list: Option<Box<Shape>>,
+    pub(crate) object: Option<Box<ObjectShape>>,
     /// True if a container is deeper than allowed, or has too many fields.
-    is_bounded: bool,
+    pub(crate) is_bounded: bool,
 }
 
-#[derive(Debug, Default)]
-struct ObjectShape {
-    objects: u64,
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ObjectShape {
+    pub(crate) objects: u64,
     /// Each field with the number of objects that have it.
-    fields: IndexMap<String, (Shape, u64)>,
+    pub(crate) fields: IndexMap<String, (Shape, u64)>,
 }
 
 /// The limits on shapes.
@@ -119,6 +119,42 @@ impl Shape {
             Scalar::Number(number) => self.numbers.get_or_insert_default().observe(number.lexeme()),
             Scalar::String(_) => self.strings = true,
         }
+    }
+
+    /// Adds the values of a later part of the input. Objects with too many fields are JSON.
+    pub(crate) fn merge(&mut self, later: Self, fields_left: &mut usize) {
+        self.bools |= later.bools;
+        self.strings |= later.strings;
+        self.is_bounded |= later.is_bounded;
+        if let Some(numbers) = later.numbers {
+            self.numbers.get_or_insert_default().merge(numbers);
+        }
+        if let Some(list) = later.list {
+            self.list.get_or_insert_default().merge(*list, fields_left);
+        }
+        let Some(object) = later.object else { return };
+        let known = self.object.get_or_insert_default();
+        known.objects = known.objects.saturating_add(object.objects);
+        for (name, (shape, count)) in object.fields {
+            if let Some((field, total)) = known.fields.get_mut(&name) {
+                *total = total.saturating_add(count);
+                field.merge(shape, fields_left);
+            } else if let Some(left) = fields_left.checked_sub(1 + shape.fields()) {
+                *fields_left = left;
+                known.fields.insert(name, (shape, count));
+            } else {
+                self.is_bounded = true;
+            }
+        }
+    }
+
+    /// The number of fields of all objects within.
+    pub(crate) fn fields(&self) -> usize {
+        let list = self.list.as_ref().map_or(0, |list| list.fields());
+        let object = self.object.as_ref();
+        let within =
+            object.map_or(0, |object| object.fields.values().map(|(shape, _)| 1 + shape.fields()).sum());
+        list + within
     }
 
     /// The type that holds all values, each of them exactly unless numbers are `rounded`.

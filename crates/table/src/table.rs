@@ -7,21 +7,17 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_json::reader::Decoder;
 use arrow_json::{ReaderBuilder, StructMode};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
-use trommel::path::Query;
-use trommel::reader::{Config, Cursor, Framing, Span};
-use trommel::{Analysis, Damage, Document, Extract, Measure};
+use trommel::reader::Span;
+use trommel::{Damage, Document};
 
-use crate::cells::{RowSink, TakeRows, Window, next_cell};
+use crate::cells::next_cell;
 use crate::error::{Error, Misfit, SchemaError};
+use crate::observe::{Observed, extraction, lists, window};
 use crate::request::{NumberPolicy, OnMisfit, TableRequest};
 use crate::rows::{KeptRows, Pass, PassRequest, RowSource};
 use crate::schema::TableSchema;
-use crate::shape::{Bounds, MAX_FIELDS, Shape};
 use crate::types::{ColumnType, Field, Layout, Members, Renamed, arrow_fields, fields};
-use crate::write::{CellWriter, NoFit, cell_config, part};
-
-/// Maximum levels of containers in a column.
-const MAX_DEPTH: u32 = 64;
+use crate::write::{CellWriter, NoFit, part};
 
 /// The name of the only column, if rows are not objects.
 const VALUE: &str = "value";
@@ -80,14 +76,6 @@ pub struct TableReport {
     pub bad_records: u64,
 }
 
-/// The types and rows of the first pass.
-struct Observed {
-    shapes: Vec<Shape>,
-    bounds: Bounds,
-    kept: Option<KeptRows>,
-    config: Config,
-}
-
 impl Table {
     /// Finds the types of all columns, which reads the input once, unless they are given.
     ///
@@ -98,23 +86,15 @@ impl Table {
     /// If the input cannot be read or is not valid JSON, and if the given schema lacks a column.
     pub fn open(request: &TableRequest, mut document: Document<'static>) -> Result<Self, Error> {
         let damaged = Arc::new(AtomicU64::new(0));
-        let analysis = extraction(request);
-        let lists: Vec<bool> = request.columns.iter().map(|column| !column.query.is_singular()).collect();
-        let is_all = lists.is_empty();
-        let lists = if is_all { vec![false] } else { lists };
-        let window = window(request, &document);
+        let is_all = request.columns.is_empty();
         let mut report = TableReport::default();
         let (types, kept) = if let Some(schema) = &request.schema {
             (given(request, schema)?, None)
         } else {
             let kept = (!is_all || !document.is_repeatable()).then(|| KeptRows::new(request.spool_limit));
-            let mut observed = Observed::new(lists.len(), request.depth, kept);
-            let mut count = |_: &Damage| report.bad_records += 1;
-            let mut sink = RowSink::new(&lists, &analysis.config(), window, &mut observed, &mut count);
-            let ran = analysis.run_with(&mut document, &mut sink);
-            sink.finish(ran)?;
-            let rounded = request.numbers == NumberPolicy::Rounded;
+            let observed = Observed::of(request, &mut document, kept, &mut report.bad_records)?;
             let Observed { shapes, kept, .. } = observed;
+            let rounded = request.numbers == NumberPolicy::Rounded;
             let types = shapes.into_iter().map(|shape| shape.column_type(rounded, &mut report.renamed));
             (types.collect(), kept)
         };
@@ -127,8 +107,10 @@ impl Table {
             let take = move |_: &Damage| {
                 count.fetch_add(1, Ordering::Relaxed);
             };
-            let request = PassRequest { analysis, lists, window, damaged: Box::new(take) };
-            RowSource::Pass(Pass::start(request, document)?)
+            let (analysis, lists) = (extraction(request), lists(request));
+            let window = window(request, &document);
+            let pass = PassRequest { analysis, lists, window, damaged: Box::new(take) };
+            RowSource::Pass(Pass::start(pass, document)?)
         };
         let schema = Arc::new(Schema::new(arrow_fields(&columns)));
         let decoder = ReaderBuilder::new(Arc::clone(&schema))
@@ -170,9 +152,7 @@ impl Table {
     /// The types of this table, for further tables of the same request: they need no pass to find
     /// them.
     pub fn table_schema(&self) -> TableSchema {
-        let columns = self.columns.iter().map(|field| (field.key.clone(), field.column_type.clone()));
-        let is_cells = matches!(self.layout, RowLayout::Cells(_));
-        TableSchema { columns: columns.collect(), is_bare: is_cells && self.is_all }
+        TableSchema::of(&self.columns, self.is_all && matches!(self.layout, RowLayout::Cells(_)))
     }
 
     /// What the table changed or left out so far.
@@ -324,49 +304,6 @@ impl RecordBatchReader for Table {
     }
 }
 
-impl Observed {
-    fn new(columns: usize, depth: u32, kept: Option<KeptRows>) -> Self {
-        let shapes = (0..columns).map(|_| Shape::default()).collect();
-        let bounds = Bounds { depth: depth.min(MAX_DEPTH), fields_left: MAX_FIELDS };
-        Self { shapes, bounds, kept, config: cell_config() }
-    }
-}
-
-impl TakeRows for Observed {
-    #[expect(clippy::expect_used, reason = "values are valid JSON")]
-    fn row(&mut self, row: &[u8]) -> std::io::Result<()> {
-        let mut rest = row;
-        for shape in &mut self.shapes {
-            let Some(value) = next_cell(&mut rest).and_then(|cell| cell.value) else { continue };
-            let mut cursor = Cursor::new(value, &self.config);
-            shape.observe(&mut cursor, &mut self.bounds).expect("a valid value");
-        }
-        match &mut self.kept {
-            Some(kept) => kept.push(row),
-            None => Ok(()),
-        }
-    }
-}
-
-/// The analysis that extracts the columns of each row, or whole rows.
-fn extraction(request: &TableRequest) -> Analysis {
-    let analysis = request.analysis.clone().without_measures();
-    if request.columns.is_empty() {
-        return analysis.ask(Measure::Extract(Extract::new(Query::root())));
-    }
-    let extracts = request.columns.iter().map(|column| Measure::Extract(Extract::new(column.query.clone())));
-    extracts.fold(analysis, Analysis::ask)
-}
-
-/// The rows to take.
-fn window(request: &TableRequest, document: &Document<'_>) -> Window {
-    let TableRequest { analysis, skip, limit, .. } = request;
-    let takes_all = *skip == 0 && limit.is_none() && !analysis.skips_bad_records();
-    let are_records = analysis.each_query().is_none() && analysis.filters().is_empty();
-    let all_records = takes_all && are_records && document.current_framing() == Framing::Lines;
-    Window { skip: *skip, limit: *limit, all_records }
-}
-
 /// The types that a schema gives to the columns.
 fn given(request: &TableRequest, schema: &TableSchema) -> Result<Vec<ColumnType>, Error> {
     let TableSchema { columns: schema, is_bare } = schema;
@@ -376,6 +313,11 @@ fn given(request: &TableRequest, schema: &TableSchema) -> Result<Vec<ColumnType>
         }
         let mut renamed = Vec::new();
         return Ok(vec![ColumnType::Struct(fields(schema.clone(), &mut renamed))]);
+    }
+    // The types of this table's own columns, of which several may have one name.
+    let names = || request.columns.iter().map(|column| &column.name);
+    if names().eq(schema.iter().map(|(name, _)| name)) {
+        return Ok(schema.iter().map(|(_, column_type)| column_type.clone()).collect());
     }
     let type_of = |name: &str| schema.iter().find(|(known, _)| known == name).map(|(_, found)| found.clone());
     let columns = request.columns.iter();
@@ -388,7 +330,7 @@ fn given(request: &TableRequest, schema: &TableSchema) -> Result<Vec<ColumnType>
 }
 
 /// The columns with their names; and true if they are the members of the only value of each row.
-fn named(
+pub(crate) fn named(
     request: &TableRequest,
     mut types: Vec<ColumnType>,
     renamed: &mut Vec<Renamed>,

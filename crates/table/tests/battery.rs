@@ -13,7 +13,7 @@ use trommel::reader::{Framing, Validation, compact};
 use trommel::{Analysis, Document, OnBadRecord};
 use trommel_table::{
     Column, ColumnType, Error, Field, NumberPolicy, OnMisfit, SchemaError, Table, TableReport, TableRequest,
-    TableSchema, write_arrow, write_parquet,
+    TableSchema, TableShape, write_arrow, write_parquet,
 };
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::Random;
@@ -499,4 +499,96 @@ fn files_are_read_back() {
     let field = json.schema().field(0).clone();
     assert_eq!(field.metadata().get("ARROW:extension:name").map(String::as_str), Some("arrow.json"));
     assert_eq!(column(&batches(&mut json), "a"), ["\"1\"", "\"[]\""]);
+}
+
+/// Any values, of which some columns have several types.
+fn random_rows(random: &mut Random, count: usize) -> Vec<String> {
+    let scalar = |random: &mut Random| match random.below(6) {
+        0 => "null".to_owned(),
+        1 => random.below(1000).to_string(),
+        2 => format!("{}.5", random.below(9)),
+        3 => "\"text\"".to_owned(),
+        4 => format!("{{\"n{}\":{}}}", random.below(4), random.below(3)),
+        _ => format!("[{}]", random.below(5)),
+    };
+    let row = |random: &mut Random| {
+        let members = (0..random.below(4)).map(|_| {
+            let name = random.below(5);
+            format!("\"m{name}\":{}", scalar(random))
+        });
+        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+    };
+    (0..count).map(|_| row(random)).collect()
+}
+
+#[test]
+fn merged_shapes_of_parts_are_those_of_the_whole() {
+    for case in 0..cases(300, 30_000) {
+        let random = &mut Random::new(case);
+        let rows = random_rows(random, 1 + case as usize % 12);
+        let mut request = all();
+        if case % 3 == 0 {
+            request =
+                request.column(Column::new("a", query("$.m1"))).column(Column::new("b", query("$.m2[*]")));
+        }
+        let observe = |rows: &[String]| {
+            let shape = TableShape::observe(&request, &mut lines(rows.join("\n"))).unwrap();
+            assert_eq!(TableShape::from_bytes(&shape.to_bytes()).unwrap(), shape);
+            shape
+        };
+        let whole = observe(&rows);
+        let cut = random.below(rows.len() + 1);
+        let merged = observe(&rows[..cut]).merge(observe(&rows[cut..])).unwrap();
+        assert_eq!(merged, whole, "{rows:?}");
+        let schema = merged.schema(&request).unwrap();
+        assert_eq!(schema, Table::open(&request, lines(rows.join("\n"))).unwrap().table_schema());
+        request.schema = Some(schema);
+        for part in [&rows[..cut], &rows[cut..]] {
+            let mut table = Table::open(&request, lines(part.join("\n"))).unwrap();
+            let count: usize = batches(&mut table).iter().map(RecordBatch::num_rows).sum();
+            assert_eq!(count, part.len());
+        }
+    }
+}
+
+#[test]
+fn shapes_of_other_columns_and_damaged_ones_are_errors() {
+    let shape = |request: &TableRequest| {
+        TableShape::observe(request, &mut lines("{\"a\":[{\"b\":1}]}".to_owned())).unwrap()
+    };
+    let (whole, two) = (shape(&all()), all().column(Column::new("a", query("$.a"))));
+    let two = two.column(Column::new("b", query("$.a[*].b")));
+    assert!(matches!(whole.clone().merge(shape(&two)), Err(Error::Schema(SchemaError::OtherColumns))));
+    assert!(matches!(whole.clone().schema(&two), Err(Error::Schema(SchemaError::OtherColumns))));
+    let bytes = whole.to_bytes();
+    for at in 0..bytes.len() {
+        let cut = TableShape::from_bytes(&bytes[..at]);
+        assert!(matches!(cut, Err(Error::Schema(SchemaError::NotShape(_)))), "{at}");
+    }
+    let text = String::from_utf8(bytes).unwrap();
+    let deep = format!(
+        "{{\"trommel_table_shape\":1,\"columns\":1,\"nodes\":[{}{{}}]}}",
+        "{\"list\":true},".repeat(100_000)
+    );
+    let damaged = [
+        text.replace("shape\":1", "shape\":2"),
+        text.replace("columns\":1", "columns\":2"),
+        text.replace("columns\":1", "columns\":0"),
+        deep,
+    ];
+    for damaged in damaged {
+        assert!(TableShape::from_bytes(damaged.as_bytes()).is_err(), "{}", &damaged[..80]);
+    }
+}
+
+#[test]
+fn columns_with_one_name_keep_their_types() {
+    let mut request =
+        all().column(Column::new("id", query("$.id"))).column(Column::new("id", query("$.of.id")));
+    let rows = || lines("{\"id\":1,\"of\":{\"id\":\"a\"}}".to_owned());
+    request.schema = Some(Table::open(&request, rows()).unwrap().table_schema());
+    let mut table = Table::open(&request, rows()).unwrap();
+    let types: Vec<_> = table.columns().iter().map(|field| field.column_type.clone()).collect();
+    assert_eq!(types, [ColumnType::Int64, ColumnType::Text]);
+    assert_eq!(batches(&mut table)[0].num_rows(), 1);
 }

@@ -26,6 +26,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "trommel-stats",
         ],
     ),
+    ("trommel-answer", &["trommel"]),
     ("trommel-hints", &["trommel"]),
     ("trommel-search", &["trommel"]),
     ("trommel-table", &["trommel"]),
@@ -41,6 +42,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "trommel-toolbox",
         &[
             "trommel",
+            "trommel-answer",
             "trommel-blocks",
             "trommel-hints",
             "trommel-route",
@@ -56,6 +58,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "trommel-cli",
         &[
             "trommel",
+            "trommel-answer",
             "trommel-blocks",
             "trommel-display",
             "trommel-hints",

@@ -12,7 +12,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("benches/peer/main.rs", "a peer's input file is mapped"),
     ("crates/cli/src/sigbus.rs", "the handler for a mapped file that shrinks"),
     ("crates/cli/src/stdio.rs", "the check for closed streams before the runtime replaces them"),
-    ("crates/python/src/document.rs", "the caller vouches for a file that is mapped"),
+    ("crates/python/src/source.rs", "the caller vouches for a file that is mapped"),
     ("crates/reader/src/map.rs", "memory maps, and the policy by which the caller vouches for a file"),
     ("crates/scan/src/backend/avx2.rs", "loads of 32-byte lanes, and calls under a checked target feature"),
     ("crates/scan/src/backend/sse2.rs", "loads of 16-byte lanes"),

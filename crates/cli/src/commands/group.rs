@@ -4,8 +4,8 @@ use std::io;
 
 use trommel::groups::{AggregateKind, GroupSort};
 use trommel::{Answer, Group, Groups, Report};
+use trommel_answer::GroupsText;
 use trommel_hints::UnmatchedQuery;
-use trommel_toolbox::outputs::GroupsText;
 
 use crate::args::{FigureArgs, GroupArgs, NamedQuery};
 use crate::arguments::Inputs;

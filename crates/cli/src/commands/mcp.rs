@@ -79,7 +79,8 @@ fn installer(client: &str) -> Result<(Installer, Client), Failure> {
     let usage = |message: String| Failure::Usage { command: "mcp", message };
     let client = client.parse().map_err(|error: UnknownClient| usage(error.to_string()))?;
     let home = etcetera::home_dir().map_err(|error| usage(error.to_string()))?;
-    let program = std::env::current_exe()?;
+    let program = crate::invocation::get().program.clone();
+    let program = program.ok_or_else(|| io::Error::other("the path of this program is not known"))?;
     let backups = crate::home::folder()?.join(BACKUPS_FOLDER);
     Ok((Installer { home, program, args: Vec::new(), backups }, client))
 }

@@ -1,10 +1,9 @@
 //! `trommel stats`: describes the structure and values of an input.
 
 use serde::Serialize;
-use serde_json::value::RawValue;
 use trommel::reader::Validation;
-use trommel::statistics::{Schema, Summary};
 use trommel::{Answer, Coverage, Measure, Report, Stats, StatsAnswer};
+use trommel_answer::StatsText;
 use trommel_hints::UnmatchedQuery;
 use trommel_store::Stored;
 
@@ -13,7 +12,6 @@ use crate::arguments::Inputs;
 use crate::errors::{Failure, QueryError};
 use crate::input::Options;
 use crate::job::{Filters, Job};
-use crate::output::size::formatted;
 use crate::output::tables::{self, Selection, StatsView};
 use crate::output::{self, Screen};
 
@@ -27,11 +25,7 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     created_at: Option<i64>,
     #[serde(flatten)]
-    part: Part<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    records: Option<u64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    by_path: Vec<ByPath<'a>>,
+    stats: StatsText<'a>,
 }
 
 /// The name of an input in an answer.
@@ -42,31 +36,6 @@ enum InputName<'a> {
     Id(&'a str),
     /// One of several inputs, as in its argument.
     File(&'a str),
-}
-
-/// The statistics of one query among several.
-#[derive(Debug, Serialize)]
-struct ByPath<'a> {
-    path: &'a str,
-    #[serde(flatten)]
-    part: Part<'a>,
-}
-
-/// The statistics of the whole, or of one query's values.
-#[derive(Debug, Serialize)]
-struct Part<'a> {
-    size: Size,
-    #[serde(flatten)]
-    summary: &'a Summary,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    schema: Option<&'a RawValue>,
-}
-
-#[derive(Debug, Serialize)]
-struct Size {
-    bytes: u64,
-    characters: u64,
-    formatted: String,
 }
 
 pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
@@ -224,31 +193,12 @@ fn values(answer: &StatsAnswer) -> impl Iterator<Item = u64> {
 
 /// Formats an answer as one line of JSON.
 fn json(Input { member, stored, .. }: Input<'_>, answer: &StatsAnswer) -> Result<String, Failure> {
-    let schemas = std::iter::once(&answer.summary).chain(answer.by_path.iter().map(|path| &path.summary));
-    let schemas = schemas
-        .map(|summary| {
-            summary.schema.clone().map(|schema| RawValue::from_string(Schema::into_json(schema))).transpose()
-        })
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(std::io::Error::other)?;
-    let mut schemas = schemas.iter().map(Option::as_deref);
-    let mut part = |bytes, characters, summary| Part {
-        size: Size { bytes, characters, formatted: formatted(bytes) },
-        summary,
-        schema: schemas.next().flatten(),
-    };
-    let whole = part(answer.bytes, answer.characters, &answer.summary);
-    let by_path = answer
-        .by_path
-        .iter()
-        .map(|path| ByPath { path: &path.path, part: part(path.bytes, path.characters, &path.summary) });
+    let stats = StatsText::new(answer).map_err(std::io::Error::other)?;
     let document = Document {
         input: member,
         tool_name: stored.map(|stored| stored.tool_name.as_str()),
         created_at: stored.map(|stored| stored.created_at),
-        part: whole,
-        records: answer.records,
-        by_path: by_path.collect(),
+        stats,
     };
     Ok(serde_json::to_string(&document).map_err(std::io::Error::other)?)
 }

@@ -7,6 +7,7 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::Failure;
+use crate::invocation;
 use crate::output::{self, Stream, escape};
 
 /// The options that only some commands accept, each with a tip that lists these commands.
@@ -37,7 +38,8 @@ pub(crate) fn report(mut error: clap::Error, out: Stream) -> Result<(), Failure>
     // The message may quote an argument or the value of an environment variable. If one of them
     // contains unsafe characters, the whole message is escaped, and loses its colors.
     let variables = env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TROMMEL_"));
-    let mut quotable = env::args_os().chain(variables.map(|(_, value)| value));
+    let arguments = invocation::get().arguments.iter().cloned();
+    let mut quotable = arguments.chain(variables.map(|(_, value)| value));
     let has_unsafe_text = quotable.any(|text| escape::is_needed(&text.to_string_lossy()));
     let _ = if has_unsafe_text {
         write!(anstream::stderr(), "{}", escape::lines(&text.to_string()))

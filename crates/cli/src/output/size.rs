@@ -1,7 +1,7 @@
 //! Sizes and numbers for people.
 
 /// Formats a size in units of 1024, as `size.formatted` of an answer: `1.5 MB`.
-pub(crate) use trommel_toolbox::outputs::size as formatted;
+pub(crate) use trommel_answer::size as formatted;
 
 /// Formats a size in units of 1024 with their own names: `1.5 MiB`.
 pub(crate) fn binary(bytes: u64) -> String {

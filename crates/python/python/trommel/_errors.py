@@ -34,3 +34,17 @@ class LimitError(Error):
 
 class ChangedError(Error):
     """The input changed while it was read."""
+
+
+class StoreError(Error):
+    """A store cannot be read or written, or has no such output.
+
+    ``candidates`` are IDs that the caller may have meant.
+    """
+
+    def __init__(self, message, candidates=()):
+        super().__init__(message, candidates)
+        self.candidates = candidates
+
+    def __str__(self):
+        return self.args[0]

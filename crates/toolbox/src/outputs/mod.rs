@@ -49,16 +49,15 @@ use trommel_tool::{Registry, RegistryError};
 use resume::Resumable;
 use shared::Shared;
 
-pub use crate::text::size;
 pub use extract::{Document, Shape};
 pub use filters::{elements_query, is_document_dropped, longest_array};
-pub use groups::GroupsText;
 pub use item::{Item, Rendering, kind_of};
 pub use list::ListedOutput;
 pub use mark::TruncationMark;
 pub use page::PageTooSmall;
 pub use read::{Character, Child, Content, Head, Position, ValuePage};
 pub use search::{MatchRow, OutputSource};
+pub use trommel_answer::size;
 
 /// Registers the tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample`, `read`,
 /// `aggregate`, and `search`.

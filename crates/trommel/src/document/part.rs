@@ -60,13 +60,16 @@ impl Document<'_> {
     }
 
     /// Restricts the document to part `number`, from 0, of `count` parts of about the same length.
-    /// The parts contain each record exactly once.
+    /// The parts contain each record exactly once. Every document has one part: all of it.
     ///
     /// # Errors
     /// Those of [`range`](Self::range), and if `number` is not below `count`.
     pub fn part(self, number: u64, count: u64) -> Result<Self, Error> {
         if number >= count {
             return Err(PartError::NoSuchPart { number, count }.into());
+        }
+        if count == 1 {
+            return Ok(self);
         }
         // Without a length there are no parts, and `range` returns the reason.
         let (start, length) = (self.start(), self.len().unwrap_or(0));

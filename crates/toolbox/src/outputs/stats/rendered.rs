@@ -3,8 +3,9 @@
 use serde::Serialize;
 use trommel::statistics::{Schema, Summary, ValuesSummary};
 use trommel::{PathStats, StatsAnswer};
+use trommel_answer::size;
 
-use crate::text::{safe_json, size, string};
+use crate::text::{safe_json, string};
 
 /// A section of the answer, in the order of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

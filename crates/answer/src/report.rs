@@ -1,0 +1,248 @@
+//! All answers of a run.
+
+use std::fmt;
+use std::io::Write;
+
+use trommel::groups::GroupSort;
+use trommel::reader::{self, Config, Cursor, Framing, Validation, View};
+use trommel::{Answer, Group, Groups, Measure, Report, SampleAnswer};
+
+use crate::{GroupsText, StatsText};
+
+/// The reason why an answer has no JSON text.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum AnswerError {
+    /// A sampled value is not valid JSON: the run validated only its brackets and strings.
+    Sampled(reader::Error),
+    /// The answer is that of another measure.
+    OtherMeasure,
+    /// A defect: the figures cannot be written.
+    Defect(serde_json::Error),
+}
+
+impl fmt::Display for AnswerError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sampled(error) => write!(formatter, "a sampled value is not valid JSON: {error}"),
+            Self::OtherMeasure => formatter.write_str("the answer is that of another measure"),
+            Self::Defect(error) => write!(formatter, "the answer cannot be written as JSON: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for AnswerError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Sampled(error) => Some(error),
+            Self::OtherMeasure => None,
+            Self::Defect(error) => Some(error),
+        }
+    }
+}
+
+impl From<serde_json::Error> for AnswerError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Defect(error)
+    }
+}
+
+/// Appends an answer: a number for a count or an extraction, otherwise an object.
+///
+/// - A sample is `{"sample":[value,…],"total_items":n,"sample_size":n,"indices":[n,…]}`, and
+///   `"strata"` if it is stratified.
+/// - Statistics are a [`StatsText`].
+/// - Groups are `{"groups":[…],"total":n,"total_groups":n}`, the most frequent first, as
+///   [`GroupsText`] writes them.
+///
+/// # Errors
+/// If a sampled value is malformed, or if the answer does not belong to the measure. The text is
+/// then incomplete.
+pub fn push_answer(measure: &Measure, answer: &Answer, out: &mut Vec<u8>) -> Result<(), AnswerError> {
+    match (measure, answer) {
+        (Measure::Extract(_), Answer::Extracted(count)) | (Measure::Count(_), Answer::Count(count)) => {
+            push_number(*count, out);
+        }
+        (Measure::Sample(_), Answer::Sample(sample)) => push_sample(sample, out)?,
+        (Measure::Stats(_), Answer::Stats(stats)) => serde_json::to_writer(out, &StatsText::new(stats)?)?,
+        (Measure::Group(group), Answer::Group(groups)) => {
+            push_groups(group, groups, GroupSort::Count, None, out);
+        }
+        _ => return Err(AnswerError::OtherMeasure),
+    }
+    Ok(())
+}
+
+/// Appends `{"answers":[…],"coverage":{…}}`, with the answers in the order of the measures.
+///
+/// # Errors
+/// Those of [`push_answer`], and if the report is not that of the measures.
+pub fn push_report(measures: &[Measure], report: &Report, out: &mut Vec<u8>) -> Result<(), AnswerError> {
+    if measures.len() != report.answers.len() {
+        return Err(AnswerError::OtherMeasure);
+    }
+    out.extend_from_slice(br#"{"answers":"#);
+    push_list(measures.iter().zip(&report.answers), out, |(measure, answer), out| {
+        push_answer(measure, answer, out)
+    })?;
+    out.extend_from_slice(br#","coverage":"#);
+    serde_json::to_writer(&mut *out, &report.coverage)?;
+    out.push(b'}');
+    Ok(())
+}
+
+/// Appends `{"groups":[…],"total":n,"total_groups":n}`, with the first groups in an order, or all.
+pub fn push_groups(
+    group: &Group,
+    groups: &Groups,
+    sort: GroupSort,
+    top: Option<usize>,
+    out: &mut Vec<u8>,
+) {
+    let text = GroupsText::new(group, groups);
+    out.extend_from_slice(br#"{"groups":["#);
+    for (number, row) in groups.rows(sort, top).iter().enumerate() {
+        if number > 0 {
+            out.push(b',');
+        }
+        text.push_row(row, out);
+    }
+    out.extend_from_slice(b"],");
+    text.push_totals(out);
+    out.push(b'}');
+}
+
+fn push_sample(sample: &SampleAnswer, out: &mut Vec<u8>) -> Result<(), AnswerError> {
+    out.extend_from_slice(br#"{"sample":"#);
+    push_list(&sample.items, out, |item, out| {
+        check(&item.value).map_err(AnswerError::Sampled)?;
+        out.extend_from_slice(&item.value);
+        Ok(())
+    })?;
+    out.extend_from_slice(br#","total_items":"#);
+    push_number(sample.total, out);
+    out.extend_from_slice(br#","sample_size":"#);
+    push_number(sample.items.len() as u64, out);
+    out.extend_from_slice(br#","indices":"#);
+    push_list(&sample.items, out, |item, out| {
+        push_number(item.index, out);
+        Ok(())
+    })?;
+    if let Some(strata) = &sample.strata {
+        out.extend_from_slice(br#","strata":"#);
+        push_list(strata, out, |stratum, out| {
+            let value = stratum.value.as_deref();
+            value.map_or(Ok(()), check).map_err(AnswerError::Sampled)?;
+            out.extend_from_slice(br#"{"value":"#);
+            out.extend_from_slice(value.unwrap_or(b"null"));
+            out.extend_from_slice(br#","total":"#);
+            push_number(stratum.total, out);
+            out.extend_from_slice(br#","sampled":"#);
+            push_number(stratum.sampled, out);
+            // A missing value is different from null.
+            let end: &[u8] = if value.is_none() { br#","missing":true}"# } else { b"}" };
+            out.extend_from_slice(end);
+            Ok(())
+        })?;
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+/// Appends `[item,…]`.
+fn push_list<T>(
+    items: impl IntoIterator<Item = T>,
+    out: &mut Vec<u8>,
+    push: impl Fn(T, &mut Vec<u8>) -> Result<(), AnswerError>,
+) -> Result<(), AnswerError> {
+    out.push(b'[');
+    for (number, item) in items.into_iter().enumerate() {
+        if number > 0 {
+            out.push(b',');
+        }
+        push(item, out)?;
+    }
+    out.push(b']');
+    Ok(())
+}
+
+fn push_number(number: u64, out: &mut Vec<u8>) {
+    // Writing to memory cannot fail.
+    let _ = write!(out, "{number}");
+}
+
+/// Validates a value strictly: under structural validation the run skipped it.
+fn check(value: &[u8]) -> reader::Result<()> {
+    let config = Config::new().validation(Validation::Strict);
+    let mut cursor = Cursor::from_view(View::new(value), Framing::Single, &config);
+    cursor.next_record()?;
+    cursor.skip_value()?;
+    cursor.next_record().map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use serde_json::{Value, json};
+    use trommel::{Analysis, Count, Document, Extract, Sample, Stats, Strategy};
+
+    use super::*;
+
+    const ORDERS: &str = r#"{"orders": [{"id": 1, "by": "ada"}, {"id": 2}, {"id": 3, "by": "ada"}]}"#;
+
+    fn text(measures: &[Measure], validation: Validation, input: &str) -> Result<Value, AnswerError> {
+        let analysis = measures.iter().cloned().fold(Analysis::new().validation(validation), Analysis::ask);
+        let report = analysis.run(&mut Document::from_bytes(input.to_owned())).unwrap();
+        let mut out = Vec::new();
+        push_report(measures, &report, &mut out)?;
+        Ok(serde_json::from_slice(&out).unwrap())
+    }
+
+    fn orders(strategy: Strategy) -> Sample {
+        Sample::new("$.orders".parse().unwrap(), NonZeroUsize::new(5).unwrap()).strategy(strategy)
+    }
+
+    #[test]
+    fn every_answer_has_a_text() {
+        let by = "$.orders[*].by".parse().unwrap();
+        let measures = [
+            Measure::Count(Count::new("$.orders[*]".parse().unwrap())),
+            Measure::Extract(Extract::new("$..by".parse().unwrap())),
+            Measure::Sample(orders(Strategy::Stratified("$.by".parse().unwrap()))),
+            Measure::Stats(Stats::new()),
+            Measure::Group(Group::new().by("by", by)),
+        ];
+        let report = text(&measures, Validation::Strict, ORDERS).unwrap();
+        let answers = &report["answers"];
+        assert_eq!((&answers[0], &answers[1]), (&json!(3), &json!(2)));
+        assert_eq!(answers[2]["indices"], json!([0, 1, 2]));
+        assert_eq!(answers[2]["sample"][1], json!({"id": 2}));
+        let strata = json!([
+            {"value": "ada", "total": 2, "sampled": 2}, {"value": null, "total": 1, "sampled": 1, "missing": true},
+        ]);
+        assert_eq!(answers[2]["strata"], strata);
+        assert_eq!(answers[3]["size"], json!({"bytes": 71, "characters": 71, "formatted": "71 B"}));
+        assert_eq!(answers[3]["structure"]["total_values"], json!(10));
+        let groups = json!([{"key": {"by": ["ada", "ada"]}, "count": 1}]);
+        assert_eq!(answers[4], json!({"groups": groups, "total": 1, "total_groups": 1}));
+        assert_eq!(report["coverage"]["complete"], json!(true));
+    }
+
+    #[test]
+    fn a_malformed_sampled_value_is_an_error() {
+        let measures = [Measure::Sample(orders(Strategy::First))];
+        let malformed = text(&measures, Validation::Structural, r#"{"orders": [1, [01], {"a" 2}]}"#);
+        assert!(matches!(malformed, Err(AnswerError::Sampled(_))), "{malformed:?}");
+    }
+
+    #[test]
+    fn an_answer_to_another_measure_is_an_error() {
+        let count = Measure::Count(Count::new("$".parse().unwrap()));
+        let mut out = Vec::new();
+        assert!(matches!(
+            push_answer(&count, &Answer::Extracted(1), &mut out),
+            Err(AnswerError::OtherMeasure)
+        ));
+    }
+}

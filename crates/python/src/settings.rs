@@ -1,0 +1,126 @@
+//! What is asked of which records, and how the input is read.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use trommel::path::{Logical, Query};
+use trommel::reader::{Framing, Validation};
+use trommel::{Analysis, Cancel, Error, Match, Measure, OnBadRecord, Report};
+
+use crate::answers::{self, Extracted};
+use crate::errors::of_run;
+use crate::partial::{Partial, Questions};
+use crate::progress::Progress;
+use crate::requests::Request;
+use crate::run::interruptible;
+use crate::source::Source;
+
+/// What to read and how.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) source: Arc<Source>,
+    pub(crate) framing: Option<Framing>,
+    pub(crate) each: Option<Query>,
+    pub(crate) filters: Vec<Logical>,
+    pub(crate) part: Option<(u64, u64)>,
+    pub(crate) is_strict: bool,
+    pub(crate) on_bad_record: OnBadRecord,
+    pub(crate) threads: Option<usize>,
+    pub(crate) progress: Option<Arc<Progress>>,
+    /// The exception of the progress callback, which ends the run.
+    pub(crate) raised: Arc<Mutex<Option<PyErr>>>,
+}
+
+impl Settings {
+    /// Opens the input. Runs without the interpreter lock.
+    pub(crate) fn document(&self) -> Result<trommel::Document<'static>, Error> {
+        let mut document = self.source.document()?;
+        if let Some(framing) = self.framing {
+            document = document.framing(framing);
+        }
+        match self.part {
+            Some((number, count)) => document.part(number, count),
+            None => Ok(document),
+        }
+    }
+
+    /// The analysis of the records, without measures.
+    pub(crate) fn analysis(&self, cancel: &Cancel) -> Analysis {
+        let validation = if self.is_strict { Validation::Strict } else { Validation::Structural };
+        let mut analysis = Analysis::new().validation(validation).on_bad_record(self.on_bad_record);
+        analysis = analysis.cancel_with(cancel);
+        if let Some(threads) = self.threads {
+            analysis = analysis.threads(threads);
+        }
+        if let Some(each) = &self.each {
+            analysis = analysis.each(each.clone());
+        }
+        if let Some(progress) = &self.progress {
+            let (show, raised, cancel) = (progress.start(), Arc::clone(&self.raised), cancel.clone());
+            analysis = analysis.on_progress(move |progress| {
+                if let Err(error) = show.update(progress) {
+                    raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    cancel.cancel();
+                }
+            });
+        }
+        self.filters.iter().cloned().fold(analysis, Analysis::filter)
+    }
+
+    /// The exception of a failed run: that of the progress callback, if it raised one.
+    pub(crate) fn error(&self, py: Python<'_>, error: &Error) -> PyErr {
+        self.raised().unwrap_or_else(|| of_run(py, error))
+    }
+
+    /// Removes the exception that the progress callback raised.
+    pub(crate) fn raised(&self) -> Option<PyErr> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Runs `work` with an analysis, without the interpreter lock.
+    pub(crate) fn perform<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(Analysis, &mut trommel::Document<'static>) -> Result<T, Error> + Send + 'static,
+    ) -> PyResult<T> {
+        let cancel = Cancel::new();
+        let analysis = self.analysis(&cancel);
+        let settings = self.clone();
+        let ran = interruptible(py, &cancel, move || work(analysis, &mut settings.document()?))?;
+        if let Some(raised) = self.raised() {
+            return Err(raised);
+        }
+        ran.map_err(|error| self.error(py, &error))
+    }
+
+    /// Answers measures over the document, and returns the extracted values.
+    pub(crate) fn run(&self, py: Python<'_>, measures: Vec<Measure>) -> PyResult<(Report, Extracted)> {
+        let (report, extracted) = self.perform(py, move |analysis, document| {
+            let mut extracted = Extracted::default();
+            let analysis = measures.into_iter().fold(analysis, Analysis::ask);
+            let report = analysis.run_with(document, &mut |found: &Match<'_>| {
+                extracted.push(found);
+                Ok(())
+            })?;
+            Ok((report, extracted))
+        })?;
+        answers::warn_skipped(py, &report.coverage)?;
+        Ok((report, extracted))
+    }
+
+    /// Answers requests over the part with a number among those to be merged.
+    pub(crate) fn run_part(&self, py: Python<'_>, requests: Vec<Request>, number: u64) -> PyResult<Partial> {
+        let questions = Questions {
+            requests,
+            each: self.each.as_ref().map(Query::to_string),
+            filters: self.filters.iter().map(Logical::to_string).collect(),
+            strict: self.is_strict,
+        };
+        let measures = questions.measures(py)?;
+        let partial = self.perform(py, move |analysis, document| {
+            let analysis = measures.into_iter().fold(analysis, Analysis::ask);
+            analysis.run_part(document, number, &mut |_: &Match<'_>| Ok(()))
+        })?;
+        Ok(Partial::new(questions, partial))
+    }
+}
