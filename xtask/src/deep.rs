@@ -18,7 +18,7 @@ use clap::ValueEnum;
 
 use crate::process::{cargo, is_installed, must_run, output, release_tests};
 use crate::workspace::{Package, Workspace};
-use crate::{Verdict, coverage, instructions, mcp, python, rss};
+use crate::{Verdict, capi, coverage, instructions, mcp, python, rss};
 
 /// The target platform of sanitizer builds. Naming it keeps build scripts and macros
 /// uninstrumented.
@@ -60,6 +60,10 @@ enum Step {
     Mcp,
     /// The Python package, and the programs that read its tables: `cargo xtask python`
     Python,
+    /// The Python package in Spark, with two executors: `cargo xtask spark`
+    Spark,
+    /// The C library, and programs that use it: `cargo xtask c`
+    C,
     /// The README's first command, in a release build
     Readme,
     /// The tests of the engine under each backend
@@ -125,7 +129,9 @@ impl Step {
             Self::Tests => tests(workspace),
             Self::Cloud => cloud::run(workspace),
             Self::Mcp => Ok(by_others(mcp::run(workspace))),
-            Self::Python => Ok(by_others(python::run(workspace))),
+            Self::Python => Ok(by_others(python::deep(workspace))),
+            Self::Spark => Ok(by_others(python::spark(workspace))),
+            Self::C => Ok(by_others(capi::run(workspace))),
             Self::Readme => readme(workspace),
             Self::Backends => backends(workspace),
             Self::Asan => asan(workspace),

@@ -7,7 +7,8 @@
 //!   sanitizers, every backend, hours of fuzzing, packaging, and the memory of every command on
 //!   gigabytes.
 //! - `corpus` writes the large files for measurements.
-//! - `python` builds the Python package, and runs its tests.
+//! - `python` builds the Python package, and runs its tests; `spark` runs those in Spark.
+//! - `c` builds the C library, and runs programs that use it; `header` compares its header.
 //! - `mcp` runs the clients, servers, and conformance suite of others against `trommel mcp`.
 //! - `rss` measures only that memory, `coverage` the lines that the tests run, and `instructions`
 //!   the instructions of the core loops.
@@ -15,6 +16,7 @@
 //! This program is not part of the published crates.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore reports to the terminal")]
 
+mod capi;
 mod coverage;
 mod deep;
 mod instructions;
@@ -64,7 +66,13 @@ enum Chore {
     /// Run the clients, servers, and conformance suite of others against `trommel mcp`
     Mcp,
     /// Build the Python package, and run its tests
-    Python,
+    Python(python::Options),
+    /// Build the C library, and run programs that use it
+    C,
+    /// Compare the header of the C library with its code
+    Header(capi::HeaderOptions),
+    /// Run the tests of the Python package in Spark
+    Spark,
     /// Measure the peak resident memory of every command on large generated files
     Rss(rss::Options),
 }
@@ -99,7 +107,10 @@ fn run(chore: &Chore) -> Verdict {
         }
         Chore::Instructions(options) => instructions::run(&workspace, options),
         Chore::Mcp => mcp::run(&workspace),
-        Chore::Python => python::run(&workspace),
+        Chore::Python(options) => python::run(&workspace, options),
+        Chore::C => capi::run(&workspace),
+        Chore::Header(options) => capi::header(&workspace, options),
+        Chore::Spark => python::spark(&workspace),
         Chore::Rss(options) => rss::run(&workspace, options),
     }
 }

@@ -1,7 +1,9 @@
-//! The answers of an [`Analysis`](trommel::Analysis) as JSON.
+//! Questions and answers of an [`Analysis`](trommel::Analysis) as JSON.
 //!
 //! The command line, the tools, and the bindings to other languages write the same members. Sampled
-//! values are the verbatim bytes of the input; all figures are exact.
+//! values are the verbatim bytes of the input; all figures are exact. [`Questions`] are what a
+//! program in another language asks, and [`PartialAnswers`] are the answers to a part of the input,
+//! which know their questions.
 //!
 //! ```
 //! use trommel::{Analysis, Count, Document, Measure};
@@ -17,11 +19,15 @@
 //! ```
 
 mod groups;
+mod questions;
 mod report;
+mod request;
 mod size;
 mod stats;
 
 pub use groups::GroupsText;
-pub use report::{AnswerError, push_answer, push_groups, push_report};
+pub use questions::{PartialAnswers, Questions};
+pub use report::{AnswerError, push_answer, push_groups};
+pub use request::{GroupRequest, Request, RequestError, SampleRequest, StatsRequest};
 pub use size::size;
 pub use stats::StatsText;

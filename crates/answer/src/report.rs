@@ -5,7 +5,7 @@ use std::io::Write;
 
 use trommel::groups::GroupSort;
 use trommel::reader::{self, Config, Cursor, Framing, Validation, View};
-use trommel::{Answer, Group, Groups, Measure, Report, SampleAnswer};
+use trommel::{Answer, Group, Groups, Measure, SampleAnswer};
 
 use crate::{GroupsText, StatsText};
 
@@ -73,32 +73,8 @@ pub fn push_answer(measure: &Measure, answer: &Answer, out: &mut Vec<u8>) -> Res
     Ok(())
 }
 
-/// Appends `{"answers":[…],"coverage":{…}}`, with the answers in the order of the measures.
-///
-/// # Errors
-/// Those of [`push_answer`], and if the report is not that of the measures.
-pub fn push_report(measures: &[Measure], report: &Report, out: &mut Vec<u8>) -> Result<(), AnswerError> {
-    if measures.len() != report.answers.len() {
-        return Err(AnswerError::OtherMeasure);
-    }
-    out.extend_from_slice(br#"{"answers":"#);
-    push_list(measures.iter().zip(&report.answers), out, |(measure, answer), out| {
-        push_answer(measure, answer, out)
-    })?;
-    out.extend_from_slice(br#","coverage":"#);
-    serde_json::to_writer(&mut *out, &report.coverage)?;
-    out.push(b'}');
-    Ok(())
-}
-
 /// Appends `{"groups":[…],"total":n,"total_groups":n}`, with the first groups in an order, or all.
-pub fn push_groups(
-    group: &Group,
-    groups: &Groups,
-    sort: GroupSort,
-    top: Option<usize>,
-    out: &mut Vec<u8>,
-) {
+pub fn push_groups(group: &Group, groups: &Groups, sort: GroupSort, top: Option<usize>, out: &mut Vec<u8>) {
     let text = GroupsText::new(group, groups);
     out.extend_from_slice(br#"{"groups":["#);
     for (number, row) in groups.rows(sort, top).iter().enumerate() {
@@ -150,7 +126,7 @@ fn push_sample(sample: &SampleAnswer, out: &mut Vec<u8>) -> Result<(), AnswerErr
 }
 
 /// Appends `[item,…]`.
-fn push_list<T>(
+pub(crate) fn push_list<T>(
     items: impl IntoIterator<Item = T>,
     out: &mut Vec<u8>,
     push: impl Fn(T, &mut Vec<u8>) -> Result<(), AnswerError>,
@@ -182,38 +158,37 @@ fn check(value: &[u8]) -> reader::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::num::NonZeroUsize;
-
     use serde_json::{Value, json};
-    use trommel::{Analysis, Count, Document, Extract, Sample, Stats, Strategy};
+    use trommel::Document;
 
     use super::*;
+    use crate::{PartialAnswers, Questions};
 
     const ORDERS: &str = r#"{"orders": [{"id": 1, "by": "ada"}, {"id": 2}, {"id": 3, "by": "ada"}]}"#;
 
-    fn text(measures: &[Measure], validation: Validation, input: &str) -> Result<Value, AnswerError> {
-        let analysis = measures.iter().cloned().fold(Analysis::new().validation(validation), Analysis::ask);
-        let report = analysis.run(&mut Document::from_bytes(input.to_owned())).unwrap();
-        let mut out = Vec::new();
-        push_report(measures, &report, &mut out)?;
-        Ok(serde_json::from_slice(&out).unwrap())
+    fn questions(json: &Value) -> Questions {
+        serde_json::from_value(json.clone()).unwrap()
     }
 
-    fn orders(strategy: Strategy) -> Sample {
-        Sample::new("$.orders".parse().unwrap(), NonZeroUsize::new(5).unwrap()).strategy(strategy)
+    fn report(questions: &Questions, input: &str) -> Result<Value, AnswerError> {
+        let mut document = Document::from_bytes(input.to_owned());
+        let report = questions.analysis().unwrap().run(&mut document).unwrap();
+        let mut out = Vec::new();
+        questions.push_report(&report, &mut out)?;
+        Ok(serde_json::from_slice(&out).unwrap())
     }
 
     #[test]
     fn every_answer_has_a_text() {
-        let by = "$.orders[*].by".parse().unwrap();
-        let measures = [
-            Measure::Count(Count::new("$.orders[*]".parse().unwrap())),
-            Measure::Extract(Extract::new("$..by".parse().unwrap())),
-            Measure::Sample(orders(Strategy::Stratified("$.by".parse().unwrap()))),
-            Measure::Stats(Stats::new()),
-            Measure::Group(Group::new().by("by", by)),
-        ];
-        let report = text(&measures, Validation::Strict, ORDERS).unwrap();
+        let questions = questions(&json!({"strict": true, "requests": [
+            {"kind": "count", "query": "$.orders[*]"},
+            {"kind": "values", "query": "$..by"},
+            {"kind": "sample", "query": "$.orders", "size": 5, "strategy": "stratified", "by": "$.by"},
+            {"kind": "stats"},
+            {"kind": "group", "by": ["$.orders[*].by"], "sum": [["ids", "$.orders[*].id"]]},
+            {"kind": "schema"},
+        ]}));
+        let report = report(&questions, ORDERS).unwrap();
         let answers = &report["answers"];
         assert_eq!((&answers[0], &answers[1]), (&json!(3), &json!(2)));
         assert_eq!(answers[2]["indices"], json!([0, 1, 2]));
@@ -224,25 +199,77 @@ mod tests {
         assert_eq!(answers[2]["strata"], strata);
         assert_eq!(answers[3]["size"], json!({"bytes": 71, "characters": 71, "formatted": "71 B"}));
         assert_eq!(answers[3]["structure"]["total_values"], json!(10));
-        let groups = json!([{"key": {"by": ["ada", "ada"]}, "count": 1}]);
+        let groups = json!([{"key": {"by": ["ada", "ada"]}, "count": 1, "sum": {"ids": 6}}]);
         assert_eq!(answers[4], json!({"groups": groups, "total": 1, "total_groups": 1}));
+        assert_eq!(answers[5]["type"], json!("object"));
         assert_eq!(report["coverage"]["complete"], json!(true));
     }
 
     #[test]
     fn a_malformed_sampled_value_is_an_error() {
-        let measures = [Measure::Sample(orders(Strategy::First))];
-        let malformed = text(&measures, Validation::Structural, r#"{"orders": [1, [01], {"a" 2}]}"#);
+        let sample = json!({"kind": "sample", "query": "$.orders", "size": 5, "strategy": "first"});
+        let questions = questions(&json!({"requests": [sample]}));
+        let malformed = report(&questions, r#"{"orders": [1, [01], {"a" 2}]}"#);
         assert!(matches!(malformed, Err(AnswerError::Sampled(_))), "{malformed:?}");
     }
 
     #[test]
-    fn an_answer_to_another_measure_is_an_error() {
-        let count = Measure::Count(Count::new("$".parse().unwrap()));
+    fn partial_answers_know_their_questions() {
+        let requests = json!([{"kind": "count", "query": "$.a"}, {"kind": "stats", "values": true}]);
+        let questions = questions(&json!({"requests": requests, "filters": ["@.a > 1"]}));
+        let lines = ["{\"a\":1}\n{\"a\":2}\n", "{\"a\":3}\n"];
+        let part = |(number, text): (usize, &str)| {
+            let mut document = Document::from_bytes(text.to_owned()).framing(Framing::Lines);
+            let analysis = questions.analysis().unwrap();
+            let sink = &mut |_: &trommel::Match<'_>| Ok(());
+            let partial = analysis.run_part(&mut document, number as u64, sink).unwrap();
+            let partial = PartialAnswers { questions: questions.clone(), partial };
+            PartialAnswers::from_bytes(&partial.to_bytes().unwrap()).unwrap()
+        };
+        let merged = lines.into_iter().enumerate().map(part).reduce(|a, b| a.merge(b).unwrap()).unwrap();
         let mut out = Vec::new();
-        assert!(matches!(
-            push_answer(&count, &Answer::Extracted(1), &mut out),
-            Err(AnswerError::OtherMeasure)
-        ));
+        merged.questions.push_report(&merged.clone().finish().unwrap(), &mut out).unwrap();
+        let merged: Value = serde_json::from_slice(&out).unwrap();
+        let mut document = Document::from_bytes(lines.concat()).framing(Framing::Lines);
+        let whole = questions.analysis().unwrap().run(&mut document).unwrap();
+        let mut out = Vec::new();
+        questions.push_report(&whole, &mut out).unwrap();
+        assert_eq!(merged["answers"], serde_json::from_slice::<Value>(&out).unwrap()["answers"]);
+        assert_eq!(merged["answers"][0], json!(2));
+    }
+
+    #[test]
+    fn wrong_requests_are_errors() {
+        for wrong in [
+            json!({"kind": "count"}),
+            json!({"kind": "count", "query": "$", "path": "$"}),
+            json!({"kind": "sample", "query": "$", "size": 0}),
+            json!({"kind": "sample", "query": "$", "size": 1, "strategy": "best"}),
+            json!({"kind": "stats", "value": true}),
+            json!({"kind": "group"}),
+        ] {
+            let read = serde_json::from_value::<Questions>(json!({"requests": [wrong]}));
+            assert!(read.is_err(), "{wrong}");
+        }
+        for wrong in [
+            json!({"kind": "count", "query": "$["}),
+            json!({"kind": "sample", "query": "$", "size": 1, "strategy": "stratified"}),
+            json!({"kind": "sample", "query": "$", "size": 1, "stride": 2}),
+            json!({"kind": "sample", "query": "$", "size": 1, "by": "$.a"}),
+            json!({"kind": "group", "by": []}),
+            json!({"kind": "group", "by": ["$.a", "$.b.a"]}),
+            json!({"kind": "group", "by": ["$.a"], "sort": "sum"}),
+        ] {
+            let questions = questions(&json!({"requests": [wrong]}));
+            assert!(questions.analysis().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_answer_to_another_measure_is_an_error() {
+        let count = Measure::Count(trommel::Count::new("$".parse().unwrap()));
+        let mut out = Vec::new();
+        let pushed = push_answer(&count, &Answer::Extracted(1), &mut out);
+        assert!(matches!(pushed, Err(AnswerError::OtherMeasure)));
     }
 }

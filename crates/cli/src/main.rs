@@ -1,6 +1,7 @@
 //! The binary `trommel`.
 //!
-//! Everything is in the library of this crate, because the Python package contains the same program.
+//! Everything is in the library of this crate, because the Python package contains the same
+//! program.
 
 use std::process::ExitCode;
 

@@ -4,11 +4,10 @@ use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use trommel::{Answer, Coverage, Measure, Report};
-use trommel_answer::{StatsText, push_groups};
+use trommel_answer::{GroupRequest, Request, StatsRequest};
 
 use crate::decode::Decoder;
 use crate::errors::internal;
-use crate::requests::Request;
 use crate::sample::SampleAnswer;
 
 /// The bytes of extracted values, of all requests.
@@ -67,27 +66,19 @@ fn one<'py>(
     answer: Answer,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut text = Vec::new();
-    let is_decimal = match (request, measure, answer) {
-        (Request::Count { .. }, _, Answer::Count(count)) => return Ok(count.into_pyobject(py)?.into_any()),
-        (Request::Sample(sample), _, Answer::Sample(drawn)) => {
+    let is_decimal = match (request, answer) {
+        (Request::Count { .. }, Answer::Count(count)) => return Ok(count.into_pyobject(py)?.into_any()),
+        (Request::Sample(sample), Answer::Sample(drawn)) => {
             return Ok(Bound::new(py, SampleAnswer::new(py, drawn, sample.decimal)?)?.into_any());
         }
-        (Request::Schema { .. }, _, Answer::Stats(stats)) => {
-            // Without a record, every value satisfies the schema.
-            let schema = stats.summary.schema.map(trommel::statistics::Schema::into_json);
-            text = schema.unwrap_or_else(|| "true".into()).into_bytes();
-            false
+        (request, answer) => {
+            request.push_answer(measure, &answer, &mut text).map_err(internal)?;
+            matches!(
+                request,
+                Request::Stats(StatsRequest { decimal: true, .. })
+                    | Request::Group(GroupRequest { decimal: true, .. })
+            )
         }
-        (Request::Stats(request), _, Answer::Stats(stats)) => {
-            let stats = StatsText::new(&stats).map_err(internal)?;
-            serde_json::to_writer(&mut text, &stats).map_err(internal)?;
-            request.decimal
-        }
-        (Request::Group(request), Measure::Group(group), Answer::Group(groups)) => {
-            push_groups(group, &groups, request.sort(group)?, request.top, &mut text);
-            request.decimal
-        }
-        _ => return Err(internal("a request has the answer of another")),
     };
     Decoder::new(py, is_decimal)?.value(py, &text, (0, " of the answer"))
 }

@@ -10,12 +10,12 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use trommel::path::{Order, Query};
 use trommel::reader::{Framing, Validation};
 use trommel::{Cancel, Count, Match, Measure, OnBadRecord, Stats};
+use trommel_answer::Request;
 
 use crate::answers;
-use crate::errors::{internal, parsed, query};
-use crate::partial::Partial;
+use crate::errors::{internal, of_request, parsed, query};
+use crate::partial::{Partial, requests};
 use crate::progress::Progress;
-use crate::requests::Request;
 use crate::run::interruptible;
 use crate::settings::Settings;
 use crate::source::{Source, framing_of};
@@ -104,7 +104,8 @@ impl Document {
 
     /// The answers to requests.
     fn answers<'py>(&self, py: Python<'py>, requests: &[Request]) -> PyResult<Bound<'py, PyList>> {
-        let measures = requests.iter().map(|request| request.measure(py)).collect::<PyResult<Vec<_>>>()?;
+        let measures = requests.iter().map(Request::measure).collect::<Result<Vec<_>, _>>();
+        let measures = measures.map_err(|error| of_request(py, &error))?;
         let (report, extracted) = self.0.run(py, measures.clone())?;
         answers::list(py, requests, &measures, (report, &extracted))
     }
@@ -117,7 +118,7 @@ impl Document {
         (arguments, named): (&Bound<'py, PyTuple>, Option<&Bound<'py, PyDict>>),
     ) -> PyResult<Bound<'py, PyAny>> {
         let request = py.import("trommel._requests")?.getattr(class)?.call(arguments, named)?;
-        self.answers(py, &Request::all_of([request])?)?.get_item(0)
+        self.answers(py, &requests([request])?)?.get_item(0)
     }
 }
 
@@ -154,9 +155,9 @@ impl Document {
     }
 
     /// Answers requests in one pass. Returns their answers in order.
-    #[pyo3(signature = (*requests))]
-    fn run<'py>(&self, py: Python<'py>, requests: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyList>> {
-        self.answers(py, &Request::all_of(requests)?)
+    #[pyo3(signature = (*asked))]
+    fn run<'py>(&self, py: Python<'py>, asked: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyList>> {
+        self.answers(py, &requests(asked)?)
     }
 
     /// Describes size, structure, types, arrays, and objects.
@@ -303,15 +304,15 @@ impl Document {
 impl Part {
     /// Answers requests in one pass over the part. `number` is the number of the part among all
     /// that are merged, of several documents too; by default that of this part.
-    #[pyo3(signature = (*requests, number=None))]
+    #[pyo3(signature = (*asked, number=None))]
     fn run(
         this: &Bound<'_, Self>,
         py: Python<'_>,
-        requests: &Bound<'_, PyTuple>,
+        asked: &Bound<'_, PyTuple>,
         number: Option<u64>,
     ) -> PyResult<Partial> {
         let settings = &this.as_super().get().0;
-        let requests = Request::all_of(requests)?;
+        let requests = requests(asked)?;
         if requests.iter().any(|request| matches!(request, Request::Values { .. })) {
             return Err(PyValueError::new_err("partial answers have no values: use values() of the part"));
         }

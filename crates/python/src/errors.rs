@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use trommel::reader::{self, ErrorKind};
 use trommel::{Error, path};
+use trommel_answer::RequestError;
 
 /// An exception class of the module `trommel._errors`, called with arguments.
 pub(crate) fn raised<'py>(
@@ -78,6 +79,14 @@ fn of_io(cause: &io::Error, path: &str) -> PyErr {
 /// The exception of an invalid query.
 pub(crate) fn query(py: Python<'_>, message: &str) -> PyErr {
     raised(py, "QueryError", (message,))
+}
+
+/// The exception of an error of a request.
+pub(crate) fn of_request(py: Python<'_>, error: &RequestError) -> PyErr {
+    match error {
+        RequestError::Query(error) => query(py, &error.to_string()),
+        error => PyValueError::new_err(error.to_string()),
+    }
 }
 
 /// Parses a query.

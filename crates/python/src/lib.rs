@@ -11,7 +11,6 @@ mod file;
 mod partial;
 mod program;
 mod progress;
-mod requests;
 mod run;
 mod sample;
 mod settings;

@@ -6,12 +6,12 @@ use pyo3::prelude::*;
 use trommel::path::{Logical, Query};
 use trommel::reader::{Framing, Validation};
 use trommel::{Analysis, Cancel, Error, Match, Measure, OnBadRecord, Report};
+use trommel_answer::{Questions, Request};
 
 use crate::answers::{self, Extracted};
-use crate::errors::of_run;
-use crate::partial::{Partial, Questions};
+use crate::errors::{of_request, of_run};
+use crate::partial::Partial;
 use crate::progress::Progress;
-use crate::requests::Request;
 use crate::run::interruptible;
 use crate::source::Source;
 
@@ -116,7 +116,7 @@ impl Settings {
             filters: self.filters.iter().map(Logical::to_string).collect(),
             strict: self.is_strict,
         };
-        let measures = questions.measures(py)?;
+        let measures = questions.measures().map_err(|error| of_request(py, &error))?;
         let partial = self.perform(py, move |analysis, document| {
             let analysis = measures.into_iter().fold(analysis, Analysis::ask);
             analysis.run_part(document, number, &mut |_: &Match<'_>| Ok(()))

@@ -10,6 +10,14 @@ use crate::source::{Kind, Source, Token};
 /// The files that may contain `unsafe`, each with its reason.
 const ALLOWED: &[(&str, &str)] = &[
     ("benches/peer/main.rs", "a peer's input file is mapped"),
+    ("crates/capi/src/abi.rs", "arguments and results at addresses of the caller in C"),
+    ("crates/capi/src/document.rs", "documents over bytes and callbacks of the caller in C"),
+    ("crates/capi/src/handle.rs", "a function exported to C"),
+    ("crates/capi/src/partial.rs", "functions exported to C"),
+    ("crates/capi/src/run.rs", "callbacks of the caller in C"),
+    ("crates/capi/src/status.rs", "functions exported to C"),
+    ("crates/capi/src/table.rs", "an Arrow stream at an address of the caller in C"),
+    ("crates/capi/src/text.rs", "a function exported to C"),
     ("crates/cli/src/sigbus.rs", "the handler for a mapped file that shrinks"),
     ("crates/cli/src/stdio.rs", "the check for closed streams before the runtime replaces them"),
     ("crates/python/src/source.rs", "the caller vouches for a file that is mapped"),
