@@ -50,6 +50,9 @@ impl Decoder {
         bytes: &[u8],
         (offset, of): (u64, &str),
     ) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(value) = simple(py, bytes) {
+            return Ok(value);
+        }
         let mut cursor = Cursor::from_view(View::at(bytes, offset), Framing::Single, &self.config);
         let failed = |error: reader::Error| {
             let message = format!("{} at byte {}{of}", error.message(), error.offset());
@@ -146,6 +149,28 @@ impl Decoder {
                 string
             }
         }
+    }
+}
+
+/// Maximum digits of an integer of 64 bits.
+const SMALL_DIGITS: usize = 18;
+
+/// Decodes a small integer or a short string without escapes, which most extracted values are:
+/// making a cursor takes longer. Returns None for any other value.
+fn simple<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyAny>> {
+    match bytes {
+        [b'"', text @ .., b'"'] if text.len() <= MAX_NAME => {
+            let is_plain = text.iter().all(|&byte| byte >= b' ' && byte != b'"' && byte != b'\\');
+            let text = std::str::from_utf8(text).ok().filter(|_| is_plain)?;
+            Some(PyString::new(py, text).into_any())
+        }
+        [b'1'..=b'9', ..] if bytes.len() <= SMALL_DIGITS => {
+            let digit =
+                |number: i64, &byte: &u8| byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0'));
+            let number = bytes.iter().try_fold(0, digit)?;
+            Some(number.into_pyobject(py).ok()?.into_any())
+        }
+        _ => None,
     }
 }
 

@@ -60,20 +60,48 @@ def value(draw, kind):
         "unsigned": lambda: draw.randint(0, 2**64 - 1),
         "real": lambda: round(draw.uniform(-1e3, 1e3), draw.randint(1, 6)),
         "text": lambda: draw.choice(["", "\u00e9\U0001f600", 'a"b\\', "x\ny"]),
+        "null": lambda: None,
         "list": lambda: [value(draw, "int") for _ in range(draw.randint(0, 3))],
         "object": lambda: {"x": value(draw, "text"), "y": value(draw, "real")},
     }[kind]()
 
 
 def test_random_rows():
-    for seed in range(100):
+    for seed in range(400):
         draw = random.Random(seed)
-        kinds = {name: draw.choice(["int", "unsigned", "real", "text", "list", "object"]) for name in "abcd"}
-        rows = [{name: value(draw, kind) for name, kind in kinds.items()} for _ in range(draw.randint(1, 100))]
+        known = ["int", "unsigned", "real", "text", "list", "object"]
+        kinds = {name: draw.choice([*known, "null", "mixed"]) for name in "abcd"}
+        rows = []
+        for _ in range(draw.randint(1, 50)):
+            kind_of = {name: draw.choice(known) if kind == "mixed" else kind for name, kind in kinds.items()}
+            rows.append({name: value(draw, kind) for name, kind in kind_of.items()})
         data = "".join(json.dumps(row) + "\n" for row in rows).encode()
         t = tr.open(data, framing="jsonl").table()
-        assert pa.table(t).to_pylist() == rows, seed
-        assert pl.DataFrame(t).to_dicts() == rows, seed
+        types = t.kinds
+        for found in (pa.table(t).to_pylist(), pl.DataFrame(t).to_dicts()):
+            for row in found:
+                for name, text in row.items():
+                    if types[name] in ("json", "number as text") and text is not None:
+                        row[name] = json.loads(text)
+            assert found == rows, seed
+
+
+def test_extreme_columns():
+    names = [f"c{number}" for number in range(10_000)]
+    data = "".join(json.dumps(dict.fromkeys(names, row)) + "\n" for row in range(3)).encode()
+    wide = pa.table(tr.open(data, framing="jsonl").table())
+    assert wide.column_names == names and wide.column("c9999").to_pylist() == [0, 1, 2]
+    odd = b'{"null": null, "huge": 1e400, "": 2}\n{"huge": 1, "null": null}\n'
+    t = tr.open(odd, framing="jsonl").table()
+    assert t.kinds == {"null": "null", "huge": "number as text", "unnamed": "int64"}
+    assert pa.table(t).to_pylist()[0] == {"null": None, "huge": "1e400", "unnamed": 2}
+    with pytest.raises(tr.JsonError, match="surrogate"):
+        tr.open(b'{"\\ud800": 1}\n').table().names
+    assert pa.table(tr.open(b'{"a": 7}').table(rows="$.a")).to_pylist() == [{"value": 7}]
+    none = tr.open(b'{"a": 7}').table(rows="$.b", columns={"x": "$.x"})
+    assert pa.table(none).schema.names == ["x"] and pa.table(none).num_rows == 0
+    with pytest.raises(tr.QueryError):
+        tr.open(odd).table(rows="$" + "[0]" * 400_000)
 
 
 def test_schemas_and_policies():
