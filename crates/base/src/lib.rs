@@ -15,6 +15,7 @@
 //! - [`Cancel`] and [`Progress`]: cancellation and progress of long work.
 //! - [`text`]: safe text for terminals, clipping, and character counts.
 //! - [`nearest`]: suggestions for an unknown name.
+//! - `threads` (feature `threads`): work in pieces on several threads, joined in order.
 //! - [`decimal`]: exact comparison and canonical notation of decimal numbers.
 //! - [`error`]: error types whose kinds carry data.
 //!
@@ -34,6 +35,8 @@ mod nearest;
 mod op;
 mod progress;
 pub mod text;
+#[cfg(feature = "threads")]
+pub mod threads;
 
 pub use cancel::{Cancel, Reason};
 pub use nearest::{nearest, nearest_one};

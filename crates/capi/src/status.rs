@@ -133,7 +133,8 @@ pub(crate) fn call(body: impl FnOnce() -> Result<(), Failure>) -> TrommelStatus 
     // again within it.
     let done = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let message = panic.downcast_ref::<&str>().map(ToString::to_string);
-        let message = message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+        let message = message.unwrap_or_else(|| "a panic without a text".into());
         Err(Failure::new(TrommelStatus::Defect, format!("internal error: {message}; please report this")))
     });
     let (status, last) = match done {

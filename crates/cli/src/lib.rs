@@ -1,11 +1,11 @@
 //! The command line: calls the library, prints answers, and returns an exit status.
 //!
-//! [`run`] is the whole program. The binary `trommel` and the Python package call it.
+//! `run` is the whole program. The binary `trommel` and the Python package call it.
 //!
-//! `run` parses the arguments, detects the [`screen`], and runs one of [`commands`]. An [`input`]
-//! is opened for a command, a [`job`] runs the engine over it, and the [`toolbox`] holds the tools
-//! over the store and buffers of [`home`]. [`output`] formats answers and [`errors`] formats
-//! failures. Answers go to standard output and nothing else does. Only [`sigbus`] and [`stdio`]
+//! It parses the arguments, detects the `screen`, and runs one of `commands`. An `input`
+//! is opened for a command, a `job` runs the engine over it, and the `toolbox` holds the tools
+//! over the store and buffers of `home`. `output` formats answers and `errors` formats
+//! failures. Answers go to standard output and nothing else does. Only `sigbus` and `stdio`
 //! contain `unsafe` code.
 
 mod args;

@@ -284,7 +284,10 @@ mod tally;
 mod text;
 
 pub use config::{Config, Limits, Validation};
-pub use cursor::{Between, Cursor, ElementFinder, Mark, TextPieces, TrailStep};
+pub use cursor::{
+    Between, Cursor, ElementFinder, LongSkip, Mark, SkipHelper, SkippedStretch, StretchReader, TextPieces,
+    TrailStep,
+};
 pub use error::{Error, ErrorKind, Excerpt, Limit, LineColumn, Result, Syntax};
 pub use event::{Event, Kind, Listener, NameTokens, Payload, Scalar, Tokens};
 pub use framing::Framing;

@@ -95,6 +95,18 @@ impl<'a> Source<'a> {
         self.monitor = Some(monitor);
     }
 
+    pub(crate) fn take_monitor(&mut self) -> Option<Monitor<'a>> {
+        self.monitor.take()
+    }
+
+    pub(crate) fn put_monitor(&mut self, monitor: Option<Monitor<'a>>) {
+        self.monitor = monitor;
+    }
+
+    pub(crate) fn counts_chars(&self) -> bool {
+        self.chars.is_some()
+    }
+
     pub(crate) fn set_delimiter(&mut self, delimiter: Option<u8>) {
         self.delimiter = delimiter;
     }

@@ -20,12 +20,41 @@ pub struct Skip {
     pub objects: i64,
     /// The maximum depth.
     pub limit: u64,
+    /// The minimum depth so far, which is 1 if the container to leave counts.
+    pub(crate) lowest: u64,
 }
+
+/// The depth at which bytes in the middle of a container begin, before it is known.
+const MIDDLE: u64 = 1 << 32;
+
+/// Maximum number of containers that the middle of a container may open in one another.
+const MIDDLE_LIMIT: u64 = 64;
 
 impl Skip {
     /// A position outside strings in `depth` containers, `objects` of which are objects.
     pub const fn new(depth: u64, objects: i64, limit: u64) -> Self {
-        Self { in_string: 0, escaped: 0, depth, objects, limit }
+        Self { in_string: 0, escaped: 0, depth, objects, limit, lowest: 1 }
+    }
+
+    /// A position outside strings in the middle of a container, at an unknown depth.
+    pub const fn middle() -> Self {
+        let limit = MIDDLE + MIDDLE_LIMIT;
+        Self { in_string: 0, escaped: 0, depth: MIDDLE, objects: 0, limit, lowest: MIDDLE }
+    }
+
+    /// Adds the bytes that follow, which were skipped from [`middle`](Self::middle). Returns false
+    /// if they must be skipped from here instead: they do not begin outside strings, or the
+    /// container may end in them, or the depth may exceed the limit.
+    pub const fn join(&mut self, middle: &Self) -> bool {
+        let is_outside = self.in_string == 0 && self.escaped == 0;
+        let stays_open = self.depth > MIDDLE - middle.lowest;
+        if !(is_outside && stays_open && self.depth + MIDDLE_LIMIT <= self.limit) {
+            return false;
+        }
+        self.depth = self.depth + middle.depth - MIDDLE;
+        self.objects += middle.objects;
+        (self.in_string, self.escaped) = (middle.in_string, middle.escaped);
+        true
     }
 
     /// True if the bytes so far end inside a string.
@@ -81,7 +110,7 @@ fn skip_block<L: Lanes>(lanes: L, length: usize, state: &mut Skip) -> Option<Sto
     let opens = u64::from(open.count_ones());
     let closes = u64::from(close.count_ones());
     // Counting is exact unless a bracket of this block may end the container or exceed the limit.
-    if closes >= state.depth || state.depth + opens > state.limit {
+    if closes + state.lowest > state.depth || state.depth + opens > state.limit {
         return walk(state, open, close, curly);
     }
     state.depth = state.depth + opens - closes;
@@ -131,6 +160,7 @@ fn walk(state: &mut Skip, open: u64, close: u64, curly: u64) -> Option<Stop> {
             if state.depth == 0 {
                 return Some(Stop::Done(bit));
             }
+            state.lowest = state.lowest.min(state.depth);
         }
         brackets &= brackets - 1;
     }

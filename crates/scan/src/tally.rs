@@ -66,6 +66,48 @@ impl Tallier {
         };
         Self { skip, counts, deepest: 0, filled: false, awaits_content: false, in_number: 0 }
     }
+
+    /// Creates a tallier that starts in the middle of a container, at an unknown depth.
+    pub const fn middle() -> Self {
+        let skip = Skip::middle();
+        // No container at this depth begins here, so none awaits its content.
+        Self { deepest: skip.depth, filled: true, ..Self::new(skip) }
+    }
+
+    /// Adds the bytes that follow, which were tallied from [`middle`](Self::middle) and begin with
+    /// the byte `first`. Returns false if they must be tallied from here instead, as in
+    /// [`Skip::join`].
+    pub fn join(&mut self, middle: &Self, first: u8) -> bool {
+        let (depth, start) = (self.skip.depth, Skip::middle().depth);
+        // The content of the last container may follow.
+        if self.awaits_content || !self.skip.join(&middle.skip) {
+            return false;
+        }
+        let continues = self.in_number == 1 && matches!(first, b'+' | b'-'..=b'9');
+        self.counts.add(&middle.counts);
+        self.counts.runs -= u64::from(continues);
+        let deepest = depth + middle.deepest - start;
+        if middle.deepest > start && deepest >= self.deepest {
+            self.filled = middle.filled || self.filled && deepest == self.deepest;
+            self.deepest = deepest;
+            self.awaits_content = middle.awaits_content && !self.filled;
+        }
+        self.in_number = middle.in_number;
+        true
+    }
+}
+
+impl Counts {
+    fn add(&mut self, more: &Self) {
+        self.objects += more.objects;
+        self.arrays += more.arrays;
+        self.strings += more.strings;
+        self.colons += more.colons;
+        self.runs += more.runs;
+        self.nulls += more.nulls;
+        self.bools += more.bools;
+        self.exponents += more.exponents;
+    }
 }
 
 impl Tallier {
@@ -116,7 +158,7 @@ fn tally_block<L: Lanes>(lanes: L, length: usize, state: &mut Tallier) -> Option
     // Counting brackets is exact unless the container may end in this block, its depth may reach a
     // new maximum, or a container at that depth may get its first content.
     let may_deepen = state.skip.depth + opens + u64::from(!state.filled) > state.deepest;
-    if closes >= state.skip.depth || may_deepen || state.awaits_content {
+    if closes + state.skip.lowest > state.skip.depth || may_deepen || state.awaits_content {
         let content = !lanes.spaces() & !open & !close;
         stop = walk(state, open, close, curly, content);
         if let Some(stop) = &stop {
@@ -176,6 +218,7 @@ fn walk(state: &mut Tallier, open: u64, close: u64, curly: u64, content: u64) ->
             if state.skip.depth == 0 {
                 return Some(Stop::Done(bit));
             }
+            state.skip.lowest = state.skip.lowest.min(state.skip.depth);
         }
         brackets &= brackets - 1;
     }

@@ -141,6 +141,52 @@ fn skips_resume_at_any_byte() {
     }
 }
 
+/// Bytes that are skipped from the middle of a container are joined to those before them as if they
+/// had been skipped at once, or refused.
+#[test]
+fn skips_of_stretches_join_exactly() {
+    let (mut joined, mut refused) = (0, 0);
+    for backend in Backend::available() {
+        let kernels = backend.kernels();
+        for seed in 0..400 {
+            // Numbers and literals between the brackets, for the tally.
+            let letters = b"12.5e-3 tfn,:";
+            let mut bytes = noise(seed, 400);
+            bytes.iter_mut().enumerate().filter(|(at, _)| at % 3 > 0).for_each(|(at, byte)| {
+                *byte = letters[(at * 7 + seed as usize) % letters.len()];
+            });
+            bytes[..5].copy_from_slice(b"[[{[[");
+            for cut in (5..bytes.len()).step_by(17) {
+                let (head, tail) = bytes.split_at(cut);
+                let start = Skip::new(0, 0, 90);
+                let (mut whole, mut skip, mut middle) = (start, start, Skip::middle());
+                let ended = (kernels.skip)(&bytes, 0, &mut whole);
+                let is_open = (kernels.skip)(head, 0, &mut skip) == Skipped::More;
+                let is_whole = (kernels.skip)(tail, 0, &mut middle) == Skipped::More;
+                if is_open && is_whole && skip.join(&middle) {
+                    assert_eq!(
+                        (ended, format!("{skip:?}")),
+                        (Skipped::More, format!("{whole:?}")),
+                        "{seed} {cut}"
+                    );
+                    joined += 1;
+                } else {
+                    refused += 1;
+                }
+                let start = Tallier::new(start);
+                let (mut whole, mut tallier, mut middle) = (start, start, Tallier::middle());
+                (kernels.tally)(&bytes, 0, &mut whole);
+                let is_open = (kernels.tally)(head, 0, &mut tallier) == Skipped::More;
+                let is_whole = (kernels.tally)(tail, 0, &mut middle) == Skipped::More;
+                if is_open && is_whole && tallier.join(&middle, tail[0]) {
+                    assert_eq!(format!("{tallier:?}"), format!("{whole:?}"), "{backend:?} {seed} {cut}");
+                }
+            }
+        }
+    }
+    assert!(joined > 1000 && refused > 1000, "{joined} {refused}");
+}
+
 #[test]
 fn compacting_drops_white_space_outside_strings_only() {
     let value = br#" { "a b" : [ 1 , "\" ,  x" ,

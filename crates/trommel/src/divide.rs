@@ -9,6 +9,7 @@
 
 mod describe;
 
+use trommel_base::threads::{Pipeline, Threads};
 use trommel_path::{ArrayCheckpoint, Matcher, Scratch, Wants};
 use trommel_reader::{Between, Config, Cursor, ElementFinder, Framing, PassedPages, Span, View};
 
@@ -22,7 +23,6 @@ use crate::measure::{Measure, Stats};
 use crate::report::Coverage;
 use crate::run::{Helpers, Run};
 use crate::setup::{Request, Role, RunState};
-use crate::threads::{Pipeline, Threads};
 
 /// Maximum size of a stretch, in bytes.
 const MAX_STRETCH: u64 = 512 << 10;
@@ -80,14 +80,14 @@ impl<'a> ArrayDivider<'a> {
         let is_single = !matches!(document.current_framing(), Framing::Lines | Framing::JsonSeq);
         let fails = is_single || !matches!(options.on_bad_record, OnBadRecord::Skip { .. });
         let can = fails && analysis.has_parts(needs.ends) && (describes || measures.iter().all(is_divisible));
-        let can = can && Threads::count(options) >= 2;
+        let can = can && Threads::count(options.threads) >= 2;
         let Some(view) = document.view().filter(|view| can && view.bytes().len() as u64 > 4 * MAX_STRETCH)
         else {
             return Ok(None);
         };
         let figures = measures.iter().any(|measure| matches!(measure, Measure::Stats(stats) if stats.values));
         let factor = if figures { FIGURES_FACTOR } else { 1 };
-        let threads = Threads::new(options, figures)?;
+        let threads = Threads::new(options.threads, figures)?;
         // Locations that only errors need are computed when the joining thread reaches the error.
         let mut wants = setup.driver().1.clone();
         wants.location = needs.locations || has_nodes && wants.location;
@@ -245,6 +245,7 @@ struct ElementJoiner<'j, 'a, 'r> {
 impl Pipeline for ElementJoiner<'_, '_, '_> {
     type Piece = Span;
     type Answer = Stretch;
+    type Error = Error;
 
     fn next_piece(&mut self) -> Option<Span> {
         self.stretches.next(self.bytes)

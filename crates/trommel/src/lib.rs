@@ -165,6 +165,8 @@ mod divide;
 mod document;
 mod error;
 mod extract;
+#[cfg(feature = "parallel")]
+mod long;
 mod measure;
 #[cfg(feature = "parallel")]
 mod parallel;
@@ -178,8 +180,6 @@ mod sequence;
 mod sequential;
 mod setup;
 mod stats;
-#[cfg(feature = "parallel")]
-mod threads;
 mod values;
 
 pub use analysis::{Analysis, OnBadRecord};

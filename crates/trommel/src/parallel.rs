@@ -8,6 +8,7 @@
 
 use std::io;
 
+use trommel_base::threads::{Pipeline, Threads};
 use trommel_reader::{Cursor, Framing, PassedPages, View};
 
 use crate::analysis::Analysis;
@@ -21,7 +22,6 @@ use crate::run::Run;
 use crate::sequential::{InputFacts, Ran, prefer_change_error};
 use crate::setup::{Request, RunState, Setup};
 use crate::stats::Description;
-use crate::threads::{Pipeline, Threads};
 
 /// Size of a part that is counted or profiled, in bytes. It is large enough that starting and
 /// merging a part costs almost nothing.
@@ -87,7 +87,8 @@ impl Analysis {
         let lines = document.current_framing() == Framing::Lines;
         // Statistics are cut into parts even for one thread. When rows exceed their memory, paths
         // are folded, and which ones may depend on the parts.
-        let cut = Threads::count(&self.options) > 1 || asks(|measure| matches!(measure, Measure::Stats(_)));
+        let cut =
+            Threads::count(self.options.threads) > 1 || asks(|measure| matches!(measure, Measure::Stats(_)));
         let needs = SinkNeeds::of(sink);
         let can = lines && cut && self.has_parts(needs.ends);
         let Some(view) = document.view().filter(|view| can && view.bytes().len() > part) else {
@@ -98,7 +99,7 @@ impl Analysis {
         let whole = Whole { analysis: self, setup, view, track, needs, part };
         let mut joined = Joiner::new(&whole, state.take(), document.len(), sink);
         if !joined.done {
-            let threads = Threads::new(&self.options, figures)?;
+            let threads = Threads::new(self.options.threads, figures)?;
             let ran = threads.run(&mut joined, |(view, known)| (view, whole.answer_short(view, known)));
             ran.map_err(|error| prefer_change_error(document, error))?;
         }
@@ -270,6 +271,7 @@ impl<'a> Pipeline for Joiner<'_, 'a> {
     /// A part, and its statistics if they start with the paths of earlier parts.
     type Piece = (View<'a>, Option<Vec<Description>>);
     type Answer = (View<'a>, Option<Part>);
+    type Error = Error;
 
     fn next_piece(&mut self) -> Option<Self::Piece> {
         // Statistics that cannot be forked start empty.

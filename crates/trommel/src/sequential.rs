@@ -116,7 +116,13 @@ impl Analysis {
     ) -> Result<Ran, Error> {
         let config = self.options.config();
         let total = document.len();
+        #[cfg(feature = "parallel")]
+        let skips = crate::long::LongSkips::new(&self.options);
         let mut cursor = document.cursor(&config)?.monitored(track.monitor(document.start()));
+        #[cfg(feature = "parallel")]
+        {
+            cursor = cursor.helped_by(&skips);
+        }
         if !state.descriptions.is_empty() {
             cursor.count_chars();
         }

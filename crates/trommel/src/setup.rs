@@ -1,6 +1,8 @@
 //! Compiles measures into a plan: the queries that answer them, and the role of each query's
 //! matches.
 
+#[cfg(feature = "parallel")]
+use trommel_base::threads::Threads;
 use trommel_group::{Group, Grouping};
 use trommel_path::{Duplicates, Order, Plan, PlanOptions, Query, RecordFilter, Selector, Slice, Wants};
 use trommel_reader::Kind;
@@ -11,7 +13,7 @@ use crate::measure::{Count, CountAs, Measure, Sample, SamplePopulation};
 use crate::sample::Drawing;
 use crate::stats::Description;
 #[cfg(feature = "parallel")]
-use crate::{error::Error, sample::PartCandidates, threads::Threads};
+use crate::{error::Error, sample::PartCandidates};
 
 /// The role of a query's matches.
 #[derive(Clone, Copy, Debug)]
@@ -330,7 +332,7 @@ impl RunState {
                 Measure::Sample(sample) => state.candidates.push(PartCandidates::new(sample, options)),
                 Measure::Group(group) => {
                     let last = options.duplicates == Duplicates::Last;
-                    let parts = Threads::in_flight(Threads::count(options));
+                    let parts = Threads::in_flight(Threads::count(options.threads));
                     state.groupings.push(Grouping::for_part(group, last, group.max_bytes / parts));
                 }
                 _ => {}

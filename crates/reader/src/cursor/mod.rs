@@ -16,6 +16,7 @@ mod pieces;
 mod quick;
 mod records;
 mod seek;
+mod shared;
 mod skip;
 mod token;
 mod trail;
@@ -40,6 +41,7 @@ use crate::text::{Length, Text};
 
 pub use apart::{Between, ElementFinder};
 pub use pieces::TextPieces;
+pub use shared::{LongSkip, SkipHelper, SkippedStretch, StretchReader};
 pub use trail::TrailStep;
 
 /// A position in the input, which moves forward: over a slice, or over a stream through a window.
@@ -89,6 +91,7 @@ pub struct Cursor<'a> {
     record: Option<u64>,
     record_start: u64,
     failure: Option<Error>,
+    helper: Option<&'a dyn SkipHelper>,
 }
 
 /// The smallest `Limits::token_bytes` with which a move by masks may deal with values and names
@@ -201,6 +204,7 @@ impl<'a> Cursor<'a> {
             holds: Vec::new(),
             record: None,
             failure: None,
+            helper: None,
         }
     }
 

@@ -33,6 +33,8 @@ impl Cursor<'_> {
         }
         self.token = Token::None;
         let mut state = MemberSearch::new(names, u64::from(self.limits.depth - self.stack.depth()));
+        // The offset since which a value may have been skipped, and false once others have helped.
+        let (mut since, mut may_share) = (self.offset(), true);
         loop {
             let window = self.source.window();
             state.base = self.source.base();
@@ -67,6 +69,11 @@ impl Cursor<'_> {
                     // A name whose colon is not visible yet may start at `start`, so its bytes are
                     // kept.
                     (self.start, self.at) = (state.needed(window), window.len());
+                    if state.skip.depth == 0 {
+                        since = self.offset();
+                    } else if may_share {
+                        may_share = !self.share(&mut state.skip, since)?;
+                    }
                     if !self.more()? {
                         let open = if state.skip.in_string() {
                             Syntax::UnterminatedString

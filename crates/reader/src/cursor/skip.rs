@@ -6,6 +6,7 @@
 
 use trommel_scan::{Kernels, Skip, Skipped, Tallier};
 
+use super::shared::BracketState;
 use super::{Cursor, Expect, Token};
 use crate::config::Validation;
 use crate::error::{ErrorKind, Limit, Result, Syntax};
@@ -119,6 +120,9 @@ impl Cursor<'_> {
     /// Returns false if no such bracket is before offset `end`; the cursor must then rewind.
     fn skip_brackets(&mut self, state: &mut impl BracketKernel, end: u64) -> Result<bool> {
         self.token = Token::None;
+        let began = self.offset();
+        // A skip that may have to be undone is short.
+        let mut may_share = end == u64::MAX;
         loop {
             let window = self.source.window();
             let before_end = usize::try_from(end.saturating_sub(self.source.base())).unwrap_or(usize::MAX);
@@ -139,6 +143,9 @@ impl Cursor<'_> {
                     self.at = window.len();
                     // Skipped bytes are not needed again: a stream may drop all that are not held.
                     self.start = self.at;
+                    if may_share {
+                        may_share = !self.share(state, began)?;
+                    }
                     if self.at < before_end && !self.more()? {
                         let open = if state.brackets().in_string() {
                             Syntax::UnterminatedString
@@ -159,12 +166,31 @@ impl Cursor<'_> {
     }
 }
 
+impl Cursor<'_> {
+    /// Lets other threads help to skip a value that began at an offset, if it is long. Returns true
+    /// if they were asked.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn share(&mut self, state: &mut impl BracketKernel, began: u64) -> Result<bool> {
+        let mut shared = state.get();
+        let asked = self.skip_with_help(self.offset() - began, &mut shared)?;
+        state.set(&shared);
+        Ok(asked)
+    }
+}
+
 /// A kernel that skips brackets, with its state.
-trait BracketKernel {
+pub(super) trait BracketKernel {
     fn run(&mut self, kernels: &Kernels, window: &[u8], at: usize) -> Skipped;
 
     /// The brackets that were counted so far.
     fn brackets(&self) -> &Skip;
+
+    /// The state, for other threads.
+    fn get(&self) -> BracketState;
+
+    /// Continues from a state of the same kernel.
+    fn set(&mut self, state: &BracketState);
 }
 
 impl BracketKernel for Skip {
@@ -175,6 +201,16 @@ impl BracketKernel for Skip {
     fn brackets(&self) -> &Skip {
         self
     }
+
+    fn get(&self) -> BracketState {
+        BracketState::Brackets(*self)
+    }
+
+    fn set(&mut self, state: &BracketState) {
+        if let BracketState::Brackets(skip) = state {
+            *self = *skip;
+        }
+    }
 }
 
 impl BracketKernel for Tallier {
@@ -184,5 +220,15 @@ impl BracketKernel for Tallier {
 
     fn brackets(&self) -> &Skip {
         &self.skip
+    }
+
+    fn get(&self) -> BracketState {
+        BracketState::Tally(*self)
+    }
+
+    fn set(&mut self, state: &BracketState) {
+        if let BracketState::Tally(tallier) = state {
+            *self = *tallier;
+        }
     }
 }

@@ -17,6 +17,7 @@ mod offsets;
 mod oracles;
 mod pieces;
 mod seeks;
+mod shared;
 mod suites;
 mod tallies;
 mod trace;

@@ -1,13 +1,13 @@
 //! Statistics of one document on several threads: the elements of its longest array are processed
 //! in stretches.
 
+use trommel_base::threads::Pipeline;
 use trommel_path::Matcher;
 use trommel_reader::{Between, Config, ElementFinder, Kind, Listener, Scalar, Span, Text};
 
 use super::{ArrayDivider, Chain, Fit, MAX_MISSES, Stretches};
 use crate::error::Error;
 use crate::stats::Description;
-use crate::threads::Pipeline;
 
 /// Minimum and maximum size of a stretch for statistics, in bytes. They are expensive to join, so a
 /// long document has long stretches.
@@ -151,6 +151,7 @@ impl Pipeline for DescriptionJoiner<'_, '_> {
     /// A stretch, and empty statistics that are positioned in the array.
     type Piece = (Span, Description);
     type Answer = DescribedStretch;
+    type Error = Error;
 
     fn next_piece(&mut self) -> Option<Self::Piece> {
         let span = self.stretches.next(self.bytes)?;

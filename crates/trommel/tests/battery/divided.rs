@@ -382,3 +382,37 @@ fn documents_in_a_row() {
     assert_eq!(one.1, two.1);
     assert!(one.0.heard == two.0.heard && one.0.heard.len() > 20_000 && one.1.is_ok());
 }
+
+/// Long containers are skipped and tallied by several threads, with the results of one.
+#[test]
+fn long_skips_are_the_same_for_any_number_of_threads() {
+    let odd = |number: u64, random: &mut Random| match number % 997 {
+        // Texts that look like the ends of names, a text longer than a stretch, and deep arrays.
+        0 => format!(r#""{}""#, r#"\":1,{\"a\":["#.repeat(random.below(900))),
+        1 if number < 2000 => format!(r#""{}""#, "x\\\"".repeat(900_000)),
+        2 => format!("{}{}", "[".repeat(80), "]".repeat(80)),
+        3 => "-12.5e+7,-0".to_owned(),
+        _ => record(number, random),
+    };
+    let array = array(26 << 20, odd);
+    let mut tally = Stats::new();
+    (tally.per_path, tally.duplicate_names) = (false, false);
+    let questions = [
+        Analysis::new().extract(query("$.last")).count(query("$.data")),
+        Analysis::new().ask(Measure::Stats(tally)),
+    ];
+    let whole = format!(r#"{{"data":{array},"last":[1,"end"]}}"#);
+    let cut = &whole[..whole.len() - 40];
+    // The container ends too early, with the wrong bracket, or too deep.
+    let (early, wrong) = (whole.replacen(r#""a":{"id":"x"}}"#, "]", 9), whole.replacen("]}]", "]]]", 1));
+    let deep = whole.replace("[[[[", &"[".repeat(2000));
+    for question in questions {
+        let analysis = question.validation(Validation::Structural);
+        let (_, end) = same(&analysis, &whole);
+        assert!(end.is_ok(), "{end:?}");
+        for malformed in [cut, &early, &wrong, &deep] {
+            let (_, end) = same(&analysis, malformed);
+            assert!(end.is_err() || malformed == early, "{end:?}");
+        }
+    }
+}

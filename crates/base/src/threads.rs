@@ -1,4 +1,4 @@
-//! The thread pool of a run.
+//! Work in pieces on several threads, joined in order.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -7,54 +7,65 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 use rayon::{ScopeFifo, ThreadPool, ThreadPoolBuilder, Yield};
 
-use crate::analysis::Options;
-use crate::error::Error;
-
-/// The requested number of threads, or rayon's current pool.
-pub(crate) struct Threads {
-    pub(crate) count: usize,
+/// A requested number of threads, or rayon's current pool.
+pub struct Threads {
+    /// The number of threads.
+    pub count: usize,
     pool: Option<ThreadPool>,
     in_flight: usize,
 }
 
 /// Work in pieces. The pool processes them, and this thread joins their results in order.
-pub(crate) trait Pipeline {
+pub trait Pipeline {
+    /// A piece of the work.
     type Piece: Send;
+    /// The result of a piece.
     type Answer: Send;
+    /// The error of joining.
+    type Error;
 
     /// Returns the next piece.
     fn next_piece(&mut self) -> Option<Self::Piece>;
 
     /// Joins the result of the next piece. Returns false if no later one is needed.
-    fn join(&mut self, answer: Self::Answer) -> Result<bool, Error>;
+    ///
+    /// # Errors
+    /// That of the pipeline, which ends it.
+    fn join(&mut self, answer: Self::Answer) -> Result<bool, Self::Error>;
 }
 
 impl Threads {
     /// The number of threads.
-    pub(crate) fn count(options: &Options) -> usize {
-        options.threads.unwrap_or_else(rayon::current_num_threads).max(1)
+    pub fn count(requested: Option<usize>) -> usize {
+        requested.unwrap_or_else(rayon::current_num_threads).max(1)
     }
 
     /// Creates the threads. If each piece takes much memory, few are processed at a time.
-    pub(crate) fn new(options: &Options, takes_much: bool) -> Result<Self, Error> {
-        let pool = options.threads.map(|threads| ThreadPoolBuilder::new().num_threads(threads).build());
-        let (count, pool) = (Self::count(options), pool.transpose().map_err(std::io::Error::other)?);
+    ///
+    /// # Errors
+    /// If the system starts no threads.
+    pub fn new(requested: Option<usize>, takes_much: bool) -> std::io::Result<Self> {
+        let pool = requested.map(|threads| ThreadPoolBuilder::new().num_threads(threads).build());
+        let (count, pool) = (Self::count(requested), pool.transpose().map_err(std::io::Error::other)?);
         let in_flight = if takes_much { count + 1 } else { Self::in_flight(count) };
         Ok(Self { count, pool, in_flight })
     }
 
     /// The number of pieces that are processed or wait to be joined at a time, for this number of
     /// threads. No thread waits while this one joins a piece.
-    pub(crate) const fn in_flight(count: usize) -> usize {
+    pub const fn in_flight(count: usize) -> usize {
         2 * count + 2
     }
 
     /// Processes the pieces of a pipeline, until it ends or a piece cannot be joined.
-    pub(crate) fn run<P: Pipeline>(
+    ///
+    /// # Errors
+    /// Those of joining.
+    pub fn run<P: Pipeline>(
         &self,
         pipeline: &mut P,
         process: impl Fn(P::Piece) -> P::Answer + Sync,
-    ) -> Result<(), Error> {
+    ) -> Result<(), P::Error> {
         let is_over = AtomicBool::new(false);
         self.scope(|scope| {
             let mut answers = VecDeque::new();
