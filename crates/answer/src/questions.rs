@@ -8,11 +8,11 @@ use trommel::{Analysis, Error, Measure, Partial, Report};
 use crate::report::{AnswerError, push_list};
 use crate::request::{Request, RequestError};
 
-/// The questions of a run: what is asked, and of which records.
+/// The questions of a run: the requests, and the records that they are about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Questions {
-    /// What is asked.
+    /// The requests.
     pub requests: Vec<Request>,
     /// The query whose nodes are the records.
     #[serde(default)]

@@ -169,7 +169,7 @@ pub enum RequestError {
     NoKey,
     /// Two keys or figures have this name.
     RepeatedName(String),
-    /// There is no order with a name.
+    /// Groups have no order with this name.
     NoOrder {
         /// The name.
         name: String,
@@ -188,7 +188,7 @@ impl fmt::Display for RequestError {
             Self::OtherStrategy { argument, strategy } => {
                 write!(formatter, "`{argument}` needs the strategy `{strategy}`")
             }
-            Self::NoKey => formatter.write_str("there is no query to group by"),
+            Self::NoKey => formatter.write_str("the groups have no query to group by"),
             Self::RepeatedName(name) => {
                 write!(formatter, "two keys or figures are named {name:?}; give one of them another name")
             }

@@ -177,7 +177,7 @@ enum TrommelStatus trommel_document_part(const struct TrommelDocument *document,
                                          uint64_t count,
                                          struct TrommelDocument **part);
 
-// Frees a handle of any type. A run that uses its object goes on. Freeing null does nothing.
+// Frees a handle of any type. A run that uses its object continues. Freeing null does nothing.
 enum TrommelStatus trommel_free(void *handle);
 
 // Answers the questions over one part of an input. `number` is the number of the part among those
@@ -256,7 +256,7 @@ const char *trommel_error_message(void);
 // A short, stable name for the kind of the error in the input, empty if it was another one.
 const char *trommel_error_kind(void);
 
-// The byte offset of the error in the input, or the largest number if there is none.
+// The byte offset of the error in the input, or the largest number if the error has no offset.
 uint64_t trommel_error_offset(void);
 
 // The line of the error in the input, from 1, or 0 if it is not known.

@@ -192,7 +192,7 @@ pub unsafe extern "C" fn trommel_document_framing(
         abi::check_out(framed)?;
         let mut source = (*handle::document(document)?).clone();
         let known = FRAMINGS.iter().find(|(number, _)| *number as i32 == framing);
-        let none = || Failure::argument(format!("there is no framing {framing}"));
+        let none = || Failure::argument(format!("{framing} is not one of the framings"));
         source.framing = Some(known.ok_or_else(none)?.1);
         // SAFETY: promised by the caller.
         unsafe { abi::put(framed, handle::add(Object::Document(Arc::new(source)))) }

@@ -82,7 +82,7 @@ fn wrong(object: &Object, wanted: &str) -> Failure {
     Failure::argument(format!("a handle is one of a {}, not of a {wanted}", object.name()))
 }
 
-/// Frees a handle of any type. A run that uses its object goes on. Freeing null does nothing.
+/// Frees a handle of any type. A run that uses its object continues. Freeing null does nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn trommel_free(handle: *mut c_void) -> TrommelStatus {
     call(|| {

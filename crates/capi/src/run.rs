@@ -88,7 +88,7 @@ impl Sink for CallbackSink {
     fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
         let Some(on_value) = self.options.on_value else { return Ok(()) };
         if let Some(location) = found.location {
-            // Normalized paths escape control characters, so there is no zero byte.
+            // Normalized paths escape control characters, so none has a zero byte.
             self.location = CString::new(location).map_err(io::Error::other)?;
         }
         let value = TrommelValue {
@@ -170,7 +170,7 @@ pub unsafe extern "C" fn trommel_questions(
         // SAFETY: promised by the caller.
         let text = unsafe { abi::text(json) }?;
         let read: Questions = serde_json::from_str(text)
-            .map_err(|error| Failure::argument(format!("these are no questions: {error}")))?;
+            .map_err(|error| Failure::argument(format!("the questions are not valid: {error}")))?;
         read.analysis()?;
         // SAFETY: promised by the caller.
         unsafe { abi::put(questions, handle::add(Object::Questions(std::sync::Arc::new(read)))) }

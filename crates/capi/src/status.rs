@@ -87,7 +87,8 @@ impl Failure {
 
 /// A text without the zero bytes that C cannot hold.
 fn c_string(text: &str) -> CString {
-    CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default()
+    let text = text.replace('\0', "\u{fffd}");
+    CString::new(text).unwrap_or_else(|_| unreachable!("zero bytes were replaced"))
 }
 
 impl From<Error> for Failure {
@@ -161,7 +162,7 @@ pub extern "C" fn trommel_error_kind() -> *const c_char {
     pointer(|last| &last.kind)
 }
 
-/// The byte offset of the error in the input, or the largest number if there is none.
+/// The byte offset of the error in the input, or the largest number if the error has no offset.
 #[unsafe(no_mangle)]
 pub extern "C" fn trommel_error_offset() -> u64 {
     LAST.with_borrow(|last| last.offset.unwrap_or(u64::MAX))

@@ -130,12 +130,12 @@ static void readers(void) {
   OK(trommel_text_free(report));
   FAILS(REFUSED, trommel_run(questions, document, NULL, &report));
   OK(trommel_free(document));
-  for (int64_t wrong = -1; wrong <= INT64_MAX / 2; wrong = INT64_MAX) {
-    Pieces broken = {.text = ORDERS, .fails_with = wrong};
+  const int64_t wrong[] = {-1, INT64_MIN, INT64_MAX};
+  for (size_t at = 0; at < sizeof wrong / sizeof *wrong; at++) {
+    Pieces broken = {.text = ORDERS, .fails_with = wrong[at]};
     OK(trommel_open_reader(read_pieces, &broken, &document));
     FAILS(IO, trommel_run(questions, document, NULL, &report));
     OK(trommel_free(document));
-    if (wrong == INT64_MAX) break;
   }
   FAILS(ARGUMENT, trommel_open_reader(NULL, NULL, &document));
   OK(trommel_free(questions));

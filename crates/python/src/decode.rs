@@ -161,7 +161,7 @@ fn simple<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyAny>> {
     match bytes {
         [b'"', text @ .., b'"'] if text.len() <= MAX_NAME => {
             let is_plain = text.iter().all(|&byte| byte >= b' ' && byte != b'"' && byte != b'\\');
-            let text = std::str::from_utf8(text).ok().filter(|_| is_plain)?;
+            let text = if is_plain { std::str::from_utf8(text).ok()? } else { return None };
             Some(PyString::new(py, text).into_any())
         }
         [b'1'..=b'9', ..] if bytes.len() <= SMALL_DIGITS => {

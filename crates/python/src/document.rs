@@ -303,7 +303,7 @@ impl Document {
 #[pymethods]
 impl Part {
     /// Answers requests in one pass over the part. `number` is the number of the part among all
-    /// that are merged, of several documents too; by default that of this part.
+    /// merged parts, also those of other documents; by default that of this part.
     #[pyo3(signature = (*asked, number=None))]
     fn run(
         this: &Bound<'_, Self>,

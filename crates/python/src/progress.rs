@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use trommel::Progress as Figures;
 
-/// Who is told about progress.
+/// The receiver of progress.
 pub(crate) enum Progress {
     /// A callable that takes the bytes that were read, and their total or None.
     Call(Py<PyAny>),

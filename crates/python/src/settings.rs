@@ -1,4 +1,4 @@
-//! What is asked of which records, and how the input is read.
+//! The records of a run, and how their input is read.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -8,6 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 use trommel::Cancel;
+use trommel::reader::Framing;
 use trommel_store::{Filter, Origin, StoreOptions, Stored};
 use trommel_tool::Redaction;
 
@@ -35,6 +36,9 @@ pub(crate) fn store(py: Python<'_>, folder: Option<PathBuf>) -> PyResult<Store> 
     })?;
     Ok(Store(Arc::new(opened.map_err(|error| of_store(py, &error))?)))
 }
+
+/// The ratio of decompression that `trommel put` allows by default.
+const MAX_RATIO: u64 = 1000;
 
 /// The bytes to store.
 enum Payload {
@@ -80,7 +84,7 @@ fn put(
     payload: Payload,
     cancel: &Cancel,
 ) -> Result<Stored, PutError> {
-    let mut reader = payload.reader()?;
+    let mut reader = trommel::unpacked(payload.reader()?, MAX_RATIO)?;
     let mut put = store.put(origin)?;
     let mut buffer = vec![0; 256 << 10];
     loop {
@@ -138,8 +142,9 @@ fn dictionary<'py>(py: Python<'py>, described: &impl serde::Serialize) -> PyResu
 
 #[pymethods]
 impl Store {
-    /// Stores bytes, text, or the content of a binary file object or a path. Returns the ID.
-    #[pyo3(signature = (data, *, tool, id=None, conversation=None, message=None, failed=false, parameters=None, framing="auto"))]
+    /// Stores bytes, text, or the content of a binary file object or a path, decompressed. Returns
+    /// the ID.
+    #[pyo3(signature = (data, *, tool, id=None, conversation=None, message=None, failed=false, parameters=None, framing=None))]
     #[expect(clippy::too_many_arguments, reason = "the arguments are those of Python")]
     fn put(
         &self,
@@ -151,16 +156,21 @@ impl Store {
         message: Option<String>,
         failed: bool,
         parameters: Option<&Bound<'_, PyAny>>,
-        framing: &str,
+        framing: Option<&str>,
     ) -> PyResult<String> {
         let mut origin = Origin::of(tool);
         (origin.id, origin.conversation_id, origin.message_id) = (id, conversation, message);
-        (origin.success, origin.framing) = (!failed, framing_of(framing)?);
         if let Some(parameters) = parameters {
             let text: String = py.import("json")?.call_method1("dumps", (parameters,))?.extract()?;
             origin.parameters = Redaction::new().value(&serde_json::from_str(&text).map_err(internal)?);
         }
         let (store, payload, cancel) = (Arc::clone(&self.0), Payload::of(data)?, Cancel::new());
+        origin.success = !failed;
+        origin.framing = match (framing, &payload) {
+            (Some(framing), _) => framing_of(framing)?,
+            (None, Payload::Path(path)) => trommel::framing_of(path),
+            (None, _) => Framing::Auto,
+        };
         let token = cancel.clone();
         let stored = interruptible(py, &cancel, move || put(&store, origin, payload, &token))?;
         stored.map(|stored| stored.id).map_err(|error| match error {

@@ -1,5 +1,6 @@
 """The store, progress, and the command line."""
 
+import gzip
 import io
 import json
 import os
@@ -31,6 +32,9 @@ def test_store(tmp_path):
         for stored in stored:
             assert store.open(stored).count("$.a") == 2
             assert store.open(stored).part(1, 2).count("$.a") == 1
+        packed = store.put(gzip.compress(path.read_bytes()), tool="ci")
+        assert (store.describe(packed)["kind"], store.open(packed).count("$.a")) == ("json_lines", 2)
+        store.delete(packed)
         assert [row["tool_name"] for row in store.list()] == ["ci"] * 4 + ["web.fetch"]
         assert len(store.list(conversation="c1", limit=3)) == 3
         store.delete(first)

@@ -24,7 +24,7 @@ impl SkipHelper for LongSkips {
         if Threads::count(self.requested) < 2 {
             return Ok(());
         }
-        // Without threads, the cursor goes on alone.
+        // Without threads, the cursor continues alone.
         let Some(threads) = self.threads.get_or_init(|| Threads::new(self.requested, false).ok()) else {
             return Ok(());
         };

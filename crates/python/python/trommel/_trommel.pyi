@@ -126,7 +126,7 @@ class Store:
         message: str | None = None,
         failed: bool = False,
         parameters: Mapping[str, Any] | None = None,
-        framing: _Framing = "auto",
+        framing: _Framing | None = None,
     ) -> str: ...
     def list(
         self,

@@ -3,7 +3,7 @@
 //! A thread skips a stretch from its first byte as if that were outside strings, at a depth that
 //! is not known yet. The stretches are joined in order, which checks both, so the result is that
 //! of one thread. A stretch that does not fit is skipped again from the known state. After two of
-//! them in a row, and where the container may end, the cursor goes on alone.
+//! them in a row, and where the container may end, the cursor continues alone.
 
 use trommel_scan::{Kernels, Skip, Skipped, Tallier};
 
@@ -23,7 +23,7 @@ const STRETCH: u64 = 1 << 20;
 /// Bytes that are searched for a position outside strings, at which a stretch can begin.
 const SEARCHED: usize = 4 << 10;
 
-/// Stretches in a row that do not fit, after which the cursor goes on alone.
+/// Stretches in a row that do not fit, after which the cursor continues alone.
 const MAX_MISSES: u32 = 2;
 
 /// Threads that skip long containers for a [`Cursor`].
@@ -90,7 +90,7 @@ impl BracketState {
         match (self, middle) {
             (Self::Brackets(skip), Self::Brackets(middle)) => skip.join(middle),
             (Self::Tally(tallier), Self::Tally(middle)) => tallier.join(middle, first),
-            _ => false,
+            _ => unreachable!("a stretch is skipped by the kernel of its container"),
         }
     }
 }
@@ -146,8 +146,12 @@ impl<'a> LongSkip<'_, 'a> {
 
     /// Joins the stretch that follows the joined ones. Returns false if no later stretch can be
     /// joined.
+    ///
+    /// # Panics
+    /// If the stretch does not begin where the joined ones end.
     pub fn join(&mut self, stretch: &SkippedStretch) -> Result<bool> {
         let SkippedStretch { span, state, is_whole, characters } = stretch;
+        assert_eq!(span.start, self.at, "stretches are joined in order");
         let bytes = self.reader.bytes(*span);
         let mut joined = self.state;
         if *is_whole && bytes.first().is_some_and(|first| joined.join(state, *first)) {

@@ -207,9 +207,8 @@ impl BracketKernel for Skip {
     }
 
     fn set(&mut self, state: &BracketState) {
-        if let BracketState::Brackets(skip) = state {
-            *self = *skip;
-        }
+        let BracketState::Brackets(skip) = state else { unreachable!("a skip stays a skip") };
+        *self = *skip;
     }
 }
 
@@ -227,8 +226,7 @@ impl BracketKernel for Tallier {
     }
 
     fn set(&mut self, state: &BracketState) {
-        if let BracketState::Tally(tallier) = state {
-            *self = *tallier;
-        }
+        let BracketState::Tally(tallier) = state else { unreachable!("a tally stays a tally") };
+        *self = *tallier;
     }
 }
