@@ -58,6 +58,21 @@ impl Plan {
         self
     }
 
+    /// Uses the nodes of a query only to show where they end: they are reported by
+    /// [`Step::Leave`](crate::Step::Leave), after the nodes in them, and their bytes must not be
+    /// needed. So the matcher need not look at them before what is in them. Returns `None` unless
+    /// all queries are plain paths, without a search.
+    #[must_use]
+    pub fn marking_ends(mut self, query: QueryId) -> Option<Self> {
+        let tree = self.program.tree.as_mut().filter(|tree| tree.search_name.is_none())?;
+        for (node, on_trail) in tree.nodes.iter_mut().zip(&mut tree.trail) {
+            // Another query of the same node needs it to be open.
+            node.marks_end |= node.queries == [query];
+            *on_trail = node.on_trail();
+        }
+        Some(self)
+    }
+
     fn require_rescan_for_root_queries(&mut self) {
         if !self.program.root_queries.is_empty() {
             self.program.pass = Pass::Rescan;

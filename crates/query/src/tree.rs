@@ -71,6 +71,21 @@ impl Query {
         self
     }
 
+    /// Appends the segments of another query, which is then applied to each node of this one.
+    ///
+    /// ```
+    /// use trommel_query::Query;
+    ///
+    /// let rows: Query = "$.rows[*]".parse()?;
+    /// assert_eq!(rows.joined(&"$.id".parse()?).to_string(), "$['rows'][*]['id']");
+    /// # Ok::<(), trommel_query::ParseError>(())
+    /// ```
+    #[must_use]
+    pub fn joined(mut self, within: &Self) -> Self {
+        self.segments.0.extend_from_slice(&within.segments.0);
+        self
+    }
+
     /// Appends `[*]`, which selects all children of the nodes so far.
     #[must_use]
     pub fn with_wildcard(self) -> Self {

@@ -1,7 +1,10 @@
 //! Tables as files: Arrow's stream format, and Parquet.
 
 use std::io::Write;
+use std::sync::mpsc::sync_channel;
+use std::thread;
 
+use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 
 use crate::error::Error;
@@ -15,12 +18,31 @@ use crate::table::{Table, TableReport};
 pub fn write_arrow(table: &mut Table, out: impl Write) -> Result<TableReport, Error> {
     let schema = arrow_array::RecordBatchReader::schema(table);
     let mut writer = StreamWriter::try_new(out, &schema)?;
-    while let Some(batch) = table.next_batch()? {
-        writer.write(&batch)?;
-    }
+    each_batch(table, |batch| Ok(writer.write(&batch)?))?;
     writer.finish()?;
     writer.into_inner()?.flush()?;
     Ok(table.report())
+}
+
+/// Passes the batches to `write`, while another thread builds the one after. At most two are held.
+fn each_batch(
+    table: &mut Table,
+    mut write: impl FnMut(RecordBatch) -> Result<(), Error>,
+) -> Result<(), Error> {
+    thread::scope(|scope| {
+        let (sender, received) = sync_channel(0);
+        let build = move || {
+            while let Some(batch) = table.next_batch().transpose() {
+                let is_over = batch.is_err();
+                // An error of `write` ends the reception.
+                if sender.send(batch).is_err() || is_over {
+                    break;
+                }
+            }
+        };
+        thread::Builder::new().name("trommel-batches".into()).spawn_scoped(scope, build)?;
+        received.into_iter().try_for_each(|batch| write(batch?))
+    })
 }
 
 /// Bytes of a row group.
@@ -46,9 +68,7 @@ pub fn write_parquet(table: &mut Table, out: impl Write + Send) -> Result<TableR
     let schema = arrow_array::RecordBatchReader::schema(table);
     let failed = |error: parquet::errors::ParquetError| Error::Arrow(error.into());
     let mut writer = ArrowWriter::try_new(out, schema, Some(properties)).map_err(failed)?;
-    while let Some(batch) = table.next_batch()? {
-        writer.write(&batch).map_err(failed)?;
-    }
+    each_batch(table, |batch| writer.write(&batch).map_err(failed))?;
     writer.into_inner().map_err(failed)?.flush()?;
     Ok(table.report())
 }

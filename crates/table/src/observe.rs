@@ -1,7 +1,7 @@
 //! The first pass: the types of all values.
 
 use trommel::path::Query;
-use trommel::reader::{Config, Cursor, Framing};
+use trommel::reader::{Config, Framing};
 use trommel::{Analysis, Damage, Document, Extract, Measure};
 
 use crate::cells::{RowSink, TakeRows, Window, next_cell};
@@ -47,13 +47,11 @@ impl Observed {
 }
 
 impl TakeRows for Observed {
-    #[expect(clippy::expect_used, reason = "values are valid JSON")]
     fn row(&mut self, row: &[u8]) -> std::io::Result<()> {
         let mut rest = row;
         for shape in &mut self.shapes {
             let Some(value) = next_cell(&mut rest).and_then(|cell| cell.value) else { continue };
-            let mut cursor = Cursor::new(value, &self.config);
-            shape.observe(&mut cursor, &mut self.bounds).expect("a valid value");
+            shape.observe(value, &self.config, &mut self.bounds);
         }
         match &mut self.kept {
             Some(kept) => kept.push(row),

@@ -1,7 +1,7 @@
 //! The types of all values of a column, from which its type follows.
 
 use indexmap::IndexMap;
-use trommel::reader::{Cursor, Event, Kind, Payload, Result, Scalar};
+use trommel::reader::{Config, Cursor, Event, Kind, Payload, Result, Scalar};
 
 use crate::number::Numbers;
 use crate::types::{ColumnType, Renamed, fields};
@@ -41,11 +41,27 @@ pub(crate) struct Bounds {
 }
 
 impl Shape {
-    /// Adds the next value of a cursor. Recursion is limited by `depth` of the bounds.
-    pub(crate) fn observe(&mut self, cursor: &mut Cursor<'_>, bounds: &mut Bounds) -> Result<()> {
-        let event = cursor.begin_value()?;
-        let depth = bounds.depth;
-        self.event(event, cursor, depth, bounds)
+    /// Adds a value, which is valid JSON. Recursion is limited by `depth` of the bounds.
+    //
+    // Most columns hold scalars, and a cursor would cost more than all the rest.
+    #[expect(clippy::expect_used, reason = "the value is valid JSON")]
+    pub(crate) fn observe(&mut self, value: &[u8], config: &Config, bounds: &mut Bounds) {
+        match value.first() {
+            Some(b'"') => self.strings = true,
+            Some(b't' | b'f') => self.bools = true,
+            Some(b'n') => {}
+            Some(b'-' | b'0'..=b'9') => {
+                let lexeme = str::from_utf8(value).expect("numbers are ASCII");
+                self.numbers.get_or_insert_default().observe(lexeme);
+            }
+            _ => {
+                let mut cursor = Cursor::new(value, config);
+                let depth = bounds.depth;
+                let event = cursor.begin_value();
+                let observed = event.and_then(|event| self.event(event, &mut cursor, depth, bounds));
+                observed.expect("a valid value");
+            }
+        }
     }
 
     fn event(

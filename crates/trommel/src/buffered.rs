@@ -10,7 +10,7 @@ use trommel_reader::{Span, View};
 use crate::control::Track;
 use crate::error::Error;
 use crate::extract::ExtractState;
-use crate::report::{Damage, Match, Sink};
+use crate::report::{Damage, Match, Sink, SinkNeeds};
 
 /// The matches of a part, buffered until the part is joined.
 #[derive(Default)]
@@ -24,25 +24,6 @@ pub(crate) struct BufferedOutput {
     needs: SinkNeeds,
     /// The element that the part begins with, if locations count from it.
     first: Option<FirstElement>,
-}
-
-/// The parts of a run that the caller's sink needs.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SinkNeeds {
-    pub(crate) locations: bool,
-    pub(crate) records: bool,
-    /// True if the sink can end the run after a record.
-    pub(crate) ends: bool,
-}
-
-impl SinkNeeds {
-    pub(crate) fn of(sink: &dyn Sink) -> Self {
-        Self {
-            locations: sink.wants_location(),
-            records: sink.wants_records(),
-            ends: sink.records_left().is_some(),
-        }
-    }
 }
 
 /// An event between matches. Malformed records are boxed, because ends of records are common.

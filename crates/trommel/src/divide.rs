@@ -14,13 +14,13 @@ use trommel_path::{ArrayCheckpoint, Matcher, Scratch, Wants};
 use trommel_reader::{Between, Config, Cursor, ElementFinder, Framing, PassedPages, Span, View};
 
 use crate::analysis::OnBadRecord;
-use crate::buffered::{BufferedOutput, SinkNeeds};
+use crate::buffered::BufferedOutput;
 use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
 use crate::extract::MatchQueue;
 use crate::measure::{Measure, Stats};
-use crate::report::Coverage;
+use crate::report::{Coverage, SinkNeeds};
 use crate::run::{Helpers, Run};
 use crate::setup::{Request, Role, RunState};
 

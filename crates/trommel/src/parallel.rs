@@ -12,12 +12,12 @@ use trommel_base::threads::{Pipeline, Threads};
 use trommel_reader::{Cursor, Framing, PassedPages, View};
 
 use crate::analysis::Analysis;
-use crate::buffered::{BufferedOutput, SinkNeeds, span_of};
+use crate::buffered::{BufferedOutput, span_of};
 use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
 use crate::measure::Measure;
-use crate::report::{Coverage, Damage, Match, Sink};
+use crate::report::{Coverage, Damage, Match, Sink, SinkNeeds};
 use crate::run::Run;
 use crate::sequential::{InputFacts, Ran, prefer_change_error};
 use crate::setup::{Request, RunState, Setup};
@@ -94,7 +94,7 @@ impl Analysis {
         let Some(view) = document.view().filter(|view| can && view.bytes().len() > part) else {
             return Ok(None);
         };
-        let setup = Setup::new(&self.measures, &self.options, true, needs.locations);
+        let setup = Setup::new(&self.measures, &self.options, true, needs);
         let track = self.options.control.track(document.len());
         let whole = Whole { analysis: self, setup, view, track, needs, part };
         let mut joined = Joiner::new(&whole, state.take(), document.len(), sink);

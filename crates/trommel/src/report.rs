@@ -258,6 +258,27 @@ pub trait Sink {
     }
 }
 
+/// The parts of a run that the caller's sink needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SinkNeeds {
+    pub(crate) locations: bool,
+    #[cfg(feature = "parallel")]
+    pub(crate) records: bool,
+    /// True if the sink can end the run after a record.
+    pub(crate) ends: bool,
+}
+
+impl SinkNeeds {
+    pub(crate) fn of(sink: &dyn Sink) -> Self {
+        Self {
+            locations: sink.wants_location(),
+            #[cfg(feature = "parallel")]
+            records: sink.wants_records(),
+            ends: sink.records_left().is_some(),
+        }
+    }
+}
+
 impl<F: FnMut(&Match<'_>) -> std::io::Result<()>> Sink for F {
     fn found(&mut self, found: &Match<'_>) -> std::io::Result<()> {
         self(found)

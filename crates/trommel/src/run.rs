@@ -7,6 +7,8 @@
 mod nodes;
 mod steps;
 
+use std::ops::Range;
+
 use trommel_group::Grouping;
 use trommel_path::{Matcher, Pass, Scratch, Step};
 use trommel_reader::{Cursor, ErrorKind, Framing, Syntax, Validation};
@@ -33,6 +35,7 @@ pub(crate) enum RecordOutcome {
 }
 
 /// The outcome of the value of a record or node.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValueOutcome {
     Matched,
     /// A filter dropped it; the cursor is still before it.
@@ -145,13 +148,13 @@ impl<'a> Run<'a> {
     /// True if lines can be matched as a whole: only their values and counts matter.
     fn passes_lines(&self) -> bool {
         let setup = self.request.setup;
-        let is_plain = setup.filter.is_none() && setup.each.is_none() && !setup.tallies && !self.elements;
+        let are_nodes = setup.marks_nodes || setup.each.is_some();
+        let is_plain = setup.filter.is_none() && !are_nodes && !setup.tallies && !self.elements;
         let roles = &mut setup.roles.iter();
         is_plain
             && !self.skips()
             && roles.all(|role| matches!(role, Role::Extract(_) | Role::Count(_)))
             && !self.sink.wants_location()
-            && !self.sink.wants_records()
             && self.sink.records_left().is_none()
     }
 
@@ -163,7 +166,10 @@ impl<'a> Run<'a> {
             return Ok(false);
         }
         let first = matcher.cursor().record() + 1 - lines;
+        let mut ended = 0;
         for (queries, span, line) in matcher.line_nodes() {
+            self.end_lines(first + ended..first + line)?;
+            ended = line;
             for query in queries {
                 match self.request.setup.roles[query.index()] {
                     Role::Extract(number) => {
@@ -176,10 +182,19 @@ impl<'a> Run<'a> {
                 }
             }
         }
+        self.end_lines(first + ended..first + lines)?;
         self.physical_records += lines;
         self.coverage.records += lines;
         self.coverage.complete &= !matcher.skips_rest();
         Ok(true)
+    }
+
+    /// Reports the ends of lines to a sink that needs them.
+    fn end_lines(&mut self, mut records: Range<u64>) -> Result<(), Error> {
+        if self.sink.wants_records() {
+            records.try_for_each(|record| self.sink.record_ended(record))?;
+        }
+        Ok(())
     }
 
     /// Processes the matcher's steps until it pauses.
@@ -246,17 +261,16 @@ impl<'a> Run<'a> {
         }
         let outcome = self.match_value(matcher)?;
         self.physical_records += 1;
-        match outcome {
-            ValueOutcome::Dropped => self.drop_record(matcher.cursor_mut()),
-            ValueOutcome::Enough => {
-                self.coverage.records += 1;
-                end_run(matcher.cursor_mut())
-            }
-            ValueOutcome::Matched => {
-                self.coverage.records += 1;
-                Ok(RecordOutcome::Done)
-            }
+        if outcome == ValueOutcome::Dropped {
+            return self.drop_record(matcher.cursor_mut());
         }
+        // Nodes that are records were counted and reported where they ended.
+        if !self.request.setup.marks_nodes {
+            self.coverage.records += 1;
+            self.report_end(matcher.cursor())?;
+        }
+        let is_enough = outcome == ValueOutcome::Enough || self.is_done();
+        if is_enough { end_run(matcher.cursor_mut()) } else { Ok(RecordOutcome::Done) }
     }
 
     /// Matches the value of a record or node, unless a filter drops it.
@@ -270,8 +284,7 @@ impl<'a> Run<'a> {
         }
         if setup.tallies {
             self.tally(matcher.cursor_mut())?;
-            self.report_end(matcher.cursor())?;
-            return Ok(if self.is_done() { ValueOutcome::Enough } else { ValueOutcome::Matched });
+            return Ok(ValueOutcome::Matched);
         }
         if matcher.cursor().is_stream() && setup.plan.pass() == Pass::Rescan {
             // Values are read again once their order is known, so the window must not release them.
@@ -290,7 +303,6 @@ impl<'a> Run<'a> {
                 continue;
             }
             if setup.can_end && self.state.is_done(setup) {
-                self.report_end(matcher.cursor())?;
                 return Ok(ValueOutcome::Enough);
             }
             steps += 1;
@@ -301,7 +313,7 @@ impl<'a> Run<'a> {
             }
         }
         self.end_record(matcher)?;
-        Ok(if self.is_done() { ValueOutcome::Enough } else { ValueOutcome::Matched })
+        Ok(ValueOutcome::Matched)
     }
 
     /// True if no later record can change an answer.
@@ -359,21 +371,24 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Emits the matches that are held.
+    pub(crate) fn flush_queues(&mut self, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
+        let RunState { queues, extracts, .. } = &mut *self.state;
+        queues.iter_mut().try_for_each(|queue| queue.flush(matcher, extracts, self.sink))
+    }
+
     /// Ends a record or node that was matched to its end, or as far as needed.
     fn end_record(&mut self, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
-        for queue in &mut self.state.queues {
-            queue.flush(matcher, &mut self.state.extracts, self.sink)?;
-        }
+        self.flush_queues(matcher)?;
         self.state.drawings.iter_mut().for_each(crate::sample::Drawing::end_record);
         #[cfg(feature = "parallel")]
         self.state.candidates.iter_mut().for_each(crate::sample::PartCandidates::end_record);
         let start = self.node_start.unwrap_or_else(|| matcher.cursor().record_start());
-        self.state.groupings.iter_mut().try_for_each(|grouping| grouping.end_record(start))?;
-        self.report_end(matcher.cursor())
+        Ok(self.state.groupings.iter_mut().try_for_each(|grouping| grouping.end_record(start))?)
     }
 
     /// Reports the end of a record to a sink that needs it.
-    fn report_end(&mut self, cursor: &Cursor<'_>) -> Result<(), Error> {
+    pub(crate) fn report_end(&mut self, cursor: &Cursor<'_>) -> Result<(), Error> {
         if self.sink.wants_records() {
             self.sink.record_ended(cursor.record())?;
         }

@@ -11,7 +11,7 @@ use crate::document::Document;
 use crate::error::Error;
 #[cfg(feature = "parallel")]
 use crate::measure::Measure;
-use crate::report::{Coverage, Report, Sink};
+use crate::report::{Coverage, Report, Sink, SinkNeeds};
 use crate::sequential::{InputFacts, Ran};
 use crate::setup::{RunState, Setup};
 
@@ -58,7 +58,7 @@ impl Analysis {
             let message = "a systematic sample without a stride cannot be drawn from several documents";
             return Err(Error::Sequence(message));
         }
-        let setup = Setup::new(&self.measures, &self.options, true, false);
+        let setup = Setup::new(&self.measures, &self.options, true, SinkNeeds::default());
         let state = RunState::new(&self.measures, &self.options);
         let coverage = Coverage { complete: true, ..Coverage::new(self.options.validation, Some(0)) };
         Ok(Sequence { analysis: self.clone(), setup, state: Some(state), coverage, characters: 0 })

@@ -5,15 +5,13 @@ use std::io;
 use trommel_reader::{Cursor, Framing, Kind};
 
 use crate::analysis::Analysis;
-#[cfg(feature = "parallel")]
-use crate::buffered::SinkNeeds;
 use crate::control::Track;
 #[cfg(feature = "parallel")]
 use crate::divide::ArrayDivider;
 use crate::document::Document;
 use crate::error::Error;
 use crate::measure::{Measure, Stats};
-use crate::report::{Answer, Coverage, Damage, Match, Report, Sink};
+use crate::report::{Answer, Coverage, Damage, Match, Report, Sink, SinkNeeds};
 use crate::run::{Run, Tail};
 use crate::setup::{Request, RunState, Setup};
 use crate::stats;
@@ -131,10 +129,11 @@ impl Analysis {
             Ok(true) if !only_records && self.options.each.is_none() => population_of_root(&mut cursor)?,
             _ => (true, None),
         };
-        let setup = Setup::new(&self.measures, &self.options, records, sink.wants_location());
+        let needs = SinkNeeds::of(sink);
+        let setup = Setup::new(&self.measures, &self.options, records, needs);
         let request = Request { analysis: self, setup: &setup };
         #[cfg(feature = "parallel")]
-        let divide = ArrayDivider::new(request, document, track, SinkNeeds::of(sink))?;
+        let divide = ArrayDivider::new(request, document, track, needs)?;
         let mut run = Run::new(request, &mut state, sink, Coverage::new(self.options.validation, total));
         run.elements = !records && samples_root(&self.measures);
         run.tail = document.unterminated_line()?.map(|start| Tail { start, document });

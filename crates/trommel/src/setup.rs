@@ -10,6 +10,7 @@ use trommel_reader::Kind;
 use crate::analysis::{Analysis, Options};
 use crate::extract::{ExtractState, MatchQueue};
 use crate::measure::{Count, CountAs, Measure, Sample, SamplePopulation};
+use crate::report::SinkNeeds;
 use crate::sample::Drawing;
 use crate::stats::Description;
 #[cfg(feature = "parallel")]
@@ -34,6 +35,8 @@ pub(crate) enum Role {
     GroupKey(usize, usize),
     /// Values of a figure of groups.
     GroupValue(usize, usize),
+    /// Nodes that are the records, where they end.
+    NodeEnd,
 }
 
 /// The state of a count.
@@ -75,8 +78,12 @@ pub(crate) struct Setup {
     pub(crate) wants: Wants,
     /// The filter on records, if there is one.
     pub(crate) filter: Option<RecordFilter>,
-    /// The plan of the nodes that are the records, if they are not the documents.
+    /// The plan of the nodes that are the records, if they are not the documents and have inner
+    /// matchers.
     pub(crate) each: Option<EachPlan>,
+    /// True if nodes are the records, and the queries begin at the document: [`Role::NodeEnd`]
+    /// shows where they end.
+    pub(crate) marks_nodes: bool,
     /// True if records are not all of the input: some are dropped, or nodes are the records.
     pub(crate) covers_part: bool,
     /// True if the only measure is a tally of types, which needs no events.
@@ -110,6 +117,7 @@ struct Builder<'a> {
     roles: Vec<Role>,
     conditions: Vec<(usize, trommel_path::Logical)>,
     located: bool,
+    ends: bool,
 }
 
 impl Builder<'_> {
@@ -164,14 +172,41 @@ impl Builder<'_> {
         }
     }
 
+    /// The plan of a single matcher for nodes and what is selected in them, where an inner matcher
+    /// for each node would report the same. It costs a third less per node. The last query is that
+    /// of the nodes.
+    fn plan_marking_nodes(&self, measures: &[Measure]) -> Option<Plan> {
+        let nodes = self.options.each.as_ref()?;
+        let is_plain = self.conditions.is_empty() && self.options.filters.is_empty();
+        let is_late = !self.ends && !measures.is_empty() && !measures.iter().any(Measure::is_limited);
+        let mut roles = self.roles.iter();
+        // The last member of a name decides which nodes there are, and so does each of them.
+        let can = is_plain
+            && is_late
+            && !self.located
+            && self.options.duplicates != Duplicates::Last
+            && roles.all(|role| matches!(role, Role::Extract(_) | Role::Count(_)));
+        if !can {
+            return None;
+        }
+        let within = self.queries.iter().map(|(query, order)| (nodes.clone().joined(query), *order));
+        let queries: Vec<_> = within.chain([(nodes.clone(), Order::Any)]).collect();
+        let plan = Plan::with_orders(&queries, PlanOptions::new().duplicates(self.options.duplicates));
+        let last = plan.ids().last()?;
+        plan.marking_ends(last)
+    }
+
     #[expect(clippy::expect_used, reason = "each condition has the number of a query of the plan")]
-    fn finish(self, measures: &[Measure]) -> Setup {
+    fn finish(mut self, measures: &[Measure]) -> Setup {
         let needs_all =
             !measures.iter().all(|measure| matches!(measure, Measure::Extract(_) | Measure::Count(_)));
         let can_end = measures.iter().all(Measure::is_limited);
         let tallies = matches!(measures, [Measure::Stats(stats)] if stats.is_tally());
         let options = PlanOptions::new().duplicates(self.options.duplicates);
-        let mut plan = Plan::with_orders(&self.queries, options);
+        let marking = self.plan_marking_nodes(measures);
+        let marks_nodes = marking.is_some();
+        self.roles.extend(marks_nodes.then_some(Role::NodeEnd));
+        let mut plan = marking.unwrap_or_else(|| Plan::with_orders(&self.queries, options));
         for (query, condition) in &self.conditions {
             let id = plan.ids().nth(*query).expect("each query has an ID");
             plan = plan.only_where(id, condition);
@@ -180,7 +215,7 @@ impl Builder<'_> {
         let each = |what: fn(&Role) -> bool| self.roles.iter().map(what).collect();
         wants.events = each(|role| matches!(role, Role::Describe(_)));
         wants.bytes = each(|role| role.is_value() || matches!(role, Role::Population(_)));
-        wants.enter = each(|role| !role.is_value());
+        wants.enter = each(|role| !role.is_value() && !matches!(role, Role::NodeEnd));
         // Without the `leave` steps, and with counts alone, the matcher can skip values as soon as
         // they are entered.
         wants.leave =
@@ -188,16 +223,19 @@ impl Builder<'_> {
         // If every measure has a limit, each match may be the last: the matcher must report it at
         // once.
         wants.only_count = self.roles.iter().map(|role| matches!(role, Role::Count(_)) && !can_end).collect();
-        wants.late_leave = self.roles.iter().map(|role| role.is_value() && !can_end).collect();
+        let is_late = |role: &Role| role.is_value() || matches!(role, Role::NodeEnd);
+        wants.late_leave = self.roles.iter().map(|role| is_late(role) && !can_end).collect();
         wants.location = self.located
             || measures.iter().any(Measure::records_origins)
             || self.roles.iter().any(|role| matches!(role, Role::CountedContainer(_)));
         let filters = self.options.filters.as_slice();
         let filter = (!filters.is_empty()).then(|| RecordFilter::new(filters, self.options.duplicates));
         let located = wants.location;
-        let each = self.options.each.as_ref().map(|query| EachPlan::new(query, options, located));
-        let covers_part = filter.is_some() || each.is_some();
-        Setup { plan, roles: self.roles, wants, filter, each, covers_part, tallies, needs_all, can_end }
+        let covers_part = filter.is_some() || self.options.each.is_some();
+        let each = self.options.each.as_ref().filter(|_| !marks_nodes);
+        let each = each.map(|query| EachPlan::new(query, options, located));
+        let roles = self.roles;
+        Setup { plan, roles, wants, filter, each, marks_nodes, covers_part, tallies, needs_all, can_end }
     }
 }
 
@@ -215,11 +253,13 @@ impl Setup {
         }
     }
 
-    /// Plans an analysis. With `records`, the population of `$` is the records themselves.
-    pub(crate) fn new(measures: &[Measure], options: &Options, records: bool, located: bool) -> Self {
+    /// Plans an analysis for a sink with these needs. With `records`, the population of `$` is the
+    /// records themselves.
+    pub(crate) fn new(measures: &[Measure], options: &Options, records: bool, needs: SinkNeeds) -> Self {
+        let SinkNeeds { locations: located, ends, .. } = needs;
         let records = records || options.each.is_some();
         let (queries, roles, conditions) = (Vec::new(), Vec::new(), Vec::new());
-        let mut builder = Builder { options, queries, roles, conditions, located };
+        let mut builder = Builder { options, queries, roles, conditions, located, ends };
         let (mut extracts, mut counts, mut samples, mut described, mut groups) = (0, 0, 0, 0, 0);
         let next = |number: &mut usize| std::mem::replace(number, *number + 1);
         for measure in measures {

@@ -84,6 +84,11 @@ impl HeldOutput {
         Ok(())
     }
 
+    /// Returns all bytes, unless some are in a file.
+    pub(super) fn in_memory(&self) -> Option<&[u8]> {
+        (self.written == 0).then_some(&*self.bytes)
+    }
+
     /// Passes all bytes on in pieces, and keeps them.
     pub(super) fn read_again(&mut self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         if self.written == 0 {

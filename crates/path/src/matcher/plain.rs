@@ -107,7 +107,7 @@ impl Matcher<'_, '_> {
         let Some(&id) = tree.queries(node).get(query) else {
             return self.enter_or_skip(tree, node, held).map(Continue);
         };
-        self.open += 1;
+        self.open += usize::from(!tree.node(node).marks_end);
         let next = Stage::EnteringQueries { node, query: query + 1, held };
         Ok(if self.wants.enter_of(id) {
             self.report(Step::Enter { query: id, times: 1 }, next)
@@ -127,6 +127,7 @@ impl Matcher<'_, '_> {
         };
         let next = Stage::LeavingQueries { node, query: query + 1, held };
         self.update_sort_key(tree, node, id);
+        self.open += usize::from(tree.node(node).marks_end);
         let step = self.leave_query(id, held);
         if self.wants.leave_of(id) { self.report(step, next) } else { Continue(next) }
     }
@@ -219,7 +220,7 @@ impl Matcher<'_, '_> {
                 self.scratch.levels.pop();
                 // A decided record ends here only if no node is open: the end of an open node is
                 // part of the answer.
-                if self.open == 0 && self.levels_are_used_up(tree) {
+                if self.open == 0 && !node.marks_end && self.levels_are_decided(tree) {
                     return Ok(None);
                 }
                 self.cursor.leave()?;
@@ -262,11 +263,11 @@ impl Matcher<'_, '_> {
         Stage::LeavingQueries { node: level.node, query: 0, held: level.held }
     }
 
-    /// True if nothing more can be selected in the levels around the innermost one.
-    fn levels_are_used_up(&self, tree: &PathTree) -> bool {
+    /// True if nothing more matters in the levels around the innermost one.
+    fn levels_are_decided(&self, tree: &PathTree) -> bool {
         self.scratch.levels.iter().all(|level| {
             let duplicates = self.program.options.duplicates;
-            tree.node(level.node).is_used_up(level.object, level.found, level.index, duplicates)
+            tree.node(level.node).is_decided(level.object, level.found, level.index, duplicates)
         })
     }
 }

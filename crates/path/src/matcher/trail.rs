@@ -40,7 +40,10 @@ impl<'m> Matcher<'m, '_> {
         let Some(tree) = self.program.tree.as_ref().filter(|tree| !tree.trail.is_empty()) else {
             return TrailMode::Off;
         };
-        if self.wants.location || !self.cursor.can_follow() {
+        // A container whose end is marked is entered without a report.
+        let enters = |&query: &QueryId| self.wants.enter_of(query);
+        let must_enter = tree.nodes.iter().any(|node| node.marks_end && node.queries.iter().any(enters));
+        if self.wants.location || must_enter || !self.cursor.can_follow() {
             return TrailMode::Off;
         }
         let mut queries = tree.nodes.iter().flat_map(|node| &node.queries).copied();
@@ -109,7 +112,7 @@ impl<'m> Matcher<'m, '_> {
         }
         trail.unique = duplicates == Duplicates::First;
         trail.is_decided_outside = outer.iter().all(|level| {
-            tree.node(level.node).is_used_up(level.object, level.found, level.index, duplicates)
+            tree.node(level.node).is_decided(level.object, level.found, level.index, duplicates)
         });
         // A pause among the elements of an outer level is up to the matcher, which returns there.
         trail.pause_level = pause.levels.saturating_sub(outer.len());

@@ -24,6 +24,8 @@ pub(crate) struct PathTree {
 pub(crate) struct TreeNode {
     /// The queries that select the values of this node.
     pub(crate) queries: Vec<QueryId>,
+    /// True if only the ends of its values are reported, so that they are not open nodes.
+    pub(crate) marks_end: bool,
     /// The child nodes of members, by name.
     pub(crate) names: Vec<(Box<str>, u32)>,
     /// The same names, compiled for the search in the input.
@@ -58,6 +60,7 @@ impl TreeNode {
     pub(crate) fn on_trail(&self) -> TrailNode {
         let node = TrailNode::new(!self.queries.is_empty(), self.name_set.clone())
             .with_elements(self.elements, self.indices.clone());
+        let node = if self.marks_end { node.marking_ends() } else { node };
         match self.members {
             Some(_) => node.with_members_apart(),
             None => node.with_members(self.names.iter().map(|(_, child)| *child).collect()),
@@ -73,6 +76,11 @@ impl TreeNode {
         } else {
             self.elements.is_some() || !self.indices.is_empty()
         }
+    }
+
+    /// True if nothing more in a container matters, not even its end.
+    pub(crate) fn is_decided(&self, object: bool, found: u64, index: u64, duplicates: Duplicates) -> bool {
+        !self.marks_end && self.is_used_up(object, found, index, duplicates)
     }
 
     /// True if nothing more in a container can be selected, after these names were found and

@@ -1,8 +1,8 @@
 //! Plain paths are followed by masks if their nodes may be reported late. The matcher that moves
 //! from child to child is the oracle: nodes and errors must be the same.
 
-use trommel_path::{Duplicates, Order, Plan, PlanOptions, QueryId, Scratch, Step, Wants};
-use trommel_reader::{Backend, Config, Cursor, Framing, Limits, Validation};
+use trommel_path::{Duplicates, Order, Plan, PlanOptions, Query, QueryId, Scratch, Step, Wants};
+use trommel_reader::{Backend, Config, Cursor, Framing, Limits, Span, Validation};
 use trommel_testkit::chunks::Chunks;
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{self, Layout, Names, Random, Shape};
@@ -36,23 +36,40 @@ impl Needs {
     const ALL: [Self; 4] = [Self::Nodes, Self::Together, Self::Both, Self::Counts];
 
     /// Returns the wants of a consumer that takes nodes late, or at once.
-    fn wants(self, plan: &Plan, late: bool) -> Wants {
-        let counts =
-            |query: QueryId| self == Self::Counts || self == Self::Both && query.index().is_multiple_of(2);
+    fn wants(self, paths: &Paths, late: bool) -> Wants {
+        let plan = &paths.plan;
+        let counts = |query: QueryId| {
+            let is_counted = self == Self::Counts || self == Self::Both && query.index().is_multiple_of(2);
+            is_counted && paths.marker != Some(query)
+        };
         let each = |what: &dyn Fn(QueryId) -> bool| plan.ids().map(what).collect();
         let mut wants = Wants::default();
         wants.enter = each(&counts);
         wants.leave = each(&|query| !counts(query));
-        wants.bytes = wants.leave.clone();
+        wants.bytes = each(&|query| !counts(query) && paths.marker != Some(query));
         wants.only_count = each(&|query| late && counts(query));
         wants.late_leave = each(&|query| late && !counts(query));
         wants
     }
 }
 
+/// A plan of plain paths.
+struct Paths {
+    plan: Plan,
+    /// The query whose values only mark where they end, without their bytes.
+    marker: Option<QueryId>,
+}
+
+impl Paths {
+    fn is_readable(&self, query: QueryId, span: Span, cursor: &Cursor<'_>) -> bool {
+        self.marker == Some(query) || cursor.bytes(span).is_some()
+    }
+}
+
 /// Returns the answers, and the largest number of nodes that were left together.
-fn find(plan: &Plan, needs: Needs, late: bool, cursor: &mut Cursor<'_>) -> (Answers, usize) {
-    let (mut scratch, wants) = (Scratch::new(), needs.wants(plan, late));
+fn find(paths: &Paths, needs: Needs, late: bool, cursor: &mut Cursor<'_>) -> (Answers, usize) {
+    let (mut scratch, wants) = (Scratch::new(), needs.wants(paths, late));
+    let plan = &paths.plan;
     let mut matcher = plan.matcher(&mut scratch, cursor, &wants);
     let mut found = Answers { nodes: Vec::new(), counts: vec![0; plan.ids().len()], error: None };
     let mut together = 0;
@@ -69,12 +86,13 @@ fn find(plan: &Plan, needs: Needs, late: bool, cursor: &mut Cursor<'_>) -> (Answ
         match step {
             Step::Leave { query, times, span } => {
                 assert_eq!(times, 1);
-                assert!(matcher.cursor().bytes(span).is_some(), "the bytes of {span} are readable");
+                assert!(paths.is_readable(query, span, matcher.cursor()), "the bytes of {span} are readable");
                 found.nodes.push((query, span.start, span.end));
                 let before = found.nodes.len();
                 if needs == Needs::Together {
                     while let Some((query, span)) = matcher.next_left() {
-                        assert!(matcher.cursor().bytes(span).is_some(), "the bytes of {span} are readable");
+                        let is_readable = paths.is_readable(query, span, matcher.cursor());
+                        assert!(is_readable, "the bytes of {span} are readable");
                         assert!(!matcher.bytes_still_needed() && matcher.is_settled(query));
                         found.nodes.push((query, span.start, span.end));
                     }
@@ -118,16 +136,30 @@ fn paths(random: &mut Random, document: &Document) -> Vec<String> {
     paths
 }
 
-/// A plan that the matcher can follow as a tree, or none if the paths do not combine.
-fn plan(random: &mut Random, document: &Document) -> Plan {
+/// Plans that the matcher can follow as a tree, or not if the paths do not combine. In the first
+/// one, a query may mark ends; in the second one it is reported as the others are.
+fn plans(random: &mut Random, document: &Document) -> [Paths; 2] {
     let paths = paths(random, document);
     let duplicates = if random.chance(25) { Duplicates::All } else { Duplicates::First };
     let order = if random.chance(50) { Order::Document } else { Order::Rfc };
-    let queries: Vec<_> = paths.iter().map(|path| query(path)).collect();
-    Plan::new(&queries, PlanOptions::new().duplicates(duplicates).order(order))
+    let mut queries: Vec<_> = paths.iter().map(|path| query(path)).collect();
+    let marks = random.chance(40);
+    if marks {
+        // The ends of containers on one of the paths.
+        let path = queries[random.below(queries.len())].clone();
+        let segments = path.segments().iter().take(random.below(path.segments().iter().len() + 1));
+        let outer =
+            segments.fold(Query::root(), |outer, segment| outer.with_child(segment.selectors[0].clone()));
+        queries.push(outer);
+    }
+    let plan = || Plan::new(&queries, PlanOptions::new().duplicates(duplicates).order(order));
+    let last = plan().ids().last().filter(|_| marks);
+    let marking = last.and_then(|last| plan().marking_ends(last));
+    let marker = last.filter(|_| marking.is_some());
+    [marking.unwrap_or_else(plan), plan()].map(|plan| Paths { plan, marker })
 }
 
-fn check(plan: &Plan, bytes: &[u8], random: &mut Random, what: &str) -> usize {
+fn check([paths, oracle]: &[Paths; 2], bytes: &[u8], random: &mut Random, what: &str) -> usize {
     let mut together = 0;
     let mut config = Config::new().validation(Validation::Structural).window(64 << random.below(5));
     if random.chance(10) {
@@ -137,15 +169,21 @@ fn check(plan: &Plan, bytes: &[u8], random: &mut Random, what: &str) -> usize {
     }
     let size = [1, 7, 64, 100, 4096][random.below(5)];
     for needs in Needs::ALL {
-        let at_once = find(plan, needs, false, &mut Cursor::new(bytes, &config)).0;
+        let at_once = find(oracle, needs, false, &mut Cursor::new(bytes, &config)).0;
         for backend in Backend::available() {
-            let (found, most) = find(plan, needs, true, &mut Cursor::new(bytes, &config.backend(backend)));
+            let (found, most) = find(paths, needs, true, &mut Cursor::new(bytes, &config.backend(backend)));
             assert_eq!(found, at_once, "{what}, {needs:?}, {backend:?}\n{}", bytes.escape_ascii());
             together = together.max(most);
         }
         let stream = |late| {
             let reader = Chunks::new(bytes, &[size]);
-            find(plan, needs, late, &mut Cursor::from_reader(reader, Framing::Single, &config)).0
+            find(
+                if late { paths } else { oracle },
+                needs,
+                late,
+                &mut Cursor::from_reader(reader, Framing::Single, &config),
+            )
+            .0
         };
         let (found, at_once) = (stream(true), stream(false));
         assert_eq!(found, at_once, "{what}, {needs:?}, reads of {size}\n{}", bytes.escape_ascii());
@@ -158,12 +196,13 @@ fn check(plan: &Plan, bytes: &[u8], random: &mut Random, what: &str) -> usize {
 fn memory_is_reused() {
     let text = br#"[{"a":1,"b":2},{"b":3,"a":4}]"#;
     let plan = Plan::new(&[query("$[:].a"), query("$[:].b")], PlanOptions::new());
+    let paths = Paths { plan, marker: None };
     let config = Config::new().validation(Validation::Structural);
     let mut scratch = Scratch::new();
     for needs in [Needs::Nodes, Needs::Counts, Needs::Nodes, Needs::Counts] {
-        let wants = needs.wants(&plan, true);
+        let wants = needs.wants(&paths, true);
         let mut cursor = Cursor::new(text, &config);
-        let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
+        let mut matcher = paths.plan.matcher(&mut scratch, &mut cursor, &wants);
         assert!(matcher.next_record().unwrap());
         let mut nodes = 0;
         while let Some(step) = matcher.advance().unwrap() {
@@ -194,11 +233,11 @@ fn finds_what_single_moves_find() {
         };
         let bytes = generate::document(seed, &shape);
         let tree = naive::parse(&bytes).unwrap();
-        let plan = plan(&mut random, &tree);
-        together = together.max(check(&plan, &bytes, &mut random, &format!("seed {seed}")));
+        let plans = plans(&mut random, &tree);
+        together = together.max(check(&plans, &bytes, &mut random, &format!("seed {seed}")));
         for number in 0..4 {
             let damaged = generate::damage(seed * 4 + number, &bytes);
-            check(&plan, &damaged, &mut random, &format!("seed {seed}, damaged"));
+            check(&plans, &damaged, &mut random, &format!("seed {seed}, damaged"));
         }
     }
     assert!(together > 10, "{together} nodes at a time: the trail is followed");
@@ -215,9 +254,9 @@ struct LineAnswers {
 
 /// Matches a stream of lines. Returns the answers, and the number of lines that were matched as a
 /// whole.
-fn find_in_lines(plan: &Plan, whole: bool, cursor: &mut Cursor<'_>) -> (LineAnswers, u64) {
-    let (mut scratch, wants) = (Scratch::new(), Needs::Nodes.wants(plan, whole));
-    let mut matcher = plan.matcher(&mut scratch, cursor, &wants);
+fn find_in_lines(paths: &Paths, whole: bool, cursor: &mut Cursor<'_>) -> (LineAnswers, u64) {
+    let (mut scratch, wants) = (Scratch::new(), Needs::Nodes.wants(paths, whole));
+    let mut matcher = paths.plan.matcher(&mut scratch, cursor, &wants);
     let (mut answers, mut passed) = (LineAnswers::default(), 0);
     let mut errors = 0;
     while errors < 20 {
@@ -283,7 +322,7 @@ fn finds_in_whole_lines_what_single_moves_find() {
         let stream = generate::stream(seed, &shape, naive::Framing::Lines, count);
         let first = stream.split(|byte| *byte == b'\n').find_map(|line| naive::parse(line).ok());
         let Some(tree) = first else { continue };
-        let plan = plan(&mut random, &tree);
+        let [paths, oracle] = plans(&mut random, &tree);
         for number in 0..3 {
             let bytes = match number {
                 0 => stream.clone(),
@@ -294,7 +333,7 @@ fn finds_in_whole_lines_what_single_moves_find() {
             let slice = |whole, backend| {
                 let view = trommel_reader::View::new(&bytes);
                 find_in_lines(
-                    &plan,
+                    if whole { &paths } else { &oracle },
                     whole,
                     &mut Cursor::from_view(view, Framing::Lines, &config.backend(backend)),
                 )
@@ -308,7 +347,8 @@ fn finds_in_whole_lines_what_single_moves_find() {
             let size = [1, 64, 100, 4096][random.below(4)];
             let stream = |whole| {
                 let reader = Chunks::new(&bytes[..], &[size]);
-                find_in_lines(&plan, whole, &mut Cursor::from_reader(reader, Framing::Lines, &config)).0
+                let paths = if whole { &paths } else { &oracle };
+                find_in_lines(paths, whole, &mut Cursor::from_reader(reader, Framing::Lines, &config)).0
             };
             assert_eq!(without_position(stream(true)), without_position(stream(false)), "{size}, {what}");
         }

@@ -129,7 +129,8 @@ fn follow<L: Lanes>(
                 if node.is_used_up(level, state.unique) {
                     let object = level.object;
                     // The caller decides what follows if nothing more can be selected at all.
-                    if number == 1 || state.is_decided_around(nodes) {
+                    let is_first = number == 1 && !state.in_lines;
+                    if is_first || !node.marks_end && state.is_decided_around(nodes) {
                         return if state.in_lines { TrailStop::Full(at) } else { TrailStop::Between(at) };
                     }
                     match blocks.leave(at, object, limit + 1) {
@@ -150,8 +151,12 @@ fn follow<L: Lanes>(
         let (before, node) = match child {
             Child::Value(before, node) => (before, node),
             Child::End(index) if number > 1 || state.in_lines => {
-                state.levels.pop();
                 (at, state.is_first) = (index + 1, false);
+                if let Some(level) = state.levels.pop()
+                    && nodes[level.node as usize].marks_end
+                {
+                    state.collect(level.node, level.start, state.base + at as u64);
+                }
                 continue;
             }
             Child::End(_) | Child::Unclear => return TrailStop::Between(at),
@@ -180,7 +185,7 @@ fn follow<L: Lanes>(
         if let Some(number) = node
             && nodes[number as usize].selected
         {
-            state.collect(number, start, end);
+            state.collect(number, state.base + start as u64, state.base + end as u64);
         }
         (at, state.is_first) = (end, false);
     }

@@ -49,13 +49,15 @@ pub struct TrailNode {
     selected: bool,
     /// True if objects are beyond this search: it has too many names for them.
     is_apart: bool,
+    /// True if the values are collected for their ends: after what is selected in them.
+    marks_end: bool,
 }
 
 impl TrailNode {
     /// A value in which nothing is selected. It is collected itself if it is `selected`.
     pub fn new(selected: bool, names: Names) -> Self {
         let (children, indices) = (Vec::new(), Vec::new());
-        Self { names, children, all: 0, elements: None, indices, selected, is_apart: false }
+        Self { names, children, all: 0, elements: None, indices, selected, is_apart: false, marks_end: false }
     }
 
     /// Selects members: the children belong to the names in their order.
@@ -79,6 +81,12 @@ impl TrailNode {
         Self { is_apart: true, ..self }
     }
 
+    /// Collects a value only to show where it ends, so that the search can enter it.
+    #[must_use]
+    pub fn marking_ends(self) -> Self {
+        Self { marks_end: true, ..self }
+    }
+
     #[inline(always)]
     fn leads_into(&self, object: bool) -> bool {
         if object {
@@ -91,7 +99,7 @@ impl TrailNode {
     /// True if a search can be in a container of this kind.
     #[inline(always)]
     pub fn can_enter(&self, object: bool) -> bool {
-        !(self.selected || object && self.is_apart)
+        !(self.selected && !self.marks_end || object && self.is_apart)
     }
 
     /// True if nothing more can be selected in a container of this node.
@@ -199,20 +207,22 @@ pub enum TrailStop {
 
 impl Trail {
     #[inline(always)]
-    fn collect(&mut self, node: u32, start: usize, end: usize) {
+    fn collect(&mut self, node: u32, start: u64, end: u64) {
         if let Some(count) = self.counts.get_mut(node as usize) {
             *count += 1;
         } else {
-            let (start, end) = (self.base + start as u64, self.base + end as u64);
             self.hits.push(TrailHit { node, start, end, line: self.lines });
         }
     }
 
-    /// True if nothing more can be selected around the innermost level.
+    /// True if nothing more can be selected around the innermost level, and no level needs its end.
     #[inline(always)]
     fn is_decided_around(&self, nodes: &[TrailNode]) -> bool {
         let mut outer = self.levels.iter().rev().skip(1);
-        outer.all(|level| nodes[level.node as usize].is_used_up(level, self.unique))
-            && self.is_decided_outside
+        let is_decided = |level: &TrailLevel| {
+            let node = &nodes[level.node as usize];
+            node.is_used_up(level, self.unique) && !node.marks_end
+        };
+        outer.all(is_decided) && self.is_decided_outside
     }
 }

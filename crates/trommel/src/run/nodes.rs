@@ -85,10 +85,9 @@ impl Run<'_> {
         let mut inner = outer.on_node(&setup.plan, scratch, &setup.wants);
         let outcome = self.match_value(&mut inner)?;
         self.coverage.records += 1;
-        match outcome {
-            ValueOutcome::Enough => return Ok(true),
-            ValueOutcome::Dropped => self.coverage.dropped_records += 1,
-            ValueOutcome::Matched => {}
+        if outcome == ValueOutcome::Enough {
+            self.report_end(inner.cursor())?;
+            return Ok(true);
         }
         // A matcher stops where nothing more can matter.
         let cursor = inner.cursor_mut();
@@ -98,6 +97,11 @@ impl Run<'_> {
         if cursor.offset() == start {
             cursor.skip_value()?;
         }
-        Ok(false)
+        if outcome == ValueOutcome::Dropped {
+            self.coverage.dropped_records += 1;
+            return Ok(false);
+        }
+        self.report_end(inner.cursor())?;
+        Ok(self.is_done())
     }
 }

@@ -56,7 +56,7 @@ impl Run<'_> {
             }
             Role::SampledArray(number) => self.check_array(number, matcher)?,
             Role::Describe(number) => self.state.descriptions[number].enter(matcher.start(), matcher),
-            Role::Extract(_) | Role::GroupKey(..) | Role::GroupValue(..) => {}
+            Role::Extract(_) | Role::GroupKey(..) | Role::GroupValue(..) | Role::NodeEnd => {}
         }
         Ok(())
     }
@@ -102,6 +102,11 @@ impl Run<'_> {
             role @ (Role::GroupKey(..) | Role::GroupValue(..)) => {
                 self.add_to_group(role, times, span, matcher)?;
                 self.flush_before_release(matcher)?;
+            }
+            Role::NodeEnd => {
+                self.coverage.records += times;
+                self.flush_queues(matcher)?;
+                self.report_end(matcher.cursor())?;
             }
             Role::Count(_) | Role::CountedContainer(_) | Role::SampledArray(_) => {}
         }

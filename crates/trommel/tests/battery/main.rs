@@ -8,6 +8,7 @@ mod counts;
 mod coverage;
 mod divided;
 mod each;
+mod ends;
 mod errors;
 mod extracts;
 mod filters;

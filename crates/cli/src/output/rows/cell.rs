@@ -67,6 +67,18 @@ impl Cell {
         }
     }
 
+    /// Returns the text of the value if it is a number, `true`, `false`, or a string without
+    /// escapes.
+    pub(super) fn plain_text(&self) -> Option<&str> {
+        let value = self.held.in_memory().filter(|_| self.count == 1)?;
+        let text = match value {
+            [b'"', text @ .., b'"'] if memchr::memchr(b'\\', text).is_none() => text,
+            [b'-' | b'0'..=b'9' | b't' | b'f', ..] => value,
+            _ => return None,
+        };
+        str::from_utf8(text).ok()
+    }
+
     /// Passes the value as JSON on in pieces. Several values are an array.
     pub(super) fn read_json(&mut self, take: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         if !self.is_array() {

@@ -100,6 +100,11 @@ impl Delimited {
 
     /// Writes a value, in pieces if it is large.
     fn put_value(&self, cell: &mut Cell, to: &mut dyn Target) -> io::Result<()> {
+        // Most cells are short, and need no pass to find out about them.
+        if let Some(text) = cell.plain_text() {
+            self.put_string(text, to.bytes());
+            return to.flush_if_full();
+        }
         // The first pass finds out about quotes, and if a string is one of the special ones.
         let (mut length, mut needs_quotes, mut are_quotes) = (0, false, true);
         self.read(cell, &mut |piece| {
