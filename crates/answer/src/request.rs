@@ -99,6 +99,8 @@ pub struct StatsRequest {
     #[serde(default)]
     fields: bool,
     #[serde(default)]
+    bytes: bool,
+    #[serde(default)]
     schema: bool,
     #[serde(default)]
     top: Option<usize>,
@@ -283,7 +285,7 @@ impl StatsRequest {
         let mut stats = Stats::new();
         stats.queries = self.queries.iter().map(|query| query.parse()).collect::<Result<_, ParseError>>()?;
         stats.values = self.values || self.top.is_some();
-        (stats.fields, stats.schema) = (self.fields, self.schema);
+        (stats.fields, stats.bytes, stats.schema) = (self.fields, self.bytes, self.schema);
         (stats.top, stats.max_depth) = (self.top, self.max_depth);
         Ok(stats)
     }

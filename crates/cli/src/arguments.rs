@@ -28,7 +28,7 @@ impl Inputs {
                 Some(query) => {
                     check_no_file(&query, Path::new(argument), command)?;
                     // An invalid query is the more important error.
-                    let is_nameless = matches!(command, "sample" | "stats");
+                    let is_nameless = matches!(command, "sample" | "stats" | "du");
                     if is_nameless && query.name.is_some() && query.query.parse::<Query>().is_ok() {
                         let message = format!("{command} shows no names of queries; write '{}'", query.query);
                         return Err(usage(message));

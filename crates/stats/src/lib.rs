@@ -115,8 +115,8 @@ pub use figures::{
     TypeCounts, ValuesSummary,
 };
 pub use profile::{
-    ArrayRow, Capped, FieldRow, ObjectRow, Profile, ProfileLimits, ProfileOptions, RowCounts, Structure,
-    Summary,
+    ArrayRow, BytesRow, Capped, FieldRow, ObjectRow, Profile, ProfileLimits, ProfileOptions, RowCounts,
+    Structure, Summary,
 };
 pub use schema::Schema;
 

@@ -1,5 +1,6 @@
 //! Structure, rows, schema, and values of JSON, computed from its events.
 
+mod bytes;
 mod classes;
 mod maps;
 mod names;
@@ -18,7 +19,7 @@ mod walk;
 mod words;
 
 pub use options::{ProfileLimits, ProfileOptions};
-pub use summary::{ArrayRow, Capped, FieldRow, ObjectRow, RowCounts, Structure, Summary};
+pub use summary::{ArrayRow, BytesRow, Capped, FieldRow, ObjectRow, RowCounts, Structure, Summary};
 
 pub(crate) use trie::{NONE, Node, Trie};
 
@@ -71,9 +72,9 @@ impl Profile {
         let (names_cap, depth_cap) = (options.limits.names_per_path.max(1), options.max_depth);
         let normalize_at = trie_bytes(&options);
         let core = Core {
+            trie: Trie::new(options.bytes && options.per_path),
             options,
             totals: Totals::default(),
-            trie: Trie::default(),
             names: OpenNames::new(),
             sequences: Sequences::default(),
             objects: 0,
@@ -202,11 +203,14 @@ impl Profile {
     fn add(&mut self, other: Core) {
         let core = &mut self.core;
         core.options.restrict(&other.options);
+        let (mut theirs, bytes) = (other.trie, core.options.bytes);
+        core.trie.restrict_bytes(bytes);
+        theirs.restrict_bytes(bytes);
         core.totals.merge(other.totals);
         core.names_cap = core.names_cap.min(other.names_cap);
         core.depth_cap = core.depth_cap.min(other.depth_cap);
         core.level = core.level.max(other.level);
-        core.trie.append(other.trie);
+        core.trie.append(theirs);
         core.lower_caps();
     }
 
@@ -266,7 +270,12 @@ impl Listener for Profile {
         if !options.per_path || self.open != 1 {
             return false;
         }
-        let shape = if options.schema || options.values { Core::shape::<true> } else { Core::shape::<false> };
+        let shape = match (options.schema || options.values, options.bytes) {
+            (false, false) => Core::shape::<false, false>,
+            (true, false) => Core::shape::<true, false>,
+            (false, true) => Core::shape::<false, true>,
+            (true, true) => Core::shape::<true, true>,
+        };
         let mut number = 0;
         while number < tokens.starts().len() {
             let next = shape(&mut self.core, &mut self.walks[0], tokens, number, self.normalize_at);
@@ -288,8 +297,8 @@ impl Listener for Profile {
     }
 
     #[inline]
-    fn end(&mut self, kind: Kind, _: u64) {
-        self.each(|core, walk| core.end(walk, kind));
+    fn end(&mut self, kind: Kind, at: u64) {
+        self.each(|core, walk| core.end(walk, kind, at));
     }
 
     #[inline]
@@ -320,7 +329,7 @@ impl Core {
     fn normalize(&mut self) -> Vec<u32> {
         let limit = trie_bytes(&self.options);
         // Regroup before comparing with the limit: merged tries hold duplicate nodes, and counting
-        // these // would lower caps for no reason.
+        // these would lower caps for no reason.
         let mut new_ids = self.regroup();
         while self.trie.charge > limit && self.tighten() {
             let newer = self.regroup();

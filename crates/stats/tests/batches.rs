@@ -56,7 +56,7 @@ fn shapes_are_those_of_single_tokens() {
         check(
             &text,
             &options(|options| {
-                options.fields = seed % 2 == 0;
+                (options.fields, options.bytes) = (seed % 2 == 0, seed % 3 != 0);
                 options.schema = seed % 5 == 0;
                 options.values = seed % 7 == 0;
                 options.max_depth = [10_000, 3, 2, 1][seed as usize % 4];
@@ -105,8 +105,8 @@ fn shapes_beyond_their_memory() {
 fn names_with_quotes_are_not_confused() {
     let object = r#"{"x\":":1,"x":"y","a\\n":2,"a\n":3,"x\"":"","\u0078":true,"":0}"#;
     let text = format!("[{}]", [object; 100].join(","));
-    check(text.as_bytes(), &options(|options| options.fields = true));
+    check(text.as_bytes(), &options(|options| (options.fields, options.bytes) = (true, true)));
     let reversed = r#"{"x":":","x\":":1,"a\n":3,"a\\n":2}"#;
     let text = format!("[{},{}]", [object; 50].join(","), [reversed; 100].join(","));
-    check(text.as_bytes(), &options(|options| options.fields = true));
+    check(text.as_bytes(), &options(|options| (options.fields, options.bytes) = (true, true)));
 }

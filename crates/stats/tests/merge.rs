@@ -83,6 +83,7 @@ fn everything(options: &mut ProfileOptions) {
     options.schema = true;
     options.values = true;
     options.fields = true;
+    options.bytes = true;
 }
 
 #[test]

@@ -105,6 +105,36 @@ fn check_fields(found: &Summary, population: &Population<'_>, max_depth: u32) {
     assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
 }
 
+/// Rows of bytes are those of the oracle, the largest first. Children and rest sum to the value.
+fn check_bytes(found: &Summary, population: &Population<'_>, text: &[u8], max_depth: u32) {
+    let rows = found.bytes.as_ref().unwrap();
+    let expected = statistics::bytes(population, text, max_depth);
+    let by_path: BTreeMap<String, statistics::Bytes> = rows
+        .iter()
+        .map(|row| {
+            let mut bytes = statistics::Bytes::default();
+            (bytes.count, bytes.values, bytes.names, bytes.space) =
+                (row.count, row.values, row.names, row.space);
+            (row.path.clone(), bytes)
+        })
+        .collect();
+    assert_eq!(by_path, expected, "{}", String::from_utf8_lossy(text));
+    assert_eq!(rows.len(), expected.len());
+    assert!(rows.is_sorted_by_key(|row| std::cmp::Reverse(row.total())));
+    let mut inner = vec![0; rows.len()];
+    for (number, row) in rows.iter().enumerate() {
+        assert_eq!(row.parent.is_none(), row.path == "$");
+        if let Some(distance) = row.parent {
+            let parent = number.checked_sub(distance as usize).filter(|parent| *parent < number).unwrap();
+            assert!(row.path.starts_with(&rows[parent].path));
+            inner[parent] += row.total();
+        }
+    }
+    for (row, inner) in rows.iter().zip(inner) {
+        assert!(inner + row.space <= row.values, "{row:?}");
+    }
+}
+
 #[test]
 fn structure_types_and_rows() {
     let shapes = [
@@ -117,10 +147,13 @@ fn structure_types_and_rows() {
         let text = document(seed, &shapes[seed as usize % shapes.len()]);
         let tree = parse(&text).unwrap();
         let max_depth = [10_000, 3, 1, 2, 5][seed as usize % 5];
-        let fields = |options: &mut ProfileOptions| (options.fields, options.max_depth) = (true, max_depth);
+        let fields = |options: &mut ProfileOptions| {
+            (options.fields, options.bytes, options.max_depth) = (true, true, max_depth);
+        };
         let found = summary(options(fields), &[&text]);
         check_structure(&found, &[(&tree, tree.root())]);
         check_rows(&found, &[(&tree, tree.root())], max_depth);
+        check_bytes(&found, &[(&tree, tree.root())], &text, max_depth);
         let names = summary(options(|options| (options.per_path, options.counts) = (false, false)), &[&text]);
         let expected = statistics::structure(&[(&tree, tree.root())]).duplicate_names;
         assert_eq!((names.structure.duplicate_names, names.structure.total_keys), (expected, 0));

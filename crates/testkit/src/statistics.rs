@@ -5,11 +5,13 @@
 //! covers all values of one path: the [shorthand path](Document::shorthand_path), except that the
 //! members of maps share the path `.*`. Rows are in order of first appearance. Nothing is capped.
 
+mod bytes;
 mod fields;
 mod rows;
 mod sum;
 mod values;
 
+pub use bytes::{Bytes, bytes};
 pub use fields::{Field, fields};
 pub use rows::{Containers, containers};
 pub use sum::Sum;

@@ -260,10 +260,14 @@ pub struct Stats {
     /// Lists every path, of scalars and containers, with the types of its values and the number of
     /// objects without it.
     pub fields: bool,
+    /// Counts the bytes of every path: its values, their names, and white space.
+    pub bytes: bool,
     /// Maximum number of frequent values of each path; `None` for ten.
     pub top: Option<usize>,
     /// Maximum depth of rows, schema, and statistics of values; the root has depth 1.
     pub max_depth: Option<u32>,
+    /// Maximum number of rows of each kind; `None` for 1,000.
+    pub rows: Option<usize>,
 }
 
 impl Default for Stats {
@@ -277,8 +281,10 @@ impl Default for Stats {
             schema: false,
             values: false,
             fields: false,
+            bytes: false,
             top: None,
             max_depth: None,
+            rows: None,
         }
     }
 }
@@ -289,10 +295,15 @@ impl Stats {
         Self::default()
     }
 
+    /// True if the statistics are those of each path.
+    pub(crate) fn needs_paths(&self) -> bool {
+        self.per_path || self.schema || self.values || self.fields || self.bytes
+    }
+
     /// True if tallies suffice: the statistics cover the whole input and need no names and no
     /// paths.
     pub(crate) fn is_tally(&self) -> bool {
-        let rows = self.per_path || self.schema || self.values || self.fields;
+        let rows = self.needs_paths();
         self.queries.is_empty() && !rows && !self.duplicate_names
     }
 

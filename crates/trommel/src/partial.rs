@@ -234,8 +234,10 @@ fn question(measure: &Measure) -> String {
             schema,
             values,
             fields,
+            bytes,
             top,
             max_depth,
+            rows,
         }) => {
             let switches = [
                 ("per_path", *per_path),
@@ -245,12 +247,14 @@ fn question(measure: &Measure) -> String {
                 ("schema", *schema),
                 ("values", *values),
                 ("fields", *fields),
+                ("bytes", *bytes),
             ];
             let switches = switches.iter().filter(|(_, on)| *on).map(|(name, _)| format!(" {name}"));
             let depth = max_depth.map_or_else(String::new, |depth| format!(" max_depth {depth}"));
             let top = top.map_or_else(String::new, |top| format!(" top {top}"));
+            let rows = rows.map_or_else(String::new, |rows| format!(" rows {rows}"));
             let queries = queries.iter().map(|query| format!(" {query}"));
-            format!("stats{depth}{top}{}{}", switches.collect::<String>(), queries.collect::<String>())
+            format!("stats{depth}{top}{rows}{}{}", switches.collect::<String>(), queries.collect::<String>())
         }
     }
 }

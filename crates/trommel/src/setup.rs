@@ -176,19 +176,13 @@ impl Builder<'_> {
     /// for each node would report the same. It costs a third less per node. The last query is that
     /// of the nodes.
     fn plan_marking_nodes(&self, measures: &[Measure]) -> Option<Plan> {
-        let nodes = self.options.each.as_ref()?;
-        let is_plain = self.conditions.is_empty() && self.options.filters.is_empty();
-        let is_late = !self.ends && !measures.is_empty() && !measures.iter().any(Measure::is_limited);
-        let mut roles = self.roles.iter();
         // The last member of a name decides which nodes there are, and so does each of them.
-        let can = is_plain
-            && is_late
-            && !self.located
+        let can = self.conditions.is_empty()
+            && self.options.filters.is_empty()
             && self.options.duplicates != Duplicates::Last
-            && roles.all(|role| matches!(role, Role::Extract(_) | Role::Count(_)));
-        if !can {
-            return None;
-        }
+            && !(self.ends || self.located || measures.iter().any(Measure::is_limited))
+            && self.roles.iter().all(|role| matches!(role, Role::Extract(_) | Role::Count(_)));
+        let nodes = self.options.each.as_ref().filter(|_| can && !measures.is_empty())?;
         let within = self.queries.iter().map(|(query, order)| (nodes.clone().joined(query), *order));
         let queries: Vec<_> = within.chain([(nodes.clone(), Order::Any)]).collect();
         let plan = Plan::with_orders(&queries, PlanOptions::new().duplicates(self.options.duplicates));

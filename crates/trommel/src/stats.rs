@@ -34,16 +34,17 @@ const LAST_PART: u64 = (1 << (u64::BITS - OFFSET_BITS)) - 1;
 impl Description {
     pub(crate) fn new(stats: &Stats, path: String) -> Self {
         let mut options = ProfileOptions::default();
-        options.per_path = stats.per_path || stats.schema || stats.values || stats.fields;
+        options.per_path = stats.needs_paths();
         options.duplicate_names = stats.duplicate_names;
         options.counts = stats.counts;
         options.item_types = stats.item_types;
         options.schema = stats.schema;
         options.values = stats.values;
-        options.fields = stats.fields;
+        (options.fields, options.bytes) = (stats.fields, stats.bytes);
         if let Some(top) = stats.top {
             options.limits.frequent_values = top;
         }
+        options.limits.rows = stats.rows.unwrap_or(options.limits.rows);
         options.max_depth = stats.max_depth.unwrap_or(u32::MAX);
         options.root_path.clone_from(&path);
         Self { path, profile: Profile::new(options), open: Vec::new(), base: 0, bytes: 0, characters: 0 }
@@ -176,7 +177,7 @@ impl Listener for Description {
 
     #[inline]
     fn end(&mut self, kind: Kind, at: u64) {
-        Listener::end(&mut self.profile, kind, at);
+        Listener::end(&mut self.profile, kind, self.base.saturating_add(at));
     }
 
     #[inline]
@@ -243,6 +244,7 @@ fn join_rows(summary: &mut Summary, by_path: &[PathStats]) {
         joined(parts().map(|part| (part.fields.as_deref(), part.capped.fields)));
     (summary.values, capped.values) =
         joined(parts().map(|part| (part.values.as_deref(), part.capped.values)));
+    (summary.bytes, capped.bytes) = joined(parts().map(|part| (part.bytes.as_deref(), part.capped.bytes)));
 }
 
 fn joined<'a, T: Clone + 'a>(

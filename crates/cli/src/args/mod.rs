@@ -3,6 +3,7 @@
 mod buffers;
 mod common;
 mod count;
+mod du;
 mod extract;
 mod forms;
 mod group;
@@ -30,6 +31,7 @@ pub(crate) use common::{
     Arguments, BadRecords, DuplicateMembers, Engine, Files, NamedQuery, RecordFilters, Source, output_id,
 };
 pub(crate) use count::CountArgs;
+pub(crate) use du::DuArgs;
 #[cfg(feature = "table")]
 pub(crate) use extract::{BadRowPolicy, NumberForm};
 pub(crate) use extract::{ExtractArgs, ValueOrder};
@@ -103,6 +105,8 @@ pub(crate) enum Command {
     Sample(SampleArgs),
     /// Describe size, structure, types, arrays, and objects
     Stats(StatsArgs),
+    /// Show which paths take the bytes
+    Du(DuArgs),
     /// Print a JSON Schema that the data satisfies
     Schema(SchemaArgs),
     /// Validate strictly; prints nothing if the input is valid

@@ -39,6 +39,10 @@ pub(crate) struct StatsArgs {
     #[arg(long)]
     pub(crate) fields: bool,
 
+    /// Add the bytes of every path: its values, their names, and white space
+    #[arg(long)]
+    pub(crate) bytes: bool,
+
     /// Add value statistics per path: ranges, lengths, frequent values
     #[arg(long)]
     pub(crate) values: bool,
@@ -65,10 +69,10 @@ pub(crate) struct StatsArgs {
     /// Does not read member names, so it cannot report duplicate names. Checks values only for
     /// brackets and strings, unless --strict is given.
     ///
-    /// Cannot be combined with --schema, --fields, --values, --top, --max-depth, or
+    /// Cannot be combined with --schema, --fields, --bytes, --values, --top, --max-depth, or
     /// --no-sample-arrays.
     #[arg(long, value_name = "SECTIONS", value_delimiter = ',', num_args = 1)]
-    #[arg(conflicts_with_all = ["schema", "fields", "values", "top", "max_depth", "no_sample_arrays"])]
+    #[arg(conflicts_with_all = ["schema", "fields", "bytes", "values", "top", "max_depth", "no_sample_arrays"])]
     pub(crate) only: Vec<Section>,
 
     /// Print one JSON document, as in a pipe

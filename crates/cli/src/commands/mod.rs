@@ -4,6 +4,7 @@ mod buffers;
 mod call;
 mod check;
 mod count;
+mod du;
 mod extract;
 mod group;
 mod list;
@@ -33,6 +34,7 @@ pub(crate) fn run(cli: &Cli, screen: &Screen) -> Result<(), Failure> {
         Command::Group(args) => group::run(args, screen),
         Command::Sample(args) => sample::run(args, screen),
         Command::Stats(args) => stats::run(args, screen),
+        Command::Du(args) => du::run(args, screen),
         Command::Schema(args) => schema::run(args, screen),
         Command::Check(args) => check::run(args, screen),
         Command::Put(args) => put::run(args, screen),

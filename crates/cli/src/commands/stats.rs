@@ -31,7 +31,7 @@ struct Document<'a> {
 /// The name of an input in an answer.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum InputName<'a> {
+pub(super) enum InputName<'a> {
     /// The only input: the ID of a stored output, or the name of a file.
     Id(&'a str),
     /// One of several inputs, as in its argument.
@@ -64,6 +64,7 @@ pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
         stats.schema = args.schema;
         stats.values = args.values || args.top.is_some();
         stats.fields = args.fields || shows_fields;
+        stats.bytes = args.bytes;
         stats.top = args.top.map(std::num::NonZeroUsize::get);
         stats.max_depth = args.max_depth.map(std::num::NonZeroU32::get);
         analysis.ask(Measure::Stats(stats))
@@ -106,7 +107,7 @@ pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
     job.end(answer.summary.structure.total_values > 0, args.exit_status)
 }
 
-fn answer_of(report: Report) -> Box<StatsAnswer> {
+pub(super) fn answer_of(report: Report) -> Box<StatsAnswer> {
     let answer = report.answers.into_iter().find_map(|answer| match answer {
         Answer::Stats(answer) => Some(answer),
         _ => None,
@@ -117,13 +118,13 @@ fn answer_of(report: Report) -> Box<StatsAnswer> {
 
 /// The input of an answer, or all of them.
 #[derive(Clone, Copy)]
-struct Input<'a> {
+pub(super) struct Input<'a> {
     /// The name on a terminal.
-    name: &'a str,
+    pub(super) name: &'a str,
     /// The name in JSON.
-    member: Option<InputName<'a>>,
+    pub(super) member: Option<InputName<'a>>,
     /// The metadata, if it is a stored output.
-    stored: Option<&'a Stored>,
+    pub(super) stored: Option<&'a Stored>,
 }
 
 impl<'a> Input<'a> {
@@ -185,14 +186,14 @@ impl Printer<'_> {
 }
 
 /// The number of values that each query selects.
-fn values(answer: &StatsAnswer) -> impl Iterator<Item = u64> {
+pub(super) fn values(answer: &StatsAnswer) -> impl Iterator<Item = u64> {
     let whole = answer.by_path.is_empty().then_some(&answer.summary);
     let summaries = whole.into_iter().chain(answer.by_path.iter().map(|path| &path.summary));
     summaries.map(|summary| summary.structure.total_values)
 }
 
 /// Formats an answer as one line of JSON.
-fn json(Input { member, stored, .. }: Input<'_>, answer: &StatsAnswer) -> Result<String, Failure> {
+pub(super) fn json(Input { member, stored, .. }: Input<'_>, answer: &StatsAnswer) -> Result<String, Failure> {
     let stats = StatsText::new(answer).map_err(std::io::Error::other)?;
     let document = Document {
         input: member,

@@ -2,12 +2,13 @@
 
 use crate::common::{Folder, line, run, snapshot};
 
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "extract",
     "count",
     "group",
     "sample",
     "stats",
+    "du",
     "schema",
     "check",
     "put",

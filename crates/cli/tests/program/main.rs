@@ -13,6 +13,7 @@ mod cloud;
 mod common;
 mod count;
 mod directives;
+mod du;
 mod each;
 mod errors;
 #[cfg(unix)]

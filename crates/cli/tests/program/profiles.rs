@@ -49,6 +49,7 @@ fn tables_fit_the_terminal() {
     for (columns, args) in [
         (80, &["stats", "trail.jsonl"][..]),
         (80, &["stats", "trail.jsonl", "--values"]),
+        (80, &["du", "trail.json", "--top", "8"]),
         (200, &["stats", "trail.jsonl", "--values"]),
         (80, &["stats", "trail.jsonl", "$.userAgent", "$.tags", "--top", "2"]),
         (80, &["stats", "trail.jsonl", "--where", "@.errorCode", "--only", "structure"]),

@@ -68,6 +68,7 @@ class Document:
         queries: str | Sequence[str] = (),
         values: bool = False,
         fields: bool = False,
+        bytes: bool = False,
         schema: bool = False,
         top: int | None = None,
         max_depth: int | None = None,

@@ -60,7 +60,7 @@ impl CountMin {
         while self.width() > width.max(MIN_WIDTH).next_power_of_two() {
             for row in &mut self.rows {
                 // A narrower row uses fewer low bits of the same hash (see `slot`), so the counters
-                // that would have // been shared are exactly those half a row apart.
+                // that would have been shared are exactly those half a row apart.
                 let (left, right) = row.split_at(row.len() / 2);
                 *row = left.iter().zip(right).map(|(left, right)| left.saturating_add(*right)).collect();
             }

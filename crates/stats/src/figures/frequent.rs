@@ -147,7 +147,7 @@ impl Frequent {
     pub(crate) fn observe_identity(&mut self, identity: &Identity<'_>, at: u64) {
         let fingerprint = identity.fingerprint;
         // Sample from the first value on. If sampling began only past the cap, the candidates would
-        // depend on // when the sketch took over, and so on the order of merging.
+        // depend on when the sketch took over, and so on the order of merging.
         let sampled = self.sample_occurrence(fingerprint, at);
         let text = StoredValue::stored_text(identity).unwrap_or_default();
         self.longest = self.longest.max(text.len());
@@ -199,7 +199,7 @@ impl Frequent {
             + match &self.sketch {
                 None => ENTRY_BYTES * self.values.len() + self.text_bytes,
                 // The candidates change with every merge. Charging for the largest possible set
-                // keeps the // figure from shrinking, and thus independent of the order.
+                // keeps the figure from shrinking, and thus independent of the order.
                 Some(sketch) => {
                     self.cap.saturating_mul(ENTRY_BYTES + self.longest.min(MAX_STORED_TEXT_BYTES))
                         + sketch.bytes()

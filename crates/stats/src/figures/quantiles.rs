@@ -89,7 +89,7 @@ impl Quantiles {
     /// Bytes to account for. They grow with the observations and shrink only if the cap is lowered.
     pub(crate) fn charge(&self) -> usize {
         // Dropping bits makes the number of bins fall and rise again. Charging the cap from then on
-        // keeps the // figure from shrinking.
+        // keeps the figure from shrinking.
         let bins = if self.shift == 0 { self.bins.len() } else { self.cap };
         size_of::<Self>() + EMPTY_BYTES + BIN_BYTES * bins
     }

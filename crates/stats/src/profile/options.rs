@@ -25,6 +25,9 @@ pub struct ProfileOptions {
     /// List the types of every path, and the number of objects without it. Default: false.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_false"))]
     pub fields: bool,
+    /// Count the bytes of every path, its names, and white space. Needs paths. Default: false.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_false"))]
+    pub bytes: bool,
     /// Track paths. Without them, only structure and types are computed. Default: true.
     pub per_path: bool,
     /// Count repeated names even if paths are not tracked. With paths, they are always counted.
@@ -48,6 +51,7 @@ impl Default for ProfileOptions {
             schema: false,
             values: false,
             fields: false,
+            bytes: false,
             per_path: true,
             duplicate_names: true,
             counts: true,
@@ -86,6 +90,7 @@ impl ProfileOptions {
         self.schema &= other.schema;
         self.values &= other.values;
         self.fields &= other.fields;
+        self.bytes &= other.bytes;
         self.per_path &= other.per_path;
         self.duplicate_names &= other.duplicate_names;
         self.counts &= other.counts;

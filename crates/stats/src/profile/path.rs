@@ -17,7 +17,7 @@ impl Trie {
                 break;
             }
             // The shortest form of a segment is a dot and the name, or `[*]`. Counting it on the
-            // way up stops // long before a path that is far too long would be built.
+            // way up stops long before a path that is far too long would be built.
             length += self.name(node).len() + 2;
             if length > limit {
                 return None;

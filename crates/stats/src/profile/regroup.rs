@@ -64,7 +64,7 @@ pub(super) struct Children {
 impl Children {
     fn of(nodes: &[Node]) -> Self {
         // Two passes, as in a counting sort: count the children of each parent, then distribute
-        // them. The // offset by two lets the second pass advance each start without a copy.
+        // them. The offset by two lets the second pass advance each start without a copy.
         let mut starts = vec![0; nodes.len() + 2];
         let parents = || nodes.iter().filter(|node| node.parent != NONE).map(|node| node.parent as usize);
         parents().for_each(|parent| starts[parent + 2] += 1);
@@ -174,6 +174,9 @@ impl<'a> Regrouping<'a> {
             self.new_ids[old as usize] = id as u32;
             node.merge(&self.old.nodes[old as usize]);
             node.merge_values(self.values.get_mut(old as usize).and_then(Option::take));
+            if let (Some(new), Some(old)) = (self.new.bytes.get_mut(id), self.old.bytes.get(old as usize)) {
+                new.merge(*old);
+            }
         }
         if node.depth == self.policy.depth() {
             // These nodes were described as long as the limit of the depth was higher, which

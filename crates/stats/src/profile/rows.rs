@@ -1,11 +1,13 @@
 //! The rows of a summary: the figures of each path.
 
+use super::bytes::PathBytes;
 use super::maps::FoldedTrie;
-use super::summary::{ArrayRow, FieldRow, ObjectRow, RowCounts};
+use super::summary::{ArrayRow, BytesRow, FieldRow, ObjectRow, RowCounts};
 use super::trie::{Label, NONE, Node, Sizes};
 use super::walk::Core;
 use crate::Accumulator;
 use crate::figures::{KindSet, ValuesSummary};
+use std::collections::HashMap;
 
 /// Rows, and their numbers if some were dropped.
 type Cut<T> = (Vec<T>, Option<RowCounts>);
@@ -51,6 +53,26 @@ impl<'a> Rows<'a> {
             |_, node| (node.kinds.total() > 0).then_some(node.first),
             |_, node, path| Some(self.field_row(node, path)),
         )
+    }
+
+    /// The rows with the most bytes, in the order of their size: parents come before children.
+    pub(super) fn bytes(&self) -> Cut<BytesRow> {
+        let trie = self.folded.trie();
+        let total = |id: u32| trie.bytes_of(id).map(PathBytes::total);
+        let (mut rows, cut) = self.collect(
+            |id, node| Some(u64::MAX - total(id).filter(|_| node.kinds.total() > 0)?),
+            |id, node, path| {
+                let PathBytes { values, names, space } = trie.bytes_of(id)?;
+                let (types, count) = (node.kinds.summary(), node.kinds.total());
+                Some((id, BytesRow { path, types, count, values, names, space, parent: Some(node.parent) }))
+            },
+        );
+        // Numbers of nodes become distances between rows.
+        let numbers: HashMap<u32, u32> = (0..).zip(&rows).map(|(number, (id, _))| (*id, number)).collect();
+        for (number, (_, row)) in (0..).zip(&mut rows) {
+            row.parent = row.parent.and_then(|parent| Some(number - numbers.get(&parent)?));
+        }
+        (rows.into_iter().map(|(_, row)| row).collect(), cut)
     }
 
     fn field_row(&self, node: &Node, path: String) -> FieldRow {

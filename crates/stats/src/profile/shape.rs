@@ -4,6 +4,7 @@
 //! each token. It keeps the open container at hand, handles a name together with its value, finds
 //! the end of a name only if the name is not the predicted one, and adds the totals at the end.
 
+use super::bytes::{name_length, scalar_length};
 use super::trie::{Label, NONE, Node, Trie};
 use super::walk::{Core, Frame, Walk};
 use crate::figures::Kinds;
@@ -32,8 +33,9 @@ impl Core {
     /// Counts the tokens from a number, as long as a container is open, and the trie needs no more
     /// than `limit` bytes. Returns the number of the token to continue with.
     ///
-    /// `DESCRIBES` is true if scalars are described as well as counted.
-    pub(super) fn shape<const DESCRIBES: bool>(
+    /// `DESCRIBES` is true if scalars are described as well as counted, `BYTES` if the bytes of
+    /// values are counted.
+    pub(super) fn shape<const DESCRIBES: bool, const BYTES: bool>(
         &mut self,
         walk: &mut Walk,
         tokens: &Tokens<'_>,
@@ -49,6 +51,9 @@ impl Core {
             let mut byte = bytes[start];
             if matches!(byte, b'}' | b']') {
                 self.reach(walk.frames.len() + usize::from(frame.members() > 0));
+                if BYTES {
+                    self.add_container(&frame, walk.frames.last_mut(), base + start as u64 + 1);
+                }
                 self.end_of(&frame);
                 number += 1;
                 let Some(outer) = walk.frames.pop() else {
@@ -65,8 +70,11 @@ impl Core {
                 };
                 added.names += 1;
                 number += 1;
-                start = usize::from(starts[number]);
+                let name = std::mem::replace(&mut start, usize::from(starts[number]));
                 byte = bytes[start];
+                if BYTES {
+                    self.add_name(&mut frame, node, name_length(bytes, name, start));
+                }
                 node
             } else {
                 // The node of the elements is that of the last one.
@@ -88,6 +96,9 @@ impl Core {
                     node.observe_container(kind, at);
                 }
             }
+            if BYTES && !kind.is_container() {
+                self.add_value(Some(&mut frame), node, scalar_length(tokens, number));
+            }
             if DESCRIBES
                 && self.is_described(node, kind)
                 && let Some(scalar) = tokens.scalar(number)
@@ -98,7 +109,7 @@ impl Core {
             if kind.is_container() {
                 self.objects += 1;
                 let mut inner = Frame::new(kind, node, self.goes_deeper(node), self.objects);
-                inner.marks = !walk.nested;
+                (inner.marks, inner.start) = (!walk.nested, at);
                 walk.frames.push(std::mem::replace(&mut frame, inner));
             }
             if self.trie.charge > limit {

@@ -3,6 +3,7 @@
 //! Reading validates the structure, so a damaged state is an error. It cannot verify that the
 //! counts are true.
 
+use super::bytes::PathBytes;
 use super::names::OpenNames;
 use super::repeats::Sequences;
 use super::trie::{Arrays, Label, NONE, Node, Objects, Sizes, Trie};
@@ -35,6 +36,8 @@ struct NodeState<'a> {
     values: Option<Cow<'a, Values>>,
     formats: u8,
     has_fractions: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bytes: Option<PathBytes>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -56,12 +59,12 @@ impl<'a> State<'a> {
             level: core.level,
             names_cap: core.names_cap,
             depth_cap: core.depth_cap,
-            nodes: trie.nodes.iter().map(|node| NodeState::of(trie, node)).collect(),
+            nodes: (0..).zip(&trie.nodes).map(|(id, node)| NodeState::of(trie, id, node)).collect(),
         }
     }
 
     fn into_core(self) -> Result<Core, &'static str> {
-        let mut trie = Trie::default();
+        let mut trie = Trie::new(self.options.bytes && self.options.per_path);
         for state in self.nodes {
             let depth = match (state.parent, trie.nodes.is_empty()) {
                 (None, true) => 1,
@@ -70,8 +73,12 @@ impl<'a> State<'a> {
                 }
                 _ => return Err("exactly the first node must be the root"),
             };
+            let bytes = state.bytes;
             let node = state.into_node(&mut trie, depth);
             trie.push(node);
+            if let (Some(last), Some(bytes)) = (trie.bytes.last_mut(), bytes) {
+                *last = bytes;
+            }
         }
         let options = self.options.into_owned();
         let mut core = Core {
@@ -94,7 +101,7 @@ impl<'a> State<'a> {
 }
 
 impl<'a> NodeState<'a> {
-    fn of(trie: &'a Trie, node: &'a Node) -> Self {
+    fn of(trie: &'a Trie, id: u32, node: &'a Node) -> Self {
         let label = match node.label {
             Label::Root => LabelState::Root,
             Label::Item => LabelState::Item,
@@ -115,6 +122,7 @@ impl<'a> NodeState<'a> {
             values: node.values.as_deref().map(Cow::Borrowed),
             formats: node.formats,
             has_fractions: node.has_fractions,
+            bytes: trie.bytes_of(id),
         }
     }
 

@@ -26,6 +26,10 @@ pub struct Summary {
     /// The values of every path, in order of first appearance, if requested.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub fields: Option<Vec<FieldRow>>,
+    /// The bytes of every path, if requested: the largest first, so that a path comes after the one
+    /// that contains it.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub bytes: Option<Vec<BytesRow>>,
     /// The schema, if requested.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub schema: Option<Schema>,
@@ -123,6 +127,37 @@ pub struct FieldRow {
     pub parents: u64,
 }
 
+/// The bytes of all values of one path. The values of a container contain the values and names of
+/// its children; the rest of its bytes are brackets, commas, and white space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct BytesRow {
+    /// The path, as a query.
+    pub path: String,
+    /// The number of values of each type. Serialized without the types that do not occur.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "occurring"))]
+    pub types: TypeCounts,
+    /// The number of values.
+    pub count: u64,
+    /// The bytes of the values, with all that is in them.
+    pub values: u64,
+    /// The bytes of their names, with quotes and colons.
+    pub names: u64,
+    /// The bytes of white space in the values, outside of the values in them.
+    pub space: u64,
+    /// The distance to the earlier row of the path that contains this one; `None` for roots.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub parent: Option<u32>,
+}
+
+impl BytesRow {
+    /// The bytes of the values and their names.
+    pub fn total(&self) -> u64 {
+        self.values.saturating_add(self.names)
+    }
+}
+
 /// Everything that was dropped to stay within the limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -140,6 +175,9 @@ pub struct Capped {
     /// Rows of values, if some were dropped.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub values: Option<RowCounts>,
+    /// Rows of bytes, if some were dropped: the smallest.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub bytes: Option<RowCounts>,
     /// Paths whose objects have too many distinct names; some of these share the path `.*`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_zero"))]
     pub folded_paths: u64,
@@ -179,12 +217,14 @@ impl Summary {
         let (objects, objects_cut) = rows.objects();
         let (values, values_cut) = rows.values();
         let (fields, fields_cut) = if options.fields { rows.fields() } else { (Vec::new(), None) };
+        let (bytes, bytes_cut) = if options.bytes { rows.bytes() } else { (Vec::new(), None) };
         Self {
             structure: structure(core),
             types: core.totals.kinds.summary(),
             arrays: options.per_path.then_some(arrays),
             objects: options.per_path.then_some(objects),
             fields: (options.fields && options.per_path).then_some(fields),
+            bytes: (options.bytes && options.per_path).then_some(bytes),
             schema: (options.schema && options.per_path)
                 .then(|| Schema::of(folded.trie(), options, core.depth_cap)),
             values: (options.values && options.per_path).then_some(values),
@@ -193,6 +233,7 @@ impl Summary {
                 objects: objects_cut,
                 fields: fields_cut,
                 values: values_cut,
+                bytes: bytes_cut,
                 folded_paths: folded_paths(core),
                 max_depth: Some(core.depth_cap).filter(|&depth| depth < options.max_depth),
                 duplicate_names: core.totals.missed,

@@ -1,5 +1,6 @@
 //! The shape of JSON: a trie of paths that predicts the next name.
 
+use super::bytes::PathBytes;
 use super::words::Spelling;
 use crate::figures::{KindSet, Kinds, Values};
 use hashbrown::HashTable;
@@ -238,14 +239,23 @@ pub(crate) struct Trie {
     /// Nodes by parent and name; rebuilt on demand.
     table: Option<HashTable<u32>>,
     keys: RandomState,
+    /// True if the bytes of values are counted.
+    pub(super) counts_bytes: bool,
+    /// The bytes of each node's values, if they are counted.
+    pub(super) bytes: Vec<PathBytes>,
     /// Bytes accounted for.
     pub(crate) charge: u64,
 }
 
 impl Trie {
+    /// Creates an empty trie, which counts bytes or not.
+    pub(crate) fn new(counts_bytes: bool) -> Self {
+        Self { counts_bytes, ..Self::default() }
+    }
+
     /// Creates an empty trie with capacity for as many nodes as another has.
     pub(crate) fn with_room_for(other: &Self) -> Self {
-        Self { nodes: Vec::with_capacity(other.nodes.len()), ..Self::default() }
+        Self { nodes: Vec::with_capacity(other.nodes.len()), ..Self::new(other.counts_bytes) }
     }
 
     /// Returns the trie without counts: the same nodes by the same ids, with empty figures.
@@ -255,6 +265,8 @@ impl Trie {
             names: self.names.clone(),
             table: self.table.clone(),
             keys: self.keys.clone(),
+            counts_bytes: self.counts_bytes,
+            bytes: Vec::new(),
             charge: 2 * self.names.len() as u64,
         };
         for node in &self.nodes {
@@ -275,6 +287,11 @@ impl Trie {
             self.nodes.reserve_exact(self.nodes.len() / 8 + 16);
         }
         self.nodes.push(node);
+        if self.counts_bytes {
+            self.bytes.push(PathBytes::default());
+            // Like nodes, for both copies and spare capacity.
+            self.charge += 3 * size_of::<PathBytes>() as u64;
+        }
         self.nodes.len() as u32 - 1
     }
 
@@ -329,7 +346,7 @@ impl Trie {
         }
         let found = self.find(parent, name).unwrap_or_else(|| self.add_member(parent, name, cap));
         // Record the new successor even if it is rare: records that alternate cost one lookup each
-        // time, // but a permanent change of order is learned at once.
+        // time, but a permanent change of order is learned at once.
         match self.nodes.get_mut(last as usize) {
             Some(last) => last.follower = found,
             None => self.nodes[parent as usize].objects.get_or_insert_default().head = found,
@@ -418,6 +435,7 @@ impl Trie {
         self.names.extend_from_slice(&other.names);
         self.charge += other.charge;
         self.table = None;
+        self.bytes.extend_from_slice(&other.bytes);
         self.nodes.extend(other.nodes.into_iter().map(|mut node| {
             if node.parent != NONE {
                 node.parent += nodes;

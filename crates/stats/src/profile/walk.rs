@@ -1,6 +1,7 @@
 //! Walks the events of one value through the trie.
 
 use super::ProfileOptions;
+use super::bytes::length_of;
 use super::names::{NameList, Novelty, OpenNames};
 use super::repeats::{Repeats, Sequences};
 use super::trie::{Label, NONE, Trie};
@@ -34,6 +35,10 @@ pub(super) struct Frame {
     /// The node of the last member, or of the elements.
     pub(super) last: u32,
     count: u64,
+    /// The offset of the container.
+    pub(super) start: u64,
+    /// The bytes of the children so far and of their names, if bytes are counted.
+    pub(super) inner: u64,
     /// The object's number.
     pub(super) object: u64,
     pub(super) names: NameList,
@@ -43,7 +48,8 @@ impl Frame {
     /// Creates a frame that has counted nothing.
     pub(super) fn new(kind: Kind, node: u32, deeper: bool, object: u64) -> Self {
         let (items, names) = (KindSet::default(), NameList::new(object));
-        Self { kind, items, deeper, marks: true, node, last: NONE, count: 0, object, names }
+        let (last, count, start, inner) = (NONE, 0, 0, 0);
+        Self { kind, items, deeper, marks: true, node, last, count, start, inner, object, names }
     }
 
     /// Creates a frame for the same container in another profile.
@@ -73,6 +79,7 @@ impl Frame {
     /// Adds the counts of another frame of the same container.
     pub(super) fn absorb(&mut self, other: &Self) {
         self.count += other.count;
+        self.inner += other.inner;
         self.items.extend(other.items);
     }
 }
@@ -172,19 +179,23 @@ impl Core {
         let node = self.value(walk, kind, at);
         self.objects += 1;
         // A mark holds one object number a node. Two walks that pass the same node at once would
-        // overwrite // each other's marks, so nested walks use lists.
+        // overwrite each other's marks, so nested walks use lists.
         let new = Frame::new(kind, node, self.goes_deeper(node), self.objects);
-        walk.frames.push(Frame { marks: !walk.nested, ..new });
+        walk.frames.push(Frame { marks: !walk.nested, start: at, ..new });
     }
 
     #[inline]
-    pub(super) fn end(&mut self, walk: &mut Walk, kind: Kind) {
-        if self.options.per_path { self.end_frame(walk) } else { self.end_plain(walk, kind) }
+    pub(super) fn end(&mut self, walk: &mut Walk, kind: Kind, at: u64) {
+        if self.options.per_path { self.end_frame(walk, Some(at + 1)) } else { self.end_plain(walk, kind) }
     }
 
-    fn end_frame(&mut self, walk: &mut Walk) {
+    /// Ends the innermost container. Without its end, its bytes do not count.
+    fn end_frame(&mut self, walk: &mut Walk, end: Option<u64>) {
         let Some(frame) = walk.frames.pop() else { return };
         walk.pending = None;
+        if let Some(end) = end.filter(|_| self.options.bytes) {
+            self.add_container(&frame, walk.frames.last_mut(), end);
+        }
         self.end_of(&frame);
     }
 
@@ -203,29 +214,43 @@ impl Core {
     pub(super) fn close(&mut self, walk: &mut Walk) {
         self.close_plain(walk);
         while !walk.frames.is_empty() {
-            self.end_frame(walk);
+            self.end_frame(walk, None);
         }
     }
 
     #[inline]
     pub(super) fn name(&mut self, walk: &mut Walk, name: &Text<'_>) {
-        if name.is_escaped() { self.name_escaped(walk, name) } else { self.name_raw(walk, name.raw()) }
+        // The quotes and the colon.
+        let length = name.raw().len() as u64 + 3;
+        if name.is_escaped() {
+            self.name_escaped(walk, name, length);
+        } else {
+            self.name_raw(walk, name.raw(), length);
+        }
     }
 
     #[cold]
-    fn name_escaped(&mut self, walk: &mut Walk, name: &Text<'_>) {
-        self.name_raw(walk, name.decode().as_bytes());
+    fn name_escaped(&mut self, walk: &mut Walk, name: &Text<'_>, length: u64) {
+        self.name_raw(walk, name.decode().as_bytes(), length);
     }
 
     #[inline]
-    fn name_raw(&mut self, walk: &mut Walk, name: &[u8]) {
-        if self.options.per_path { self.name_on_path(walk, name) } else { self.name_plain(walk, name) }
+    fn name_raw(&mut self, walk: &mut Walk, name: &[u8], length: u64) {
+        if self.options.per_path {
+            self.name_on_path(walk, name, length);
+        } else {
+            self.name_plain(walk, name);
+        }
     }
 
-    fn name_on_path(&mut self, walk: &mut Walk, name: &[u8]) {
+    fn name_on_path(&mut self, walk: &mut Walk, name: &[u8], length: u64) {
         let Some(frame) = walk.frames.last_mut() else { return };
         self.totals.keys += 1;
-        walk.pending = Some(self.member(frame, name));
+        let node = self.member(frame, name);
+        walk.pending = Some(node);
+        if self.options.bytes {
+            self.add_name(frame, node, length);
+        }
     }
 
     /// Counts a name, and returns the node of its value.
@@ -261,6 +286,9 @@ impl Core {
             return self.count_plain(walk, scalar.kind());
         }
         let node = self.value(walk, scalar.kind(), at);
+        if self.options.bytes {
+            self.add_value(walk.frames.last_mut(), node, length_of(scalar));
+        }
         if self.options.schema || self.options.values {
             self.describe(node, scalar, at);
         }

@@ -110,7 +110,7 @@ impl Writer<'_> {
             tasks.push(Task::Text(format!(r#","required":[{required}]"#)));
         }
         // A cut-off list of properties must not forbid the missing names, and the folded values may
-        // not cover // them: allow anything.
+        // not cover them: allow anything.
         let left_out = objects.names - names;
         if objects.fold != NONE && objects.fold < self.described && left_out == 0 {
             tasks.push(Task::Text(r#","additionalProperties":"#.into()));

@@ -68,31 +68,3 @@ const NAME: usize = 64;
 fn counted(count: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
-
-/// Draws a bar whose length shows a part of a whole, to an eighth of a column. A part above zero is
-/// always visible.
-fn bar(part: u64, whole: u64, columns: u64) -> String {
-    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    if part == 0 || whole == 0 {
-        return String::new();
-    }
-    let eighths = u128::from(part.min(whole)) * u128::from(columns) * 8 / u128::from(whole);
-    // At most eight for each column, as the part is not larger than the whole.
-    let eighths = (eighths as usize).max(1);
-    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bars_are_proportional() {
-        for (part, whole, shown) in
-            [(0, 10, ""), (1, 1_000_000, "▏"), (5, 10, "██"), (10, 10, "████"), (3, 8, "█▌"), (9, 8, "████")]
-        {
-            assert_eq!(bar(part, whole, 4), shown, "{part} of {whole}");
-        }
-        assert_eq!(bar(u64::MAX, u64::MAX, 20).chars().count(), 20);
-    }
-}

@@ -1,6 +1,7 @@
 use trommel::statistics::{ArrayRow, Capped, ObjectRow, RowCounts, Structure, TypeCounts};
 use trommel::{PathStats, StatsAnswer};
 
+use super::bytes::section;
 use super::fields::fields;
 use super::{Grid, heading, shorten, width};
 use crate::output::size::{binary, grouped};
@@ -57,6 +58,7 @@ pub(crate) fn stats(shown: &StatsView<'_>, answer: &StatsAnswer, out: Stream) ->
     if !answer.by_path.is_empty() {
         sections.push(paths(&answer.by_path, out));
     }
+    sections.extend(section(answer, out));
     if let Some(rows) = summary.arrays.as_deref().filter(|rows| !rows.is_empty()) {
         let note = cut(counts(summary.capped.arrays, rows.len()), CONTAINER_ROWS.min(rows.len()));
         sections.push(heading("Arrays", out) + &arrays(rows, out) + &note);

@@ -6,8 +6,9 @@ use std::fmt::Write;
 use trommel::statistics::Exact;
 use trommel_session::{Aggregate, Group, LargestEvent, Summary};
 
+use super::super::bar;
 use super::times::format_duration;
-use super::{Clock, NAME, bar, counted};
+use super::{Clock, NAME, counted};
 use crate::output::size::{binary, grouped};
 use crate::output::tables::figures::{exact, rounded};
 use crate::output::tables::{Grid, heading};

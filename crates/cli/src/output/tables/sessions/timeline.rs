@@ -5,8 +5,9 @@ use std::fmt::Write;
 use owo_colors::OwoColorize;
 use trommel_session::{Timeline, Turn};
 
+use super::super::bar;
 use super::times::format_duration;
-use super::{Clock, bar, counted};
+use super::{Clock, counted};
 use crate::output::Stream;
 use crate::output::size::grouped;
 use crate::output::tables::{heading, width};

@@ -1,0 +1,123 @@
+//! Bytes by path: how many bytes of the input the values of each path take.
+//!
+//! A container's bytes are its brackets, the commas between its children, white space, and its
+//! children with their names and colons. So the white space is what remains, and needs no look at
+//! it. Only white space, and a comma or a colon, are between a token and the next one, so the end
+//! of a token is found from there.
+
+use super::trie::{NONE, Trie};
+use super::walk::{Core, Frame};
+use trommel_reader::{Scalar, Tokens};
+
+/// The bytes of all values of one path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct PathBytes {
+    /// From the first byte of each value to its last one, with all that is in it.
+    pub(crate) values: u64,
+    /// The names of these values, with quotes and colons. 0 for roots and elements.
+    pub(crate) names: u64,
+    /// White space in these values, outside of the values in them.
+    pub(crate) space: u64,
+}
+
+impl PathBytes {
+    /// Adds the bytes of other values of the path.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.values = self.values.saturating_add(other.values);
+        self.names = self.names.saturating_add(other.names);
+        self.space = self.space.saturating_add(other.space);
+    }
+
+    /// The bytes of the values and their names.
+    pub(crate) fn total(self) -> u64 {
+        self.values.saturating_add(self.names)
+    }
+}
+
+/// The bytes of a scalar.
+pub(super) fn length_of(scalar: &Scalar<'_>) -> u64 {
+    let length = match scalar {
+        Scalar::Null | Scalar::Bool(true) => 4,
+        Scalar::Bool(false) => 5,
+        Scalar::Number(number) => number.lexeme().len(),
+        Scalar::String(text) => text.raw().len() + 2,
+    };
+    length as u64
+}
+
+/// The end of the bytes before an index, without the white space there.
+#[inline]
+fn trimmed(bytes: &[u8], mut end: usize) -> usize {
+    while matches!(bytes[end - 1], b' ' | b'\n' | b'\r' | b'\t') {
+        end -= 1;
+    }
+    end
+}
+
+/// The bytes of the scalar with this number.
+#[inline]
+pub(super) fn scalar_length(tokens: &Tokens<'_>, number: usize) -> u64 {
+    let starts = tokens.starts();
+    let Some(&next) = starts.get(number + 1) else {
+        return tokens.scalar(number).map_or(0, |scalar| length_of(&scalar));
+    };
+    let end = trimmed(tokens.bytes(), usize::from(next));
+    let end = if tokens.bytes()[end - 1] == b',' { trimmed(tokens.bytes(), end - 1) } else { end };
+    (end - usize::from(starts[number])) as u64
+}
+
+/// The bytes of the name that starts at an index, and of its colon. `value` is the start of its
+/// value.
+#[inline]
+pub(super) fn name_length(bytes: &[u8], start: usize, value: usize) -> u64 {
+    let colon = trimmed(bytes, value) - 1;
+    (trimmed(bytes, colon) - start) as u64 + 1
+}
+
+impl Core {
+    /// Counts the bytes of a name, which is that of a member of a container.
+    #[inline]
+    pub(super) fn add_name(&mut self, frame: &mut Frame, node: u32, length: u64) {
+        frame.inner += length;
+        if let Some(bytes) = self.trie.bytes.get_mut(node as usize) {
+            bytes.names += length;
+        }
+    }
+
+    /// Counts the bytes of a value, which is in a container unless it is a root.
+    #[inline]
+    pub(super) fn add_value(&mut self, outer: Option<&mut Frame>, node: u32, length: u64) {
+        if let Some(frame) = outer {
+            frame.inner += length;
+        }
+        if let Some(bytes) = self.trie.bytes.get_mut(node as usize) {
+            bytes.values += length;
+        }
+    }
+
+    /// Counts the bytes of a container, which ends at this offset.
+    #[inline]
+    pub(super) fn add_container(&mut self, frame: &Frame, outer: Option<&mut Frame>, end: u64) {
+        let length = end - frame.start;
+        self.add_value(outer, frame.node, length);
+        let brackets_and_commas = 2 + frame.members().saturating_sub(1);
+        if let Some(bytes) = self.trie.bytes.get_mut(frame.node as usize) {
+            bytes.space += length - brackets_and_commas - frame.inner;
+        }
+    }
+}
+
+impl Trie {
+    /// Drops the bytes, if they are not requested.
+    pub(super) fn restrict_bytes(&mut self, are_requested: bool) {
+        if !are_requested {
+            (self.counts_bytes, self.bytes) = (false, Vec::new());
+        }
+    }
+
+    /// The bytes of a node. `None` if they are not counted.
+    pub(super) fn bytes_of(&self, node: u32) -> Option<PathBytes> {
+        if node == NONE { None } else { self.bytes.get(node as usize).copied() }
+    }
+}
