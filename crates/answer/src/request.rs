@@ -97,6 +97,8 @@ pub struct StatsRequest {
     #[serde(default)]
     values: bool,
     #[serde(default)]
+    histograms: bool,
+    #[serde(default)]
     fields: bool,
     #[serde(default)]
     bytes: bool,
@@ -284,7 +286,8 @@ impl StatsRequest {
     fn measure(&self) -> Result<Stats, RequestError> {
         let mut stats = Stats::new();
         stats.queries = self.queries.iter().map(|query| query.parse()).collect::<Result<_, ParseError>>()?;
-        stats.values = self.values || self.top.is_some();
+        (stats.values, stats.histograms) =
+            (self.values || self.top.is_some() || self.histograms, self.histograms);
         (stats.fields, stats.bytes, stats.schema) = (self.fields, self.bytes, self.schema);
         (stats.top, stats.max_depth) = (self.top, self.max_depth);
         Ok(stats)

@@ -114,6 +114,8 @@ pub use figures::{
     Numeric, NumericSummary, Quantiles, QuantilesSummary, ScalarValue, TextLengths, TextLengthsSummary,
     TypeCounts, ValuesSummary,
 };
+pub use trommel_histogram as histogram;
+
 pub use profile::{
     ArrayRow, BytesRow, Capped, FieldRow, ObjectRow, Profile, ProfileLimits, ProfileOptions, RowCounts,
     Structure, Summary,

@@ -369,6 +369,7 @@ impl Core {
     fn lower_caps(&mut self) {
         for values in self.trie.nodes.iter_mut().filter_map(|node| node.values.as_mut()) {
             values.lower_caps(self.level);
+            values.restrict_histograms(self.options.histograms);
         }
         if !self.options.values {
             self.trie.nodes.iter_mut().for_each(|node| node.values = None);

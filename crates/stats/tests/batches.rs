@@ -57,6 +57,7 @@ fn shapes_are_those_of_single_tokens() {
             &text,
             &options(|options| {
                 (options.fields, options.bytes) = (seed % 2 == 0, seed % 3 != 0);
+                options.histograms = seed % 4 == 0;
                 options.schema = seed % 5 == 0;
                 options.values = seed % 7 == 0;
                 options.max_depth = [10_000, 3, 2, 1][seed as usize % 4];

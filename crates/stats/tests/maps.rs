@@ -205,9 +205,14 @@ fn more_frequent_values_on_request() {
 #[test]
 fn states_of_the_previous_release_merge() {
     let text = map(0..150, |id| format!(r#"{{"id":{id}}}"#));
-    let with_fields = options(|options| options.fields = true);
-    let state = serde_json::to_string(&profile(options(|_| {}), &[&text])).unwrap();
-    assert!(!state.contains("fields") && !state.contains("frequent_values"), "{state}");
+    let with_fields = options(|options| {
+        (options.fields, options.bytes, options.values, options.histograms) = (true, true, true, true);
+    });
+    let old = profile(options(|options| options.values = true), &[&text]);
+    let state = serde_json::to_string(&old).unwrap();
+    for new in ["fields", "frequent_values", "bytes\":true", "histograms"] {
+        assert!(!state.contains(new), "{new}: {state}");
+    }
     let mut old: Profile = serde_json::from_str(&state).unwrap();
     let mut new = profile(with_fields.clone(), &[&text]);
     let stored = serde_json::to_string(&new).unwrap();
@@ -217,6 +222,10 @@ fn states_of_the_previous_release_merge() {
     new.merge(old.clone());
     old.merge(profile(with_fields, &[&text]));
     // Only options that both have stay.
-    assert_eq!((old.summary().fields, new.summary().fields), (None, None));
+    for merged in [old.summary(), new.summary()] {
+        assert_eq!((merged.fields, merged.bytes), (None, None));
+        let values = merged.values.unwrap();
+        assert!(values.iter().all(|values| values.count > 0 && values.histogram.is_none()));
+    }
     assert_eq!(old.summary().objects.unwrap()[1].count, Some(2));
 }

@@ -84,6 +84,7 @@ fn everything(options: &mut ProfileOptions) {
     options.values = true;
     options.fields = true;
     options.bytes = true;
+    options.histograms = true;
 }
 
 #[test]

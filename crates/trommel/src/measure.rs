@@ -257,6 +257,9 @@ pub struct Stats {
     pub schema: bool,
     /// Computes statistics of the values by path: numbers, lengths, distinct and frequent values.
     pub values: bool,
+    /// Adds histograms to the statistics of values, if these are requested: of numbers, lengths,
+    /// and times.
+    pub histograms: bool,
     /// Lists every path, of scalars and containers, with the types of its values and the number of
     /// objects without it.
     pub fields: bool,
@@ -280,6 +283,7 @@ impl Default for Stats {
             item_types: true,
             schema: false,
             values: false,
+            histograms: false,
             fields: false,
             bytes: false,
             top: None,
@@ -303,8 +307,7 @@ impl Stats {
     /// True if tallies suffice: the statistics cover the whole input and need no names and no
     /// paths.
     pub(crate) fn is_tally(&self) -> bool {
-        let rows = self.needs_paths();
-        self.queries.is_empty() && !rows && !self.duplicate_names
+        self.queries.is_empty() && !self.needs_paths() && !self.duplicate_names
     }
 
     /// The queries, or `$` if there are none.

@@ -233,6 +233,7 @@ fn question(measure: &Measure) -> String {
             item_types,
             schema,
             values,
+            histograms,
             fields,
             bytes,
             top,
@@ -246,6 +247,7 @@ fn question(measure: &Measure) -> String {
                 ("item_types", *item_types),
                 ("schema", *schema),
                 ("values", *values),
+                ("histograms", *histograms),
                 ("fields", *fields),
                 ("bytes", *bytes),
             ];

@@ -129,11 +129,10 @@ impl Analysis {
             Ok(true) if !only_records && self.options.each.is_none() => population_of_root(&mut cursor)?,
             _ => (true, None),
         };
-        let needs = SinkNeeds::of(sink);
-        let setup = Setup::new(&self.measures, &self.options, records, needs);
+        let setup = Setup::new(&self.measures, &self.options, records, SinkNeeds::of(sink));
         let request = Request { analysis: self, setup: &setup };
         #[cfg(feature = "parallel")]
-        let divide = ArrayDivider::new(request, document, track, needs)?;
+        let divide = ArrayDivider::new(request, document, track, SinkNeeds::of(sink))?;
         let mut run = Run::new(request, &mut state, sink, Coverage::new(self.options.validation, total));
         run.elements = !records && samples_root(&self.measures);
         run.tail = document.unterminated_line()?.map(|start| Tail { start, document });

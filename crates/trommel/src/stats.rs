@@ -36,10 +36,9 @@ impl Description {
         let mut options = ProfileOptions::default();
         options.per_path = stats.needs_paths();
         options.duplicate_names = stats.duplicate_names;
-        options.counts = stats.counts;
-        options.item_types = stats.item_types;
-        options.schema = stats.schema;
-        options.values = stats.values;
+        (options.counts, options.item_types) = (stats.counts, stats.item_types);
+        (options.schema, options.values) = (stats.schema, stats.values);
+        options.histograms = stats.histograms;
         (options.fields, options.bytes) = (stats.fields, stats.bytes);
         if let Some(top) = stats.top {
             options.limits.frequent_values = top;

@@ -12,7 +12,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trommel-sampler", &[]),
     ("trommel-query", &[]),
     ("trommel-path", &["trommel-query", "trommel-reader"]),
-    ("trommel-stats", &["trommel-reader"]),
+    ("trommel-histogram", &[]),
+    ("trommel-stats", &["trommel-histogram", "trommel-reader"]),
     ("trommel-group", &["trommel-query", "trommel-reader", "trommel-stats"]),
     ("trommel-packed", &[]),
     (

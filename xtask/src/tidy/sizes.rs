@@ -12,6 +12,7 @@ const ENGINE: &[&str] = &[
     "crates/query/",
     "crates/path/",
     "crates/sampler/",
+    "crates/histogram/",
     "crates/stats/",
     "crates/group/",
     "crates/packed/",

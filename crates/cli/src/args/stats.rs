@@ -47,6 +47,12 @@ pub(crate) struct StatsArgs {
     #[arg(long)]
     pub(crate) values: bool,
 
+    /// Add histograms of numbers, lengths, and times to the JSON
+    ///
+    /// Implies --values. A histogram has at most 60 buckets with exact counts.
+    #[arg(long)]
+    pub(crate) histograms: bool,
+
     /// Report the N most frequent values per path [default: 10]
     ///
     /// Implies --values. On a terminal, also lists these values one by one.
@@ -69,10 +75,10 @@ pub(crate) struct StatsArgs {
     /// Does not read member names, so it cannot report duplicate names. Checks values only for
     /// brackets and strings, unless --strict is given.
     ///
-    /// Cannot be combined with --schema, --fields, --bytes, --values, --top, --max-depth, or
-    /// --no-sample-arrays.
+    /// Cannot be combined with --schema, --fields, --bytes, --values, --histograms, --top,
+    /// --max-depth, or --no-sample-arrays.
     #[arg(long, value_name = "SECTIONS", value_delimiter = ',', num_args = 1)]
-    #[arg(conflicts_with_all = ["schema", "fields", "bytes", "values", "top", "max_depth", "no_sample_arrays"])]
+    #[arg(conflicts_with_all = ["schema", "fields", "bytes", "values", "histograms", "top", "max_depth", "no_sample_arrays"])]
     pub(crate) only: Vec<Section>,
 
     /// Print one JSON document, as in a pipe

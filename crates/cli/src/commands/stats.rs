@@ -62,7 +62,8 @@ pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
         stats.duplicate_names = !overview;
         stats.item_types = !args.no_sample_arrays;
         stats.schema = args.schema;
-        stats.values = args.values || args.top.is_some();
+        stats.values = args.values || args.top.is_some() || args.histograms;
+        stats.histograms = args.histograms;
         stats.fields = args.fields || shows_fields;
         stats.bytes = args.bytes;
         stats.top = args.top.map(std::num::NonZeroUsize::get);

@@ -105,3 +105,42 @@ fn schemas_describe_every_record() {
     assert!(shallow["properties"]["users"].get("items").is_none(), "{shallow}");
     assert!(line("schema skipped.json").failed(1).contains("2:7"));
 }
+
+/// Histograms have exact counts, for any number of threads.
+#[test]
+fn histograms_of_numbers_lengths_and_times() {
+    let record = |n: usize| {
+        let time = format!("2026-11-27T{:02}:{:02}:00Z", n / 60 % 24, n % 60);
+        format!(
+            "{{\"at\":\"{time}\",\"ms\":{n},\"size\":{},\"name\":\"{}\"}}",
+            1_u64 << (n % 40),
+            "x".repeat(n % 9)
+        )
+    };
+    let lines: String = (0..1440).map(|n| record(n) + "\n").collect();
+    let stats = piped(["stats", "--histograms"], lines.as_bytes()).json();
+    let row = |path: &str| {
+        stats["values"].as_array().unwrap().iter().find(|row| row["path"] == path).unwrap().clone()
+    };
+    let ms = &row("$.ms")["histogram"];
+    assert_eq!((&ms["scale"], ms["buckets"].as_array().unwrap().len()), (&json!("linear"), 45));
+    assert_eq!(ms["buckets"][1], json!({"from": 32.0, "to": 64.0, "count": 32}));
+    let size = &row("$.size")["histogram"];
+    assert_eq!(
+        (&size["scale"], &size["buckets"][0]),
+        (&json!("log"), &json!({"from": 1.0, "to": 2.0, "count": 36}))
+    );
+    let lengths = &row("$.name")["length_histogram"]["buckets"];
+    assert_eq!(lengths[8], json!({"from": 8.0, "to": 9.0, "count": 160}));
+    let at = row("$.at");
+    let first = json!({"from": "2026-11-27T00:00:00Z", "to": "2026-11-27T00:30:00Z", "count": 30});
+    assert_eq!((&at["time_histogram"]["buckets"][0], &at["histogram"]), (&first, &Value::Null));
+    assert_eq!(row("$.name")["time_histogram"], Value::Null);
+    let counts = |histogram: &Value| -> u64 {
+        histogram["buckets"].as_array().unwrap().iter().map(|bucket| bucket["count"].as_u64().unwrap()).sum()
+    };
+    for histogram in [ms, size, &row("$.name")["length_histogram"], &at["time_histogram"]] {
+        assert_eq!(counts(histogram), 1440);
+    }
+    assert!(line("stats log.jsonl --values").json()["values"][0].get("histogram").is_none());
+}

@@ -63,12 +63,13 @@ class Stats(Request):
     """Size, structure, types, arrays, and objects: of the input, or of the values of queries.
 
     ``values`` adds figures of the values at each path, ``top`` the number of frequent values among
-    them, ``fields`` every path with its types, ``bytes`` the bytes of every path and of its
-    names, and ``schema`` a JSON Schema.
+    them, ``histograms`` histograms of numbers, lengths, and times, ``fields`` every path with its
+    types, ``bytes`` the bytes of every path and of its names, and ``schema`` a JSON Schema.
     """
 
     queries: tuple[str, ...] = ()
     values: bool = False
+    histograms: bool = False
     fields: bool = False
     bytes: bool = False
     schema: bool = False

@@ -67,6 +67,7 @@ class Document:
         self,
         queries: str | Sequence[str] = (),
         values: bool = False,
+        histograms: bool = False,
         fields: bool = False,
         bytes: bool = False,
         schema: bool = False,

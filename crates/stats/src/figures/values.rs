@@ -5,10 +5,14 @@ use super::{Distinct, DistinctSummary, Frequent, FrequentSummary, Numeric, Numer
 use super::{Quantiles, QuantilesSummary, TextLengths, TextLengthsSummary};
 use crate::Accumulator;
 use trommel_base::text::count_chars;
+use trommel_histogram::{HistogramSummary, NumberHistogram, TextHistogram, TimeHistogram};
 use trommel_reader::Scalar;
 
 /// The number of times that the caps can be halved when there are many paths.
 pub(crate) const LEVELS: u32 = 10;
+
+/// Bytes of full histograms: 60 buckets of numbers and lengths on two scales, and of times.
+const HISTOGRAM_BYTES: usize = 5 * 60 * size_of::<u64>() + size_of::<Histograms>();
 
 /// Figures about the scalars of one path.
 #[derive(Clone, Debug, Default)]
@@ -21,12 +25,23 @@ pub(crate) struct Values {
     distinct: Distinct,
     frequent: Frequent,
     uncompared: u64,
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    histograms: Option<Box<Histograms>>,
+}
+
+/// The histograms of the scalars of one path.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Histograms {
+    numbers: NumberHistogram,
+    texts: TextHistogram,
 }
 
 impl Values {
-    /// Creates empty figures, with caps halved `level` times.
-    pub(crate) fn new(level: u32) -> Self {
-        let mut values = Self::default();
+    /// Creates empty figures, with caps halved `level` times, and with histograms or without.
+    pub(crate) fn new(level: u32, has_histograms: bool) -> Self {
+        let histograms = has_histograms.then(Box::default);
+        let mut values = Self { histograms, ..Self::default() };
         values.lower_caps(level);
         values
     }
@@ -40,11 +55,19 @@ impl Values {
                 let value = number.as_f64_with(scaled);
                 self.numeric.observe_with(*number, scaled, value);
                 self.quantiles.observe_value(value);
+                if let Some(histograms) = &mut self.histograms {
+                    histograms.numbers.observe(value);
+                }
             }
             Scalar::String(text) => {
                 // Counted in the decoded text, if there is one.
                 let decoded = identity.as_ref().map(|identity| count_chars(&identity.text));
-                self.lengths.observe_length(decoded.unwrap_or_else(|| text.char_len()));
+                let length = decoded.unwrap_or_else(|| text.char_len());
+                self.lengths.observe_length(length);
+                if let Some(histograms) = &mut self.histograms {
+                    let text = identity.as_ref().map(|identity| &*identity.text);
+                    histograms.texts.observe(length, text);
+                }
             }
             Scalar::Null | Scalar::Bool(_) => {}
         }
@@ -64,8 +87,14 @@ impl Values {
             quantiles: self.quantiles.emptied(),
             distinct: self.distinct.emptied(),
             frequent: self.frequent.emptied(),
+            histograms: self.histograms.as_ref().map(|_| Box::default()),
             ..Self::default()
         }
+    }
+
+    /// Drops the histograms, if they are not requested.
+    pub(crate) fn restrict_histograms(&mut self, are_requested: bool) {
+        self.histograms = self.histograms.take().filter(|_| are_requested);
     }
 
     /// Sets the caps to their initial values halved `level` times.
@@ -81,7 +110,8 @@ impl Values {
     /// Bytes to account for. They grow with the observations and shrink only if caps are lowered.
     pub(crate) fn charge(&self) -> u64 {
         let sketches = self.quantiles.charge() + self.distinct.charge() + self.frequent.charge();
-        (size_of::<Self>() + self.numeric.charge() + sketches) as u64
+        let histograms = if self.histograms.is_some() { HISTOGRAM_BYTES } else { 0 };
+        (size_of::<Self>() + self.numeric.charge() + sketches + histograms) as u64
     }
 
     pub(crate) fn merge(&mut self, other: Self) {
@@ -92,12 +122,22 @@ impl Values {
         self.lengths.merge(other.lengths);
         self.distinct.merge(other.distinct);
         self.frequent.merge(other.frequent);
+        self.histograms = match (self.histograms.take(), other.histograms) {
+            (Some(mut own), Some(other)) => {
+                own.numbers.merge(other.numbers);
+                own.texts.merge(other.texts);
+                Some(own)
+            }
+            // A part without histograms counted none of its values.
+            _ => None,
+        };
     }
 
     /// Returns the figures of a path, with at most `frequent` frequent values.
     pub(crate) fn summary(&self, path: String, frequent: usize) -> ValuesSummary {
         let numbers = self.numeric.summary();
         let lengths = self.lengths.summary();
+        let histograms = self.histograms.as_deref();
         ValuesSummary {
             path,
             count: self.count,
@@ -107,6 +147,9 @@ impl Values {
             distinct: self.distinct.summary_bounded(self.count.saturating_sub(self.uncompared)),
             frequent: self.frequent.top(frequent),
             long_strings: self.uncompared,
+            histogram: histograms.and_then(|histograms| histograms.numbers.summary()),
+            length_histogram: histograms.and_then(|histograms| histograms.texts.lengths()),
+            time_histogram: histograms.and_then(|histograms| histograms.texts.times()),
         }
     }
 }
@@ -136,4 +179,13 @@ pub struct ValuesSummary {
     /// Strings of more than 4,096 bytes as written, which `distinct` and `frequent` leave out.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_zero"))]
     pub long_strings: u64,
+    /// The histogram of the numbers, if requested.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub histogram: Option<HistogramSummary>,
+    /// The histogram of the lengths of strings, if requested.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub length_histogram: Option<HistogramSummary>,
+    /// The histogram of the times, if requested and if all strings are dates or times of RFC 3339.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub time_histogram: Option<TimeHistogram>,
 }

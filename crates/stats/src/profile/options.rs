@@ -22,6 +22,9 @@ pub struct ProfileOptions {
     pub schema: bool,
     /// Compute figures about the scalars of every path. Default: false.
     pub values: bool,
+    /// Add histograms to the figures about scalars: of numbers, lengths, and times. Default: false.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_false"))]
+    pub histograms: bool,
     /// List the types of every path, and the number of objects without it. Default: false.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_false"))]
     pub fields: bool,
@@ -50,6 +53,7 @@ impl Default for ProfileOptions {
             item_types: true,
             schema: false,
             values: false,
+            histograms: false,
             fields: false,
             bytes: false,
             per_path: true,
@@ -89,6 +93,7 @@ impl ProfileOptions {
         self.item_types &= other.item_types;
         self.schema &= other.schema;
         self.values &= other.values;
+        self.histograms &= other.histograms;
         self.fields &= other.fields;
         self.bytes &= other.bytes;
         self.per_path &= other.per_path;

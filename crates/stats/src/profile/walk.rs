@@ -313,7 +313,8 @@ impl Core {
             let level = self.level;
             let charge = |values: &Option<Box<Values>>| values.as_ref().map_or(0, |values| values.charge());
             self.trie.charge -= charge(&node.values);
-            node.values.get_or_insert_with(|| Box::new(Values::new(level))).observe(scalar, at);
+            let new = || Box::new(Values::new(level, self.options.histograms));
+            node.values.get_or_insert_with(new).observe(scalar, at);
             self.trie.charge += charge(&node.values);
         }
     }

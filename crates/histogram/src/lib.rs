@@ -1,0 +1,40 @@
+//! Mergeable histograms of numbers, lengths, and times, with exact counts.
+//!
+//! Use this crate to describe a distribution in one pass, when the range of the values is not known
+//! before. The buckets depend only on the values: neither on their order, nor on the parts in which
+//! they were counted. This crate draws nothing, and knows no JSON.
+//!
+//! ```
+//! use trommel_histogram::NumberHistogram;
+//!
+//! let (mut all, mut later) = (NumberHistogram::default(), NumberHistogram::default());
+//! (0..50).for_each(|number| all.observe(f64::from(number)));
+//! (50..1000).for_each(|number| later.observe(f64::from(number)));
+//! all.merge(later);
+//! let summary = all.summary().expect("there are numbers");
+//! assert_eq!((summary.scale, summary.buckets.len()), ("linear", 32));
+//! let second = summary.buckets[1];
+//! assert_eq!((second.from, second.to, second.count), (32.0, 64.0, 32));
+//! ```
+//!
+//! # Buckets
+//!
+//! There are at most 60 buckets. Their width is the smallest power of two that allows it; for
+//! integers, it is at least 1. If more than half of the numbers share a bucket, and none is
+//! negative, the scale is logarithmic where that shows more. Buckets of times are units: from a
+//! millisecond to a day, then 7, 28, and 364 days.
+//!
+//! # Limits and errors
+//!
+//! No operation fails. Infinite numbers and NaN have no bucket. With the feature `serde`,
+//! histograms can be stored; reading a damaged one is an error.
+
+mod buckets;
+mod numbers;
+mod texts;
+mod time;
+
+pub use buckets::Bucket;
+pub use numbers::{HistogramSummary, NumberHistogram};
+pub use texts::{TextHistogram, TimeHistogram};
+pub use time::TimeBound;

@@ -1,0 +1,193 @@
+//! Histograms of numbers.
+
+use crate::buckets::{Bucket, Buckets, Scale};
+
+/// The level of buckets of the width 1 on the linear scale: levels are binary exponents, and
+/// doubles have no smaller one than -1074.
+const LINEAR_ONE: u32 = 1074;
+
+/// A histogram of numbers, on two scales: the values decide which one shows more.
+///
+/// At most 60 buckets for each scale, so about 1 KB. Adding a number takes constant time.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct NumberHistogram {
+    linear: Buckets,
+    log: Buckets,
+    zeros: u64,
+    negatives: u64,
+    /// True if a number is not an integer.
+    has_fractions: bool,
+}
+
+impl NumberHistogram {
+    /// Adds a number. One beyond the range of doubles has no bucket.
+    pub fn observe(&mut self, value: f64) {
+        if !value.is_finite() {
+            return;
+        }
+        self.has_fractions |= value.fract() != 0.0;
+        self.linear.raise(Scale::Linear, least_level(value));
+        let at = linear_at(value, self.linear.level);
+        self.linear.add(Scale::Linear, at, 1);
+        if value > 0.0 {
+            let at = value.to_bits().cast_signed() >> self.log.level.min(63);
+            self.log.add(Scale::Log, at, 1);
+        } else if value == 0.0 {
+            self.zeros += 1;
+        } else {
+            self.negatives += 1;
+        }
+    }
+
+    /// Adds the values of another part.
+    pub fn merge(&mut self, other: Self) {
+        self.linear.merge(Scale::Linear, other.linear);
+        self.log.merge(Scale::Log, other.log);
+        self.zeros = self.zeros.saturating_add(other.zeros);
+        self.negatives = self.negatives.saturating_add(other.negatives);
+        self.has_fractions |= other.has_fractions;
+    }
+
+    /// The histogram of the scale that shows more; `None` without numbers.
+    pub fn summary(&self) -> Option<HistogramSummary> {
+        let total = self.linear.total();
+        let mut linear = self.linear.clone();
+        if !self.has_fractions {
+            // Integers have no smaller distance.
+            linear.raise(Scale::Linear, LINEAR_ONE);
+        }
+        let is_crowded = linear.largest() > total / 2;
+        if is_crowded && self.negatives == 0 && self.log.largest().max(self.zeros) < linear.largest() {
+            let level = self.log.level;
+            // The first bucket begins above zero, and the last one may end beyond the doubles.
+            let largest = f64::MAX.to_bits().cast_signed();
+            let bound = |at: i64| {
+                let bits = if at <= largest >> level.min(63) { at << level.min(63) } else { largest };
+                f64::from_bits(bits.max(1).cast_unsigned())
+            };
+            let mut buckets = self.log.rows(bound);
+            if self.zeros > 0 {
+                buckets.insert(0, Bucket { from: 0.0, to: 0.0, count: self.zeros });
+            }
+            return Some(HistogramSummary { scale: "log", buckets });
+        }
+        let exponent = linear.level as i32 - LINEAR_ONE as i32;
+        let buckets = linear.rows(|at| scaled(at as f64, exponent).clamp(f64::MIN, f64::MAX));
+        (total > 0).then_some(HistogramSummary { scale: "linear", buckets })
+    }
+}
+
+/// The finest level at which the number of a value's bucket is an integer of 53 bits.
+fn least_level(value: f64) -> u32 {
+    (value.to_bits() >> 52 & 0x7FF).saturating_sub(1) as u32
+}
+
+/// The number of the bucket of a value.
+fn linear_at(value: f64, level: u32) -> i64 {
+    let at = scaled(value, LINEAR_ONE as i32 - level as i32);
+    // A tiny negative value is in the bucket below zero, though its scaled value is rounded to
+    // zero.
+    if at == 0.0 && value < 0.0 { -1 } else { at.floor() as i64 }
+}
+
+/// The value times a power of two.
+fn scaled(value: f64, exponent: i32) -> f64 {
+    let power = |exponent: i32| f64::from_bits(((1023 + exponent) as u64) << 52);
+    // In two steps: the power itself may be beyond the range of doubles.
+    value * power(exponent / 2) * power(exponent - exponent / 2)
+}
+
+/// A histogram of numbers or lengths: buckets that are not empty, in ascending order.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct HistogramSummary {
+    /// `linear` if all buckets have the same width, `log` if their bounds have about the same
+    /// ratio.
+    pub scale: &'static str,
+    /// At most 61 buckets. Zeros have a bucket of their own on the scale `log`.
+    pub buckets: Vec<Bucket<f64>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trommel_testkit::generate::Random;
+
+    fn of(values: &[f64]) -> NumberHistogram {
+        let mut histogram = NumberHistogram::default();
+        for &value in values {
+            histogram.observe(value);
+        }
+        histogram
+    }
+
+    /// Values of some kind, from one range.
+    fn values(random: &mut Random) -> Vec<f64> {
+        let kind = random.below(7);
+        let count = random.between(1, 200);
+        let value = |random: &mut Random| match kind {
+            0 => random.below(100) as f64,
+            1 => random.below(1_000_000) as f64 / 100.0 - 3000.0,
+            2 => f64::from_bits(random.bits()),
+            6 => [f64::MAX, f64::MAX / 2.0, 1e300, 1.0, 0.0][random.below(5)].abs(),
+            3 => 2_f64.powi(random.below(60) as i32),
+            4 => 1e15 + random.below(50) as f64 / 1000.0,
+            _ => [0.0, -0.0, 5e-324, -5e-324, f64::MAX, f64::MIN, 1.0][random.below(7)],
+        };
+        (0..count).map(|_| value(random)).filter(|value| value.is_finite()).collect()
+    }
+
+    /// Any order and any parts give the same buckets, each with the number of values in its range.
+    #[test]
+    fn buckets_depend_only_on_the_values() {
+        for seed in 0..trommel_testkit::effort::cases(2_000, 50_000) {
+            let mut random = Random::new(seed);
+            let mut values = values(&mut random);
+            let whole = of(&values);
+            let cut = random.below(values.len() + 1);
+            let mut merged = of(&values[cut..]);
+            merged.merge(of(&values[..cut]));
+            values.reverse();
+            for other in [merged, of(&values)] {
+                assert_eq!(
+                    (&other.linear, &other.log),
+                    (&whole.linear, &whole.log),
+                    "seed {seed}: {values:?}"
+                );
+            }
+            let Some(summary) = whole.summary() else {
+                assert!(values.is_empty());
+                continue;
+            };
+            assert!(summary.buckets.len() <= 61 && !summary.buckets.is_empty());
+            let contains = |bucket: &Bucket<f64>, value: f64| {
+                let is_inside = value >= bucket.from && value < bucket.to;
+                is_inside
+                    || value <= bucket.from && value >= bucket.to
+                    || value >= f64::MAX && bucket.to >= f64::MAX
+            };
+            for bucket in &summary.buckets {
+                let expected = values.iter().filter(|&&value| contains(bucket, value)).count();
+                assert_eq!(bucket.count, expected as u64, "seed {seed}: {bucket:?} in {values:?}");
+            }
+            assert_eq!(summary.buckets.iter().map(|bucket| bucket.count).sum::<u64>(), values.len() as u64);
+        }
+    }
+
+    #[test]
+    fn scales_fit_the_values() {
+        let linear = of(&(0..1000).map(f64::from).collect::<Vec<_>>()).summary().unwrap();
+        assert_eq!((linear.scale, linear.buckets.len()), ("linear", 32));
+        assert_eq!(linear.buckets[1], Bucket { from: 32.0, to: 64.0, count: 32 });
+        let few = of(&[1.0, 3.0, 3.0]).summary().unwrap();
+        let expected = [Bucket { from: 1.0, to: 2.0, count: 1 }, Bucket { from: 3.0, to: 4.0, count: 2 }];
+        assert_eq!(few.buckets, expected);
+        let skewed: Vec<f64> = (0..40).map(|n| f64::from(1 << (n % 20))).chain([0.0]).collect();
+        let log = of(&skewed).summary().unwrap();
+        assert_eq!((log.scale, log.buckets[0]), ("log", Bucket { from: 0.0, to: 0.0, count: 1 }));
+        assert_eq!(log.buckets[1].from.to_string(), "1");
+        assert_eq!(of(&[f64::INFINITY]).summary(), None);
+    }
+}
