@@ -166,10 +166,12 @@ impl<'a> Run<'a> {
             return Ok(false);
         }
         let first = matcher.cursor().record() + 1 - lines;
-        let mut ended = 0;
+        let (mut ended, reports_ends) = (0, self.sink.wants_records());
         for (queries, span, line) in matcher.line_nodes() {
-            self.end_lines(first + ended..first + line)?;
-            ended = line;
+            if reports_ends {
+                self.end_lines(first + ended..first + line)?;
+                ended = line;
+            }
             for query in queries {
                 match self.request.setup.roles[query.index()] {
                     Role::Extract(number) => {
@@ -182,19 +184,18 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        self.end_lines(first + ended..first + lines)?;
+        if reports_ends {
+            self.end_lines(first + ended..first + lines)?;
+        }
         self.physical_records += lines;
         self.coverage.records += lines;
         self.coverage.complete &= !matcher.skips_rest();
         Ok(true)
     }
 
-    /// Reports the ends of lines to a sink that needs them.
+    /// Reports the ends of lines.
     fn end_lines(&mut self, mut records: Range<u64>) -> Result<(), Error> {
-        if self.sink.wants_records() {
-            records.try_for_each(|record| self.sink.record_ended(record))?;
-        }
-        Ok(())
+        Ok(records.try_for_each(|record| self.sink.record_ended(record))?)
     }
 
     /// Processes the matcher's steps until it pauses.

@@ -129,8 +129,8 @@ fn follow<L: Lanes>(
                 if node.is_used_up(level, state.unique) {
                     let object = level.object;
                     // The caller decides what follows if nothing more can be selected at all.
-                    let is_first = number == 1 && !state.in_lines;
-                    if is_first || !node.marks_end && state.is_decided_around(nodes) {
+                    let is_over = !node.marks_end && (number == 1 || state.is_decided_around(nodes));
+                    if is_over || number == 1 && !state.in_lines {
                         return if state.in_lines { TrailStop::Full(at) } else { TrailStop::Between(at) };
                     }
                     match blocks.leave(at, object, limit + 1) {

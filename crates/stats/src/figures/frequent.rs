@@ -170,12 +170,15 @@ impl Frequent {
     /// sample may then be one too large, until `shrink_to_cap` runs.
     fn sample_occurrence(&mut self, fingerprint: u64, at: u64) -> bool {
         let key = (occurrence(fingerprint, at), fingerprint);
-        if [self.highest, self.ceiling].into_iter().flatten().any(|bound| key >= bound) {
-            return false;
-        }
-        let is_added = self.sample.insert(key);
+        let exceeds = |bound: Option<(u64, u64)>| bound.is_some_and(|bound| key >= bound);
+        !exceeds(self.highest) && !exceeds(self.ceiling) && self.insert_occurrence(key)
+    }
+
+    /// Once the sample is full, most occurrences are not inserted.
+    #[inline(never)]
+    fn insert_occurrence(&mut self, key: (u64, u64)) -> bool {
         self.highest = None;
-        is_added
+        self.sample.insert(key)
     }
 
     const fn sample_size(&self) -> usize {

@@ -11,6 +11,9 @@ use trommel_reader::Scalar;
 /// The number of times that the caps can be halved when there are many paths.
 pub(crate) const LEVELS: u32 = 10;
 
+/// Bytes of a date and time as written, escapes included, with any number of digits that matter.
+const MAX_TIME_BYTES: u64 = 256;
+
 /// Bytes of full histograms: 60 buckets of numbers and lengths on two scales, and of times.
 const HISTOGRAM_BYTES: usize = 5 * 60 * size_of::<u64>() + size_of::<Histograms>();
 
@@ -27,6 +30,9 @@ pub(crate) struct Values {
     uncompared: u64,
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     histograms: Option<Box<Histograms>>,
+    /// The part of the charge that grows, as it was when it was last asked for.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    charged: u64,
 }
 
 /// The histograms of the scalars of one path.
@@ -55,19 +61,11 @@ impl Values {
                 let value = number.as_f64_with(scaled);
                 self.numeric.observe_with(*number, scaled, value);
                 self.quantiles.observe_value(value);
-                if let Some(histograms) = &mut self.histograms {
-                    histograms.numbers.observe(value);
-                }
             }
             Scalar::String(text) => {
                 // Counted in the decoded text, if there is one.
                 let decoded = identity.as_ref().map(|identity| count_chars(&identity.text));
-                let length = decoded.unwrap_or_else(|| text.char_len());
-                self.lengths.observe_length(length);
-                if let Some(histograms) = &mut self.histograms {
-                    let text = identity.as_ref().map(|identity| &*identity.text);
-                    histograms.texts.observe(length, text);
-                }
+                self.lengths.observe_length(decoded.unwrap_or_else(|| text.char_len()));
             }
             Scalar::Null | Scalar::Bool(_) => {}
         }
@@ -80,16 +78,32 @@ impl Values {
         }
     }
 
+    /// Adds a scalar to the histograms.
+    #[cold]
+    pub(crate) fn observe_histograms(&mut self, scalar: &Scalar<'_>) {
+        let Some(histograms) = &mut self.histograms else { return };
+        match scalar {
+            Scalar::Number(number) => histograms.numbers.observe(number.as_f64()),
+            Scalar::String(text) => {
+                let decoded = (text.byte_len() <= MAX_TIME_BYTES).then(|| text.decode());
+                histograms.texts.observe(text.char_len(), decoded.as_deref().map(str::as_bytes));
+            }
+            Scalar::Null | Scalar::Bool(_) => {}
+        }
+    }
+
     /// Returns empty figures for more of the same values, to be merged into these. Those that are
     /// approximate here are so from the start, which changes no result: merged, they would be.
     pub(crate) fn emptied(&self) -> Self {
-        Self {
+        let mut emptied = Self {
             quantiles: self.quantiles.emptied(),
             distinct: self.distinct.emptied(),
             frequent: self.frequent.emptied(),
             histograms: self.histograms.as_ref().map(|_| Box::default()),
             ..Self::default()
-        }
+        };
+        emptied.charged = emptied.sketch_charge();
+        emptied
     }
 
     /// Drops the histograms, if they are not requested.
@@ -105,13 +119,25 @@ impl Values {
         self.quantiles.lower_cap(4096 >> level);
         self.distinct.lower_cap(4096 >> level, 14 - level as u8);
         self.frequent.lower_cap(1024 >> level);
+        self.charged = self.sketch_charge();
     }
 
     /// Bytes to account for. They grow with the observations and shrink only if caps are lowered.
     pub(crate) fn charge(&self) -> u64 {
-        let sketches = self.quantiles.charge() + self.distinct.charge() + self.frequent.charge();
         let histograms = if self.histograms.is_some() { HISTOGRAM_BYTES } else { 0 };
-        (size_of::<Self>() + self.numeric.charge() + sketches + histograms) as u64
+        (size_of::<Self>() + histograms) as u64 + self.sketch_charge()
+    }
+
+    /// The bytes by which the charge has grown through observations.
+    #[inline]
+    pub(crate) fn growth(&mut self) -> u64 {
+        let charged = self.sketch_charge();
+        charged - std::mem::replace(&mut self.charged, charged)
+    }
+
+    fn sketch_charge(&self) -> u64 {
+        let sketches = self.quantiles.charge() + self.distinct.charge() + self.frequent.charge();
+        (self.numeric.charge() + sketches) as u64
     }
 
     pub(crate) fn merge(&mut self, other: Self) {
@@ -131,6 +157,7 @@ impl Values {
             // A part without histograms counted none of its values.
             _ => None,
         };
+        self.charged = self.sketch_charge();
     }
 
     /// Returns the figures of a path, with at most `frequent` frequent values.

@@ -310,12 +310,17 @@ impl Core {
             }
         }
         if self.options.values {
-            let level = self.level;
-            let charge = |values: &Option<Box<Values>>| values.as_ref().map_or(0, |values| values.charge());
-            self.trie.charge -= charge(&node.values);
-            let new = || Box::new(Values::new(level, self.options.histograms));
-            node.values.get_or_insert_with(new).observe(scalar, at);
-            self.trie.charge += charge(&node.values);
+            let charge = &mut self.trie.charge;
+            let values = node.values.get_or_insert_with(|| {
+                let new = Box::new(Values::new(self.level, self.options.histograms));
+                *charge += new.charge();
+                new
+            });
+            values.observe(scalar, at);
+            if self.options.histograms {
+                values.observe_histograms(scalar);
+            }
+            *charge += values.growth();
         }
     }
 }
