@@ -184,9 +184,7 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        if reports_ends {
-            self.end_lines(first + ended..first + lines)?;
-        }
+        self.end_lines(first + ended..first + if reports_ends { lines } else { 0 })?;
         self.physical_records += lines;
         self.coverage.records += lines;
         self.coverage.complete &= !matcher.skips_rest();
