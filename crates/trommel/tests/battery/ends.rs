@@ -104,7 +104,8 @@ fn records_end_as_they_do_one_by_one() {
     let mut ends = 0;
     for seed in 0..cases(3_000, 100_000) {
         let mut random = Random::new(seed);
-        let mut bytes = stream(seed, &Shape::plain(), naive::Framing::Lines, 1 + random.below(4));
+        let shape = Shape { duplicates: random.chance(40), ..Shape::plain() };
+        let mut bytes = stream(seed, &shape, naive::Framing::Lines, 1 + random.below(4));
         if random.chance(30) {
             bytes = damage(seed, &bytes);
         }

@@ -67,14 +67,15 @@ fn table(answer: &StatsAnswer, out: Stream) -> String {
     grid.text()
 }
 
-/// The bytes of the input that are in no value: line ends, and white space around the values.
+/// The bytes of the input that are in no value: line ends, white space around the values, and
+/// malformed records that were skipped.
 fn outside(answer: &StatsAnswer) -> String {
     // The values of several queries may contain each other, and a query's values are all it has.
     let roots = rows(answer).filter(|row| row.parent.is_none());
     let inside = roots.fold(0_u64, |sum, row| sum.saturating_add(row.values));
     match answer.bytes.checked_sub(inside) {
         Some(outside @ 1..) if answer.by_path.is_empty() => {
-            format!("{} outside of the values: line ends and white space\n", binary(outside))
+            format!("{} outside of the values, such as line ends\n", binary(outside))
         }
         _ => String::new(),
     }
