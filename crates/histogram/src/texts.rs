@@ -14,7 +14,7 @@ use crate::time::{self, TimeBound};
 pub struct TextHistogram {
     lengths: NumberHistogram,
     times: Buckets,
-    /// True if a string is no time.
+    /// True if a string is not a time.
     has_others: bool,
 }
 
@@ -88,5 +88,24 @@ mod tests {
         assert_eq!((others.times(), others.lengths().unwrap().buckets.len()), (None, 2));
         histogram.merge(others);
         assert_eq!(histogram.times(), None);
+    }
+
+    /// All years of RFC 3339, whose bounds have the distance of the width.
+    #[test]
+    fn the_longest_times_have_buckets() {
+        let mut histogram = TextHistogram::default();
+        for year in 0..10_000 {
+            histogram.observe(10, Some(format!("{year:04}-06-01").as_bytes()));
+        }
+        let buckets = histogram.times().unwrap().buckets;
+        assert_eq!(buckets.iter().map(|bucket| bucket.count).sum::<u64>(), 10_000);
+        for (bucket, next) in buckets.iter().zip(&buckets[1..]) {
+            assert_eq!((bucket.to, bucket.to.0 - bucket.from.0), (next.from, 364_000 * 86_400_000));
+        }
+        let contains =
+            |at: i64| buckets.iter().filter(|bucket| bucket.from.0 <= at && at < bucket.to.0).count();
+        for text in ["0000-06-01", "1999-06-01", "9999-06-01"] {
+            assert_eq!(contains(time::milliseconds(text.as_bytes()).unwrap()), 1, "{text}");
+        }
     }
 }

@@ -8,7 +8,7 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
 /// Widths of buckets in milliseconds. Each is a multiple of the one before.
-const WIDTHS: [i64; 21] = [
+const WIDTHS: [i64; 22] = [
     1,
     10,
     100,
@@ -30,6 +30,7 @@ const WIDTHS: [i64; 21] = [
     364 * DAY,
     3640 * DAY,
     36_400 * DAY,
+    364_000 * DAY,
 ];
 
 /// The width of buckets at a level, in milliseconds.
@@ -39,7 +40,8 @@ pub(super) fn width(level: u32) -> i64 {
 
 /// The number of buckets of a level in one of the next.
 pub(super) fn factor(level: u32) -> i64 {
-    // RFC 3339 has years of four digits, which are 101 buckets of the last width at most.
+    // RFC 3339 has years of four digits, which are at most 12 buckets of the last width: only
+    // damaged states have higher levels.
     if level as usize + 1 < WIDTHS.len() { width(level + 1) / width(level) } else { 2 }
 }
 

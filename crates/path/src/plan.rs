@@ -60,8 +60,8 @@ impl Plan {
 
     /// Uses the nodes of a query only to show where they end: they are reported by
     /// [`Step::Leave`](crate::Step::Leave), after the nodes in them, and their bytes must not be
-    /// needed. So the matcher need not look at them before what is in them. Returns `None` unless
-    /// all queries are plain paths, without a search.
+    /// needed. So the matcher can enter them without a report. Returns `None` unless all queries
+    /// are plain paths, without a search.
     #[must_use]
     pub fn marking_ends(mut self, query: QueryId) -> Option<Self> {
         let tree = self.program.tree.as_mut().filter(|tree| tree.search_name.is_none())?;

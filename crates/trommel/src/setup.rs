@@ -172,11 +172,10 @@ impl Builder<'_> {
         }
     }
 
-    /// The plan of a single matcher for nodes and what is selected in them, where an inner matcher
-    /// for each node would report the same. It costs a third less per node. The last query is that
-    /// of the nodes.
+    /// The plan of a single matcher for nodes and the matches in them, if an inner matcher for each
+    /// node would report the same at a higher cost. The last query is that of the nodes.
     fn plan_marking_nodes(&self, measures: &[Measure]) -> Option<Plan> {
-        // The last member of a name decides which nodes there are, and so does each of them.
+        // With `Last`, a later member can replace nodes whose ends were reported.
         let can = self.conditions.is_empty()
             && self.options.filters.is_empty()
             && self.options.duplicates != Duplicates::Last

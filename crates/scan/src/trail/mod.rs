@@ -49,7 +49,7 @@ pub struct TrailNode {
     selected: bool,
     /// True if objects are beyond this search: it has too many names for them.
     is_apart: bool,
-    /// True if the values are collected for their ends: after what is selected in them.
+    /// True if the values are collected for their ends: after the values that they contain.
     marks_end: bool,
 }
 

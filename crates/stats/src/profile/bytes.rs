@@ -1,9 +1,9 @@
 //! Bytes by path: how many bytes of the input the values of each path take.
 //!
 //! A container's bytes are its brackets, the commas between its children, white space, and its
-//! children with their names and colons. So the white space is what remains, and needs no look at
-//! it. Only white space, and a comma or a colon, are between a token and the next one, so the end
-//! of a token is found from there.
+//! children with their names and colons. The white space is the rest, so it is never counted byte
+//! by byte. Only white space, and a comma or a colon, are between a token and the next one, so the
+//! end of a token is found from there.
 
 use super::trie::{NONE, Trie};
 use super::walk::{Core, Frame};
@@ -57,10 +57,11 @@ fn trimmed(bytes: &[u8], mut end: usize) -> usize {
 
 /// The bytes of the scalar with this number.
 #[inline]
+#[expect(clippy::expect_used, reason = "the caller has seen the first byte of a scalar")]
 pub(super) fn scalar_length(tokens: &Tokens<'_>, number: usize) -> u64 {
     let starts = tokens.starts();
     let Some(&next) = starts.get(number + 1) else {
-        return tokens.scalar(number).map_or(0, |scalar| length_of(&scalar));
+        return length_of(&tokens.scalar(number).expect("the token is a scalar"));
     };
     let end = trimmed(tokens.bytes(), usize::from(next));
     let end = if tokens.bytes()[end - 1] == b',' { trimmed(tokens.bytes(), end - 1) } else { end };

@@ -28,7 +28,8 @@ pub struct ProfileOptions {
     /// List the types of every path, and the number of objects without it. Default: false.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_false"))]
     pub fields: bool,
-    /// Count the bytes of every path, its names, and white space. Needs paths. Default: false.
+    /// Count the bytes of every path, its names, and white space. Needs paths,
+    /// and the true offsets of all events. Default: false.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_false"))]
     pub bytes: bool,
     /// Track paths. Without them, only structure and types are computed. Default: true.

@@ -1,5 +1,6 @@
 //! Ends of records: a run that may end after any record goes from step to step, and is the oracle
-//! of the faster ways. These match whole lines, or nodes and what is in them with one matcher.
+//! of the faster ways. These match whole lines, or use one matcher for nodes and the matches in
+//! them.
 
 use std::fmt::Write as _;
 use std::io;
