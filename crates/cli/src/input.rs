@@ -29,6 +29,8 @@ const STDIN: &str = "<stdin>";
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) file: PathBuf,
+    /// Copies of inputs in temporary files, and the names of the inputs.
+    pub(crate) aliases: Arc<[(PathBuf, String)]>,
     /// True if the command reads several inputs.
     pub(crate) is_one_of_several: bool,
     /// The ID or ID prefix of a stored output, if the input is one.
@@ -89,6 +91,7 @@ impl Options {
     pub(crate) fn new(source: &Source, engine: &Engine, validation: Validation, bad: BadRecords) -> Self {
         Self {
             file: STDIN_ARGUMENT.into(),
+            aliases: Arc::default(),
             is_one_of_several: false,
             output: None,
             framing: source.framing(),
@@ -120,7 +123,11 @@ impl Options {
 
     /// The input's name in messages.
     pub(crate) fn name(&self) -> String {
-        if self.is_stdin() { STDIN.into() } else { self.file.to_string_lossy().into_owned() }
+        if self.is_stdin() {
+            return STDIN.into();
+        }
+        let alias = self.aliases.iter().find(|(copy, _)| *copy == self.file);
+        alias.map_or_else(|| self.file.to_string_lossy().into_owned(), |(_, name)| name.clone())
     }
 
     /// True if the input can be read several times: a regular file or a stored output.

@@ -126,9 +126,13 @@ impl Job {
     }
 
     /// The failure of a run over the current input.
-    #[cfg(feature = "table")]
     pub(crate) fn failure(&self, error: Error) -> Failure {
         self.options.failure(error)
+    }
+
+    /// The settings of the analysis, without its measures.
+    pub(crate) fn settings(&self) -> Analysis {
+        self.analysis.settings()
     }
 
     /// Changes the analysis.

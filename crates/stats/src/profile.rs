@@ -371,8 +371,9 @@ impl Core {
             values.lower_caps(self.level);
             values.restrict_histograms(self.options.histograms);
         }
-        if !self.options.values {
-            self.trie.nodes.iter_mut().for_each(|node| node.values = None);
+        let Self { options, trie, .. } = self;
+        for node in trie.nodes.iter_mut().filter(|node| !options.wants_values(node)) {
+            node.values = None;
         }
     }
 

@@ -6,7 +6,7 @@ mod support;
 
 use support::{Random, observe_text, options};
 use trommel_reader::{Config, Cursor, Framing};
-use trommel_stats::{Accumulator, Profile, ProfileOptions};
+use trommel_stats::{Accumulator, Profile, ProfileOptions, ValuesSummary};
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{Shape, document};
 
@@ -59,7 +59,7 @@ fn shapes_are_those_of_single_tokens() {
                 (options.fields, options.bytes) = (seed % 2 == 0, seed % 3 != 0);
                 options.histograms = seed % 4 == 0;
                 options.schema = seed % 5 == 0;
-                options.values = seed % 7 == 0;
+                (options.values, options.array_values) = (seed % 7 == 0, seed % 2 == 0);
                 options.max_depth = [10_000, 3, 2, 1][seed as usize % 4];
                 options.limits.names_per_path = [100_000, 4, 1][seed as usize % 3];
             }),
@@ -99,6 +99,32 @@ fn shapes_beyond_their_memory() {
     let documents: Vec<String> = (0..3_000).map(names).collect();
     let text = format!("[{}]", documents.join(", "));
     check(text.as_bytes(), &options(|options| options.limits.bytes = 200_000));
+}
+
+/// Figures about values without those in arrays are the others, in any parts.
+#[test]
+fn values_in_arrays_can_be_left_out() {
+    let mut left_out = 0;
+    for seed in 0..cases(300, 4000) {
+        let text = document(seed, &Shape { values: 60, ..Shape::default() });
+        let all = options(|options| (options.values, options.histograms) = (true, true));
+        let mut some = all.clone();
+        some.array_values = false;
+        let observed = |options: &ProfileOptions| {
+            let mut profile = Profile::new(options.clone());
+            observe_text(&mut profile, &text, 0);
+            profile
+        };
+        let values = |profile: &Profile| profile.summary().values.unwrap();
+        let outside = |row: &ValuesSummary| !row.path.contains("[*]");
+        let expected: Vec<_> = values(&observed(&all)).into_iter().filter(outside).collect();
+        left_out += values(&observed(&all)).len() - expected.len();
+        assert_eq!(values(&observed(&some)), expected, "{}", String::from_utf8_lossy(&text));
+        let mut forked = observed(&some);
+        forked.merge(observed(&all));
+        assert!(values(&forked).iter().all(|row| !row.path.contains("[*]")));
+    }
+    assert!(left_out > 100, "{left_out}");
 }
 
 /// Names whose bytes as written begin like the decoded bytes of others.

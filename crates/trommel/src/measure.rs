@@ -257,6 +257,8 @@ pub struct Stats {
     pub schema: bool,
     /// Computes statistics of the values by path: numbers, lengths, distinct and frequent values.
     pub values: bool,
+    /// Includes the values in arrays in these statistics.
+    pub array_values: bool,
     /// Adds histograms to the statistics of values, if these are requested: of numbers, lengths,
     /// and times.
     pub histograms: bool,
@@ -283,6 +285,7 @@ impl Default for Stats {
             item_types: true,
             schema: false,
             values: false,
+            array_values: true,
             histograms: false,
             fields: false,
             bytes: false,

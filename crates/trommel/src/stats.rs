@@ -38,7 +38,7 @@ impl Description {
         options.duplicate_names = stats.duplicate_names;
         (options.counts, options.item_types) = (stats.counts, stats.item_types);
         (options.schema, options.values) = (stats.schema, stats.values);
-        options.histograms = stats.histograms;
+        (options.array_values, options.histograms) = (stats.array_values, stats.histograms);
         (options.fields, options.bytes) = (stats.fields, stats.bytes);
         if let Some(top) = stats.top {
             options.limits.frequent_values = top;

@@ -13,6 +13,7 @@ mod mcp;
 mod program;
 mod put;
 mod read;
+mod report;
 mod run;
 mod sample;
 mod search;
@@ -45,6 +46,7 @@ pub(crate) use mcp::{MAX_CHARS, McpArgs, McpOperation, ServeArgs, Wrapping};
 pub(crate) use program::{Appearance, When, command};
 pub(crate) use put::PutArgs;
 pub(crate) use read::ReadArgs;
+pub(crate) use report::ReportArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use sample::{SampleArgs, SampleStrategy};
 pub(crate) use search::SearchArgs;
@@ -107,6 +109,8 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     /// Show which paths take the bytes
     Du(DuArgs),
+    /// Write a page about the data: bytes, values, schema, samples
+    Report(ReportArgs),
     /// Print a JSON Schema that the data satisfies
     Schema(SchemaArgs),
     /// Validate strictly; prints nothing if the input is valid

@@ -23,7 +23,13 @@ const MCP: &str = "";
 
 /// The commands in the order and the groups of the help.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Query", &["extract", "count", "group", "sample", "stats", "du", "schema", "check", "read", "search"]),
+    (
+        "Query",
+        &[
+            "extract", "count", "group", "sample", "stats", "du", "report", "schema", "check", "read",
+            "search",
+        ],
+    ),
     ("Outputs", &["put", "list", "rm", "pin", "gc", "verify", "rebuild"]),
     ("Agents", &["tools", "call", "history", "run", MCP, "buffers", "sessions"]),
     ("Shell", &["help", "completions", "man"]),

@@ -13,6 +13,7 @@ mod manual;
 mod mcp;
 mod put;
 mod read;
+mod report;
 mod run;
 mod sample;
 mod schema;
@@ -35,6 +36,7 @@ pub(crate) fn run(cli: &Cli, screen: &Screen) -> Result<(), Failure> {
         Command::Sample(args) => sample::run(args, screen),
         Command::Stats(args) => stats::run(args, screen),
         Command::Du(args) => du::run(args, screen),
+        Command::Report(args) => report::run(args, screen),
         Command::Schema(args) => schema::run(args, screen),
         Command::Check(args) => check::run(args, screen),
         Command::Put(args) => put::run(args, screen),

@@ -32,6 +32,14 @@ impl EngineError {
         matches!(&self.error, Error::Read { error, .. } if error.is_syntax())
     }
 
+    /// The error, if the content of a document caused it.
+    pub(crate) fn malformed(&self) -> Option<&reader::Error> {
+        match &self.error {
+            Error::Read { error, record: None } if error.is_syntax() => Some(error),
+            _ => None,
+        }
+    }
+
     pub(super) fn render(&self, renderer: &Renderer) -> String {
         let file = escape::short(&self.file, NAME);
         match &self.error {

@@ -2,7 +2,6 @@
 
 mod bytes;
 mod fields;
-mod figures;
 mod grid;
 mod groups;
 pub(crate) mod sessions;

@@ -1,5 +1,7 @@
 //! The options and limits of a profile.
 
+use super::trie::Node;
+
 /// The figures that a [`Profile`](super::Profile) computes. Start from the default and change
 /// fields.
 ///
@@ -22,6 +24,10 @@ pub struct ProfileOptions {
     pub schema: bool,
     /// Compute figures about the scalars of every path. Default: false.
     pub values: bool,
+    /// Include the scalars in arrays in these figures. Without them, the figures are those of the
+    /// members of nested objects: an array's elements can be sampled instead. Default: true.
+    #[cfg_attr(feature = "serde", serde(default = "yes", skip_serializing_if = "Clone::clone"))]
+    pub array_values: bool,
     /// Add histograms to the figures about scalars: of numbers, lengths, and times. Default: false.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_false"))]
     pub histograms: bool,
@@ -54,6 +60,7 @@ impl Default for ProfileOptions {
             item_types: true,
             schema: false,
             values: false,
+            array_values: true,
             histograms: false,
             fields: false,
             bytes: false,
@@ -88,12 +95,19 @@ impl ProfileOptions {
         self.duplicate_names || !self.counts
     }
 
+    /// True if figures about the scalars of a node are computed.
+    #[inline]
+    pub(super) const fn wants_values(&self, node: &Node) -> bool {
+        self.values && (self.array_values || !node.is_in_array)
+    }
+
     /// Restricts the options to what two merging profiles have in common.
     pub(super) fn restrict(&mut self, other: &Self) {
         self.max_depth = self.max_depth.min(other.max_depth);
         self.item_types &= other.item_types;
         self.schema &= other.schema;
         self.values &= other.values;
+        self.array_values &= other.array_values;
         self.histograms &= other.histograms;
         self.fields &= other.fields;
         self.bytes &= other.bytes;

@@ -126,7 +126,7 @@ impl Core {
     #[inline]
     fn is_described(&self, node: u32, kind: Kind) -> bool {
         let Some(node) = self.trie.nodes.get(node as usize) else { return false };
-        self.options.values
+        self.options.wants_values(node)
             || match kind {
                 Kind::String => node.formats != 0,
                 Kind::Number => !node.has_fractions,

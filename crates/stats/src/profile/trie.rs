@@ -36,6 +36,8 @@ pub(crate) struct Node {
     pub(crate) formats: u8,
     /// True if some number is written with a fraction or an exponent.
     pub(crate) has_fractions: bool,
+    /// True for the elements of arrays, and all in them.
+    pub(super) is_in_array: bool,
 }
 
 /// The step from a parent to a node.
@@ -150,6 +152,7 @@ impl Node {
             values: None,
             formats: u8::MAX,
             has_fractions: false,
+            is_in_array: label == Label::Item,
         }
     }
 
@@ -280,7 +283,8 @@ impl Trie {
         if self.nodes.is_empty() { self.push(Node::new(NONE, Label::Root, 1)) } else { 0 }
     }
 
-    pub(crate) fn push(&mut self, node: Node) -> u32 {
+    pub(crate) fn push(&mut self, mut node: Node) -> u32 {
+        node.is_in_array |= self.nodes.get(node.parent as usize).is_some_and(|parent| parent.is_in_array);
         self.charge += Node::charge() + node.values.as_ref().map_or(0, |values| values.charge());
         if self.nodes.len() == self.nodes.capacity() {
             // Doubling would exceed the memory accounted for.

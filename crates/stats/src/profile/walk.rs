@@ -309,7 +309,7 @@ impl Core {
                 _ => {}
             }
         }
-        if self.options.values {
+        if self.options.wants_values(node) {
             let charge = &mut self.trie.charge;
             let values = node.values.get_or_insert_with(|| {
                 let new = Box::new(Values::new(self.level, self.options.histograms));

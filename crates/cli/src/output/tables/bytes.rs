@@ -2,8 +2,8 @@
 
 use trommel::StatsAnswer;
 use trommel::statistics::{BytesRow, RowCounts};
+use trommel_answer::figures::share;
 
-use super::figures::share;
 use super::{Column, Fit, Grid, bar, heading};
 use crate::output::size::{binary, grouped};
 use crate::output::{Stream, escape};

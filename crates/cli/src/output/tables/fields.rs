@@ -6,8 +6,8 @@ use trommel::StatsAnswer;
 use trommel::statistics::{
     FieldRow, FrequentSummary, FrequentValue, NumericSummary, ScalarValue, Summary, ValuesSummary,
 };
+use trommel_answer::figures::{exact, rounded, share};
 
-use super::figures::{about, exact, rounded, share};
 use super::stats::{counts, cut};
 use super::{Cell, Column, CountedItem, Fit, Grid, heading, shorten};
 use crate::output::Stream;
@@ -18,6 +18,11 @@ const FREQUENT: usize = 3;
 
 /// The maximum number of characters of a frequent value in a row.
 const MAX_CHARS: usize = 40;
+
+/// The mark of an estimate.
+const fn about(approximate: bool) -> &'static str {
+    if approximate { "~" } else { "" }
+}
 
 /// A field, and the statistics of its scalars if they were requested.
 struct Row<'a> {

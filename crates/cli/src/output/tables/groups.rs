@@ -1,8 +1,8 @@
 use trommel::groups::{AggregateValue, Approximation, Group, GroupRow, Groups};
+use trommel_answer::figures::{number_text, rounded};
 use trommel_base::text::clip;
 
 use super::Grid;
-use super::figures::{number_text, rounded};
 use crate::output::size::grouped;
 use crate::output::{Stream, escape};
 

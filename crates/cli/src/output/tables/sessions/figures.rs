@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use trommel_answer::figures::{exact, rounded};
 
 use trommel::statistics::Exact;
 use trommel_session::{Aggregate, Group, LargestEvent, Summary};
@@ -10,7 +11,6 @@ use super::super::bar;
 use super::times::format_duration;
 use super::{Clock, NAME, counted};
 use crate::output::size::{binary, grouped};
-use crate::output::tables::figures::{exact, rounded};
 use crate::output::tables::{Grid, heading};
 use crate::output::{Stream, escape};
 

@@ -1,8 +1,9 @@
-//! Numbers rounded for reading. JSON has all digits.
+//! Numbers for people, rounded. JSON has all digits.
 
 use trommel::statistics::Exact;
+use trommel_base::text::grouped;
 
-use crate::output::size::grouped;
+use crate::size::size;
 
 /// The number of significant digits.
 const DIGITS: i32 = 6;
@@ -11,13 +12,22 @@ const DIGITS: i32 = 6;
 const MAX_DIGITS: usize = 12;
 const MAX_DIGITS_WIDE: usize = 15;
 
+/// Formats a size in units of 1024 with their own names: `1.5 MiB`.
+pub fn binary(bytes: u64) -> String {
+    let size = size(bytes);
+    match size.strip_suffix('B') {
+        Some(figure) if !figure.ends_with(' ') => format!("{figure}iB"),
+        _ => size,
+    }
+}
+
 /// Formats an exact number: integers in full unless they are long, others rounded.
-pub(super) fn exact(number: &Exact) -> String {
+pub fn exact(number: &Exact) -> String {
     within(number.as_str(), MAX_DIGITS)
 }
 
 /// Formats a JSON number: integers in full unless they are very long, others rounded.
-pub(super) fn number_text(text: &str) -> String {
+pub fn number_text(text: &str) -> String {
     within(text, MAX_DIGITS_WIDE)
 }
 
@@ -34,7 +44,7 @@ fn within(text: &str, max_digits: usize) -> String {
 }
 
 /// Formats a double with about six significant digits: `4,977,472`, `317.25`, `1.2e-7`.
-pub(super) fn rounded(number: f64) -> String {
+pub fn rounded(number: f64) -> String {
     let size = number.abs();
     if number == 0.0 || !number.is_finite() {
         return size.to_string();
@@ -75,7 +85,7 @@ fn sign(negative: bool) -> String {
 }
 
 /// Formats a part of a whole in percent. Only a whole is 100 %, and only nothing is 0 %.
-pub(super) fn share(part: u64, whole: u64) -> String {
+pub fn share(part: u64, whole: u64) -> String {
     let percent = part as f64 / whole as f64 * 100.0;
     match percent {
         _ if part >= whole => "100 %".into(),
@@ -86,15 +96,19 @@ pub(super) fn share(part: u64, whole: u64) -> String {
     }
 }
 
-/// The mark of an estimate.
-pub(super) fn about(approximate: bool) -> &'static str {
-    if approximate { "~" } else { "" }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use trommel::reader::Number;
+
+    #[test]
+    fn sizes_name_binary_units() {
+        for (bytes, text) in
+            [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (29_874_354, "28.5 MiB"), (1 << 40, "1 TiB")]
+        {
+            assert_eq!(binary(bytes), text);
+        }
+    }
 
     #[test]
     fn doubles_have_six_digits() {

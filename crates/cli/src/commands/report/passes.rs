@@ -1,0 +1,418 @@
+//! The passes over the input of a report.
+//!
+//! The first one computes everything but the values in rows: the elements of the outermost arrays,
+//! and the records of a stream. The second one reads these, or a sample of them.
+
+use std::fs::File;
+use std::io;
+use std::time::Instant;
+
+use jiff::Timestamp;
+use trommel::path::Query;
+use trommel::reader::Validation;
+use trommel::sampler::Seed;
+use trommel::{Analysis, Coverage, Damage, Extract, Match, Measure, OnBadRecord, Sink, Stats, StatsAnswer};
+use trommel_report::{Example, Report, ReportInput, readable};
+use trommel_tool::Redaction;
+
+use super::broken;
+use super::inputs::Repeatable;
+use super::rows::{ReadRows, RowPath, RowReader};
+use crate::args::ReportArgs;
+use crate::commands::stats::answer_of;
+use crate::errors::Failure;
+use crate::input::Options;
+use crate::job::Job;
+use crate::output::size::grouped;
+use crate::output::{InputSink, Notes, Screen, escape};
+
+/// Rows of statistics that the engine lists. The page shows the largest of them.
+pub(super) const ROWS: usize = 20_000;
+
+/// Malformed records that the page lists one by one.
+const FAULTS: usize = 10;
+
+/// Sampled records on the page.
+const EXAMPLES: usize = 10;
+
+/// More paths of rows are not sampled, but read in full.
+const MAX_ROW_PATHS: usize = 64;
+
+/// Inputs of at most so many bytes are not sampled.
+const SMALL: u64 = 32 << 20;
+
+/// One report while it is made.
+struct Passes<'a> {
+    inputs: &'a Repeatable,
+    args: &'a ReportArgs,
+    screen: &'a Screen,
+}
+
+/// The result of the first pass.
+struct Overview {
+    stats: Box<StatsAnswer>,
+    coverage: Coverage,
+    inputs: Vec<ReportInput>,
+    faults: Vec<String>,
+    is_stream: bool,
+    /// True if the values in rows are part of the statistics.
+    has_values: bool,
+}
+
+/// Makes the report about inputs.
+pub(super) fn report(inputs: &Repeatable, args: &ReportArgs, screen: &Screen) -> Result<Report, Failure> {
+    let start = Instant::now();
+    let passes = Passes { inputs, args, screen };
+    let mut report = match passes.overview() {
+        Ok(overview) => passes.described(overview)?,
+        Err(failure) => {
+            let Some((inputs, fault)) = passes.data_before(&failure)? else { return Err(failure) };
+            let passes = Passes { inputs: &inputs, ..passes };
+            // The first failure is about the input as it is.
+            let overview = passes.overview().map_err(|_second| failure)?;
+            let mut report = passes.described(overview)?;
+            report.faults.insert(0, fault);
+            report
+        }
+    };
+    report.arguments = inputs.arguments();
+    let now = Timestamp::now().strftime("%Y-%m-%d %H:%M UTC");
+    report.made = format!("{now}, in {:.1} s", start.elapsed().as_secs_f64());
+    Ok(report)
+}
+
+impl Passes<'_> {
+    /// Opens the inputs for another pass.
+    fn job(&self, validation: Validation, on_bad_record: OnBadRecord) -> Result<Job, Failure> {
+        let mut options = Options::of_source(&self.args.source);
+        (options.validation, options.on_bad_record) = (validation, on_bad_record);
+        options.aliases = self.inputs.aliases().into();
+        Job::open(self.inputs.files().to_vec(), options, self.screen)
+    }
+
+    /// True if the values in rows are computed by the first pass.
+    fn is_exact(&self) -> bool {
+        let size = |file: &std::path::PathBuf| file.metadata().map(|metadata| metadata.len());
+        let sizes = self.inputs.files().iter().map(size).sum::<io::Result<u64>>();
+        let is_default = self.args.sample.get() == 100_000;
+        self.args.exact || is_default && sizes.is_ok_and(|bytes| bytes <= SMALL)
+    }
+
+    /// True if the inputs are a stream of records.
+    fn is_stream(&self) -> Result<bool, Failure> {
+        let mut job = self.job(Validation::Structural, SKIP)?;
+        if let Some(is_stream) = job.is_stream() {
+            return Ok(is_stream);
+        }
+        // A second record shows it.
+        let count = trommel::Count::new(Query::root()).limit(2);
+        job.configure(|analysis| analysis.ask(Measure::Count(count)));
+        let report = job.run_one(&mut Silent)?;
+        Ok(report.answers.iter().any(|answer| answer.count() > Some(1)))
+    }
+
+    fn overview(&self) -> Result<Overview, Failure> {
+        let has_values = self.is_exact();
+        let is_stream = !has_values && self.is_stream()?;
+        let mut job = self.job(Validation::Strict, SKIP)?;
+        job.configure(|analysis| {
+            let mut stats = Stats::new();
+            (stats.bytes, stats.fields, stats.schema) = (true, true, true);
+            (stats.values, stats.array_values) = (has_values || !is_stream, has_values);
+            stats.histograms = stats.values;
+            stats.rows = Some(ROWS);
+            analysis.ask(Measure::Stats(stats))
+        });
+        let mut sink = Faults { notes: job.notes(), inputs: Vec::new(), listed: Vec::new(), count: 0 };
+        let report = job.run(&mut sink)?;
+        sink.notes.sum_up();
+        job.end(true, false)?;
+        let coverage = report.coverage;
+        let stats = answer_of(report);
+        let (faults, inputs) = (sink.listed(), sink.sized(self.inputs, stats.bytes));
+        let is_stream = stats.records.is_some();
+        Ok(Overview { stats, coverage, inputs, faults, is_stream, has_values })
+    }
+
+    /// Adds the values in rows, and records to show.
+    fn described(&self, overview: Overview) -> Result<Report, Failure> {
+        let Overview { stats, coverage, inputs, faults, is_stream, has_values } = overview;
+        let names: Vec<String> = inputs.iter().take(3).map(|input| input.name.clone()).collect();
+        let more = if inputs.len() > 3 { ", …" } else { "" };
+        let title = self.args.title.clone().unwrap_or_else(|| names.join(", ") + more);
+        let mut report = Report::new(title, *stats, coverage);
+        (report.inputs, report.faults) = (inputs, faults);
+        let rows = row_paths(&report.stats, is_stream);
+        let is_long = |rows: &RowPath| rows.total > self.args.sample.get() as u64;
+        let is_sampled = !has_values && rows.len() <= MAX_ROW_PATHS && rows.iter().any(is_long);
+        let largest = rows.iter().max_by_key(|rows| size_of_rows(&report.stats, &rows.path)).cloned();
+        let sampled = if is_sampled { Some(self.read_rows(&rows, largest.as_ref(), &report)?) } else { None };
+        let is_complete = |read: &Vec<ReadRows>| read.iter().all(|read| read.seen == read.rows.total);
+        let shown = if let Some(read) = sampled.filter(is_complete) {
+            add_values(read, &mut report)
+        } else {
+            if !has_values {
+                self.all_values(&mut report)?;
+            }
+            self.examples_of(largest.as_ref(), &report)?
+        };
+        let redaction = (!self.args.no_redact).then(Redaction::new);
+        report.examples = shown.iter().flat_map(|read| examples(read, redaction.as_ref())).collect();
+        if let Some(redaction) = &redaction {
+            report.redact(redaction);
+        }
+        Ok(report)
+    }
+
+    /// Reads a sample of all rows, and records of the largest path.
+    fn read_rows(
+        &self,
+        rows: &[RowPath],
+        largest: Option<&RowPath>,
+        report: &Report,
+    ) -> Result<Vec<ReadRows>, Failure> {
+        let mut reader = RowReader::new();
+        let job = self.rows_job(rows, report)?;
+        let settings = job.settings();
+        for rows in rows {
+            let is_largest = largest.is_some_and(|largest| largest.path == rows.path);
+            let examples = if is_largest { self.examples() } else { 0 };
+            let sample = Some((self.args.sample, &settings));
+            reader.add(rows.clone(), sample, examples, self.seed()).map_err(|error| job.failure(error))?;
+        }
+        self.run_rows(job, reader)
+    }
+
+    /// Reads the records to show.
+    fn examples_of(&self, rows: Option<&RowPath>, report: &Report) -> Result<Vec<ReadRows>, Failure> {
+        let Some(rows) = rows.filter(|_| !self.args.no_samples) else { return Ok(Vec::new()) };
+        let mut reader = RowReader::new();
+        let job = self.rows_job(std::slice::from_ref(rows), report)?;
+        let added = reader.add(rows.clone(), None, self.examples(), self.seed());
+        added.map_err(|error| job.failure(error))?;
+        self.run_rows(job, reader)
+    }
+
+    /// A job that extracts rows.
+    fn rows_job(&self, rows: &[RowPath], report: &Report) -> Result<Job, Failure> {
+        // Records that only strict validation rejects must be skipped again.
+        let is_damaged = report.coverage.bad_records > 0;
+        let validation = if is_damaged { Validation::Strict } else { Validation::Structural };
+        let mut job = self.job(validation, SKIP)?;
+        job.configure(|analysis| {
+            let extracts = rows.iter().map(|rows| Measure::Extract(Extract::new(rows.query.clone())));
+            extracts.fold(analysis, Analysis::ask)
+        });
+        Ok(job)
+    }
+
+    fn run_rows(&self, mut job: Job, mut reader: RowReader) -> Result<Vec<ReadRows>, Failure> {
+        job.run(&mut reader)?;
+        reader.finish(self.args.seed).map_err(|error| job.failure(error))
+    }
+
+    /// Computes the values of everything.
+    fn all_values(&self, report: &mut Report) -> Result<(), Failure> {
+        let mut job = self.job(Validation::Strict, SKIP)?;
+        job.configure(|analysis| {
+            let mut stats = Stats::new();
+            (stats.values, stats.histograms, stats.item_types) = (true, true, false);
+            stats.rows = Some(ROWS);
+            analysis.ask(Measure::Stats(stats))
+        });
+        let answer = answer_of(job.run(&mut Silent)?);
+        report.stats.summary.values = answer.summary.values;
+        report.stats.summary.capped.values = answer.summary.capped.values;
+        Ok(())
+    }
+
+    fn examples(&self) -> usize {
+        if self.args.no_samples { 0 } else { EXAMPLES }
+    }
+
+    fn seed(&self) -> Seed {
+        Seed::new(self.args.seed)
+    }
+
+    /// If a document is malformed, returns the data before the error as an input, and the fault.
+    fn data_before(&self, failure: &Failure) -> Result<Option<(Repeatable, String)>, Failure> {
+        let ([file], Failure::Work(bad)) = (self.inputs.files(), failure) else { return Ok(None) };
+        let Some(error) = bad.malformed() else { return Ok(None) };
+        let mut options = Options::of_source(&self.args.source).of_file(file.clone());
+        options.aliases = self.inputs.aliases().into();
+        if options.output.is_some() {
+            return Ok(None);
+        }
+        let ratio = self.args.source.limit_ratio;
+        let mut open = || trommel::unpacked(Box::new(File::open(file)?), ratio);
+        let data = broken::data_before(error.offset(), self.args.source.spool_limit, &mut open)?;
+        let Some((copy, bytes)) = data else { return Ok(None) };
+        let position = error.line_column();
+        let position =
+            position.map_or_else(String::new, |at| format!(" (line {}, column {})", at.line, at.column));
+        let fault = format!(
+            "the input is broken at byte {}{position}: {}; the page covers the {} bytes before, and brackets that end them",
+            grouped(error.offset()),
+            escape::text(&error.message()),
+            grouped(bytes)
+        );
+        Notes::new(&options.name(), std::sync::Arc::new(crate::progress::Progress::new(self.screen)))
+            .warn(&fault);
+        Ok(Some((self.inputs.replaced(copy), fault)))
+    }
+}
+
+/// Reports skip malformed records, and list them.
+const SKIP: OnBadRecord = OnBadRecord::Skip { at_most: u64::MAX };
+
+/// Returns the paths of rows: the records of a stream, or the elements of the outermost arrays. A
+/// document without arrays is one row.
+fn row_paths(stats: &StatsAnswer, is_stream: bool) -> Vec<RowPath> {
+    let root = |total| vec![RowPath { path: "$".to_owned(), query: Query::root(), total }];
+    if is_stream {
+        return root(stats.records.unwrap_or(0));
+    }
+    let bytes = stats.summary.bytes.as_deref().unwrap_or_default();
+    // Parents come before children. True for elements of arrays, and all in them.
+    let mut in_arrays: Vec<bool> = Vec::with_capacity(bytes.len());
+    let mut rows = Vec::new();
+    for (number, row) in bytes.iter().enumerate() {
+        let parent = row.parent.and_then(|distance| number.checked_sub(distance as usize));
+        let is_inside = parent.is_some_and(|parent| in_arrays[parent]);
+        let step = parent.and_then(|parent| row.path.strip_prefix(&bytes[parent].path));
+        in_arrays.push(is_inside || step == Some("[*]"));
+        if let (false, Some("[*]"), Ok(query)) = (is_inside, step, row.path.parse()) {
+            rows.push(RowPath { path: row.path.clone(), query, total: row.count });
+        }
+    }
+    if rows.is_empty() { root(stats.summary.structure.records) } else { rows }
+}
+
+fn size_of_rows(stats: &StatsAnswer, path: &str) -> u64 {
+    let bytes = stats.summary.bytes.iter().flatten().find(|row| row.path == path);
+    bytes.map_or(0, trommel::statistics::BytesRow::total)
+}
+
+/// Adds the values of rows to the others.
+fn add_values(mut read: Vec<ReadRows>, report: &mut Report) -> Vec<ReadRows> {
+    let values = report.stats.summary.values.get_or_insert_default();
+    for read in &mut read {
+        values.append(&mut read.values);
+        report.sampled.extend(read.sampled.take());
+    }
+    read
+}
+
+/// The records to show, as text.
+fn examples(read: &ReadRows, redaction: Option<&Redaction>) -> Vec<Example> {
+    let example = |shown: &super::rows::Shown| {
+        let text = match &shown.bytes {
+            Some(bytes) => readable(bytes, redaction).unwrap_or_else(|error| format!("(malformed: {error})")),
+            None => "(too large to show)".to_owned(),
+        };
+        Example { path: read.rows.path.clone(), index: shown.index, bytes: shown.size, text }
+    };
+    read.shown.iter().map(example).collect()
+}
+
+/// Collects malformed records, and the order of the inputs.
+struct Faults {
+    notes: Notes,
+    inputs: Vec<String>,
+    /// The first of them.
+    listed: Vec<String>,
+    count: u64,
+}
+
+impl Faults {
+    fn listed(&self) -> Vec<String> {
+        let more = self.count.saturating_sub(self.listed.len() as u64);
+        let more = (more > 0).then(|| format!("{} more malformed records were skipped", grouped(more)));
+        self.listed.iter().cloned().chain(more).collect()
+    }
+
+    /// The inputs with their sizes.
+    fn sized(&self, inputs: &Repeatable, all: u64) -> Vec<ReportInput> {
+        let sized = inputs.names().zip(inputs.files()).filter(|(name, _)| self.inputs.contains(name));
+        let mut sized: Vec<ReportInput> = sized
+            .map(|(name, file)| ReportInput {
+                name,
+                bytes: file.metadata().map_or(0, |metadata| metadata.len()),
+            })
+            .collect();
+        // Of one input, the bytes after decompression are known.
+        if let [input] = sized.as_mut_slice() {
+            input.bytes = all;
+        }
+        sized
+    }
+}
+
+impl InputSink for Faults {
+    fn begin_input(&mut self, name: &str) {
+        self.notes.begin_input(name);
+        self.inputs.push(name.to_owned());
+    }
+}
+
+impl Sink for Faults {
+    fn found(&mut self, _: &Match<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
+        self.notes.bad_record(damage);
+        self.count += 1;
+        if self.listed.len() < FAULTS {
+            let position = damage.error.line_column();
+            let position =
+                position.map_or_else(String::new, |at| format!(", line {}, column {}", at.line, at.column));
+            self.listed.push(format!(
+                "record {} was skipped, because it is malformed at byte {}{position}: {}",
+                grouped(damage.record),
+                grouped(damage.error.offset()),
+                escape::text(&damage.error.message())
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A sink for another pass over an input whose malformed records are reported.
+struct Silent;
+
+impl InputSink for Silent {
+    fn begin_input(&mut self, _: &str) {}
+}
+
+impl Sink for Silent {
+    fn found(&mut self, _: &Match<'_>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_the_elements_of_outermost_arrays() {
+        let rows = |text: &str| {
+            let mut stats = Stats::new();
+            stats.bytes = true;
+            let mut document = trommel::Document::from_bytes(text.to_owned());
+            let answer = answer_of(Analysis::new().ask(Measure::Stats(stats)).run(&mut document).unwrap());
+            let rows = row_paths(&answer, answer.records.is_some());
+            rows.into_iter().map(|rows| (rows.path, rows.total)).collect::<Vec<_>>()
+        };
+        let at = |path: &str, total| (path.to_owned(), total);
+        assert_eq!(
+            rows(r#"{"a":[[1,2],[3]],"b":{"c":[]},"d":{"e":[4]}}"#),
+            [at("$.a[*]", 2), at("$.d.e[*]", 1)]
+        );
+        assert_eq!(rows(r#"{"[*]":[1,2,3]}"#), [at("$['[*]'][*]", 3)]);
+        assert_eq!(rows("[1,2]\n[3]"), [at("$", 2)]);
+        assert_eq!(rows(r#"{"a":1}"#), [at("$", 1)]);
+        assert_eq!(rows("[[1],[2]]"), [at("$[*]", 2)]);
+    }
+}
