@@ -18,7 +18,7 @@ use clap::ValueEnum;
 
 use crate::process::{cargo, is_installed, must_run, output, release_tests};
 use crate::workspace::{Package, Workspace};
-use crate::{Verdict, capi, coverage, instructions, mcp, python, rss};
+use crate::{Verdict, browser, capi, coverage, instructions, mcp, python, rss};
 
 /// The target platform of sanitizer builds. Naming it keeps build scripts and macros
 /// uninstrumented.
@@ -58,6 +58,8 @@ enum Step {
     Cloud,
     /// Clients, servers, and the conformance suite of others: `cargo xtask mcp`
     Mcp,
+    /// Pages in a browser: `cargo xtask browser`
+    Browser,
     /// The Python package, and the programs that read its tables: `cargo xtask python`
     Python,
     /// The Python package in Spark, with two executors: `cargo xtask spark`
@@ -129,6 +131,7 @@ impl Step {
             Self::Tests => tests(workspace),
             Self::Cloud => cloud::run(workspace),
             Self::Mcp => Ok(by_others(mcp::run(workspace))),
+            Self::Browser => Ok(by_others(browser::run(workspace))),
             Self::Python => Ok(by_others(python::deep(workspace))),
             Self::Spark => Ok(by_others(python::spark(workspace))),
             Self::C => Ok(by_others(capi::run(workspace))),

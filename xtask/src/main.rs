@@ -9,6 +9,7 @@
 //! - `corpus` writes the large files for measurements.
 //! - `python` builds the Python package, and runs its tests; `spark` runs those in Spark.
 //! - `c` builds the C library, and runs programs that use it; `header` compares its header.
+//! - `browser` opens the pages of `trommel report` in Chromium.
 //! - `mcp` runs the clients, servers, and conformance suite of others against `trommel mcp`.
 //! - `rss` measures only that memory, `coverage` the lines that the tests run, and `instructions`
 //!   the instructions of the core loops.
@@ -16,6 +17,7 @@
 //! This program is not part of the published crates.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore reports to the terminal")]
 
+mod browser;
 mod capi;
 mod coverage;
 mod deep;
@@ -63,6 +65,8 @@ enum Chore {
     },
     /// Count the instructions of the core loops, and compare them with the recorded counts
     Instructions(instructions::Options),
+    /// Open the pages of `trommel report` in a browser, and check what people do with them
+    Browser,
     /// Run the clients, servers, and conformance suite of others against `trommel mcp`
     Mcp,
     /// Build the Python package, and run its tests
@@ -106,6 +110,7 @@ fn run(chore: &Chore) -> Verdict {
             Ok(true)
         }
         Chore::Instructions(options) => instructions::run(&workspace, options),
+        Chore::Browser => browser::run(&workspace),
         Chore::Mcp => mcp::run(&workspace),
         Chore::Python(options) => python::run(&workspace, options),
         Chore::C => capi::run(&workspace),

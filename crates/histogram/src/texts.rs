@@ -34,6 +34,11 @@ impl TextHistogram {
         self.times.add(Scale::Time, at, 1);
     }
 
+    /// True if all strings so far are times, so that the next text matters.
+    pub fn wants_texts(&self) -> bool {
+        !self.has_others
+    }
+
     /// Adds the values of another part.
     pub fn merge(&mut self, other: Self) {
         self.lengths.merge(other.lengths);

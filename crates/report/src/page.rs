@@ -151,8 +151,10 @@ impl Report {
         assets::head(&mut html, &self.title);
         self.overview(total_paths, rows.len(), &mut html);
         html.raw("<main>\n");
+        html.raw("<div class=\"beside\">\n");
         map(&mut html);
         self.table(&rows, &mut html);
+        html.raw("</div>\n");
         html.raw("<section id=\"details\" aria-labelledby=\"details-title\">\n");
         html.raw("<h2 id=\"details-title\">Each path</h2>\n");
         for (number, row) in rows.iter().enumerate() {
@@ -248,9 +250,9 @@ impl Report {
         html.raw("<td class=\"number\" data-value=\"").number(bytes.total());
         html.raw("\"><svg class=\"bar\" viewBox=\"0 0 60 8\" aria-hidden=\"true\"><rect width=\"");
         html.text(&format!("{part:.1}"))
-            .raw("\" height=\"8\"/></svg> ")
+            .raw("\" height=\"8\"/></svg><span class=\"percent\">")
             .text(&share(bytes.total(), whole))
-            .raw("</td>");
+            .raw("</span></td>");
         cell(html, Some(bytes.count), &grouped(bytes.count));
         let present = row.present();
         let parts = present.map(|(present, of)| present.saturating_mul(1_000_000) / of.max(1));

@@ -157,8 +157,10 @@ impl Cell {
         }
         if let Some(bar) = self.bar {
             html.raw("<svg class=\"bar\" viewBox=\"0 0 60 8\" aria-hidden=\"true\"><rect width=\"");
-            html.text(&format!("{:.1}", bar * 60.0)).raw("\" height=\"8\"/></svg> ");
+            html.text(&format!("{:.1}", bar * 60.0)).raw("\" height=\"8\"/></svg>");
+            html.raw("<span class=\"percent\">").clipped(&self.text, MAX_CELL).raw("</span></td>");
+        } else {
+            html.clipped(&self.text, MAX_CELL).raw("</td>");
         }
-        html.clipped(&self.text, MAX_CELL).raw("</td>");
     }
 }

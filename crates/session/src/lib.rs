@@ -162,7 +162,7 @@ mod watch;
 
 pub use analyze::{
     Aggregate, AggregateQuery, ErrorRow, Errors, Exclusion, Group, LargestEvent, ModelUsage, Page,
-    SessionUsage, Summary, Timeline, ToolCalls, Turn, UsageReport,
+    SessionUsage, Summary, Timeline, ToolCalls, Turn, UsageReport, UsageRow, UsageTotals,
 };
 pub use budget::MAX_ROWS;
 pub use diagnose::{Diagnosis, IncompleteTurn};

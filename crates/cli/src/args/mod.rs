@@ -54,8 +54,8 @@ pub(crate) use session_folders::SessionFolders;
 #[cfg(feature = "cloud")]
 pub(crate) use sessions::Side;
 pub(crate) use sessions::{
-    Analysis, AnalyzeSession, GetSession, ListSessions, RewindSession, Rows, SearchSessions, SessionEvents,
-    SessionFilter, SessionOperation, SessionsArgs,
+    Analysis, AnalyzeSession, GetSession, ListSessions, ReportSessions, RewindSession, Rows, SearchSessions,
+    SessionEvents, SessionFilter, SessionOperation, SessionsArgs, TotalUsage, UsageKey,
 };
 pub(crate) use stats::{SchemaArgs, StatsArgs};
 pub(crate) use tools::{CallArgs, Form as DisplayForm, HistoryArgs, LogLevel, ToolsArgs};

@@ -1,6 +1,7 @@
 #[cfg(feature = "cloud")]
 use std::ffi::OsString;
 use std::num::NonZeroU64;
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -14,7 +15,8 @@ Examples:
   trommel sessions search 'connection refused' --scope transcript
   trommel sessions get 5d1c0a9e --transcript
   trommel sessions events 5d1c0a9e --type 'llm:*' --field data.model --field data.usage
-  trommel sessions analyze 5d1c0a9e usage
+  trommel sessions usage --date-range last_week --by day,model
+  trommel sessions report 5d1c0a9e --to session.html
   trommel sessions analyze logs/session.jsonl timeline
   trommel sessions rewind 5d1c0a9e --to-turn 3           # show what would be removed
   trommel sessions rewind 5d1c0a9e --to-turn 3 --apply   # remove it; `undo` restores it
@@ -94,6 +96,10 @@ pub(crate) enum SessionOperation {
     Events(SessionEvents),
     /// Summarize events: errors, timeline, token usage, aggregates
     Analyze(AnalyzeSession),
+    /// Total the tokens of many sessions by day, week, month, project, or model
+    Usage(TotalUsage),
+    /// Write a page about a session, or about the sessions of some days
+    Report(ReportSessions),
     /// Cut a session back to a turn, a message, or a time
     Rewind(RewindSession),
     /// Undo the last rewind or repair of a session
@@ -409,6 +415,109 @@ impl Analysis {
     }
 }
 
+/// The prices of models.
+#[derive(Debug, Args)]
+pub(crate) struct Prices {
+    /// Add costs, with the prices of models from FILE
+    ///
+    /// A JSON file with the prices of an amount of tokens by model; docs/prices.example.json is
+    /// one. The program has no prices of its own, because they change.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  trommel sessions usage --date-range last_week
+  trommel sessions usage --by day,model --prices prices.json
+  trommel sessions usage --project shop --by month --json
+
+Sub-sessions are included, and every response counts once. The most tokens come first.")]
+pub(crate) struct TotalUsage {
+    /// Choose the totals, separated by commas
+    #[arg(
+        long,
+        value_name = "KEYS",
+        value_delimiter = ',',
+        num_args = 1,
+        default_value = "model,project,month"
+    )]
+    pub(crate) by: Vec<UsageKey>,
+
+    #[command(flatten)]
+    pub(crate) filter: SessionFilter,
+
+    #[command(flatten)]
+    pub(crate) prices: Prices,
+
+    #[command(flatten)]
+    pub(crate) shared: Shared,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum UsageKey {
+    /// Days, in the local time zone or UTC
+    Day,
+    /// Weeks (ISO 8601), from Monday
+    Week,
+    /// Months
+    Month,
+    /// Projects
+    Project,
+    /// Models
+    Model,
+}
+
+impl UsageKey {
+    /// The name in answers.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+            Self::Project => "project",
+            Self::Model => "model",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  trommel sessions report 5d1c0a9e --to session.html
+  trommel sessions report --date-range last_month --prices prices.json --to month.html
+
+The page has the turns of a session, or the sessions of the days; tools; errors; and tokens by day,
+model, and project. Texts of errors are redacted unless --no-redact is given.")]
+pub(crate) struct ReportSessions {
+    /// Session [default: all that --project and --date-range select]
+    #[arg(value_name = "SESSION", allow_hyphen_values = true, value_parser = session)]
+    #[arg(conflicts_with_all = ["project", "date_range"])]
+    pub(crate) session: Option<String>,
+
+    /// Write the page to PATH [default: standard output, unless it is a terminal]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) to: Option<PathBuf>,
+
+    /// Set the heading of the page
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+
+    /// Show secrets in the texts of errors
+    #[arg(long)]
+    pub(crate) no_redact: bool,
+
+    #[command(flatten)]
+    pub(crate) filter: SessionFilter,
+
+    #[command(flatten)]
+    pub(crate) prices: Prices,
+
+    #[command(flatten)]
+    pub(crate) shared: Shared,
+}
+
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("target").required(true))]
 pub(crate) struct RewindSession {
@@ -445,6 +554,8 @@ impl SessionOperation {
             | Self::Search(SearchSessions { shared, .. })
             | Self::Events(SessionEvents { shared, .. })
             | Self::Analyze(AnalyzeSession { shared, .. })
+            | Self::Usage(TotalUsage { shared, .. })
+            | Self::Report(ReportSessions { shared, .. })
             | Self::Rewind(RewindSession { shared, .. })
             | Self::Undo { shared, .. }
             | Self::Sync { shared, .. }
@@ -461,6 +572,8 @@ impl SessionOperation {
             Self::Search(_) => "search",
             Self::Events(_) => "events",
             Self::Analyze(_) => "analyze",
+            Self::Usage(_) => "usage",
+            Self::Report(_) => "report",
             Self::Rewind(_) => "rewind",
             Self::Undo { .. } => "undo",
             Self::Sync { .. } => "sync",
@@ -472,8 +585,10 @@ impl SessionOperation {
     /// The session argument as given, if the operation has one.
     pub(crate) fn session(&self) -> Option<&str> {
         let target = match self {
-            Self::List(_) | Self::Search(_) => return None,
-            Self::Sync { session, .. } => return session.as_deref(),
+            Self::List(_) | Self::Search(_) | Self::Usage(_) => return None,
+            Self::Sync { session, .. } | Self::Report(ReportSessions { session, .. }) => {
+                return session.as_deref();
+            }
             Self::Get(GetSession { target, .. })
             | Self::Events(SessionEvents { target, .. })
             | Self::Analyze(AnalyzeSession { target, .. })

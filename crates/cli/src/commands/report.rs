@@ -23,40 +23,57 @@ const MODE: u32 = 0o666;
 pub(crate) fn run(args: &ReportArgs, screen: &Screen) -> Result<(), Failure> {
     let usage = |message: &str| Failure::Usage { command: "report", message: message.into() };
     let files = Inputs::files(&args.files.arguments, "report")?;
-    if args.to.is_none() && screen.out.is_terminal {
-        return Err(usage("a page is not for a terminal; pass --to report.html"));
-    }
-    let page = if args.compare {
+    check_target(args.to.as_deref(), "report", screen)?;
+    let (page, are_whole) = if args.compare {
         let [before, after] = files.as_slice() else {
             return Err(usage("--compare takes two files: the earlier one and the later one"));
         };
         let name = |file: &Path| file.display().to_string();
         let heading = args.title.clone();
         let title = heading.unwrap_or_else(|| format!("{} and {}", name(before), name(after)));
-        let before = about(std::slice::from_ref(before), args, screen)?;
-        let after = about(std::slice::from_ref(after), args, screen)?;
-        Comparison { before, after }.page(&title)
+        let (before, is_whole) = about(std::slice::from_ref(before), args, screen)?;
+        let (after, are_whole) = about(std::slice::from_ref(after), args, screen)?;
+        (Comparison { before, after }.page(&title), is_whole && are_whole)
     } else {
-        let report = about(&files, args, screen)?;
+        let (report, is_whole) = about(&files, args, screen)?;
         let max_bytes = usize::try_from(args.max_size).unwrap_or(usize::MAX);
-        report.page(max_bytes).map_err(io::Error::other)?
+        (report.page(max_bytes).map_err(io::Error::other)?, is_whole)
     };
-    match &args.to {
-        Some(path) => write_file(path, page.as_bytes()),
-        None => Ok(output::print(&page)?),
-    }
+    write_page(&page, args.to.as_deref())?;
+    // The error of a broken input is reported, and on the page.
+    if are_whole { Ok(()) } else { Err(Failure::AlreadyReported) }
 }
 
-/// Makes the report about the files as one sequence of records.
-fn about(files: &[PathBuf], args: &ReportArgs, screen: &Screen) -> Result<Report, Failure> {
+/// Makes the report about the files as one sequence of records, and returns true if all of them could
+/// be read.
+fn about(files: &[PathBuf], args: &ReportArgs, screen: &Screen) -> Result<(Report, bool), Failure> {
     passes::report(&inputs::Repeatable::new(files, &args.source)?, args, screen)
 }
 
+/// Fails if a page would go to a terminal.
+pub(super) fn check_target(to: Option<&Path>, command: &'static str, screen: &Screen) -> Result<(), Failure> {
+    if to.is_none() && screen.out.is_terminal {
+        let message = "a page is not for a terminal; pass --to report.html".into();
+        return Err(Failure::Usage { command, message });
+    }
+    Ok(())
+}
+
+/// Writes a page to a file, or to standard output.
+pub(super) fn write_page(page: &str, to: Option<&Path>) -> Result<(), Failure> {
+    match to {
+        Some(path) => write_file(path, page.as_bytes()),
+        None => Ok(output::print(page)?),
+    }
+}
+
 /// Writes a file that appears when it is complete.
-pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let failed = |cause: io::Error| {
-        let message = format!("cannot write {}: {cause}", path.display());
-        Failure::Output(io::Error::new(cause.kind(), message))
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let failed = |cause: io::Error| Failure::Form {
+        message: "cannot write the page",
+        position: path.display().to_string(),
+        note: cause.to_string(),
+        help: "nothing was written; check the folder, its permissions, and the space on its disk",
     };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut file = tempfile::Builder::new()

@@ -3,9 +3,12 @@
 mod answer;
 #[cfg(feature = "cloud")]
 mod exchange;
+mod page;
 mod paging;
+mod prices;
 mod query;
 mod report;
+mod totals;
 
 use std::io::BufWriter;
 use std::path::Path;
@@ -26,6 +29,9 @@ use crate::progress::Progress;
 use crate::{signals, stdio};
 
 pub(crate) fn run(args: &SessionsArgs, screen: &Screen) -> Result<(), Failure> {
+    if let Operation::Report(report) = &args.operation {
+        super::report::check_target(report.to.as_deref(), "sessions report", screen)?;
+    }
     let progress = Arc::new(Progress::new(screen));
     signals::install(Arc::clone(&progress))?;
     let operation = &args.operation;
@@ -47,6 +53,10 @@ pub(crate) fn run(args: &SessionsArgs, screen: &Screen) -> Result<(), Failure> {
     let reply = query.run((!screen.out.is_terminal).then_some(&mut document));
     progress.clear();
     let reply = reply?;
+    if let (Answer::Page(page), Operation::Report(args)) = (&reply.answer, operation) {
+        report::damage(&reply, &notes);
+        return super::report::write_page(page, args.to.as_deref());
+    }
     if screen.out.is_terminal && !operation.shared().json {
         report::damage(&reply, &notes);
         output::print(&layout(operation, &reply, screen))?;
@@ -153,6 +163,8 @@ fn layout(operation: &Operation, reply: &Reply, screen: &Screen) -> String {
         (Answer::Timeline(timeline), _) => tables::timeline(timeline, &clock, out),
         (Answer::Usage(usage), _) => tables::usage(usage, out),
         (Answer::Aggregate(aggregate), _) => tables::aggregate(aggregate, out),
+        (Answer::Totals(totals), _) => totals.tables(out),
+        (Answer::Page(page), _) => page.clone(),
         (Answer::Rewind(rewound), _) => tables::rewound(rewound, given),
         (Answer::Undo(undone), _) => tables::undone(undone, &clock),
         (Answer::Diagnosis(diagnosis), _) => tables::diagnosed(diagnosis, given),

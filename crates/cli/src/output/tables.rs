@@ -10,6 +10,7 @@ mod stats;
 mod stored;
 
 pub(crate) use bytes::bytes;
+pub(crate) use grid::Grid;
 pub(crate) use groups::groups;
 pub(crate) use stats::{Section, Selection, StatsView, stats};
 pub(crate) use stored::{buffers, outputs, rebuilt, swept, verified};
@@ -19,7 +20,7 @@ use trommel_base::text;
 
 use super::Stream;
 use super::size::grouped;
-use grid::{Cell, Column, CountedItem, Fit, Grid, width};
+use grid::{Cell, Column, CountedItem, Fit, width};
 
 /// Joins the lines of a text and truncates it.
 fn on_one_line(text: &str, max_chars: usize) -> String {

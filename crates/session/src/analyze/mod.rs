@@ -5,6 +5,7 @@ mod common;
 mod errors;
 mod summary;
 mod timeline;
+mod totals;
 mod usage;
 
 pub use aggregate::{Aggregate, AggregateQuery, Group};
@@ -12,6 +13,7 @@ pub use common::Page;
 pub use errors::{ErrorRow, Errors};
 pub use summary::{LargestEvent, Summary};
 pub use timeline::{Timeline, Turn};
+pub use totals::{UsageRow, UsageTotals};
 #[cfg(test)]
 pub(crate) use usage::FIELDS as USAGE_FIELDS;
 pub use usage::{Exclusion, ModelUsage, SessionUsage, ToolCalls, UsageReport};

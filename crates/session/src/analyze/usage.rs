@@ -5,21 +5,25 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
+use jiff::Timestamp;
 use serde::Serialize;
 use trommel::reader::Cursor;
 
 use super::common::{Counts, each_event, paths};
+use super::totals::{Totals, UsageTotals};
 use crate::error::{ErrorClass, Result};
 use crate::event_types::current;
 use crate::fields::FieldValues;
 use crate::format::{EVENTS, PartLocation};
 use crate::layout::EventMembers;
+use crate::list::{ListQuery, SessionFilter, select};
 use crate::message::{Message, MessageLimits};
 use crate::metadata::SessionFacts;
 use crate::records::{Damage, Flow, config};
 use crate::session::Session;
 use crate::sessions::Sessions;
 use crate::text::label;
+use crate::time::Days;
 use crate::turns::messages;
 use crate::usage::{Usage, read_usage};
 use crate::watch::Watch;
@@ -121,6 +125,7 @@ const REPEATED_RESPONSE: &str = "the same response is in another session's log, 
 const NO_USAGE: &str = "they have no usage: counted as requests without tokens";
 const PARTS: &str = "further parts of a response, which counts once, with its largest figures";
 const GENERATED: &str = "messages that Claude Code generated, such as errors: no model was called";
+const OTHER_DAYS: &str = "they are of other days than requested";
 const UNTRACKED: &str =
     "too many responses to track: repetitions are counted, so the figures may be too high";
 
@@ -165,6 +170,8 @@ struct UsageCounter {
     parts: PartialResponses,
     /// The sessions whose logs were read. The last is the current one.
     sessions: Vec<SessionUsage>,
+    /// The usage by day, project, and model, if it is requested.
+    totals: Option<Totals>,
 }
 
 /// A model, with its provider if known.
@@ -194,6 +201,7 @@ struct Response {
     log: usize,
     model: usize,
     usage: Option<Usage>,
+    time: Option<Timestamp>,
 }
 
 impl PartialResponses {
@@ -264,13 +272,17 @@ impl UsageCounter {
         match name {
             "tool:pre" => {
                 let tool = found.text(TOOL);
-                self.call("tool:pre", found.text(CALL).as_deref(), tool.as_deref().unwrap_or("unknown"));
+                let (id, tool) = (found.text(CALL), tool.as_deref().unwrap_or("unknown"));
+                self.call("tool:pre", id.as_deref(), tool, EventMembers::time(found));
             }
             _ => self.response(found),
         }
     }
 
-    fn call(&mut self, what: &str, id: Option<&str>, tool: &str) {
+    fn call(&mut self, what: &str, id: Option<&str>, tool: &str, time: Option<Timestamp>) {
+        if self.is_outside(time) {
+            return self.leave_out(what, OTHER_DAYS);
+        }
         let known = id.map(|id| self.keys.hash_one(id));
         if known.is_some_and(|key| self.calls.contains(&key)) {
             return self.leave_out(what, REPEATED_ID);
@@ -286,6 +298,10 @@ impl UsageCounter {
     }
 
     fn response(&mut self, found: &FieldValues) {
+        let time = EventMembers::time(found);
+        if self.is_outside(time) {
+            return self.leave_out("llm:response", OTHER_DAYS);
+        }
         let json = found.get(USAGE).and_then(|value| value.json()).unwrap_or_default();
         // Amplifier's responses have no ID, so time, model, and usage identify one. Only a log of
         // another session can repeat it: within one log, equal responses are distinct.
@@ -304,7 +320,7 @@ impl UsageCounter {
         if usage.is_none() {
             self.leave_out("llm:response", NO_USAGE);
         }
-        self.add(log, Model { name: text(MODEL), provider: text(PROVIDER) }, usage);
+        self.add(log, Model { name: text(MODEL), provider: text(PROVIDER) }, usage, time);
     }
 
     /// The index of the current log.
@@ -312,8 +328,13 @@ impl UsageCounter {
         self.sessions.len().saturating_sub(1)
     }
 
+    /// True if a time is outside of the requested days.
+    fn is_outside(&self, time: Option<Timestamp>) -> bool {
+        self.totals.as_ref().is_some_and(|totals| totals.is_outside(time))
+    }
+
     /// Adds a response to a log's session and to its model.
-    fn add(&mut self, log: usize, model: Model, usage: Option<Usage>) {
+    fn add(&mut self, log: usize, model: Model, usage: Option<Usage>, time: Option<Timestamp>) {
         let session = &mut self.sessions[log];
         session.requests += 1;
         // A response without usage counts as a request without tokens.
@@ -328,6 +349,9 @@ impl UsageCounter {
         let many =
             self.models.len() >= MAX_MODELS && !self.models.contains_key(&(model.clone(), provider.clone()));
         let key = if many { (OTHER_MODELS.to_owned(), String::new()) } else { (model, provider) };
+        if let Some(totals) = &mut self.totals {
+            totals.add(log, &key, usage.unwrap_or_default(), time);
+        }
         let row = self.models.entry(key).or_default();
         row.requests += 1;
         if let Some(usage) = usage {
@@ -338,12 +362,19 @@ impl UsageCounter {
     /// Adds the merged responses. Each counts in the log where it first appeared.
     fn add_parts(&mut self) {
         let PartialResponses { responses, models } = std::mem::take(&mut self.parts);
-        for Response { log, model, usage } in responses.into_values() {
+        for Response { log, model, usage, time } in responses.into_values() {
             if usage.is_none() {
                 self.leave_out("messages", NO_USAGE);
             }
-            self.add(log, Model::named(models[model].clone()), usage);
+            self.add(log, Model::named(models[model].clone()), usage, time);
         }
+    }
+
+    /// Ends the count of this many sessions, with rows.
+    fn end_with_rows(mut self, sessions: u64) -> UsageTotals {
+        self.add_parts();
+        let rows = self.totals.take().map_or_else(Vec::new, Totals::into_rows);
+        UsageTotals { sessions, rows, report: self.end() }
     }
 
     fn end(mut self) -> UsageReport {
@@ -377,9 +408,13 @@ impl UsageCounter {
     fn count(&mut self, session: &Session, watch: &Watch<'_>) -> Result<()> {
         let session_id = session.id.clone();
         self.sessions.push(SessionUsage { session_id, requests: 0, usage: Usage::default(), tool_calls: 0 });
+        if let Some(totals) = &mut self.totals {
+            totals.begin_log(&session.project);
+        }
         let counted = self.count_log(session, watch);
         if counted.is_err() {
             self.sessions.pop();
+            self.totals.iter_mut().for_each(Totals::drop_log);
         }
         counted
     }
@@ -422,10 +457,13 @@ impl UsageCounter {
     fn message(&mut self, message: &Message, has_unique_calls: bool) {
         for call in &message.calls {
             let is_unique = has_unique_calls && !call.id.is_empty();
-            self.call("tool calls", is_unique.then_some(&*call.id), &call.tool);
+            self.call("tool calls", is_unique.then_some(&*call.id), &call.tool, message.time);
         }
         if message.is_synthetic() {
             return self.leave_out("messages", GENERATED);
+        }
+        if self.is_outside(message.time) {
+            return self.leave_out("messages", OTHER_DAYS);
         }
         let (log, model) = (self.log(), label(message.model.as_deref().unwrap_or_default(), 200));
         let key = message.response.as_ref().map(|id| self.keys.hash_one(id));
@@ -440,7 +478,8 @@ impl UsageCounter {
             && self.parts.responses.len() < MAX_RESPONSES
         {
             let model = self.parts.model(model);
-            self.parts.responses.insert(key, Response { log, model, usage: message.usage });
+            let response = Response { log, model, usage: message.usage, time: message.time };
+            self.parts.responses.insert(key, response);
             return;
         }
         if key.is_some() {
@@ -449,7 +488,7 @@ impl UsageCounter {
         } else if message.usage.is_none() {
             self.leave_out("messages", NO_USAGE);
         }
-        self.add(log, Model::named(model), message.usage);
+        self.add(log, Model::named(model), message.usage, message.time);
     }
 }
 
@@ -468,14 +507,33 @@ impl Sessions {
     /// Returns the usage of a session and all sessions it spawned. Forks are separate sessions and
     /// not included.
     pub fn usage(&self, session: &Session, watch: &Watch<'_>) -> Result<UsageReport> {
+        let (_, count) = self.count_family(session, UsageCounter::default(), watch)?;
+        Ok(count.end())
+    }
+
+    /// Like [`usage`](Self::usage), with rows by day, project, and model.
+    pub fn usage_rows(&self, session: &Session, watch: &Watch<'_>) -> Result<UsageTotals> {
+        let totals = Some(Totals::new(self.now().time_zone().clone(), None));
+        let count = UsageCounter { totals, ..UsageCounter::default() };
+        let (sessions, count) = self.count_family(session, count, watch)?;
+        Ok(count.end_with_rows(sessions))
+    }
+
+    /// Counts a session and all sessions it spawned. Returns their number.
+    fn count_family(
+        &self,
+        session: &Session,
+        mut count: UsageCounter,
+        watch: &Watch<'_>,
+    ) -> Result<(u64, UsageCounter)> {
         let (children, unreadable) = self.spawned(session)?;
         let bytes = children.iter().map(|child| child.bytes(EVENTS)).sum::<u64>();
         let job = watch.job(session.bytes(EVENTS) + bytes)?;
-        let mut count = UsageCounter::default();
         count.count(session, watch)?;
         for _ in 0..unreadable {
             count.leave_out("sub-agents", "their logs cannot be read, so their parents are unknown");
         }
+        let sessions = 1 + children.len() as u64;
         for child in children {
             match count.count(&child, watch) {
                 Err(error) if error.class() == ErrorClass::NotFound => {
@@ -485,7 +543,34 @@ impl Sessions {
             }
         }
         job.done();
-        Ok(count.end())
+        Ok((sessions, count))
+    }
+
+    /// Returns the usage of many sessions, sub-sessions included: those that a project and a range of
+    /// days select, and of these what was used on these days. `limit` and `offset` do not apply.
+    pub fn usage_totals(&self, query: &ListQuery, watch: &Watch<'_>) -> Result<UsageTotals> {
+        let filter = SessionFilter {
+            project: query.project.as_deref(),
+            date_range: query.date_range.as_deref(),
+            include_cloud: query.include_cloud,
+            top_level_only: false,
+        };
+        let sessions = select(self, filter, watch)?;
+        let job = watch.job(sessions.iter().map(|(session, _)| session.bytes(EVENTS)).sum())?;
+        let now = self.now();
+        let days = query.date_range.as_deref().map(|text| Days::parse(text, &now)).transpose()?;
+        let totals = Some(Totals::new(now.time_zone().clone(), days));
+        let mut count = UsageCounter { totals, ..UsageCounter::default() };
+        for (session, _) in &sessions {
+            match count.count(session, watch) {
+                Err(error) if error.class() == ErrorClass::NotFound => {
+                    count.leave_out("sessions", "they have no log");
+                }
+                counted => counted?,
+            }
+        }
+        job.done();
+        Ok(count.end_with_rows(sessions.len() as u64))
     }
 
     /// Returns the sessions that a session spawned, directly or indirectly: sub-sessions of

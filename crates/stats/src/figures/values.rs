@@ -43,6 +43,15 @@ struct Histograms {
     texts: TextHistogram,
 }
 
+/// The figure of a scalar that histograms count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Counted {
+    Number(f64),
+    /// The characters of a string.
+    Length(u64),
+    Nothing,
+}
+
 impl Values {
     /// Creates empty figures, with caps halved `level` times, and with histograms or without.
     pub(crate) fn new(level: u32, has_histograms: bool) -> Self {
@@ -52,23 +61,27 @@ impl Values {
         values
     }
 
-    pub(crate) fn observe(&mut self, scalar: &Scalar<'_>, at: u64) {
+    /// Observes a scalar. Returns the figure of it that histograms count.
+    pub(crate) fn observe(&mut self, scalar: &Scalar<'_>, at: u64) -> Counted {
         self.count += 1;
         let identity = Identity::of(scalar);
-        match scalar {
+        let counted = match scalar {
             Scalar::Number(number) => {
                 let scaled = number.as_scaled();
                 let value = number.as_f64_with(scaled);
                 self.numeric.observe_with(*number, scaled, value);
                 self.quantiles.observe_value(value);
+                Counted::Number(value)
             }
             Scalar::String(text) => {
                 // Counted in the decoded text, if there is one.
                 let decoded = identity.as_ref().map(|identity| count_chars(&identity.text));
-                self.lengths.observe_length(decoded.unwrap_or_else(|| text.char_len()));
+                let length = decoded.unwrap_or_else(|| text.char_len());
+                self.lengths.observe_length(length);
+                Counted::Length(length)
             }
-            Scalar::Null | Scalar::Bool(_) => {}
-        }
+            Scalar::Null | Scalar::Bool(_) => Counted::Nothing,
+        };
         match identity {
             Some(identity) => {
                 self.distinct.observe_fingerprint(identity.fingerprint);
@@ -76,19 +89,21 @@ impl Values {
             }
             None => self.uncompared += 1,
         }
+        counted
     }
 
-    /// Adds a scalar to the histograms.
+    /// Adds a scalar to the histograms, with the figure that [`observe`](Self::observe) returned.
     #[cold]
-    pub(crate) fn observe_histograms(&mut self, scalar: &Scalar<'_>) {
+    pub(crate) fn observe_histograms(&mut self, scalar: &Scalar<'_>, counted: Counted) {
         let Some(histograms) = &mut self.histograms else { return };
-        match scalar {
-            Scalar::Number(number) => histograms.numbers.observe(number.as_f64()),
-            Scalar::String(text) => {
-                let decoded = (text.byte_len() <= MAX_TIME_BYTES).then(|| text.decode());
-                histograms.texts.observe(text.char_len(), decoded.as_deref().map(str::as_bytes));
+        match (scalar, counted) {
+            (_, Counted::Number(value)) => histograms.numbers.observe(value),
+            (Scalar::String(text), Counted::Length(length)) => {
+                let can_be_time = histograms.texts.wants_texts() && text.byte_len() <= MAX_TIME_BYTES;
+                let decoded = can_be_time.then(|| text.decode());
+                histograms.texts.observe(length, decoded.as_deref().map(str::as_bytes));
             }
-            Scalar::Null | Scalar::Bool(_) => {}
+            _ => {}
         }
     }
 

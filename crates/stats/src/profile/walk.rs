@@ -316,9 +316,9 @@ impl Core {
                 *charge += new.charge();
                 new
             });
-            values.observe(scalar, at);
+            let counted = values.observe(scalar, at);
             if self.options.histograms {
-                values.observe_histograms(scalar);
+                values.observe_histograms(scalar, counted);
             }
             *charge += values.growth();
         }

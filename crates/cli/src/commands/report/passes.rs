@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io;
+use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use jiff::Timestamp;
@@ -59,18 +60,25 @@ struct Overview {
     has_values: bool,
 }
 
-/// Makes the report about inputs.
-pub(super) fn report(inputs: &Repeatable, args: &ReportArgs, screen: &Screen) -> Result<Report, Failure> {
+/// Makes the report about inputs, and returns true if all of them could be read. If a document is
+/// broken, reports the error; the page is about the data before it.
+pub(super) fn report(
+    inputs: &Repeatable,
+    args: &ReportArgs,
+    screen: &Screen,
+) -> Result<(Report, bool), Failure> {
     let start = Instant::now();
     let passes = Passes { inputs, args, screen };
+    let mut is_whole = true;
     let mut report = match passes.overview() {
         Ok(overview) => passes.described(overview)?,
         Err(failure) => {
             let Some((inputs, fault)) = passes.data_before(&failure)? else { return Err(failure) };
-            let passes = Passes { inputs: &inputs, ..passes };
-            // The first failure is about the input as it is.
-            let overview = passes.overview().map_err(|_second| failure)?;
-            let mut report = passes.described(overview)?;
+            let before = Passes { inputs: &inputs, ..passes };
+            let Ok(overview) = before.overview() else { return Err(failure) };
+            failure.report();
+            is_whole = false;
+            let mut report = before.described(overview)?;
             report.faults.insert(0, fault);
             report
         }
@@ -78,7 +86,7 @@ pub(super) fn report(inputs: &Repeatable, args: &ReportArgs, screen: &Screen) ->
     report.arguments = inputs.arguments();
     let now = Timestamp::now().strftime("%Y-%m-%d %H:%M UTC");
     report.made = format!("{now}, in {:.1} s", start.elapsed().as_secs_f64());
-    Ok(report)
+    Ok((report, is_whole))
 }
 
 impl Passes<'_> {
@@ -171,26 +179,21 @@ impl Passes<'_> {
         largest: Option<&RowPath>,
         report: &Report,
     ) -> Result<Vec<ReadRows>, Failure> {
-        let mut reader = RowReader::new();
         let job = self.rows_job(rows, report)?;
-        let settings = job.settings();
-        for rows in rows {
+        let with_examples = |rows: &RowPath| {
             let is_largest = largest.is_some_and(|largest| largest.path == rows.path);
-            let examples = if is_largest { self.examples() } else { 0 };
-            let sample = Some((self.args.sample, &settings));
-            reader.add(rows.clone(), sample, examples, self.seed()).map_err(|error| job.failure(error))?;
-        }
-        self.run_rows(job, reader)
+            (rows.clone(), if is_largest { self.examples() } else { 0 })
+        };
+        let rows: Vec<_> = rows.iter().map(with_examples).collect();
+        let settings = job.settings();
+        self.run_rows(job, &rows, Some((self.args.sample, &settings)))
     }
 
     /// Reads the records to show.
     fn examples_of(&self, rows: Option<&RowPath>, report: &Report) -> Result<Vec<ReadRows>, Failure> {
         let Some(rows) = rows.filter(|_| !self.args.no_samples) else { return Ok(Vec::new()) };
-        let mut reader = RowReader::new();
         let job = self.rows_job(std::slice::from_ref(rows), report)?;
-        let added = reader.add(rows.clone(), None, self.examples(), self.seed());
-        added.map_err(|error| job.failure(error))?;
-        self.run_rows(job, reader)
+        self.run_rows(job, &[(rows.clone(), self.examples())], None)
     }
 
     /// A job that extracts rows.
@@ -206,9 +209,17 @@ impl Passes<'_> {
         Ok(job)
     }
 
-    fn run_rows(&self, mut job: Job, mut reader: RowReader) -> Result<Vec<ReadRows>, Failure> {
+    fn run_rows(
+        &self,
+        mut job: Job,
+        rows: &[(RowPath, usize)],
+        sample: Option<(NonZeroUsize, &Analysis)>,
+    ) -> Result<Vec<ReadRows>, Failure> {
+        let seed = self.args.seed;
+        let reader = RowReader::new(rows, sample, Seed::new(seed));
+        let mut reader = reader.map_err(|error| job.failure(error))?;
         job.run(&mut reader)?;
-        reader.finish(self.args.seed).map_err(|error| job.failure(error))
+        reader.finish(seed).map_err(|error| job.failure(error))
     }
 
     /// Computes the values of everything.
@@ -228,10 +239,6 @@ impl Passes<'_> {
 
     fn examples(&self) -> usize {
         if self.args.no_samples { 0 } else { EXAMPLES }
-    }
-
-    fn seed(&self) -> Seed {
-        Seed::new(self.args.seed)
     }
 
     /// If a document is malformed, returns the data before the error as an input, and the fault.
@@ -256,8 +263,6 @@ impl Passes<'_> {
             escape::text(&error.message()),
             grouped(bytes)
         );
-        Notes::new(&options.name(), std::sync::Arc::new(crate::progress::Progress::new(self.screen)))
-            .warn(&fault);
         Ok(Some((self.inputs.replaced(copy), fault)))
     }
 }

@@ -1,7 +1,10 @@
 //! The second pass of a report: the values of sampled rows, and records to show.
 
 use std::io;
+use std::iter::Peekable;
 use std::num::NonZeroUsize;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
 use std::vec;
 
 use trommel::path::Query;
@@ -14,7 +17,7 @@ use trommel_report::SampledRows;
 use crate::output::InputSink;
 
 /// The bytes of rows that are analyzed at a time.
-const BATCH: usize = 8 << 20;
+const BATCH: usize = 4 << 20;
 
 /// Larger records are not shown.
 const MAX_EXAMPLE: usize = 64 << 10;
@@ -43,16 +46,24 @@ struct Reading {
     wanted: Option<vec::IntoIter<u64>>,
     next: Option<u64>,
     /// The numbers of the rows to show.
-    examples: std::iter::Peekable<vec::IntoIter<u64>>,
+    examples: Peekable<vec::IntoIter<u64>>,
     shown: Vec<Shown>,
     batch: Vec<u8>,
-    values: Option<Sequence>,
     sampled: u64,
 }
 
-/// Reads the rows of several paths, in the order of the measures.
+/// Reads the rows of several paths, in the order of the measures. Their values are analyzed by
+/// another thread, in batches.
 pub(super) struct RowReader {
     readings: Vec<Reading>,
+    worker: Option<Worker>,
+}
+
+/// The thread that analyzes values. It holds at most two batches in addition to the current one.
+struct Worker {
+    /// A batch, and the number of its path.
+    batches: SyncSender<(usize, Vec<u8>)>,
+    thread: JoinHandle<Result<Vec<Sequence>, trommel::Error>>,
 }
 
 /// What was read of one path.
@@ -67,109 +78,117 @@ pub(super) struct ReadRows {
     pub(super) shown: Vec<Shown>,
 }
 
-impl RowReader {
-    /// Creates a reader. Without `sample`, no values are analyzed.
-    pub(super) fn new() -> Self {
-        Self { readings: Vec::new() }
+impl Worker {
+    /// Starts the analysis of the values of several paths.
+    fn start(settings: &Analysis, paths: usize) -> Result<Self, trommel::Error> {
+        let mut stats = Stats::new();
+        (stats.values, stats.histograms, stats.item_types) = (true, true, false);
+        stats.rows = Some(super::passes::ROWS);
+        // The other core reads the rows meanwhile.
+        let analysis = settings.settings().threads(1).ask(Measure::Stats(stats));
+        let sequences = (0..paths).map(|_| analysis.sequence()).collect::<Result<Vec<_>, _>>()?;
+        let (batches, received) = sync_channel::<(usize, Vec<u8>)>(1);
+        let work = move || {
+            let mut sequences = sequences;
+            for (path, batch) in received {
+                sequences[path].run(&mut Document::from_bytes(&batch).framing(Framing::Lines))?;
+            }
+            Ok(sequences)
+        };
+        let thread = thread::Builder::new().name("values".to_owned()).spawn(work)?;
+        Ok(Self { batches, thread })
     }
 
-    /// Adds rows. Analyzes the values of `sample` rows if given, and shows `examples` rows.
-    pub(super) fn add(
-        &mut self,
-        rows: RowPath,
+    /// Ends the analysis, and returns the values of each path.
+    fn finish(self) -> Result<Vec<Vec<ValuesSummary>>, trommel::Error> {
+        drop(self.batches);
+        let sequences = self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let values = |sequence: Sequence| {
+            let answers = sequence.finish()?.answers.into_iter();
+            let stats = answers.filter_map(|answer| match answer {
+                Answer::Stats(stats) => stats.summary.values,
+                _ => None,
+            });
+            Ok(stats.flatten().collect())
+        };
+        sequences.into_iter().map(values).collect()
+    }
+}
+
+impl RowReader {
+    /// Creates a reader of rows, of which it shows `examples` each. With `sample`, analyzes the
+    /// values of so many rows of each path.
+    pub(super) fn new(
+        rows: &[(RowPath, usize)],
         sample: Option<(NonZeroUsize, &Analysis)>,
-        examples: usize,
         seed: Seed,
-    ) -> Result<(), trommel::Error> {
-        let drawn = |size: NonZeroUsize| winners(seed, size, rows.total).into_iter();
-        let examples = NonZeroUsize::new(examples).map(drawn).unwrap_or_default().peekable();
-        let (mut wanted, mut values, mut next) = (None, None, None);
-        if let Some((size, settings)) = sample {
-            let mut stats = Stats::new();
-            (stats.values, stats.histograms, stats.item_types) = (true, true, false);
-            stats.rows = Some(super::passes::ROWS);
-            values = Some(settings.settings().ask(Measure::Stats(stats)).sequence()?);
-            let mut indices = (rows.total > size.get() as u64).then(|| drawn(size));
-            next = indices.as_mut().map_or(Some(0), Iterator::next);
-            wanted = indices;
+    ) -> Result<Self, trommel::Error> {
+        let reading = |(rows, examples): &(RowPath, usize)| {
+            let drawn = |size: NonZeroUsize| winners(seed, size, rows.total).into_iter();
+            let long = sample.map(|(size, _)| size).filter(|size| rows.total > size.get() as u64);
+            let mut wanted = long.map(drawn);
+            let next = wanted.as_mut().map_or(sample.map(|_| 0), Iterator::next);
+            let examples = NonZeroUsize::new(*examples).map(drawn).unwrap_or_default().peekable();
+            let (shown, batch) = (Vec::new(), Vec::new());
+            Reading { rows: rows.clone(), seen: 0, wanted, next, examples, shown, batch, sampled: 0 }
+        };
+        let worker = sample.map(|(_, settings)| Worker::start(settings, rows.len())).transpose()?;
+        Ok(Self { readings: rows.iter().map(reading).collect(), worker })
+    }
+
+    /// Passes the batch of a path on.
+    fn send(&mut self, path: usize) {
+        let batch = std::mem::take(&mut self.readings[path].batch);
+        if let Some(worker) = self.worker.as_ref().filter(|_| !batch.is_empty()) {
+            // Fails only if the thread has ended with an error, which `finish` returns.
+            let _ = worker.batches.send((path, batch));
         }
-        self.readings.push(Reading {
-            rows,
-            seen: 0,
-            wanted,
-            next,
-            examples,
-            shown: Vec::new(),
-            batch: Vec::new(),
-            values,
-            sampled: 0,
-        });
-        Ok(())
     }
 
     /// Ends the pass.
-    pub(super) fn finish(self, seed: u64) -> Result<Vec<ReadRows>, trommel::Error> {
-        self.readings.into_iter().map(|reading| reading.finish(seed)).collect()
+    pub(super) fn finish(mut self, seed: u64) -> Result<Vec<ReadRows>, trommel::Error> {
+        (0..self.readings.len()).for_each(|path| self.send(path));
+        let mut values = self.worker.take().map(Worker::finish).transpose()?.unwrap_or_default().into_iter();
+        let read = |reading: Reading| reading.finish(values.next().unwrap_or_default(), seed);
+        Ok(self.readings.into_iter().map(read).collect())
     }
 }
 
 impl Reading {
-    fn row(&mut self, bytes: &[u8]) -> Result<(), trommel::Error> {
+    /// Adds a row.
+    fn row(&mut self, bytes: &[u8]) {
         let index = self.seen;
         self.seen += 1;
         if self.examples.next_if_eq(&index).is_some() {
             let kept = (bytes.len() <= MAX_EXAMPLE).then(|| bytes.to_vec());
             self.shown.push(Shown { index, size: bytes.len() as u64, bytes: kept });
         }
-        if self.next != Some(index) || self.values.is_none() {
-            return Ok(());
+        if self.next != Some(index) {
+            return;
         }
         self.next = self.wanted.as_mut().map_or(Some(index + 1), Iterator::next);
         self.sampled += 1;
-        let start = self.batch.len();
+        let mut start = self.batch.len();
         self.batch.extend_from_slice(bytes);
         // A line per row. Between tokens, a line end is a space; strings have none.
-        self.batch[start..]
-            .iter_mut()
-            .filter(|byte| matches!(byte, b'\n' | b'\r'))
-            .for_each(|byte| *byte = b' ');
+        while let Some(at) = memchr::memchr2(b'\n', b'\r', &self.batch[start..]) {
+            self.batch[start + at] = b' ';
+            start += at + 1;
+        }
         self.batch.push(b'\n');
-        if self.batch.len() >= BATCH { self.analyze() } else { Ok(()) }
     }
 
-    fn analyze(&mut self) -> Result<(), trommel::Error> {
-        let Some(values) = &mut self.values else { return Ok(()) };
-        let batch = std::mem::take(&mut self.batch);
-        values.run(&mut Document::from_bytes(&batch).framing(Framing::Lines))?;
-        self.batch = batch;
-        self.batch.clear();
-        Ok(())
-    }
-
-    fn finish(mut self, seed: u64) -> Result<ReadRows, trommel::Error> {
-        self.analyze()?;
-        let is_sample = self.wanted.is_some();
-        let report = self.values.take().map(Sequence::finish).transpose()?;
-        let answers = report.into_iter().flat_map(|report| report.answers);
-        let stats =
-            answers.filter_map(|answer| if let Answer::Stats(stats) = answer { Some(stats) } else { None });
-        let mut values: Vec<ValuesSummary> =
-            stats.flat_map(|stats| stats.summary.values.unwrap_or_default()).collect();
+    fn finish(self, mut values: Vec<ValuesSummary>, seed: u64) -> ReadRows {
+        let Self { rows, seen, wanted, shown, sampled, .. } = self;
+        let is_sample = wanted.is_some();
         for row in &mut values {
-            row.path = format!("{}{}", self.rows.path, row.path.strip_prefix('$').unwrap_or(&row.path));
+            row.path = format!("{}{}", rows.path, row.path.strip_prefix('$').unwrap_or(&row.path));
             if is_sample {
                 mark(row);
             }
         }
-        let (rows, total) = (self.sampled, self.rows.total);
-        let sampled = SampledRows { path: self.rows.path.clone(), rows, total, seed };
-        Ok(ReadRows {
-            rows: self.rows,
-            seen: self.seen,
-            values,
-            sampled: is_sample.then_some(sampled),
-            shown: self.shown,
-        })
+        let sample = SampledRows { path: rows.path.clone(), rows: sampled, total: rows.total, seed };
+        ReadRows { rows, seen, values, sampled: is_sample.then_some(sample), shown }
     }
 }
 
@@ -186,6 +205,11 @@ impl InputSink for RowReader {
 
 impl Sink for RowReader {
     fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
-        self.readings[found.measure].row(found.value).map_err(io::Error::other)
+        let reading = &mut self.readings[found.measure];
+        reading.row(found.value);
+        if reading.batch.len() >= BATCH {
+            self.send(found.measure);
+        }
+        Ok(())
     }
 }

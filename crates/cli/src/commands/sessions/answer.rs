@@ -6,6 +6,8 @@ use trommel_session::{
     Aggregate, Damage, Details, Diagnosis, Errors, EventPage, Format, Listing, Matches, MessageRow, Nested,
     RepairReport, RewindReport, Source, Summary, Timeline, UndoReport, UsageReport,
 };
+
+use super::totals::TotalUsageAnswer;
 #[cfg(feature = "cloud")]
 use trommel_toolbox::sessions::access::SyncOutcome;
 use trommel_toolbox::sessions::access::SyncResult;
@@ -32,6 +34,10 @@ pub(super) enum Answer {
     Timeline(Timeline),
     Usage(Box<UsageReport>),
     Aggregate(Aggregate),
+    Totals(Box<TotalUsageAnswer>),
+    /// A page, which is not JSON.
+    #[serde(skip)]
+    Page(String),
     Rewind(Box<RewindReport>),
     Undo(UndoReport),
     Diagnosis(Box<Diagnosis>),
@@ -172,7 +178,8 @@ impl Answer {
     /// The damage in each file that was read for the answer.
     pub(super) fn damages(&self) -> Vec<&Damage> {
         match self {
-            Self::List(_) | Self::Undo(_) | Self::Sync(_) => Vec::new(),
+            Self::List(_) | Self::Undo(_) | Self::Sync(_) | Self::Page(_) => Vec::new(),
+            Self::Totals(totals) => vec![&totals.totals.report.damage],
             Self::Get(got) => {
                 let messages = got.page.as_ref().map(|page| &page.damage);
                 messages

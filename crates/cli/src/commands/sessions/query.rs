@@ -1,9 +1,12 @@
 //! Queries the library for the answer of an operation.
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use trommel_session::{
     AggregateQuery, EventQuery, GetQuery, ListQuery, MAX_ROWS, Page as Span, RewindQuery, Scope, SearchQuery,
-    Session, TranscriptQuery, Watch,
+    Session, Sessions, TranscriptQuery, Watch,
 };
+use trommel_tool::Redaction;
 #[cfg(feature = "cloud")]
 use trommel_toolbox::sessions::access::SyncRequest;
 use trommel_toolbox::sessions::access::{
@@ -11,10 +14,13 @@ use trommel_toolbox::sessions::access::{
 };
 
 use super::answer::{Answer, Reply, SessionDetails};
+use super::page::SessionPage;
 use super::paging::{Document, Paging, all};
+use super::prices::PriceTable;
+use super::totals::TotalUsageAnswer;
 use crate::args::{
-    Analysis, AnalyzeSession, GetSession, ListSessions, RewindSession, Rows, SearchSessions, SessionEvents,
-    SessionFilter, SessionOperation as Operation,
+    Analysis, AnalyzeSession, GetSession, ListSessions, ReportSessions, RewindSession, Rows, SearchSessions,
+    SessionEvents, SessionFilter, SessionOperation as Operation, TotalUsage,
 };
 use crate::errors::{self, Failure};
 
@@ -45,6 +51,8 @@ impl Query<'_, '_> {
             Operation::Search(args) => self.search(args, out)?,
             Operation::Events(args) => self.events(args, out)?,
             Operation::Analyze(args) => self.analyze(args, out)?,
+            Operation::Usage(args) => Reply::complete(Answer::Totals(Box::new(self.totals(args)?))),
+            Operation::Report(args) => Reply::complete(self.report(args)?),
             Operation::Rewind(args) => Reply::complete(self.rewind(args)?),
             Operation::Undo { .. } => {
                 let undone = self.change(false, |sessions, session| sessions.undo(session, self.watch))?;
@@ -185,6 +193,43 @@ impl Query<'_, '_> {
             Analysis::Aggregate => (Answer::Aggregate(self.aggregate(args, &session)?), None),
         };
         Ok(Reply { truncated, ..Reply::complete(answer) })
+    }
+
+    /// Returns the sessions that a filter selects, and the query for them.
+    fn selected(&self, filter: &SessionFilter) -> Result<(Sessions, ListQuery), Failure> {
+        let SessionFilter { project, date_range, local } = filter;
+        let mut search = SearchQuery::new("");
+        (search.project, search.date_range) = (project.clone(), date_range.clone());
+        search.include_cloud = !local;
+        let sessions = self.done(self.position.sessions_to_search(&search, self.watch, &self.problems))?;
+        let mut query = ListQuery::default();
+        (query.project, query.date_range) = (project.clone(), date_range.clone());
+        (query.include_cloud, query.top_level_only, query.limit) = (!local, true, MAX_ROWS);
+        let zone = if self.operation.shared().utc { TimeZone::UTC } else { TimeZone::system() };
+        Ok((sessions.at(Timestamp::now().to_zoned(zone)), query))
+    }
+
+    fn totals(&self, args: &TotalUsage) -> Result<TotalUsageAnswer, Failure> {
+        let prices = args.prices.prices.as_deref().map(PriceTable::read).transpose()?;
+        let (sessions, query) = self.selected(&args.filter)?;
+        let totals = self.done(sessions.usage_totals(&query, self.watch))?;
+        Ok(TotalUsageAnswer::new(totals, &args.by, prices.as_ref()))
+    }
+
+    /// Makes a page, which is the answer.
+    fn report(&self, args: &ReportSessions) -> Result<Answer, Failure> {
+        let prices = args.prices.prices.as_deref().map(PriceTable::read).transpose()?;
+        let redaction = (!args.no_redact).then(Redaction::new);
+        let mut page = SessionPage::new(prices.as_ref(), redaction);
+        if args.session.is_some() {
+            let session = self.session()?;
+            let sessions = self.done(self.position.family(&session, self.watch, &self.problems))?;
+            self.done(page.about_session(&sessions, &session, self.watch))?;
+        } else {
+            let (sessions, query) = self.selected(&args.filter)?;
+            self.done(page.about_sessions(&sessions, &query, self.watch))?;
+        }
+        Ok(Answer::Page(page.finish(args.title.as_deref())))
     }
 
     fn aggregate(

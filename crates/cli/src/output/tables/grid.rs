@@ -87,7 +87,7 @@ impl Column {
 }
 
 /// The content of a cell.
-pub(super) enum Cell {
+pub(crate) enum Cell {
     Text(String),
     /// As many items as fit.
     Items(Vec<CountedItem>),
@@ -95,7 +95,7 @@ pub(super) enum Cell {
 
 /// A value and its count. If it is too long, it is replaced by its short form, or else cut at its
 /// end.
-pub(super) struct CountedItem {
+pub(crate) struct CountedItem {
     pub(super) text: String,
     /// The form of a number, which must not be cut.
     pub(super) short: Option<String>,
@@ -174,7 +174,7 @@ fn join(items: &[CountedItem], width: usize) -> String {
 }
 
 /// A table without rules; numbers are right-aligned.
-pub(super) struct Grid {
+pub(crate) struct Grid {
     columns: Vec<Column>,
     has_header: bool,
     rows: Vec<Vec<Cell>>,
@@ -184,7 +184,7 @@ pub(super) struct Grid {
 impl Grid {
     /// Creates a table with column names. Long texts are cut at their end; IDs, times, and numbers
     /// are not.
-    pub(super) fn new(names: &[&str], right: &[bool], out: Stream) -> Self {
+    pub(crate) fn new(names: &[&str], right: &[bool], out: Stream) -> Self {
         let column = |(at, name): (usize, &&str)| match right.get(at) {
             Some(true) => Column::number(name),
             _ if WHOLE.contains(name) => Column::new(name, Fit::Whole),
@@ -215,7 +215,7 @@ impl Grid {
     }
 
     /// Adds a row and escapes its cells.
-    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = impl Into<Cell>>) {
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = impl Into<Cell>>) {
         self.rows.push(cells.into_iter().map(|cell| cell.into().safe()).collect());
     }
 
@@ -225,7 +225,7 @@ impl Grid {
     }
 
     /// Renders the table.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let layout = self.layout();
         let mut text = String::new();
         if self.has_header {
