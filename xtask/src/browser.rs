@@ -73,8 +73,11 @@ fn make_pages(workspace: &Workspace, folder: &Path) -> Result<(), Box<dyn std::e
     report(&["report", "hostile.jsonl", "--sample", "2"], "hostile-rows.html")?;
     report(&["report", "--compare", "hostile.json", "hostile.jsonl"], "hostile-compare.html")?;
     report(&["report", "--compare", "events.json", "other.json"], "compare.html")?;
-    let sessions = workspace.root.join("testdata/tour/agents");
-    report(&["sessions", "report", "--folder", &sessions.display().to_string()], "sessions.html")
+    let tour = workspace.root.join("testdata/tour");
+    let (amplifier, claude) = (tour.join("agents"), tour.join("claude"));
+    let folders =
+        ["--amplifier", &amplifier.display().to_string(), "--claude", &claude.display().to_string()];
+    report(&["sessions", "report", "--utc", folders[0], folders[1], folders[2], folders[3]], "sessions.html")
 }
 
 /// Writes objects whose names and values try to run a function `trap`.

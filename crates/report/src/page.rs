@@ -124,9 +124,9 @@ impl Report {
     /// If the statistics cannot be written as JSON, which is a defect of the engine.
     pub fn page(&self, max_bytes: usize) -> serde_json::Result<String> {
         let mut drawn = self.clone();
-        let mut paths = MAX_PATHS;
+        let (mut paths, total) = (MAX_PATHS, rows::count_paths(&self.stats));
         loop {
-            let total = rows::keep_largest(&mut drawn.stats, paths);
+            rows::keep_largest(&mut drawn.stats, paths);
             let page = drawn.formatted(total)?;
             if page.len() <= max_bytes {
                 return Ok(page);

@@ -48,14 +48,17 @@ fn by_path<T>(rows: Option<&Vec<T>>, path: impl Fn(&T) -> &String) -> HashMap<&s
     rows.into_iter().flatten().map(|row| (path(row).as_str(), row)).collect()
 }
 
-/// Keeps the rows of the largest paths in all tables. Returns the number of paths before.
-pub(crate) fn keep_largest(stats: &mut StatsAnswer, max: usize) -> u64 {
+/// The number of paths of an input.
+pub(crate) fn count_paths(stats: &StatsAnswer) -> u64 {
+    let summary = &stats.summary;
+    let rows = summary.bytes.as_ref().map_or(0, |rows| rows.len() as u64);
+    summary.capped.bytes.map_or(rows, |capped| capped.total)
+}
+
+/// Keeps the rows of the largest paths in all tables.
+pub(crate) fn keep_largest(stats: &mut StatsAnswer, max: usize) {
     let summary = &mut stats.summary;
-    let Some(bytes) = &mut summary.bytes else { return 0 };
-    let total = summary.capped.bytes.map_or(bytes.len() as u64, |capped| capped.total);
-    if bytes.len() <= max {
-        return total;
-    }
+    let Some(bytes) = summary.bytes.as_mut().filter(|bytes| bytes.len() > max) else { return };
     // Larger paths come first, so the path that contains a kept one is kept, too.
     bytes.truncate(max);
     let kept: std::collections::HashSet<&str> = bytes.iter().map(|row| row.path.as_str()).collect();
@@ -64,7 +67,6 @@ pub(crate) fn keep_largest(stats: &mut StatsAnswer, max: usize) -> u64 {
     summary.values.iter_mut().for_each(|rows| rows.retain(|row| keep(&row.path)));
     summary.arrays.iter_mut().for_each(|rows| rows.retain(|row| keep(&row.path)));
     summary.objects.iter_mut().for_each(|rows| rows.retain(|row| keep(&row.path)));
-    total
 }
 
 /// The names in a path.

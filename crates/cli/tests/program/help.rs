@@ -2,13 +2,14 @@
 
 use crate::common::{Folder, line, run, snapshot};
 
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "extract",
     "count",
     "group",
     "sample",
     "stats",
     "du",
+    "report",
     "schema",
     "check",
     "put",

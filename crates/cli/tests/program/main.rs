@@ -43,6 +43,8 @@ mod pages;
 #[cfg(unix)]
 mod profiles;
 mod readme;
+#[cfg(unix)]
+mod reports;
 mod routes;
 mod rows;
 mod runs;

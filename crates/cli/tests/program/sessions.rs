@@ -2,6 +2,7 @@
 //! tests.
 
 mod finding;
+mod totals;
 
 use std::fmt::Write;
 use std::fs;

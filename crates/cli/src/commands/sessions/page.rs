@@ -222,8 +222,11 @@ impl<'a> SessionPage<'a> {
             columns.extend(cost.as_deref());
             let mut table = Table::new(title, &columns);
             "No responses of models.".clone_into(&mut table.empty);
-            let totals = by(*key, rows, self.prices);
+            let mut totals = by(*key, rows, self.prices);
             let most = totals.first().map_or(0, |total| total.tokens) as f64;
+            if !matches!(key, UsageKey::Project | UsageKey::Model) {
+                totals.sort_by(|left, right| left.name.cmp(&right.name));
+            }
             let row = |total: super::totals::Total| {
                 let mut cells = vec![
                     Cell::text(total.name),
@@ -234,7 +237,8 @@ impl<'a> SessionPage<'a> {
                     number(total.cache_write),
                     number(total.tokens).bar(total.tokens as f64, most),
                 ];
-                cells.extend(total.cost.map(|cost| Cell::number(cost, money(cost))));
+                let cost = total.cost.map_or_else(|| Cell::text(""), |cost| Cell::number(cost, money(cost)));
+                cells.extend(self.prices.map(|_| cost));
                 cells
             };
             table.rows = totals.into_iter().map(row).collect();

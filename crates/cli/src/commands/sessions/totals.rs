@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexMap;
 use jiff::civil::Date;
 use serde::Serialize;
 use trommel_session::{Usage, UsageRow, UsageTotals};
@@ -32,7 +33,7 @@ pub(super) struct TotalUsageAnswer {
     pub(super) without_price: Vec<String>,
     /// For each key, the totals, ordered by descending tokens.
     #[serde(rename = "totals")]
-    pub(super) by_key: BTreeMap<&'static str, Vec<Total>>,
+    pub(super) by_key: IndexMap<&'static str, Vec<Total>>,
     #[serde(flatten)]
     pub(super) totals: UsageTotals,
 }
@@ -69,9 +70,8 @@ impl Total {
         for (sum, more) in pairs {
             *sum = sum.saturating_add(more);
         }
-        if let Some(prices) = prices {
-            *self.cost.get_or_insert_default() += prices.cost(&row.model, &row.usage).unwrap_or(0.0);
-        }
+        let cost = prices.and_then(|prices| prices.cost(&row.model, &row.usage));
+        self.cost = self.cost.map_or(cost, |sum| Some(sum + cost.unwrap_or(0.0)));
     }
 }
 
@@ -84,9 +84,8 @@ impl TotalUsageAnswer {
             totals.rows.iter().filter(unknown).map(|row| row.model.clone()).collect();
         without_price.sort_unstable();
         without_price.dedup();
-        let cost = prices.map(|prices| {
-            totals.rows.iter().filter_map(|row| prices.cost(&row.model, &row.usage)).sum::<f64>()
-        });
+        let costs = totals.rows.iter().filter_map(|row| prices?.cost(&row.model, &row.usage));
+        let cost = prices.map(|_| costs.fold(0.0, |sum, cost| sum + cost));
         Self {
             currency: prices.map(|prices| prices.currency.clone()),
             cost,
@@ -122,7 +121,7 @@ impl TotalUsageAnswer {
         let row = |total: &Total| {
             let Total { requests, input, output, cache_read, cache_write, tokens, .. } = *total;
             let figures = [requests, input, output, cache_read, cache_write, tokens].map(grouped);
-            let cost = total.cost.map(money);
+            let cost = currency.as_ref().map(|_| total.cost.map_or_else(String::new, money));
             [escape::short(&total.name, NAME)].into_iter().chain(figures).chain(cost).collect::<Vec<_>>()
         };
         totals.iter().take(ROWS).for_each(|total| grid.row(row(total)));

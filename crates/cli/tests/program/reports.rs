@@ -1,0 +1,231 @@
+//! `trommel report`: the page of any input, and what changed between two.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::common::{Folder, Home, gzip, piped, run};
+
+/// The data in a script element of a page.
+fn data(page: &str, id: &str) -> Value {
+    let start = format!("<script type=\"application/json\" id=\"{id}\">");
+    let (_, rest) = page.split_once(&start).expect("the page has data");
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+/// A document with many rows.
+fn rows(count: usize) -> (String, String) {
+    let row = |n: usize| {
+        format!(
+            r#"{{"id":{n},"name":"n{}","at":"2026-11-{:02}T10:00:00Z","tags":["a","b{}"],"x":{}.5}}"#,
+            n % 50,
+            n % 28 + 1,
+            n % 3,
+            n * 7 % 1000
+        )
+    };
+    let rows: Vec<String> = (0..count).map(row).collect();
+    let document =
+        format!("{{\"meta\":{{\"page\":1}},\n \"rows\":[{}], \"short\":[1,2,3]}}", rows.join(",\n  "));
+    (document, rows.join("\n") + "\n")
+}
+
+/// The JSON of a page equals the answer of `stats`.
+#[test]
+fn pages_have_the_statistics_of_stats() {
+    let folder = Folder::new("report-stats");
+    let (document, lines) = rows(500);
+    for (name, text) in [("rows.json", &document), ("rows.jsonl", &lines)] {
+        let file = folder.file(name, text);
+        let page = run(["report", &file]).ok();
+        let options = ["--schema", "--fields", "--bytes", "--values", "--histograms", "--json"];
+        let mut expected = run(["stats", &file].into_iter().chain(options)).json();
+        expected.as_object_mut().unwrap().remove("id");
+        assert_eq!(data(&page, "stats"), expected);
+        let packed = folder.file(&format!("{name}.gz"), gzip(text.as_bytes()));
+        for other in [run(["report", &packed]).ok(), piped(["report", "-"], text.as_bytes()).ok()] {
+            assert_eq!(data(&other, "stats"), expected);
+        }
+        let commands = page.matches("trommel extract").count();
+        assert!(commands > 5 && page.contains(&format!("trommel extract {file} ")), "{commands}");
+        assert!(!piped(["report", "-"], text.as_bytes()).ok().contains("trommel extract"));
+    }
+}
+
+/// The figures of a sample are those of its rows; everything else is exact.
+#[test]
+fn values_of_long_arrays_are_sampled() {
+    let folder = Folder::new("report-sample");
+    let (document, lines) = rows(3_000);
+    for (name, text, path) in [("rows.json", &document, "$.rows[*]"), ("rows.jsonl", &lines, "$")] {
+        let file = folder.file(name, text);
+        let sampled = |threads: &str, seed: &str| {
+            let page = run(["report", &file, "--sample", "100", "--seed", seed, "-j", threads]).ok();
+            (data(&page, "stats"), data(&page, "page"), page)
+        };
+        let (stats, page, html) = sampled("1", "7");
+        assert_eq!(sampled("2", "7").0, stats, "threads change nothing");
+        assert_ne!(sampled("1", "8").0["values"], stats["values"], "the seed does");
+        assert_eq!(page["sampled"], json!([{"path": path, "rows": 100, "total": 3000, "seed": 7}]));
+        assert!(html.contains("100 of 3,000 rows, drawn at random with seed 7"));
+        let exact = data(&run(["report", &file, "--exact"]).ok(), "stats");
+        for member in ["bytes", "fields", "types", "structure", "schema"] {
+            assert_eq!(stats[member], exact[member], "{member}");
+        }
+        let row = |stats: &Value, path: &str| {
+            let rows = stats["values"].as_array().unwrap().iter();
+            rows.clone().find(|row| row["path"] == path).unwrap_or_else(|| panic!("{path}")).clone()
+        };
+        let id = row(&stats, &format!("{path}.id"));
+        assert_eq!((&id["count"], &id["distinct"]["approximate"]), (&json!(100), &json!(true)));
+        // The same rows as `sample` draws.
+        let query = if path == "$" { "$" } else { "$.rows" };
+        let drawn = run(["sample", &file, query, "-n", "100", "--seed", "7"]).ok();
+        let drawn = data(&piped(["report", "-", "--input", "jsonl"], drawn.as_bytes()).ok(), "stats");
+        let expected = row(&drawn, "$.id");
+        for figure in ["numbers", "quantiles", "histogram"] {
+            let without = |mut value: Value| {
+                value.as_object_mut().unwrap().remove("approximate");
+                value
+            };
+            assert_eq!(without(id[figure].clone()), without(expected[figure].clone()), "{figure}");
+        }
+        if name == "rows.json" {
+            for path in ["$.meta.page", "$.short[*]"] {
+                assert_eq!(row(&stats, path), row(&exact, path), "short arrays are read in full");
+            }
+        }
+        assert_eq!(html.matches("<summary>Number ").count(), 10);
+        assert!(!run(["report", &file, "--no-samples"]).ok().contains("<summary>Number "));
+    }
+}
+
+#[test]
+fn broken_inputs_have_pages_that_say_so() {
+    let folder = Folder::new("report-broken");
+    let (document, lines) = rows(200);
+    let file = folder.file("broken.json", &document[..document.len() / 2]);
+    let page = folder.path("page.html");
+    let failed = run(["report", &file, "--to", page.to_str().unwrap()]).failed(1);
+    assert!(failed.contains("the input ends inside"), "{failed}");
+    let html = fs::read_to_string(&page).unwrap();
+    assert!(html.contains("the input is broken at byte") && html.contains("$.rows[*].name"));
+    // The data before is a document of its own.
+    let stats = data(&html, "stats");
+    let rows =
+        stats["arrays"].as_array().unwrap().iter().find(|row| row["path"] == "$.rows").unwrap().clone();
+    assert!(rows["length"].as_u64() > Some(90), "{rows}");
+    let damaged = lines.replacen("\"id\":7,", "\"id\":,", 1);
+    let file = folder.file("damaged.jsonl", damaged + "{\"id\"");
+    let run = run(["report", &file]);
+    assert_eq!(run.status, Some(0));
+    assert_eq!(data(&run.out, "stats")["records"], 200 - 1);
+    assert!(run.out.contains("record 7 was skipped, because it is malformed at byte"));
+    assert!(run.out.contains("2 malformed records were skipped"));
+}
+
+#[test]
+fn unusual_inputs_have_pages() {
+    let folder = Folder::new("report-unusual");
+    let deep = "[".repeat(9_000) + &"]".repeat(9_000);
+    let long = format!("\"{}\"", "long ".repeat(1 << 20));
+    let names = (0..50_000).map(|n| format!("\"name{n}\":{n}")).collect::<Vec<_>>().join(",");
+    let path = format!("{{\"{}\":1}}", "x".repeat(100_000));
+    let numbers = format!("[{}]", vec!["1.5"; 200_000].join(","));
+    let texts = ["42", "null", "[]", "{}", &long, &format!("{{{names}}}"), &path, &numbers];
+    for (number, text) in texts.into_iter().enumerate() {
+        let file = folder.file(&format!("{number}.json"), text);
+        let page = run(["report", &file]).ok();
+        let stats = data(&page, "stats");
+        assert_eq!(stats["size"]["bytes"], text.len(), "{number}");
+        assert!(page.len() < 2_500_000, "{number}: {}", page.len());
+        let options = ["--schema", "--fields", "--bytes", "--values", "--histograms", "--json"];
+        let expected = run(["stats", &file].into_iter().chain(options)).json();
+        assert_eq!(stats["structure"], expected["structure"]);
+    }
+    // Nested deeper than the parser of this test can read.
+    let file = folder.file("deep.json", &deep);
+    assert!(run(["report", &file]).ok().contains("9,000 levels"));
+    let empty = folder.file("empty.json", "");
+    assert!(run(["report", &empty]).failed(1).contains("the input is empty"));
+    let empty = folder.file("empty.jsonl", "");
+    assert_eq!(data(&run(["report", &empty]).ok(), "stats")["size"]["bytes"], 0);
+    let missing = run(["report", "missing.json", "--to", folder.path("x.html").to_str().unwrap()]);
+    assert!(missing.failed(1).contains("cannot open missing.json"));
+    assert!(!folder.path("x.html").exists());
+}
+
+#[test]
+fn files_appear_when_they_are_complete() {
+    let folder = Folder::new("report-files");
+    let file = folder.file("data.json", r#"{"a":1}"#);
+    let target = folder.path("nothing/page.html");
+    let failed = run(["report", &file, "--to", target.to_str().unwrap()]).failed(1);
+    assert!(failed.contains("cannot write the page") && failed.contains("nothing was written"), "{failed}");
+    let page = folder.file("page.html", "before");
+    assert_eq!(run(["report", &file, "--to", &page, "--title", "Mine & <yours>"]).ok(), "");
+    let html = fs::read_to_string(&page).unwrap();
+    assert!(html.contains("<h1>Mine &amp; &lt;yours&gt;</h1>"));
+    // A disk without space: the page before stays, and nothing else remains.
+    if cfg!(target_os = "linux") && fs::metadata("/dev/full").is_ok() {
+        let failed = run(["report", &file, "--to", "/dev/full/page.html"]).failed(1);
+        assert!(failed.contains("cannot write the page"), "{failed}");
+    }
+    let names: Vec<String> = folder
+        .entries()
+        .iter()
+        .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+}
+
+#[test]
+fn several_inputs_are_one_sequence() {
+    let folder = Folder::new("report-several");
+    let files = [folder.file("a.jsonl", "{\"a\":1}\n{\"a\":2}\n"), folder.file("b.json", "{\"a\":3}")];
+    let page = run(["report", &files[0], &files[1]]).ok();
+    let stats = data(&page, "stats");
+    assert_eq!((&stats["records"], &stats["values"][0]["count"]), (&json!(3), &json!(3)));
+    assert!(page.contains("a.jsonl") && page.contains("b.json"));
+}
+
+#[test]
+fn comparisons_take_two_files() {
+    let folder = Folder::new("report-compare");
+    let before = folder.file("before.json", r#"{"orders":[{"id":1,"total":5}],"next":null}"#);
+    let after = folder.file("after.json", r#"{"orders":[{"id":"1","total":500}],"page":2}"#);
+    let page = run(["report", "--compare", &before, &after]).ok();
+    for (heading, path) in [
+        ("appeared", "$.page"),
+        ("vanished", "$.next"),
+        ("Types that changed", "$.orders[*].id"),
+        ("Figures", "$.orders[*].total"),
+    ] {
+        let (_, section) = page.split_once(heading).unwrap();
+        assert!(section.split_once("</section>").unwrap().0.contains(path), "{heading}");
+    }
+    let one = run(["report", "--compare", &before]);
+    assert!(one.failed(2).contains("--compare takes two files"));
+}
+
+#[test]
+fn stored_outputs_and_secrets() {
+    let home = Home::new("report-home");
+    home.put("o-1", r#"{"users":[{"name":"ada","password":"correct horse"}]}"#);
+    let page = home.run(["report", "output:o-1"]).ok();
+    assert!(page.contains("trommel extract output:o-1") && !page.contains("correct horse"));
+    assert!(page.contains("[redacted]"));
+    assert!(home.run(["report", "output:o-1", "--no-redact"]).ok().contains("correct horse"));
+}
+
+#[test]
+fn limits_of_pages() {
+    let folder = Folder::new("report-limit");
+    let names = (0..400).map(|n| format!("\"name{n}\":{}", ["1", "\"a\"", "[true]", "{}"][n % 4]));
+    let file = folder.file("wide.json", format!("{{{}}}", names.collect::<Vec<_>>().join(",")));
+    let whole = run(["report", &file]).ok();
+    let page = run(["report", &file, "--max-size", "200KB"]).ok();
+    assert!(page.len() <= 200_000 && whole.len() > 200_000, "{} {}", page.len(), whole.len());
+    assert!(page.contains("largest are shown"));
+    assert!(data(&page, "page")["paths"].as_u64() > Some(400));
+}
