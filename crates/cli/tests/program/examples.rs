@@ -13,7 +13,7 @@ use crate::common::{Home, Run, fed, gzip, run, zstd};
 use crate::terminal::shown_with_status;
 
 /// Examples with another status or output than "0, and something", and the reasons.
-const EXCEPTIONS: &[(&str, i32, Output)] = &[
+const EXCEPTIONS: &[(&str, i32, Output<'_>)] = &[
     // `check` fails when it reports malformed records.
     ("trommel check log.jsonl --on-bad-record skip", 1, Output::Something),
     ("trommel check log.jsonl --on-bad-record skip --json", 1, Output::Something),
@@ -59,10 +59,10 @@ const EMPTY: &[&str] = &[
 
 /// The output of an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Output {
+enum Output<'a> {
     Something,
     Nothing,
-    File(&'static str),
+    File(&'a str),
 }
 
 /// Returns the names of the commands in a help text.
@@ -171,6 +171,9 @@ impl Scene {
         folder.file("data.json", &data);
         folder.file("page.json", &data);
         folder.file("log.jsonl", &log);
+        folder.file("last-week.json", &data);
+        folder.file("today.json", data.replace("\"total\"", "\"sum\""));
+        folder.file("prices.json", fs::read(root().join("docs/prices.example.json")).unwrap());
         let text: Vec<String> =
             (0..200).map(|n| format!("2026-01-01T00:00:{n:02} ERROR: timeout {n}, out of memory")).collect();
         folder.file("server.log", text.join("\n") + "\n");
@@ -284,7 +287,11 @@ fn fault(example: &str) -> Option<String> {
     let instead = INSTEAD.iter().find(|(one, _)| *one == shown).map(|(_, instead)| (*instead).to_owned());
     let line = &instead.unwrap_or_else(|| fed_with_request(example));
     let exception = EXCEPTIONS.iter().find(|(one, ..)| *one == shown);
-    let (status, output) = exception.map_or((0, Output::Something), |(_, status, output)| (*status, *output));
+    // Pages are written to files.
+    let page = shown.split_once(" --to ").and_then(|(_, file)| file.split(' ').next());
+    let page = page.filter(|file| file.ends_with(".html"));
+    let usual = (0, page.map_or(Output::Something, Output::File));
+    let (status, output) = exception.map_or(usual, |(_, status, output)| (*status, *output));
     let (text, seen) = shown_with_status(80, scene_of(example).shell(line));
     if seen.code() != Some(status) {
         return Some(format!("{example}, on a terminal: {seen}: {text}"));
