@@ -115,7 +115,7 @@ impl Table {
             html.raw("<p class=\"note\">").text(&self.empty).raw("</p>\n</section>\n");
             return;
         }
-        html.raw("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"t").number(number);
+        html.raw("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-labelledby=\"t").number(number);
         html.raw("\"><table class=\"sortable\"><thead><tr>");
         let is_number = |column: usize| {
             self.rows.iter().any(|row| row.get(column).is_some_and(|cell| cell.value.is_some()))

@@ -32,6 +32,11 @@ impl EngineError {
         matches!(&self.error, Error::Read { error, .. } if error.is_syntax())
     }
 
+    /// True if a record of a stream is malformed, and could be skipped.
+    pub(crate) fn is_bad_record(&self) -> bool {
+        matches!(&self.error, Error::Read { error, record: Some(_) } if error.is_syntax())
+    }
+
     /// The error, if the content of a document caused it.
     pub(crate) fn malformed(&self) -> Option<&reader::Error> {
         match &self.error {

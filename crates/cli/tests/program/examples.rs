@@ -289,7 +289,7 @@ fn fault(example: &str) -> Option<String> {
     let exception = EXCEPTIONS.iter().find(|(one, ..)| *one == shown);
     // Pages are written to files.
     let page = shown.split_once(" --to ").and_then(|(_, file)| file.split(' ').next());
-    let page = page.filter(|file| file.ends_with(".html"));
+    let page = page.filter(|file| file.contains(".html"));
     let usual = (0, page.map_or(Output::Something, Output::File));
     let (status, output) = exception.map_or(usual, |(_, status, output)| (*status, *output));
     let (text, seen) = shown_with_status(80, scene_of(example).shell(line));

@@ -9,7 +9,7 @@ use crate::common::{Folder, Home, gzip, piped, run};
 /// The data in a script element of a page.
 fn data(page: &str, id: &str) -> Value {
     let start = format!("<script type=\"application/json\" id=\"{id}\">");
-    let (_, rest) = page.split_once(&start).expect("the page has data");
+    let (_, rest) = page.split_once(&start).unwrap();
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
 }
 

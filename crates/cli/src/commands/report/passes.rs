@@ -70,12 +70,12 @@ pub(super) fn report(
     let start = Instant::now();
     let passes = Passes { inputs, args, screen };
     let mut is_whole = true;
-    let mut report = match passes.overview() {
+    let mut report = match passes.overview_of_valid() {
         Ok(overview) => passes.described(overview)?,
         Err(failure) => {
             let Some((inputs, fault)) = passes.data_before(&failure)? else { return Err(failure) };
             let before = Passes { inputs: &inputs, ..passes };
-            let Ok(overview) = before.overview() else { return Err(failure) };
+            let Ok(overview) = before.overview(OnBadRecord::Stop) else { return Err(failure) };
             failure.report();
             is_whole = false;
             let mut report = before.described(overview)?;
@@ -108,21 +108,31 @@ impl Passes<'_> {
 
     /// True if the inputs are a stream of records.
     fn is_stream(&self) -> Result<bool, Failure> {
-        let mut job = self.job(Validation::Structural, SKIP)?;
+        let mut job = self.job(Validation::Structural, OnBadRecord::Stop)?;
         if let Some(is_stream) = job.is_stream() {
             return Ok(is_stream);
         }
         // A second record shows it.
         let count = trommel::Count::new(Query::root()).limit(2);
         job.configure(|analysis| analysis.ask(Measure::Count(count)));
-        let report = job.run_one(&mut Silent)?;
+        // A fault in the first two records shows nothing; the pass over all will report it.
+        let Ok(report) = job.run_one(&mut Silent) else { return Ok(false) };
         Ok(report.answers.iter().any(|answer| answer.count() > Some(1)))
     }
 
-    fn overview(&self) -> Result<Overview, Failure> {
+    /// The first pass. Most inputs are valid, and to skip malformed records, each record must be
+    /// checked before it counts. So they are skipped only if there is one.
+    fn overview_of_valid(&self) -> Result<Overview, Failure> {
+        match self.overview(OnBadRecord::Stop) {
+            Err(Failure::Work(bad)) if bad.is_bad_record() => self.overview(SKIP),
+            overview => overview,
+        }
+    }
+
+    fn overview(&self, on_bad_record: OnBadRecord) -> Result<Overview, Failure> {
         let has_values = self.is_exact();
         let is_stream = !has_values && self.is_stream()?;
-        let mut job = self.job(Validation::Strict, SKIP)?;
+        let mut job = self.job(Validation::Strict, on_bad_record)?;
         job.configure(|analysis| {
             let mut stats = Stats::new();
             (stats.bytes, stats.fields, stats.schema) = (true, true, true);
@@ -199,9 +209,11 @@ impl Passes<'_> {
     /// A job that extracts rows.
     fn rows_job(&self, rows: &[RowPath], report: &Report) -> Result<Job, Failure> {
         // Records that only strict validation rejects must be skipped again.
-        let is_damaged = report.coverage.bad_records > 0;
-        let validation = if is_damaged { Validation::Strict } else { Validation::Structural };
-        let mut job = self.job(validation, SKIP)?;
+        let (validation, on_bad_record) = match report.coverage.bad_records {
+            0 => (Validation::Structural, OnBadRecord::Stop),
+            _ => (Validation::Strict, SKIP),
+        };
+        let mut job = self.job(validation, on_bad_record)?;
         job.configure(|analysis| {
             let extracts = rows.iter().map(|rows| Measure::Extract(Extract::new(rows.query.clone())));
             extracts.fold(analysis, Analysis::ask)
@@ -224,7 +236,8 @@ impl Passes<'_> {
 
     /// Computes the values of everything.
     fn all_values(&self, report: &mut Report) -> Result<(), Failure> {
-        let mut job = self.job(Validation::Strict, SKIP)?;
+        let is_damaged = report.coverage.bad_records > 0;
+        let mut job = self.job(Validation::Strict, if is_damaged { SKIP } else { OnBadRecord::Stop })?;
         job.configure(|analysis| {
             let mut stats = Stats::new();
             (stats.values, stats.histograms, stats.item_types) = (true, true, false);
@@ -267,7 +280,7 @@ impl Passes<'_> {
     }
 }
 
-/// Reports skip malformed records, and list them.
+/// The policy for inputs with malformed records, which the page lists.
 const SKIP: OnBadRecord = OnBadRecord::Skip { at_most: u64::MAX };
 
 /// Returns the paths of rows: the records of a stream, or the elements of the outermost arrays. A

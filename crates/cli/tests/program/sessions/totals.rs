@@ -54,12 +54,12 @@ fn prices_are_those_of_the_file() {
             .to_string(),
     );
     let answer = home.json(&format!("usage --by model --prices {prices}"));
-    let priced = total(&answer, "model", &name);
-    let tokens = |member: &str| priced[member].as_f64().unwrap();
+    let row = total(&answer, "model", &name);
+    let tokens = |member: &str| row[member].as_f64().unwrap();
     let expected =
         (tokens("input") + 2.0 * tokens("output") + 0.5 * tokens("cache_read") + tokens("cache_write"))
             / 1000.0;
-    assert!((priced["cost"].as_f64().unwrap() - expected).abs() < 1e-9, "{priced}");
+    assert!((row["cost"].as_f64().unwrap() - expected).abs() < 1e-9, "{row}");
     assert_eq!(answer["currency"], "EUR");
     let shown = home.shown(&format!("usage --by model --prices {prices}"));
     assert!(shown.contains("cost EUR") && shown.contains(&format!("{expected:.2}")), "{shown}");
