@@ -188,6 +188,10 @@ const screenshots = async () => {
     await page.screenshot({ path: join(pictures, `${name}.png`) });
     await close(page);
   }
+  // The picture of the documents.
+  const picture = await open('report.html', { viewport: { width: 1200, height: 790 }, colorScheme: 'light' });
+  await picture.screenshot({ path: join(pictures, 'document.png') });
+  await close(picture);
   const page = await open('report.html');
   await page.pdf({ path: join(pictures, 'report.pdf'), printBackground: true });
   await page.emulateMedia({ media: 'print' });

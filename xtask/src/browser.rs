@@ -20,7 +20,19 @@ const BROWSER: &str = "chromium";
 /// Megabytes of the input of the page that is checked.
 const MEGABYTES: &str = "50";
 
-pub(crate) fn run(workspace: &Workspace) -> Verdict {
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Write the picture of the documents, docs/report.png
+    #[arg(long)]
+    update: bool,
+}
+
+/// All checks.
+pub(crate) fn deep(workspace: &Workspace) -> Verdict {
+    run(workspace, &Options { update: false })
+}
+
+pub(crate) fn run(workspace: &Workspace, options: &Options) -> Verdict {
     let has = |program: &str| works(Command::new(program).arg("--version"));
     if !has("node") || !has("npm") {
         return Err("NOT RUN: node and npm are not installed".into());
@@ -44,6 +56,9 @@ pub(crate) fn run(workspace: &Workspace) -> Verdict {
     node.arg(workspace.root.join("xtask/browser/check.mjs")).arg(target.join("node_modules"));
     node.arg(browser()?).arg(&pages).arg(&pictures);
     must_run(&mut node)?;
+    if options.update {
+        fs::copy(pictures.join("document.png"), workspace.root.join("docs/report.png"))?;
+    }
     println!("screenshots: {}", pictures.display());
     Ok(true)
 }

@@ -131,7 +131,7 @@ impl Step {
             Self::Tests => tests(workspace),
             Self::Cloud => cloud::run(workspace),
             Self::Mcp => Ok(by_others(mcp::run(workspace))),
-            Self::Browser => Ok(by_others(browser::run(workspace))),
+            Self::Browser => Ok(by_others(browser::deep(workspace))),
             Self::Python => Ok(by_others(python::deep(workspace))),
             Self::Spark => Ok(by_others(python::spark(workspace))),
             Self::C => Ok(by_others(capi::run(workspace))),

@@ -66,7 +66,7 @@ enum Chore {
     /// Count the instructions of the core loops, and compare them with the recorded counts
     Instructions(instructions::Options),
     /// Open the pages of `trommel report` in a browser, and check what people do with them
-    Browser,
+    Browser(browser::Options),
     /// Run the clients, servers, and conformance suite of others against `trommel mcp`
     Mcp,
     /// Build the Python package, and run its tests
@@ -110,7 +110,7 @@ fn run(chore: &Chore) -> Verdict {
             Ok(true)
         }
         Chore::Instructions(options) => instructions::run(&workspace, options),
-        Chore::Browser => browser::run(&workspace),
+        Chore::Browser(options) => browser::run(&workspace, options),
         Chore::Mcp => mcp::run(&workspace),
         Chore::Python(options) => python::run(&workspace, options),
         Chore::C => capi::run(&workspace),

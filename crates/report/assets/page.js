@@ -129,7 +129,7 @@
     return element;
   };
   // Levels that are drawn at once, and the smallest tile in pixels.
-  const LEVELS = 5;
+  const LEVELS = 8;
   const SMALLEST = 4;
   const CHARACTER = 7;
   let current = root;

@@ -33,8 +33,8 @@ struct Pair<'a> {
 }
 
 impl Comparison {
-    /// Formats the differences as a page. Every table is complete up to 2,000 rows, and is sorted by
-    /// importance.
+    /// Formats the differences as a page. Every table is complete up to 2,000 rows, and is sorted
+    /// by importance.
     pub fn page(&self, title: &str) -> String {
         let (before, after) = (rows::joined(&self.before.stats), rows::joined(&self.after.stats));
         let earlier: HashMap<&str, PathRow<'_>> = by_path(&before);

@@ -104,8 +104,9 @@ impl Report {
         }
     }
 
-    /// Removes the secrets from values and names: strings and numbers under the names of secrets, and
-    /// texts that have the form of one. The texts of examples are [made](crate::readable) without.
+    /// Removes the secrets from values and names: strings and numbers under the names of secrets,
+    /// and texts that have the form of one. The texts of examples are [made](crate::readable)
+    /// without secrets.
     pub fn redact(&mut self, redaction: &Redaction) {
         if redact::statistics(&mut self.stats, redaction) {
             self.faults.push("the schema is left out, because a name in it may be a secret".to_owned());

@@ -37,8 +37,8 @@ fn values(row: &mut ValuesSummary, redaction: &Redaction) {
     }
 }
 
-/// True if numbers under the name of a secret are secrets: a password is one, and a number of tokens
-/// is not.
+/// True if numbers under the name of a secret are secrets: a password is one, and a number of
+/// tokens is not.
 fn hides_numbers(name: &str, redaction: &Redaction) -> bool {
     redaction.value(&json!({ name: 1234 })).get(name).is_some_and(Value::is_string)
 }

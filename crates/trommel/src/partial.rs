@@ -254,11 +254,11 @@ fn question(measure: &Measure) -> String {
                 ("bytes", *bytes),
             ];
             let switches = switches.iter().filter(|(_, on)| *on).map(|(name, _)| format!(" {name}"));
-            let depth = max_depth.map_or_else(String::new, |depth| format!(" max_depth {depth}"));
-            let top = top.map_or_else(String::new, |top| format!(" top {top}"));
-            let rows = rows.map_or_else(String::new, |rows| format!(" rows {rows}"));
+            let limits =
+                [("max_depth", max_depth.map(|depth| depth as usize)), ("top", *top), ("rows", *rows)];
+            let limits = limits.iter().filter_map(|(name, limit)| Some(format!(" {name} {}", (*limit)?)));
             let queries = queries.iter().map(|query| format!(" {query}"));
-            format!("stats{depth}{top}{rows}{}{}", switches.collect::<String>(), queries.collect::<String>())
+            format!("stats{}", limits.chain(switches).chain(queries).collect::<String>())
         }
     }
 }

@@ -34,18 +34,15 @@ const LAST_PART: u64 = (1 << (u64::BITS - OFFSET_BITS)) - 1;
 impl Description {
     pub(crate) fn new(stats: &Stats, path: String) -> Self {
         let mut options = ProfileOptions::default();
-        options.per_path = stats.needs_paths();
-        options.duplicate_names = stats.duplicate_names;
+        (options.per_path, options.duplicate_names) = (stats.needs_paths(), stats.duplicate_names);
         (options.counts, options.item_types) = (stats.counts, stats.item_types);
-        (options.schema, options.values) = (stats.schema, stats.values);
-        (options.array_values, options.histograms) = (stats.array_values, stats.histograms);
-        (options.fields, options.bytes) = (stats.fields, stats.bytes);
-        if let Some(top) = stats.top {
-            options.limits.frequent_values = top;
-        }
-        options.limits.rows = stats.rows.unwrap_or(options.limits.rows);
-        options.max_depth = stats.max_depth.unwrap_or(u32::MAX);
-        options.root_path.clone_from(&path);
+        (options.schema, options.fields, options.bytes) = (stats.schema, stats.fields, stats.bytes);
+        options.histograms = stats.histograms;
+        (options.values, options.array_values) = (stats.values, stats.array_values);
+        let limits = &mut options.limits;
+        limits.frequent_values = stats.top.unwrap_or(limits.frequent_values);
+        limits.rows = stats.rows.unwrap_or(limits.rows);
+        (options.max_depth, options.root_path) = (stats.max_depth.unwrap_or(u32::MAX), path.clone());
         Self { path, profile: Profile::new(options), open: Vec::new(), base: 0, bytes: 0, characters: 0 }
     }
 

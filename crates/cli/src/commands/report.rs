@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ReportArgs, screen: &Screen) -> Result<(), Failure> {
     if are_whole { Ok(()) } else { Err(Failure::AlreadyReported) }
 }
 
-/// Makes the report about the files as one sequence of records, and returns true if all of them could
+/// Makes the report about the files as one sequence of records. Returns true if all of them could
 /// be read.
 fn about(files: &[PathBuf], args: &ReportArgs, screen: &Screen) -> Result<(Report, bool), Failure> {
     passes::report(&inputs::Repeatable::new(files, &args.source)?, args, screen)

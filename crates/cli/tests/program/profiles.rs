@@ -102,22 +102,45 @@ fn maps_take_one_row() {
     assert_eq!(user["required"], json!(["name.first", "\u{7}"]));
 }
 
-/// The picture in the README shows what the command prints. With `UPDATE_SNAPSHOTS` set, it is
-/// drawn again.
+/// The pictures in the documents show what the commands print. With `UPDATE_SNAPSHOTS` set, they
+/// are drawn again.
 #[test]
-fn the_picture_of_the_readme() {
+fn the_pictures_of_the_documents() {
     let root = data().join("../..").canonicalize().unwrap();
-    let mut command = trommel(["stats", "testdata/tour/shop.json", "--values"]);
-    command.current_dir(&root).envs([("CLICOLOR_FORCE", "1"), ("TERM", "xterm-256color")]);
-    let text = shown_within(100, command);
-    assert!(text.contains("\u{1b}[1mFields\u{1b}[0m"), "{text}");
-    let fields = text.split_inclusive("\n\n").nth(1).unwrap().trim_end();
-    let text = format!("\u{1b}[2m$\u{1b}[0m trommel stats testdata/tour/shop.json --values\n{fields}");
+    let documents = ["README.md", "docs/COOKBOOK.md"].map(|name| {
+        let text = String::from_utf8(read(root.join(name))).unwrap();
+        if name.starts_with("docs/") { text.replace("](", "](docs/") } else { text }
+    });
+    let shows = |picture: &str| documents.iter().any(|document| document.contains(picture));
+    let stats = colored(&["stats", "testdata/tour/shop.json", "--values"]);
+    assert!(stats.contains("\u{1b}[1mFields\u{1b}[0m"), "{stats}");
+    let fields = stats.split_inclusive("\n\n").nth(1).unwrap().trim_end();
+    let picture = drawn("stats testdata/tour/shop.json --values", fields);
+    assert_golden(root.join("docs/stats.svg"), &picture);
+    let sizes = colored(&["du", "testdata/tour/shop.json"]);
+    let picture = drawn("du testdata/tour/shop.json", sizes.trim_end());
+    assert_golden(root.join("docs/du.svg"), &picture);
+    // Drawn by `cargo xtask browser --update`.
+    assert!(read(root.join("docs/report.png")).starts_with(b"\x89PNG"));
+    for picture in ["(docs/stats.svg)", "(docs/du.svg)", "(docs/report.png)"] {
+        assert!(shows(picture), "{picture}");
+    }
+}
+
+/// The output of a command on a colored terminal, run in the root of the workspace.
+fn colored(args: &[&str]) -> String {
+    let root = data().join("../..").canonicalize().unwrap();
+    let mut command = trommel(args);
+    command.current_dir(root).envs([("CLICOLOR_FORCE", "1"), ("TERM", "xterm-256color")]);
+    shown_within(100, command)
+}
+
+/// A picture of a command and its output.
+fn drawn(command: &str, output: &str) -> String {
+    let text = format!("\u{1b}[2m$\u{1b}[0m trommel {command}\n{output}");
     let color = |gray| Color::Rgb(RgbColor(gray, gray, gray));
     let term = Term::new().min_width_px(0).fg_color(color(0xE8)).bg_color(color(0x18));
-    let picture = term.render_svg(&text);
-    assert_golden(root.join("docs/stats.svg"), &picture);
-    assert!(String::from_utf8(read(root.join("README.md"))).unwrap().contains("(docs/stats.svg)"));
+    term.render_svg(&text)
 }
 
 #[test]

@@ -71,9 +71,15 @@ fn the_readme_prints_the_shown_output() {
 
 #[test]
 fn the_documents_print_the_shown_output() {
-    for document in fs::read_dir(root().join("docs")).unwrap() {
-        check(&document.unwrap().path());
+    for document in documents() {
+        check(&document);
     }
+}
+
+/// The documents beside the README.
+fn documents() -> Vec<PathBuf> {
+    let files = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
 }
 
 /// Returns the command of a document in a shell.
@@ -93,13 +99,10 @@ fn in_shell(command: &str, home: &Home) -> Command {
 #[test]
 fn the_commands_of_documents_work_on_terminals() {
     const TABLES: [&str; 6] = ["stats", "count", "group", "list", "history", "tools"];
-    let mut documents: Vec<_> =
-        fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut documents = documents();
     documents.push(root().join("README.md"));
     let mut tables = 0;
-    for document in
-        documents.iter().filter(|path| path.extension().is_some_and(|extension| extension == "md"))
-    {
+    for document in &documents {
         let name = document.file_name().unwrap().to_string_lossy();
         for columns in [80, 200] {
             let (piped, shown_home) =

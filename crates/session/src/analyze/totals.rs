@@ -53,6 +53,15 @@ pub struct UsageRow {
 /// A row while it is counted: the day, the number of the project, model, and provider.
 type Key = (Option<Date>, Option<usize>, String, String);
 
+/// A response of a model.
+pub(super) struct Response<'a> {
+    /// The number of the log.
+    pub(super) log: usize,
+    pub(super) model: &'a str,
+    pub(super) provider: &'a str,
+    pub(super) time: Option<Timestamp>,
+}
+
 /// Counts usage by day, project, and model.
 #[derive(Debug)]
 pub(super) struct Totals {
@@ -90,22 +99,19 @@ impl Totals {
         self.days.is_some_and(outside)
     }
 
-    /// Adds a response.
-    pub(super) fn add(
-        &mut self,
-        log: usize,
-        (model, provider): &(String, String),
-        usage: Usage,
-        time: Option<Timestamp>,
-    ) {
-        let day = time.map(|time| self.zone.to_datetime(time).date());
-        let mut key = (day, self.logs.get(log).copied(), model.clone(), provider.clone());
+    /// Adds a response, with its tokens if they are known.
+    pub(super) fn add(&mut self, response: &Response<'_>, usage: Option<Usage>) {
+        let day = response.time.map(|time| self.zone.to_datetime(time).date());
+        let project = self.logs.get(response.log).copied();
+        let mut key = (day, project, response.model.to_owned(), response.provider.to_owned());
         if self.rows.len() >= MAX_ROWS && !self.rows.contains_key(&key) {
             (key.0, key.1) = (None, None);
         }
         let (requests, sum) = self.rows.entry(key).or_default();
         *requests += 1;
-        sum.add(usage);
+        if let Some(usage) = usage {
+            sum.add(usage);
+        }
     }
 
     pub(super) fn into_rows(self) -> Vec<UsageRow> {
@@ -144,12 +150,14 @@ mod tests {
         totals.begin_log("p");
         let usage = Usage { output: 2, ..Usage::default() };
         let time = |text: &str| Some(text.parse().unwrap());
-        let model = ("m".to_owned(), String::new());
-        totals.add(0, &model, usage, time("2026-11-26T22:30:00Z"));
-        totals.add(0, &model, usage, time("2026-11-27T10:00:00Z"));
-        totals.add(0, &model, usage, None);
+        let add = |totals: &mut Totals, time| {
+            totals.add(&Response { log: 0, model: "m", provider: "", time }, Some(usage));
+        };
+        add(&mut totals, time("2026-11-26T22:30:00Z"));
+        add(&mut totals, time("2026-11-27T10:00:00Z"));
+        add(&mut totals, None);
         for day in 1..10 {
-            totals.add(0, &model, usage, time(&format!("2026-01-0{day}T00:00:00Z")));
+            add(&mut totals, time(&format!("2026-01-0{day}T00:00:00Z")));
         }
         let rows = totals.into_rows();
         assert_eq!(rows.iter().map(|row| row.requests).sum::<u64>(), 12);

@@ -10,7 +10,7 @@ use serde::Serialize;
 use trommel::reader::Cursor;
 
 use super::common::{Counts, each_event, paths};
-use super::totals::{Totals, UsageTotals};
+use super::totals::{self, Totals, UsageTotals};
 use crate::error::{ErrorClass, Result};
 use crate::event_types::current;
 use crate::fields::FieldValues;
@@ -350,7 +350,7 @@ impl UsageCounter {
             self.models.len() >= MAX_MODELS && !self.models.contains_key(&(model.clone(), provider.clone()));
         let key = if many { (OTHER_MODELS.to_owned(), String::new()) } else { (model, provider) };
         if let Some(totals) = &mut self.totals {
-            totals.add(log, &key, usage.unwrap_or_default(), time);
+            totals.add(&totals::Response { log, model: &key.0, provider: &key.1, time }, usage);
         }
         let row = self.models.entry(key).or_default();
         row.requests += 1;
@@ -546,8 +546,9 @@ impl Sessions {
         Ok((sessions, count))
     }
 
-    /// Returns the usage of many sessions, sub-sessions included: those that a project and a range of
-    /// days select, and of these what was used on these days. `limit` and `offset` do not apply.
+    /// Returns the usage of many sessions, sub-sessions included: those that a project and a range
+    /// of days select, and of these what was used on these days. `limit` and `offset` do not
+    /// apply.
     pub fn usage_totals(&self, query: &ListQuery, watch: &Watch<'_>) -> Result<UsageTotals> {
         let filter = SessionFilter {
             project: query.project.as_deref(),

@@ -41,7 +41,7 @@ impl Scan {
 }
 
 /// Copies the data before an error at `offset` into a file, and closes the containers that are open
-/// there. Returns the number of bytes of the data, or `None` if there are none, or if the copy would
+/// there. Returns the number of bytes of the data. `None` if there are none, or if the copy would
 /// have more than `limit` bytes.
 pub(super) fn data_before(
     offset: u64,

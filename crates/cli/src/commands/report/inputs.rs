@@ -50,9 +50,9 @@ impl Repeatable {
 
     /// The same inputs with a file instead of the only one.
     pub(super) fn replaced(&self, copy: NamedTempFile) -> Self {
-        let name = self.names().next().unwrap_or_default();
         let files = vec![copy.path().to_owned()];
-        Self { named: self.named.clone(), files, copies: vec![(copy, name)] }
+        let copies = self.names().next().map(|name| (copy, name)).into_iter().collect();
+        Self { named: self.named.clone(), files, copies }
     }
 
     /// The files to read.
@@ -77,7 +77,7 @@ impl Repeatable {
     /// The inputs as arguments of a shell command. Empty if one cannot be repeated there.
     pub(super) fn arguments(&self) -> String {
         let words = self.named.iter().map(|file| shell_word(file));
-        words.collect::<Option<Vec<_>>>().map(|words| words.join(" ")).unwrap_or_default()
+        words.collect::<Option<Vec<_>>>().map_or_else(String::new, |words| words.join(" "))
     }
 }
 

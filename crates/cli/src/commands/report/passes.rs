@@ -290,7 +290,7 @@ fn row_paths(stats: &StatsAnswer, is_stream: bool) -> Vec<RowPath> {
     if is_stream {
         return root(stats.records.unwrap_or(0));
     }
-    let bytes = stats.summary.bytes.as_deref().unwrap_or_default();
+    let bytes = stats.summary.bytes.as_deref().unwrap_or(&[]);
     // Parents come before children. True for elements of arrays, and all in them.
     let mut in_arrays: Vec<bool> = Vec::with_capacity(bytes.len());
     let mut rows = Vec::new();

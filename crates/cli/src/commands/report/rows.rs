@@ -128,7 +128,8 @@ impl RowReader {
             let long = sample.map(|(size, _)| size).filter(|size| rows.total > size.get() as u64);
             let mut wanted = long.map(drawn);
             let next = wanted.as_mut().map_or(sample.map(|_| 0), Iterator::next);
-            let examples = NonZeroUsize::new(*examples).map(drawn).unwrap_or_default().peekable();
+            let examples =
+                NonZeroUsize::new(*examples).map_or_else(|| Vec::new().into_iter(), drawn).peekable();
             let (shown, batch) = (Vec::new(), Vec::new());
             Reading { rows: rows.clone(), seen: 0, wanted, next, examples, shown, batch, sampled: 0 }
         };
@@ -148,9 +149,12 @@ impl RowReader {
     /// Ends the pass.
     pub(super) fn finish(mut self, seed: u64) -> Result<Vec<ReadRows>, trommel::Error> {
         (0..self.readings.len()).for_each(|path| self.send(path));
-        let mut values = self.worker.take().map(Worker::finish).transpose()?.unwrap_or_default().into_iter();
-        let read = |reading: Reading| reading.finish(values.next().unwrap_or_default(), seed);
-        Ok(self.readings.into_iter().map(read).collect())
+        let mut values = match self.worker.take() {
+            Some(worker) => worker.finish()?,
+            None => vec![Vec::new(); self.readings.len()],
+        };
+        let readings = self.readings.into_iter().zip(values.drain(..));
+        Ok(readings.map(|(reading, values)| reading.finish(values, seed)).collect())
     }
 }
 

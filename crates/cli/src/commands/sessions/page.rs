@@ -125,7 +125,7 @@ impl<'a> SessionPage<'a> {
             );
             vec![
                 number(turn.turn_num),
-                Cell::text(turn.user_ts.clone().unwrap_or_default()),
+                optional(turn.user_ts.as_ref()),
                 duration,
                 number(turn.llm_responses),
                 number(turn.tool_calls),
@@ -153,9 +153,9 @@ impl<'a> SessionPage<'a> {
             vec![
                 Cell::text(format!("{}{name}", row.session_id)),
                 Cell::text(&row.project),
-                Cell::text(row.modified.clone().unwrap_or_default()),
+                optional(row.modified.as_ref()),
                 row.turn_count.map_or_else(|| Cell::number(-1.0, ""), number),
-                Cell::text(row.model.clone().unwrap_or_default()),
+                optional(row.model.as_ref()),
                 number(tokens).bar(tokens as f64, most),
                 number(calls),
             ]
@@ -196,7 +196,7 @@ impl<'a> SessionPage<'a> {
                     None => message,
                 };
                 table.rows.push(vec![
-                    Cell::text(error.ts.unwrap_or_default()),
+                    optional(error.ts.as_ref()),
                     Cell::text(session.id()),
                     Cell::text(error.event),
                     Cell::text(message),
@@ -267,6 +267,10 @@ impl<'a> SessionPage<'a> {
 
 fn is_missing(error: &Error) -> bool {
     error.class() == ErrorClass::NotFound
+}
+
+fn optional(text: Option<&String>) -> Cell {
+    Cell::text(text.map_or("", String::as_str))
 }
 
 fn number(number: u64) -> Cell {
