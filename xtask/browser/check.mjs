@@ -71,8 +71,26 @@ const treemap = async () => {
   check(milliseconds < 50, `a zoom takes under 50 ms: ${milliseconds.toFixed(1)}`);
   await page.locator('#crumbs button').first().click();
   check((await page.locator('#crumbs button').count()) === 1, 'a click on the path goes back');
-  console.log(`treemap: ${first} tiles, opened in ${page.loaded.toFixed(0)} ms, zoom ${milliseconds.toFixed(1)} ms`);
   await close(page);
+  // As many paths as a page has.
+  const wide = await open('wide.html');
+  const zooms = await wide.evaluate(() => {
+    const times = [];
+    for (let step = 0; step < 20; step += 1) {
+      const containers = [...document.querySelectorAll('.tile.object, .tile.array')];
+      const start = performance.now();
+      containers.at(-1 - (step % 3)).dispatchEvent(new MouseEvent('click', { bubbles: true }));
+      document.querySelector('#tiles').getBoundingClientRect();
+      times.push(performance.now() - start);
+    }
+    return times;
+  });
+  const slowest = Math.max(...zooms);
+  check(wide.loaded < 1000, `2,000 paths open in under a second: ${wide.loaded.toFixed(0)} ms`);
+  check(slowest < 50, `a zoom among 2,000 paths takes under 50 ms: ${slowest.toFixed(1)}`);
+  await close(wide);
+  console.log(`wide: opened in ${wide.loaded.toFixed(0)} ms, slowest zoom ${slowest.toFixed(1)} ms`);
+  console.log(`treemap: ${first} tiles, opened in ${page.loaded.toFixed(0)} ms, zoom ${milliseconds.toFixed(1)} ms`);
 };
 
 const tables = async () => {

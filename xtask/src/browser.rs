@@ -82,6 +82,8 @@ fn make_pages(workspace: &Workspace, folder: &Path) -> Result<(), Box<dyn std::e
     must_run(cargo(&workspace.root, corpus).arg(folder).arg(MEGABYTES))?;
     hostile(&mut file("hostile.json")?, "{", "}", false)?;
     hostile(&mut file("hostile.jsonl")?, "{", "}\n", true)?;
+    wide(&mut file("wide.json")?)?;
+    report(&["report", "wide.json"], "wide.html")?;
     fs::write(folder.join("other.json"), r#"{"data":{"records":[{"id":"1","type":7,"new":[true]}]}}"#)?;
     report(&["report", "events.json", "--title", "Events"], "report.html")?;
     report(&["report", "hostile.json", "--no-redact"], "hostile.html")?;
@@ -93,6 +95,22 @@ fn make_pages(workspace: &Workspace, folder: &Path) -> Result<(), Box<dyn std::e
     let folders =
         ["--amplifier", &amplifier.display().to_string(), "--claude", &claude.display().to_string()];
     report(&["sessions", "report", "--utc", folders[0], folders[1], folders[2], folders[3]], "sessions.html")
+}
+
+/// Writes a document with more paths than a page has.
+fn wide(out: &mut impl Write) -> std::io::Result<()> {
+    write!(out, "{{\"n\":0")?;
+    for group in 0..50 {
+        write!(out, ",\"group{group}\":{{\"n\":{group}")?;
+        for name in 0..50 {
+            // Different types and sizes, so that the objects are not taken for maps.
+            let value = ["1", "\"text\"", "[true,false]", "{\"deeper\":null}"][(name + group) % 4];
+            write!(out, ",\"name{name}_{}\":[{value},\"{}\"]", group * 7, "x".repeat(name * group % 97))?;
+        }
+        write!(out, "}}")?;
+    }
+    write!(out, "}}")?;
+    out.flush()
 }
 
 /// Writes objects whose names and values try to run a function `trap`.
