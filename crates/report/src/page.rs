@@ -69,10 +69,8 @@ pub struct SampledRows {
 pub struct Example {
     /// The path of the rows that it is from.
     pub path: String,
-    /// Its number among them, from 0.
-    pub index: u64,
-    /// Its size in bytes.
-    pub bytes: u64,
+    /// Its position and size, such as `number 17, 1.2 KiB`.
+    pub position: String,
     /// Its [readable](crate::readable) text.
     pub text: String,
 }
@@ -272,8 +270,8 @@ impl Report {
         html.raw("<section id=\"examples\" aria-labelledby=\"examples-title\">\n");
         html.raw("<h2 id=\"examples-title\">Sampled records</h2>\n");
         for example in &self.examples {
-            html.raw("<details><summary>").text("Number ").text(&grouped(example.index)).raw(" of <code>");
-            html.clipped(&example.path, MAX_TABLE_PATH).raw("</code>, ").text(&binary(example.bytes));
+            html.raw("<details><summary><code>").clipped(&example.path, MAX_TABLE_PATH);
+            html.raw("</code> ").clipped(&example.position, MAX_TABLE_PATH);
             html.raw("</summary><pre tabindex=\"0\">").lines(&example.text).raw("</pre></details>\n");
         }
         html.raw("</section>\n");

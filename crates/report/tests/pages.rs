@@ -120,7 +120,7 @@ fn hostile_names_and_values_are_text() {
     report.faults = hostile();
     report.arguments = "'</script>'".to_owned();
     let shown = readable(text.as_bytes(), None).unwrap();
-    report.examples = vec![Example { path: hostile()[0].clone(), index: 0, bytes: 1, text: shown }];
+    report.examples = vec![Example { path: hostile()[0].clone(), position: hostile().concat(), text: shown }];
     let page = report.page(usize::MAX).unwrap();
     let found = elements(&page);
     let scripts: Vec<&Element> = found.iter().filter(|element| element.name == "script").collect();

@@ -118,7 +118,7 @@ pub use trommel_histogram as histogram;
 
 pub use profile::{
     ArrayRow, BytesRow, Capped, FieldRow, ObjectRow, Profile, ProfileLimits, ProfileOptions, RowCounts,
-    Structure, Summary,
+    RowSample, SampleRow, Structure, Summary,
 };
 pub use schema::Schema;
 

@@ -9,6 +9,7 @@ mod path;
 mod plain;
 mod regroup;
 mod repeats;
+mod row_sample;
 mod rows;
 mod shape;
 #[cfg(feature = "serde")]
@@ -19,7 +20,10 @@ mod walk;
 mod words;
 
 pub use options::{ProfileLimits, ProfileOptions};
-pub use summary::{ArrayRow, BytesRow, Capped, FieldRow, ObjectRow, RowCounts, Structure, Summary};
+pub use row_sample::RowSample;
+pub use summary::{
+    ArrayRow, BytesRow, Capped, FieldRow, ObjectRow, RowCounts, SampleRow, Structure, Summary,
+};
 
 pub(crate) use trie::{NONE, Node, Trie};
 
@@ -68,7 +72,8 @@ pub struct Profile {
 
 impl Profile {
     /// Creates an empty profile.
-    pub fn new(options: ProfileOptions) -> Self {
+    pub fn new(mut options: ProfileOptions) -> Self {
+        options.row_sample = options.row_sample.filter(|_| options.values);
         let (names_cap, depth_cap) = (options.limits.names_per_path.max(1), options.max_depth);
         let normalize_at = trie_bytes(&options);
         let core = Core {
@@ -81,6 +86,7 @@ impl Profile {
             level: 0,
             names_cap,
             depth_cap,
+            in_sample: false,
         };
         Self { core, walks: Vec::new(), open: 0, normalize_at, normalized: true }
     }
@@ -153,7 +159,7 @@ impl Profile {
         let core = &self.core;
         let mut fork = Self::new(core.options.clone());
         (fork.core.names_cap, fork.core.depth_cap) = (core.names_cap, core.depth_cap);
-        fork.core.level = core.level;
+        (fork.core.level, fork.core.in_sample) = (core.level, core.in_sample);
         let knows_paths = core.has_all_paths();
         if knows_paths {
             fork.core.trie = core.trie.emptied();
@@ -371,9 +377,8 @@ impl Core {
             values.lower_caps(self.level);
             values.restrict_histograms(self.options.histograms);
         }
-        let Self { options, trie, .. } = self;
-        for node in trie.nodes.iter_mut().filter(|node| !options.wants_values(node)) {
-            node.values = None;
+        if !self.options.values {
+            self.trie.nodes.iter_mut().for_each(|node| node.values = None);
         }
     }
 

@@ -4,9 +4,10 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use support::{Random, observe_text, options};
 use trommel_reader::{Config, Cursor, Framing};
-use trommel_stats::{Accumulator, Profile, ProfileOptions, ValuesSummary};
+use trommel_stats::{Accumulator, Profile, ProfileOptions, RowSample, ValuesSummary};
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{Shape, document};
 
@@ -59,7 +60,9 @@ fn shapes_are_those_of_single_tokens() {
                 (options.fields, options.bytes) = (seed % 2 == 0, seed % 3 != 0);
                 options.histograms = seed % 4 == 0;
                 options.schema = seed % 5 == 0;
-                (options.values, options.array_values) = (seed % 7 == 0, seed % 2 == 0);
+                options.values = seed % 7 == 0;
+                let half = RowSample { roots: seed % 4 == 1, largest_hash: u64::MAX / 2, seed };
+                options.row_sample = (seed % 2 == 0).then_some(half);
                 options.max_depth = [10_000, 3, 2, 1][seed as usize % 4];
                 options.limits.names_per_path = [100_000, 4, 1][seed as usize % 3];
             }),
@@ -101,30 +104,64 @@ fn shapes_beyond_their_memory() {
     check(text.as_bytes(), &options(|options| options.limits.bytes = 200_000));
 }
 
-/// Figures about values without those in arrays are the others, in any parts.
+/// The figures about the values of a sample are those of its rows, and of all that is in no row.
 #[test]
-fn values_in_arrays_can_be_left_out() {
-    let mut left_out = 0;
-    for seed in 0..cases(300, 4000) {
-        let text = document(seed, &Shape { values: 60, ..Shape::default() });
+fn figures_of_samples_are_those_of_their_rows() {
+    let mut sampled = 0;
+    for seed in 0..cases(150, 3000) {
+        let random = &mut Random::new(seed);
+        let shape = Shape { values: 20, ..Shape::default() };
+        let rows: Vec<_> = (0..40).map(|number| document(seed * 50 + number, &shape)).collect();
+        let rows: Vec<&[u8]> = rows.iter().map(|row| row.trim_ascii()).collect();
+        let text = [b"{\"first\":[1],\"rows\":[".as_slice(), &rows.join(&b","[..]), b"],\"x\":5}"].concat();
+        let sample = RowSample { roots: false, largest_hash: u64::MAX / (1 + random.below(4) as u64), seed };
         let all = options(|options| (options.values, options.histograms) = (true, true));
-        let mut some = all.clone();
-        some.array_values = false;
-        let observed = |options: &ProfileOptions| {
-            let mut profile = Profile::new(options.clone());
-            observe_text(&mut profile, &text, 0);
-            profile
+        let mut of_sample = all.clone();
+        of_sample.row_sample = Some(sample);
+        let found = in_batches(&text, &of_sample, seed % 2 == 0).summary();
+        // The same document without the other rows.
+        let mut at = b"{\"first\":[1],\"rows\":[".len() as u64;
+        let mut kept = Vec::new();
+        for row in &rows {
+            if sample.includes(at) {
+                kept.push(*row);
+            }
+            at += row.len() as u64 + 1;
+        }
+        let first: &[u8] = if sample.includes(10) { b"1" } else { b"" };
+        let kept_text =
+            [b"{\"first\":[", first, b"],\"rows\":[".as_slice(), &kept.join(&b","[..]), b"],\"x\":5}"]
+                .concat();
+        let mut expected = Profile::new(all);
+        observe_text(&mut expected, &kept_text, 0);
+        let by_path = |values: Vec<ValuesSummary>| {
+            values.into_iter().map(|row| (row.path.clone(), row)).collect::<BTreeMap<_, _>>()
         };
-        let values = |profile: &Profile| profile.summary().values.unwrap();
-        let outside = |row: &ValuesSummary| !row.path.contains("[*]");
-        let expected: Vec<_> = values(&observed(&all)).into_iter().filter(outside).collect();
-        left_out += values(&observed(&all)).len() - expected.len();
-        assert_eq!(values(&observed(&some)), expected, "{}", String::from_utf8_lossy(&text));
-        let mut forked = observed(&some);
-        forked.merge(observed(&all));
-        assert!(values(&forked).iter().all(|row| !row.path.contains("[*]")));
+        let (found_values, expected) =
+            (by_path(found.values.clone().unwrap()), by_path(expected.summary().values.unwrap()));
+        for (path, row) in &expected {
+            let found = &found_values[path];
+            let figures = |row: &ValuesSummary| {
+                (
+                    row.count,
+                    row.numbers.clone(),
+                    row.quantiles,
+                    row.strings,
+                    row.distinct,
+                    row.histogram.clone(),
+                )
+            };
+            assert_eq!(figures(found), figures(row), "{path}");
+        }
+        assert_eq!(found_values.len(), expected.len());
+        let rows_of_paths = found.row_samples.unwrap();
+        let row = rows_of_paths.iter().find(|row| row.path == "$.rows[*]");
+        let (rows_found, examples) = row.map_or((0, 0), |row| (row.rows, row.examples.len()));
+        assert_eq!((rows_found, examples), (kept.len() as u64, kept.len().min(10)));
+        assert!(row.is_none_or(|row| row.total == 40));
+        sampled += kept.len();
     }
-    assert!(left_out > 100, "{left_out}");
+    assert!(sampled > 1000, "{sampled}");
 }
 
 /// Names whose bytes as written begin like the decoded bytes of others.

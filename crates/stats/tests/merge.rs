@@ -8,7 +8,8 @@ mod support;
 use support::{Random, observe_text, options, text};
 use trommel_reader::{Config, Cursor, Kind, Number, Scalar};
 use trommel_stats::{
-    Accumulator, Distinct, Frequent, Kinds, Numeric, Profile, ProfileOptions, Quantiles, TextLengths,
+    Accumulator, Distinct, Frequent, Kinds, Numeric, Profile, ProfileOptions, Quantiles, RowSample,
+    TextLengths,
 };
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{Shape, stream};
@@ -93,6 +94,20 @@ fn profiles_within_their_caps() {
         let shape = Shape { duplicates: true, ..Shape::default() };
         let documents = documents(seed, &shape, 10);
         check_profile(&mut Random::new(seed), &options(everything), &documents);
+    }
+}
+
+/// Samples of rows merge, too, with their examples.
+#[test]
+fn profiles_of_row_samples() {
+    for seed in 0..cases(60, 1000) {
+        let documents = documents(seed, &Shape::default(), 30);
+        let sampled = options(|options| {
+            everything(options);
+            let share = [u64::MAX, u64::MAX / 2, u64::MAX / 5][seed as usize % 3];
+            options.row_sample = Some(RowSample { roots: seed % 2 == 0, largest_hash: share, seed });
+        });
+        check_profile(&mut Random::new(seed), &sampled, &documents);
     }
 }
 

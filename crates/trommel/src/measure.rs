@@ -5,6 +5,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use trommel_group::Group;
 use trommel_path::{Logical, Query};
 use trommel_sampler::Seed;
+use trommel_stats::RowSample;
 
 /// One request of an analysis. Any number of measures is answered in one pass.
 #[derive(Clone, Debug)]
@@ -257,8 +258,8 @@ pub struct Stats {
     pub schema: bool,
     /// Computes statistics of the values by path: numbers, lengths, distinct and frequent values.
     pub values: bool,
-    /// Includes the values in arrays in these statistics.
-    pub array_values: bool,
+    /// Computes these statistics from a sample of rows.
+    pub row_sample: Option<RowSample>,
     /// Adds histograms to the statistics of values, if these are requested: of numbers, lengths,
     /// and times.
     pub histograms: bool,
@@ -285,7 +286,7 @@ impl Default for Stats {
             item_types: true,
             schema: false,
             values: false,
-            array_values: true,
+            row_sample: None,
             histograms: false,
             fields: false,
             bytes: false,

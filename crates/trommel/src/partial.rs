@@ -233,7 +233,7 @@ fn question(measure: &Measure) -> String {
             item_types,
             schema,
             values,
-            array_values,
+            row_sample,
             histograms,
             fields,
             bytes,
@@ -248,7 +248,6 @@ fn question(measure: &Measure) -> String {
                 ("item_types", *item_types),
                 ("schema", *schema),
                 ("values", *values),
-                ("without array_values", !*array_values),
                 ("histograms", *histograms),
                 ("fields", *fields),
                 ("bytes", *bytes),
@@ -257,8 +256,9 @@ fn question(measure: &Measure) -> String {
             let limits =
                 [("max_depth", max_depth.map(|depth| depth as usize)), ("top", *top), ("rows", *rows)];
             let limits = limits.iter().filter_map(|(name, limit)| Some(format!(" {name} {}", (*limit)?)));
+            let sample = row_sample.iter().map(|sample| format!(" {sample:?}"));
             let queries = queries.iter().map(|query| format!(" {query}"));
-            format!("stats{}", limits.chain(switches).chain(queries).collect::<String>())
+            format!("stats{}", limits.chain(switches).chain(sample).chain(queries).collect::<String>())
         }
     }
 }

@@ -38,7 +38,7 @@ impl Description {
         (options.counts, options.item_types) = (stats.counts, stats.item_types);
         (options.schema, options.fields, options.bytes) = (stats.schema, stats.fields, stats.bytes);
         options.histograms = stats.histograms;
-        (options.values, options.array_values) = (stats.values, stats.array_values);
+        (options.values, options.row_sample) = (stats.values, stats.row_sample);
         let limits = &mut options.limits;
         limits.frequent_values = stats.top.unwrap_or(limits.frequent_values);
         limits.rows = stats.rows.unwrap_or(limits.rows);

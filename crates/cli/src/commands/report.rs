@@ -4,6 +4,7 @@ mod broken;
 mod inputs;
 mod passes;
 mod rows;
+mod sample;
 
 use std::fs::Permissions;
 use std::io::{self, Write};

@@ -1,5 +1,6 @@
 //! The options and limits of a profile.
 
+use super::row_sample::RowSample;
 use super::trie::Node;
 
 /// The figures that a [`Profile`](super::Profile) computes. Start from the default and change
@@ -24,10 +25,10 @@ pub struct ProfileOptions {
     pub schema: bool,
     /// Compute figures about the scalars of every path. Default: false.
     pub values: bool,
-    /// Include the scalars in arrays in these figures. Without them, the figures are those of the
-    /// members of nested objects: an array's elements can be sampled instead. Default: true.
-    #[cfg_attr(feature = "serde", serde(default = "yes", skip_serializing_if = "Clone::clone"))]
-    pub array_values: bool,
+    /// Compute these figures from a sample of rows: all scalars outside of rows, and those in the
+    /// rows of the sample. Observes one value at a time. Default: none, which is all scalars.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub row_sample: Option<RowSample>,
     /// Add histograms to the figures about scalars: of numbers, lengths, and times. Default: false.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_false"))]
     pub histograms: bool,
@@ -60,7 +61,7 @@ impl Default for ProfileOptions {
             item_types: true,
             schema: false,
             values: false,
-            array_values: true,
+            row_sample: None,
             histograms: false,
             fields: false,
             bytes: false,
@@ -95,10 +96,15 @@ impl ProfileOptions {
         self.duplicate_names || !self.counts
     }
 
-    /// True if figures about the scalars of a node are computed.
+    /// True if figures about the scalars of a node are computed. `in_sample` is true in the rows of
+    /// the sample.
     #[inline]
-    pub(super) const fn wants_values(&self, node: &Node) -> bool {
-        self.values && (self.array_values || !node.is_in_array)
+    pub(super) const fn wants_values(&self, node: &Node, in_sample: bool) -> bool {
+        self.values
+            && match self.row_sample {
+                None => true,
+                Some(sample) => in_sample || !(sample.roots || node.is_in_array),
+            }
     }
 
     /// Restricts the options to what two merging profiles have in common.
@@ -107,7 +113,9 @@ impl ProfileOptions {
         self.item_types &= other.item_types;
         self.schema &= other.schema;
         self.values &= other.values;
-        self.array_values &= other.array_values;
+        // Figures of different samples are those of no sample.
+        self.values &= self.row_sample == other.row_sample;
+        self.row_sample = self.row_sample.filter(|_| self.values);
         self.histograms &= other.histograms;
         self.fields &= other.fields;
         self.bytes &= other.bytes;

@@ -2,7 +2,7 @@
 
 use super::bytes::PathBytes;
 use super::maps::FoldedTrie;
-use super::summary::{ArrayRow, BytesRow, FieldRow, ObjectRow, RowCounts};
+use super::summary::{ArrayRow, BytesRow, FieldRow, ObjectRow, RowCounts, SampleRow};
 use super::trie::{Label, NONE, Node, Sizes};
 use super::walk::Core;
 use crate::Accumulator;
@@ -53,6 +53,19 @@ impl<'a> Rows<'a> {
             |_, node| (node.kinds.total() > 0).then_some(node.first),
             |_, node, path| Some(self.field_row(node, path)),
         )
+    }
+
+    /// The rows of the sample, in the order of their first values.
+    pub(super) fn samples(&self) -> Vec<SampleRow> {
+        let sampled = self.collect(
+            |_, node| node.rows.as_ref().map(|_| node.first),
+            |_, node, path| {
+                let sampled = node.rows.as_deref()?;
+                let examples = sampled.first.iter().map(|(_, at)| *at).collect();
+                Some(SampleRow { path, rows: sampled.count, total: node.kinds.total(), examples })
+            },
+        );
+        sampled.0
     }
 
     /// The rows with the most bytes, in the order of their size: parents come before children.

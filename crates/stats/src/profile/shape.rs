@@ -96,6 +96,9 @@ impl Core {
                     node.observe_container(kind, at);
                 }
             }
+            if DESCRIBES {
+                self.begin_row(node, at);
+            }
             if BYTES && !kind.is_container() {
                 self.add_value(Some(&mut frame), node, scalar_length(tokens, number));
             }
@@ -126,7 +129,7 @@ impl Core {
     #[inline]
     fn is_described(&self, node: u32, kind: Kind) -> bool {
         let Some(node) = self.trie.nodes.get(node as usize) else { return false };
-        self.options.wants_values(node)
+        self.options.wants_values(node, self.in_sample)
             || match kind {
                 Kind::String => node.formats != 0,
                 Kind::Number => !node.has_fractions,

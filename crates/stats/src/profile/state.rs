@@ -6,6 +6,7 @@
 use super::bytes::PathBytes;
 use super::names::OpenNames;
 use super::repeats::Sequences;
+use super::row_sample::SampledRows;
 use super::trie::{Arrays, Label, NONE, Node, Objects, Sizes, Trie};
 use super::walk::{Core, Totals};
 use super::{Profile, ProfileOptions, trie_bytes};
@@ -38,6 +39,8 @@ struct NodeState<'a> {
     has_fractions: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bytes: Option<PathBytes>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rows: Option<Cow<'a, SampledRows>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -91,6 +94,7 @@ impl<'a> State<'a> {
             level: self.level,
             names_cap: self.names_cap.max(1),
             depth_cap: self.depth_cap,
+            in_sample: false,
         };
         // A damaged state may exceed its own caps; normalizing enforces them before anything is
         // added.
@@ -123,6 +127,7 @@ impl<'a> NodeState<'a> {
             formats: node.formats,
             has_fractions: node.has_fractions,
             bytes: trie.bytes_of(id),
+            rows: node.rows.as_deref().map(Cow::Borrowed),
         }
     }
 
@@ -146,6 +151,7 @@ impl<'a> NodeState<'a> {
             values: self.values.map(|values| Box::new(values.into_owned())),
             formats: self.formats,
             has_fractions: self.has_fractions,
+            rows: self.rows.map(|rows| Box::new(rows.into_owned())),
             ..Node::new(self.parent.unwrap_or(NONE), label, depth)
         }
     }

@@ -36,6 +36,9 @@ pub struct Summary {
     /// Scalars by path, in order of first appearance, if figures about values were requested.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub values: Option<Vec<ValuesSummary>>,
+    /// The rows of the sample by path, if the figures about values are those of a sample.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub row_samples: Option<Vec<SampleRow>>,
     /// Everything that was dropped to stay within the limits.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Capped::is_empty"))]
     pub capped: Capped,
@@ -158,6 +161,21 @@ impl BytesRow {
     }
 }
 
+/// The rows of one path that are in a [sample](super::RowSample).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct SampleRow {
+    /// The path, as a query.
+    pub path: String,
+    /// The number of rows in the sample.
+    pub rows: u64,
+    /// The number of all rows.
+    pub total: u64,
+    /// The offsets of at most ten of these rows, drawn at random.
+    pub examples: Vec<u64>,
+}
+
 /// Everything that was dropped to stay within the limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -228,6 +246,7 @@ impl Summary {
             schema: (options.schema && options.per_path)
                 .then(|| Schema::of(folded.trie(), options, core.depth_cap)),
             values: (options.values && options.per_path).then_some(values),
+            row_samples: options.row_sample.map(|_| rows.samples()),
             capped: Capped {
                 arrays: arrays_cut,
                 objects: objects_cut,

@@ -1,6 +1,7 @@
 //! The shape of JSON: a trie of paths that predicts the next name.
 
 use super::bytes::PathBytes;
+use super::row_sample::{self, SampledRows};
 use super::words::Spelling;
 use crate::figures::{KindSet, Kinds, Values};
 use hashbrown::HashTable;
@@ -38,6 +39,10 @@ pub(crate) struct Node {
     pub(crate) has_fractions: bool,
     /// True for the elements of arrays, and all in them.
     pub(super) is_in_array: bool,
+    /// True for the elements of arrays that are in no other array.
+    pub(super) is_row: bool,
+    /// The rows that are in the sample, if the values are rows.
+    pub(super) rows: Option<Box<SampledRows>>,
 }
 
 /// The step from a parent to a node.
@@ -153,6 +158,8 @@ impl Node {
             formats: u8::MAX,
             has_fractions: false,
             is_in_array: label == Label::Item,
+            is_row: label == Label::Item,
+            rows: None,
         }
     }
 
@@ -199,6 +206,9 @@ impl Node {
         self.present = self.present.saturating_add(other.present);
         self.formats &= other.formats;
         self.has_fractions |= other.has_fractions;
+        if let Some(other) = &other.rows {
+            self.rows.get_or_insert_default().merge(other);
+        }
         if let Some(other) = &other.arrays {
             let arrays = self.arrays.get_or_insert_default();
             arrays.sizes.merge(other.sizes);
@@ -284,8 +294,11 @@ impl Trie {
     }
 
     pub(crate) fn push(&mut self, mut node: Node) -> u32 {
-        node.is_in_array |= self.nodes.get(node.parent as usize).is_some_and(|parent| parent.is_in_array);
+        if self.nodes.get(node.parent as usize).is_some_and(|parent| parent.is_in_array) {
+            (node.is_in_array, node.is_row) = (true, false);
+        }
         self.charge += Node::charge() + node.values.as_ref().map_or(0, |values| values.charge());
+        self.charge += if node.rows.is_some() { row_sample::CHARGE } else { 0 };
         if self.nodes.len() == self.nodes.capacity() {
             // Doubling would exceed the memory accounted for.
             self.nodes.reserve_exact(self.nodes.len() / 8 + 16);

@@ -144,6 +144,8 @@ pub(super) struct Core {
     pub(super) names_cap: u32,
     /// The maximum depth of rows and schema. Nodes are up to one level deeper.
     pub(super) depth_cap: u32,
+    /// True in a row of the sample, if there is one.
+    pub(super) in_sample: bool,
 }
 
 impl Core {
@@ -167,7 +169,19 @@ impl Core {
         if let Some(node) = self.trie.nodes.get_mut(node as usize) {
             node.observe(kind, at);
         }
+        self.begin_row(node, at);
         node
+    }
+
+    /// Notes if a row that begins is in the sample, if there is one.
+    #[inline]
+    pub(super) fn begin_row(&mut self, node: u32, at: u64) {
+        if let Some(sample) = self.options.row_sample
+            && let Some(node) = self.trie.nodes.get_mut(node as usize)
+            && node.is_row_of(&sample)
+        {
+            self.in_sample = node.begin_row(&sample, at, &mut self.trie.charge);
+        }
     }
 
     #[inline]
@@ -309,7 +323,7 @@ impl Core {
                 _ => {}
             }
         }
-        if self.options.wants_values(node) {
+        if self.options.wants_values(node, self.in_sample) {
             let charge = &mut self.trie.charge;
             let values = node.values.get_or_insert_with(|| {
                 let new = Box::new(Values::new(self.level, self.options.histograms));

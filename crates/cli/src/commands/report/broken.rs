@@ -40,6 +40,17 @@ impl Scan {
     }
 }
 
+/// Returns the start of a document with its open containers closed. `None` if nothing is open in it.
+pub(super) fn closed(start: &[u8]) -> Option<Vec<u8>> {
+    let mut scan = Scan::default();
+    for &byte in start {
+        scan.push(byte);
+    }
+    let cut = scan.cut.filter(|_| !scan.open.is_empty())?;
+    scan.open.reverse();
+    Some([&start[..usize::try_from(cut).ok()?], &scan.open].concat())
+}
+
 /// Copies the data before an error at `offset` into a file, and closes the containers that are open
 /// there. Returns the number of bytes of the data. `None` if there are none, or if the copy would
 /// have more than `limit` bytes.

@@ -1,8 +1,10 @@
 //! The passes over the input of a report.
 //!
-//! The first one computes everything but the values in rows: the elements of the outermost arrays,
-//! and the records of a stream. The second one reads these, or a sample of them.
+//! Rows are the elements of the outermost arrays, and the records of a stream. The first pass
+//! computes everything, the values in rows from a sample whose share is estimated from the start of
+//! the input. If that sample is too small, another pass reads rows again.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::num::NonZeroUsize;
@@ -12,19 +14,20 @@ use jiff::Timestamp;
 use trommel::path::Query;
 use trommel::reader::Validation;
 use trommel::sampler::Seed;
+use trommel::statistics::{RowSample, SampleRow};
 use trommel::{Analysis, Coverage, Damage, Extract, Match, Measure, OnBadRecord, Sink, Stats, StatsAnswer};
-use trommel_report::{Example, Report, ReportInput, readable};
+use trommel_report::{Example, Report, ReportInput, SampledRows, readable};
 use trommel_tool::Redaction;
 
-use super::broken;
 use super::inputs::Repeatable;
-use super::rows::{ReadRows, RowPath, RowReader};
+use super::rows::{ReadRows, RowPath, RowReader, mark};
+use super::{broken, sample};
 use crate::args::ReportArgs;
 use crate::commands::stats::answer_of;
 use crate::errors::Failure;
 use crate::input::Options;
 use crate::job::Job;
-use crate::output::size::grouped;
+use crate::output::size::{binary, grouped};
 use crate::output::{InputSink, Notes, Screen, escape};
 
 /// Rows of statistics that the engine lists. The page shows the largest of them.
@@ -55,9 +58,6 @@ struct Overview {
     coverage: Coverage,
     inputs: Vec<ReportInput>,
     faults: Vec<String>,
-    is_stream: bool,
-    /// True if the values in rows are part of the statistics.
-    has_values: bool,
 }
 
 /// Makes the report about inputs, and returns true if all of them could be read. If a document is
@@ -130,14 +130,19 @@ impl Passes<'_> {
     }
 
     fn overview(&self, on_bad_record: OnBadRecord) -> Result<Overview, Failure> {
-        let has_values = self.is_exact();
-        let is_stream = !has_values && self.is_stream()?;
+        let is_stream = self.is_stream()?;
+        let (files, size) = (self.inputs.files(), self.args.sample.get());
+        let largest_hash = if self.is_exact() {
+            u64::MAX
+        } else {
+            sample::largest_hash(files, size, is_stream, self.args.source.limit_ratio)
+        };
+        let row_sample = RowSample { roots: is_stream, largest_hash, seed: self.args.seed };
         let mut job = self.job(Validation::Strict, on_bad_record)?;
         job.configure(|analysis| {
             let mut stats = Stats::new();
             (stats.bytes, stats.fields, stats.schema) = (true, true, true);
-            (stats.values, stats.array_values) = (has_values || !is_stream, has_values);
-            stats.histograms = stats.values;
+            (stats.values, stats.histograms, stats.row_sample) = (true, true, Some(row_sample));
             stats.rows = Some(ROWS);
             analysis.ask(Measure::Stats(stats))
         });
@@ -148,38 +153,79 @@ impl Passes<'_> {
         let coverage = report.coverage;
         let stats = answer_of(report);
         let (faults, inputs) = (sink.listed(), sink.sized(self.inputs, stats.bytes));
-        let is_stream = stats.records.is_some();
-        Ok(Overview { stats, coverage, inputs, faults, is_stream, has_values })
+        Ok(Overview { stats, coverage, inputs, faults })
     }
 
     /// Adds the values in rows, and records to show.
     fn described(&self, overview: Overview) -> Result<Report, Failure> {
-        let Overview { stats, coverage, inputs, faults, is_stream, has_values } = overview;
+        let Overview { stats, coverage, inputs, faults } = overview;
         let names: Vec<String> = inputs.iter().take(3).map(|input| input.name.clone()).collect();
         let more = if inputs.len() > 3 { ", …" } else { "" };
         let title = self.args.title.clone().unwrap_or_else(|| names.join(", ") + more);
         let mut report = Report::new(title, *stats, coverage);
         (report.inputs, report.faults) = (inputs, faults);
-        let rows = row_paths(&report.stats, is_stream);
-        let is_long = |rows: &RowPath| rows.total > self.args.sample.get() as u64;
-        let is_sampled = !has_values && rows.len() <= MAX_ROW_PATHS && rows.iter().any(is_long);
-        let largest = rows.iter().max_by_key(|rows| size_of_rows(&report.stats, &rows.path)).cloned();
-        let sampled = if is_sampled { Some(self.read_rows(&rows, largest.as_ref(), &report)?) } else { None };
-        let is_complete = |read: &Vec<ReadRows>| read.iter().all(|read| read.seen == read.rows.total);
-        let shown = if let Some(read) = sampled.filter(is_complete) {
-            add_values(read, &mut report)
-        } else {
-            if !has_values {
-                self.all_values(&mut report)?;
-            }
-            self.examples_of(largest.as_ref(), &report)?
-        };
+        let shown = self.add_samples(&mut report)?;
         let redaction = (!self.args.no_redact).then(Redaction::new);
         report.examples = shown.iter().flat_map(|read| examples(read, redaction.as_ref())).collect();
         if let Some(redaction) = &redaction {
             report.redact(redaction);
         }
         Ok(report)
+    }
+
+    /// Completes the sample: of paths with too few rows in it, reads a sample again. Returns records
+    /// to show.
+    fn add_samples(&self, report: &mut Report) -> Result<Vec<ReadRows>, Failure> {
+        let rows = row_paths(&report.stats, report.stats.records.is_some());
+        let largest = rows.iter().max_by_key(|rows| size_of_rows(&report.stats, &rows.path)).cloned();
+        let samples = report.stats.summary.row_samples.take().into_iter().flatten();
+        let samples: HashMap<String, SampleRow> = samples.map(|row| (row.path.clone(), row)).collect();
+        let wanted = self.args.sample.get() as u64;
+        let drawn = |rows: &RowPath| samples.get(&rows.path).map_or(0, |sample| sample.rows);
+        // The share of the sample was estimated from the start of the input.
+        let is_enough = |rows: &RowPath| {
+            drawn(rows) == rows.total || rows.total > wanted && drawn(rows) >= wanted.div_ceil(2)
+        };
+        let (enough, short): (Vec<RowPath>, Vec<RowPath>) = rows.into_iter().partition(is_enough);
+        for rows in enough.iter().filter(|rows| drawn(rows) < rows.total) {
+            mark_sample(report, &rows.path);
+            let (path, total, seed) = (rows.path.clone(), rows.total, self.args.seed);
+            report.sampled.push(SampledRows { path, rows: drawn(rows), total, seed });
+        }
+        let mut read = Vec::new();
+        if !short.is_empty() {
+            read = self.read_again(&short, largest.as_ref(), report)?;
+        }
+        let Some(largest) = largest.filter(|_| !self.args.no_samples) else { return Ok(Vec::new()) };
+        if let Some(found) = read.into_iter().find(|read| read.rows.path == largest.path) {
+            return Ok(vec![found]);
+        }
+        let sample = samples.get(&largest.path);
+        match sample.and_then(|sample| sample::examples(self.inputs.files(), sample)) {
+            Some(shown) => Ok(vec![ReadRows::of_examples(largest, shown)]),
+            None => self.examples_of(Some(&largest), report),
+        }
+    }
+
+    /// Reads the values of paths with too few rows in the sample, or all values if there are many
+    /// such paths.
+    fn read_again(
+        &self,
+        rows: &[RowPath],
+        largest: Option<&RowPath>,
+        report: &mut Report,
+    ) -> Result<Vec<ReadRows>, Failure> {
+        if rows.len() <= MAX_ROW_PATHS {
+            let read = self.read_rows(rows, largest, report)?;
+            if read.iter().all(|read| read.seen == read.rows.total) {
+                let values = report.stats.summary.values.get_or_insert_default();
+                values.retain(|row| !rows.iter().any(|rows| row.path.starts_with(&rows.path)));
+                return Ok(add_values(read, report));
+            }
+        }
+        report.sampled.clear();
+        self.all_values(report)?;
+        Ok(Vec::new())
     }
 
     /// Reads a sample of all rows, and records of the largest path.
@@ -201,7 +247,7 @@ impl Passes<'_> {
 
     /// Reads the records to show.
     fn examples_of(&self, rows: Option<&RowPath>, report: &Report) -> Result<Vec<ReadRows>, Failure> {
-        let Some(rows) = rows.filter(|_| !self.args.no_samples) else { return Ok(Vec::new()) };
+        let Some(rows) = rows else { return Ok(Vec::new()) };
         let job = self.rows_job(std::slice::from_ref(rows), report)?;
         self.run_rows(job, &[(rows.clone(), self.examples())], None)
     }
@@ -285,7 +331,7 @@ const SKIP: OnBadRecord = OnBadRecord::Skip { at_most: u64::MAX };
 
 /// Returns the paths of rows: the records of a stream, or the elements of the outermost arrays. A
 /// document without arrays is one row.
-fn row_paths(stats: &StatsAnswer, is_stream: bool) -> Vec<RowPath> {
+pub(super) fn row_paths(stats: &StatsAnswer, is_stream: bool) -> Vec<RowPath> {
     let root = |total| vec![RowPath { path: "$".to_owned(), query: Query::root(), total }];
     if is_stream {
         return root(stats.records.unwrap_or(0));
@@ -306,9 +352,15 @@ fn row_paths(stats: &StatsAnswer, is_stream: bool) -> Vec<RowPath> {
     if rows.is_empty() { root(stats.summary.structure.records) } else { rows }
 }
 
-fn size_of_rows(stats: &StatsAnswer, path: &str) -> u64 {
+pub(super) fn size_of_rows(stats: &StatsAnswer, path: &str) -> u64 {
     let bytes = stats.summary.bytes.iter().flatten().find(|row| row.path == path);
     bytes.map_or(0, trommel::statistics::BytesRow::total)
+}
+
+/// Marks the figures of the values in rows of which only a sample was observed.
+fn mark_sample(report: &mut Report, path: &str) {
+    let values = report.stats.summary.values.iter_mut().flatten();
+    values.filter(|row| row.path.starts_with(path)).for_each(mark);
 }
 
 /// Adds the values of rows to the others.
@@ -328,7 +380,8 @@ fn examples(read: &ReadRows, redaction: Option<&Redaction>) -> Vec<Example> {
             Some(bytes) => readable(bytes, redaction).unwrap_or_else(|error| format!("(malformed: {error})")),
             None => "(too large to show)".to_owned(),
         };
-        Example { path: read.rows.path.clone(), index: shown.index, bytes: shown.size, text }
+        let size = shown.size.map_or_else(String::new, |size| format!(", {}", binary(size)));
+        Example { path: read.rows.path.clone(), position: shown.position.clone() + &size, text }
     };
     read.shown.iter().map(example).collect()
 }

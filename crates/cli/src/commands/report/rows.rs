@@ -12,6 +12,7 @@ use trommel::reader::Framing;
 use trommel::sampler::{Seed, winners};
 use trommel::statistics::ValuesSummary;
 use trommel::{Analysis, Answer, Document, Match, Measure, Sequence, Sink, Stats};
+use trommel_base::text::grouped;
 use trommel_report::SampledRows;
 
 use crate::output::InputSink;
@@ -20,7 +21,7 @@ use crate::output::InputSink;
 const BATCH: usize = 4 << 20;
 
 /// Larger records are not shown.
-const MAX_EXAMPLE: usize = 64 << 10;
+pub(super) const MAX_EXAMPLE: usize = 64 << 10;
 
 /// The rows of one path.
 #[derive(Clone, Debug)]
@@ -31,10 +32,13 @@ pub(super) struct RowPath {
     pub(super) total: u64,
 }
 
-/// A record to show: its number, its size, and its bytes if they are not too many.
+/// A record to show.
 pub(super) struct Shown {
-    pub(super) index: u64,
-    pub(super) size: u64,
+    /// Its position, as text.
+    pub(super) position: String,
+    /// Its size in bytes, if that is known.
+    pub(super) size: Option<u64>,
+    /// Its bytes, if they are not too many.
     pub(super) bytes: Option<Vec<u8>>,
 }
 
@@ -76,6 +80,13 @@ pub(super) struct ReadRows {
     /// The sample, if not all rows were analyzed.
     pub(super) sampled: Option<SampledRows>,
     pub(super) shown: Vec<Shown>,
+}
+
+impl ReadRows {
+    /// Rows that are only shown.
+    pub(super) fn of_examples(rows: RowPath, shown: Vec<Shown>) -> Self {
+        Self { seen: rows.total, rows, values: Vec::new(), sampled: None, shown }
+    }
 }
 
 impl Worker {
@@ -165,7 +176,8 @@ impl Reading {
         self.seen += 1;
         if self.examples.next_if_eq(&index).is_some() {
             let kept = (bytes.len() <= MAX_EXAMPLE).then(|| bytes.to_vec());
-            self.shown.push(Shown { index, size: bytes.len() as u64, bytes: kept });
+            let position = format!("number {}", grouped(index));
+            self.shown.push(Shown { position, size: Some(bytes.len() as u64), bytes: kept });
         }
         if self.next != Some(index) {
             return;
@@ -197,7 +209,7 @@ impl Reading {
 }
 
 /// Marks figures that are those of a sample.
-fn mark(row: &mut ValuesSummary) {
+pub(super) fn mark(row: &mut ValuesSummary) {
     (row.distinct.approximate, row.frequent.approximate) = (true, true);
     row.numbers.iter_mut().for_each(|numbers| numbers.approximate = true);
     row.quantiles.iter_mut().for_each(|quantiles| quantiles.approximate = true);
