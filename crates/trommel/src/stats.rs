@@ -37,8 +37,8 @@ impl Description {
         (options.per_path, options.duplicate_names) = (stats.needs_paths(), stats.duplicate_names);
         (options.counts, options.item_types) = (stats.counts, stats.item_types);
         (options.schema, options.fields, options.bytes) = (stats.schema, stats.fields, stats.bytes);
-        options.histograms = stats.histograms;
-        (options.values, options.row_sample) = (stats.values, stats.row_sample);
+        let Stats { values, histograms, row_sample, .. } = *stats;
+        (options.values, options.histograms, options.row_sample) = (values, histograms, row_sample);
         let limits = &mut options.limits;
         limits.frequent_values = stats.top.unwrap_or(limits.frequent_values);
         limits.rows = stats.rows.unwrap_or(limits.rows);
@@ -214,18 +214,15 @@ pub(crate) fn answer(
         };
         by_path.iter().fold((0, 0), add)
     });
+    let empty = || Profile::new(ProfileOptions::default());
     let summary = if several {
-        let mut summary = all.unwrap_or_else(empty_profile).summary();
+        let mut summary = all.unwrap_or_else(empty).summary();
         join_rows(&mut summary, &by_path);
         summary
     } else {
-        by_path.pop().map_or_else(|| empty_profile().summary(), |part| part.summary)
+        by_path.pop().map_or_else(|| empty().summary(), |part| part.summary)
     };
     StatsAnswer { bytes, characters, summary, records, by_path }
-}
-
-fn empty_profile() -> Profile {
-    Profile::new(ProfileOptions::default())
 }
 
 /// The summary of all values has the rows of every query, each with its query's path.

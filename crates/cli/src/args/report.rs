@@ -40,7 +40,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, conflicts_with = "sample")]
     pub(crate) exact: bool,
 
-    /// Draw N rows of each longer array for the figures of values
+    /// Draw about N rows of each longer array for the figures of values
     #[arg(long, value_name = "N", default_value = "100000")]
     #[arg(value_parser = values::at_least_one::<NonZeroUsize>)]
     pub(crate) sample: NonZeroUsize,

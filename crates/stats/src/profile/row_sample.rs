@@ -9,8 +9,8 @@ const EXAMPLES: usize = 10;
 pub(super) const CHARGE: u64 = 512;
 
 /// A random sample of rows: of the roots, or of the elements of the outermost arrays. A row is in
-/// the sample if a hash of its offset and of the seed is small enough, so the sample depends neither
-/// on threads nor on parts.
+/// the sample if a hash of its offset and of the seed is small enough, so the sample depends
+/// neither on threads nor on parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[expect(clippy::exhaustive_structs, reason = "the parameters of a sample")]

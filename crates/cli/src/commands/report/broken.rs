@@ -40,7 +40,7 @@ impl Scan {
     }
 }
 
-/// Returns the start of a document with its open containers closed. `None` if nothing is open in it.
+/// Returns the start of a document with its open containers closed. `None` if nothing is open.
 pub(super) fn closed(start: &[u8]) -> Option<Vec<u8>> {
     let mut scan = Scan::default();
     for &byte in start {

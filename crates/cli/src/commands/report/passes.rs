@@ -173,8 +173,8 @@ impl Passes<'_> {
         Ok(report)
     }
 
-    /// Completes the sample: of paths with too few rows in it, reads a sample again. Returns records
-    /// to show.
+    /// Completes the sample: of paths with too few rows in it, reads a sample again. Returns the
+    /// records to show.
     fn add_samples(&self, report: &mut Report) -> Result<Vec<ReadRows>, Failure> {
         let rows = row_paths(&report.stats, report.stats.records.is_some());
         let largest = rows.iter().max_by_key(|rows| size_of_rows(&report.stats, &rows.path)).cloned();
