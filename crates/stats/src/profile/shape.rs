@@ -96,7 +96,7 @@ impl Core {
                     node.observe_container(kind, at);
                 }
             }
-            if DESCRIBES {
+            if DESCRIBES && frame.kind == Kind::Array {
                 self.begin_row(node, at);
             }
             if BYTES && !kind.is_container() {

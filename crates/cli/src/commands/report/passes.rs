@@ -112,7 +112,11 @@ impl Passes<'_> {
         if let Some(is_stream) = job.is_stream() {
             return Ok(is_stream);
         }
-        // A second record shows it.
+        // A stream is recognized by a short first record. A second record shows it.
+        if self.inputs.files().first().is_some_and(|file| sample::is_long(file, self.args.source.limit_ratio))
+        {
+            return Ok(false);
+        }
         let count = trommel::Count::new(Query::root()).limit(2);
         job.configure(|analysis| analysis.ask(Measure::Count(count)));
         // A fault in the first two records shows nothing; the pass over all will report it.

@@ -34,6 +34,17 @@ pub(super) fn largest_hash(files: &[PathBuf], size: usize, is_stream: bool, rati
     }
 }
 
+/// True if the first record of a file extends beyond the start that is inspected.
+pub(super) fn is_long(file: &Path, ratio: u64) -> bool {
+    start_of(file, ratio).is_ok_and(|start| start.len() as u64 == START && broken::closed(&start).is_some())
+}
+
+fn start_of(file: &Path, ratio: u64) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    trommel::unpacked(Box::new(File::open(file)?), ratio)?.take(START).read_to_end(&mut start)?;
+    Ok(start)
+}
+
 /// Returns the mean size of the rows at the start of the first input, and the size of all inputs.
 /// `None` without rows at the start.
 fn mean_row(files: &[PathBuf], is_stream: bool, ratio: u64) -> io::Result<Option<(f64, f64)>> {
@@ -43,8 +54,7 @@ fn mean_row(files: &[PathBuf], is_stream: bool, ratio: u64) -> io::Result<Option
         total += if is_packed(file)? { bytes.saturating_mul(RATIO) } else { bytes };
     }
     let Some(first) = files.first() else { return Ok(None) };
-    let mut start = Vec::new();
-    trommel::unpacked(Box::new(File::open(first)?), ratio)?.take(START).read_to_end(&mut start)?;
+    let start = start_of(first, ratio)?;
     let mean = if is_stream { mean_line(&start) } else { mean_element(&start) };
     Ok(mean.map(|mean| (mean, total as f64)))
 }
