@@ -186,6 +186,19 @@ fn unusual_inputs_have_pages() {
     assert!(!folder.path("x.html").exists());
 }
 
+/// Rows that are read again are copied, unless they are large.
+#[test]
+fn large_rows_are_not_copied() {
+    let folder = Folder::new("report-large");
+    let file = folder.file("large.json", format!("[1,\"{}\",2.5]", "x".repeat(17 << 20)));
+    // Of standard input, no sample is drawn in the first pass.
+    let redirected = format!("exec {} report - --sample 3 < {file}", env!("CARGO_BIN_EXE_trommel"));
+    let output = std::process::Command::new("sh").args(["-c", &redirected]).output().unwrap();
+    let stats = data(&Run::of(output).ok(), "stats");
+    assert_eq!(values(&stats, "$[*]")["count"], 3);
+    assert_eq!(values(&stats, "$[*]")["numbers"]["sum"], 3.5);
+}
+
 #[test]
 fn files_appear_when_they_are_complete() {
     let folder = Folder::new("report-files");

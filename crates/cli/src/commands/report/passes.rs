@@ -180,7 +180,8 @@ impl Passes<'_> {
     /// Completes the sample: of paths with too few rows in it, reads a sample again. Returns the
     /// records to show.
     fn add_samples(&self, report: &mut Report) -> Result<Vec<ReadRows>, Failure> {
-        let rows = row_paths(&report.stats, report.stats.records.is_some());
+        let is_stream = report.stats.records.is_some();
+        let rows = row_paths(&report.stats, is_stream);
         let largest = rows.iter().max_by_key(|rows| size_of_rows(&report.stats, &rows.path)).cloned();
         let samples = report.stats.summary.row_samples.take().into_iter().flatten();
         let samples: HashMap<String, SampleRow> = samples.map(|row| (row.path.clone(), row)).collect();
@@ -188,10 +189,12 @@ impl Passes<'_> {
         let drawn = |rows: &RowPath| samples.get(&rows.path).map_or(0, |sample| sample.rows);
         // The share of the sample was estimated from the start of the input.
         let is_enough = |rows: &RowPath| {
-            drawn(rows) == rows.total || rows.total > wanted && drawn(rows) >= wanted.div_ceil(2)
+            // The values of a document without arrays are in no row.
+            let is_whole = drawn(rows) == rows.total || !is_stream && rows.path == "$";
+            is_whole || rows.total > wanted && drawn(rows) >= wanted.div_ceil(2)
         };
         let (enough, short): (Vec<RowPath>, Vec<RowPath>) = rows.into_iter().partition(is_enough);
-        for rows in enough.iter().filter(|rows| drawn(rows) < rows.total) {
+        for rows in enough.iter().filter(|rows| (1..rows.total).contains(&drawn(rows))) {
             mark_sample(report, &rows.path);
             let (path, total, seed) = (rows.path.clone(), rows.total, self.args.seed);
             report.sampled.push(SampledRows { path, rows: drawn(rows), total, seed });
@@ -221,7 +224,7 @@ impl Passes<'_> {
     ) -> Result<Vec<ReadRows>, Failure> {
         if rows.len() <= MAX_ROW_PATHS {
             let read = self.read_rows(rows, largest, report)?;
-            if read.iter().all(|read| read.seen == read.rows.total) {
+            if read.iter().all(|read| read.seen == read.rows.total && !read.is_too_large) {
                 let values = report.stats.summary.values.get_or_insert_default();
                 values.retain(|row| !rows.iter().any(|rows| row.path.starts_with(&rows.path)));
                 return Ok(add_values(read, report));

@@ -20,6 +20,9 @@ use crate::output::InputSink;
 /// The bytes of rows that are analyzed at a time.
 const BATCH: usize = 4 << 20;
 
+/// Larger rows are not copied.
+const MAX_ROW: usize = 16 << 20;
+
 /// Larger records are not shown.
 pub(super) const MAX_EXAMPLE: usize = 64 << 10;
 
@@ -54,6 +57,8 @@ struct Reading {
     shown: Vec<Shown>,
     batch: Vec<u8>,
     sampled: u64,
+    /// True if a row was too large to copy.
+    is_too_large: bool,
 }
 
 /// Reads the rows of several paths, in the order of the measures. Their values are analyzed by
@@ -75,6 +80,8 @@ pub(super) struct ReadRows {
     pub(super) rows: RowPath,
     /// The number of rows that were found.
     pub(super) seen: u64,
+    /// True if a row was too large to copy, so that its values are missing.
+    pub(super) is_too_large: bool,
     /// The values of the rows, with the paths of the whole input.
     pub(super) values: Vec<ValuesSummary>,
     /// The sample, if not all rows were analyzed.
@@ -85,7 +92,8 @@ pub(super) struct ReadRows {
 impl ReadRows {
     /// Rows that are only shown.
     pub(super) fn of_examples(rows: RowPath, shown: Vec<Shown>) -> Self {
-        Self { seen: rows.total, rows, values: Vec::new(), sampled: None, shown }
+        let (values, sampled) = (Vec::new(), None);
+        Self { seen: rows.total, rows, values, sampled, shown, is_too_large: false }
     }
 }
 
@@ -141,8 +149,17 @@ impl RowReader {
             let next = wanted.as_mut().map_or(sample.map(|_| 0), Iterator::next);
             let examples =
                 NonZeroUsize::new(*examples).map_or_else(|| Vec::new().into_iter(), drawn).peekable();
-            let (shown, batch) = (Vec::new(), Vec::new());
-            Reading { rows: rows.clone(), seen: 0, wanted, next, examples, shown, batch, sampled: 0 }
+            Reading {
+                rows: rows.clone(),
+                seen: 0,
+                wanted,
+                next,
+                examples,
+                shown: Vec::new(),
+                batch: Vec::new(),
+                sampled: 0,
+                is_too_large: false,
+            }
         };
         let worker = sample.map(|(_, settings)| Worker::start(settings, rows.len())).transpose()?;
         Ok(Self { readings: rows.iter().map(reading).collect(), worker })
@@ -184,6 +201,10 @@ impl Reading {
         }
         self.next = self.wanted.as_mut().map_or(Some(index + 1), Iterator::next);
         self.sampled += 1;
+        if bytes.len() > MAX_ROW {
+            self.is_too_large = true;
+            return;
+        }
         let mut start = self.batch.len();
         self.batch.extend_from_slice(bytes);
         // A line per row. Between tokens, a line end is a space; strings have none.
@@ -195,7 +216,7 @@ impl Reading {
     }
 
     fn finish(self, mut values: Vec<ValuesSummary>, seed: u64) -> ReadRows {
-        let Self { rows, seen, wanted, shown, sampled, .. } = self;
+        let Self { rows, seen, wanted, shown, sampled, is_too_large, .. } = self;
         let is_sample = wanted.is_some();
         for row in &mut values {
             row.path = format!("{}{}", rows.path, row.path.strip_prefix('$').unwrap_or(&row.path));
@@ -204,7 +225,7 @@ impl Reading {
             }
         }
         let sample = SampledRows { path: rows.path.clone(), rows: sampled, total: rows.total, seed };
-        ReadRows { rows, seen, values, sampled: is_sample.then_some(sample), shown }
+        ReadRows { rows, seen, is_too_large, values, sampled: is_sample.then_some(sample), shown }
     }
 }
 

@@ -11,7 +11,7 @@ use trommel_base::text::grouped;
 
 use super::broken;
 use super::passes::{row_paths, size_of_rows};
-use super::rows::{MAX_EXAMPLE, Shown};
+use super::rows::{MAX_EXAMPLE, RowPath, Shown};
 use crate::commands::stats::answer_of;
 
 /// The bytes at the start of the input that show the size of its rows.
@@ -78,9 +78,10 @@ fn mean_element(start: &[u8]) -> Option<f64> {
     (stats.bytes, stats.item_types) = (true, false);
     let analysis = Analysis::new().ask(Measure::Stats(stats)).threads(1);
     let answer = answer_of(analysis.run(&mut Document::from_bytes(closed)).ok()?);
-    let rows = row_paths(&answer, false).into_iter();
-    let (size, count) = rows.map(|rows| (size_of_rows(&answer, &rows.path), rows.total)).max()?;
-    // A document without arrays is a row of its own.
+    // The size of an array includes commas and white space. A document without arrays is a row of
+    // its own.
+    let size = |rows: &RowPath| Some((size_of_rows(&answer, rows.path.strip_suffix("[*]")?), rows.total));
+    let (size, count) = row_paths(&answer, false).iter().filter_map(size).max()?;
     (count > 1).then(|| size as f64 / count as f64)
 }
 
@@ -123,9 +124,13 @@ mod tests {
     #[test]
     fn rows_have_a_mean_size() {
         let element = |text: &str| mean_element(text.as_bytes());
-        assert_eq!(element(r#"{"a":[1,2],"rows":[{"x":12345},{"x":12345},{"x":"#), Some(8.0));
-        assert_eq!(element(r#"{"rows":[{"x":12345},{"x":12345}]}"#), Some(11.0));
-        assert_eq!(element("[1,2,3"), Some(1.0));
+        // An array of three rows, with brackets, commas, and names.
+        assert_eq!(
+            element(r#"{"a":[1,2],"rows":[{"x":12345},{"x":12345},{"x":"#),
+            Some((7 + 28) as f64 / 3.0)
+        );
+        assert_eq!(element(r#"{"rows":[{"x":12345},{"x":12345}]}"#), Some((7 + 25) as f64 / 2.0));
+        assert_eq!(element("[1,2,3"), Some(5.0 / 2.0));
         assert_eq!(element(r#"{"a":{"b":1}"#), None);
         assert_eq!(element("7"), None);
         assert_eq!((mean_line(b"{}\n{}\n{"), mean_line(b"{}")), (Some(3.5), None));
