@@ -112,6 +112,8 @@ const COMMAND_LINES: &[CommandLine] = &[
     command_line(Form::Document, "stats FILE --only structure,types", 0),
     command_line(Form::Document, "stats FILE --each $.data.records[*]", 0),
     command_line(Form::Document, "group FILE --each $.data.records[*] $.type", 0),
+    command_line(Form::Document, "du FILE", 0),
+    command_line(Form::Document, "report FILE", 64).with_look_back(),
     command_line(Form::Document, "schema FILE", 0),
     command_line(Form::Document, "check FILE", 0),
     command_line(Form::Lines, "extract FILE $.id", 0),
@@ -122,6 +124,8 @@ const COMMAND_LINES: &[CommandLine] = &[
     command_line(Form::Lines, "sample FILE $ -n 1000 --seed 7", 0),
     command_line(Form::Lines, "stats FILE", 0),
     command_line(Form::Lines, "stats FILE --values", 64),
+    command_line(Form::Lines, "du FILE", 0),
+    command_line(Form::Lines, "report FILE", 64).with_look_back(),
     command_line(Form::Lines, "schema FILE", 0),
     command_line(Form::Lines, "check FILE", 0),
 ];

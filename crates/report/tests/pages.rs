@@ -207,7 +207,7 @@ fn pages_stay_within_their_limit() {
 }
 
 #[test]
-fn secrets_are_redacted_everywhere() {
+fn r25_pages_hold_no_secrets() {
     let key = "ghp_0123456789abcdefghij";
     let rows = (0..30).map(|n| {
         json!({"password": format!("hunter{n}"), "pin": {"secret": 123_456 + n}, "url": "https://u:swordfish@h/",
