@@ -42,7 +42,7 @@ const EXAMPLES: usize = 10;
 /// More paths of rows are not sampled, but read in full.
 const MAX_ROW_PATHS: usize = 64;
 
-/// Inputs of at most so many bytes are not sampled.
+/// Smaller inputs, in bytes, are not sampled.
 const SMALL: u64 = 32 << 20;
 
 /// One report while it is made.
@@ -58,6 +58,8 @@ struct Overview {
     coverage: Coverage,
     inputs: Vec<ReportInput>,
     faults: Vec<String>,
+    /// True if the values of all rows were observed.
+    is_exact: bool,
 }
 
 /// Makes the report about inputs, and returns true if all of them could be read. If a document is
@@ -98,7 +100,7 @@ impl Passes<'_> {
         Job::open(self.inputs.files().to_vec(), options, self.screen)
     }
 
-    /// True if the values in rows are computed by the first pass.
+    /// True if the values of all rows are requested, or the inputs are small.
     fn is_exact(&self) -> bool {
         let size = |file: &std::path::PathBuf| file.metadata().map(|metadata| metadata.len());
         let sizes = self.inputs.files().iter().map(size).sum::<io::Result<u64>>();
@@ -157,18 +159,18 @@ impl Passes<'_> {
         let coverage = report.coverage;
         let stats = answer_of(report);
         let (faults, inputs) = (sink.listed(), sink.sized(self.inputs, stats.bytes));
-        Ok(Overview { stats, coverage, inputs, faults })
+        Ok(Overview { stats, coverage, inputs, faults, is_exact: largest_hash == u64::MAX })
     }
 
     /// Adds the values in rows, and records to show.
     fn described(&self, overview: Overview) -> Result<Report, Failure> {
-        let Overview { stats, coverage, inputs, faults } = overview;
+        let Overview { stats, coverage, inputs, faults, is_exact } = overview;
         let names: Vec<String> = inputs.iter().take(3).map(|input| input.name.clone()).collect();
         let more = if inputs.len() > 3 { ", …" } else { "" };
         let title = self.args.title.clone().unwrap_or_else(|| names.join(", ") + more);
         let mut report = Report::new(title, *stats, coverage);
         (report.inputs, report.faults) = (inputs, faults);
-        let shown = self.add_samples(&mut report)?;
+        let shown = self.add_samples(&mut report, is_exact)?;
         let redaction = (!self.args.no_redact).then(Redaction::new);
         report.examples = shown.iter().flat_map(|read| examples(read, redaction.as_ref())).collect();
         if let Some(redaction) = &redaction {
@@ -179,7 +181,7 @@ impl Passes<'_> {
 
     /// Completes the sample: of paths with too few rows in it, reads a sample again. Returns the
     /// records to show.
-    fn add_samples(&self, report: &mut Report) -> Result<Vec<ReadRows>, Failure> {
+    fn add_samples(&self, report: &mut Report, is_exact: bool) -> Result<Vec<ReadRows>, Failure> {
         let is_stream = report.stats.records.is_some();
         let rows = row_paths(&report.stats, is_stream);
         let largest = rows.iter().max_by_key(|rows| size_of_rows(&report.stats, &rows.path)).cloned();
@@ -191,7 +193,7 @@ impl Passes<'_> {
         let is_enough = |rows: &RowPath| {
             // The values of a document without arrays are in no row.
             let is_whole = drawn(rows) == rows.total || !is_stream && rows.path == "$";
-            is_whole || rows.total > wanted && drawn(rows) >= wanted.div_ceil(2)
+            is_exact || is_whole || rows.total > wanted && drawn(rows) >= wanted.div_ceil(2)
         };
         let (enough, short): (Vec<RowPath>, Vec<RowPath>) = rows.into_iter().partition(is_enough);
         for rows in enough.iter().filter(|rows| (1..rows.total).contains(&drawn(rows))) {
