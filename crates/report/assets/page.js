@@ -130,7 +130,7 @@
   };
   // Levels that are drawn at once, and the smallest tile in pixels.
   const LEVELS = 8;
-  const SMALLEST = 4;
+  const SMALLEST = 6;
   const CHARACTER = 7;
   let current = root;
 
