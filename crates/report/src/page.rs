@@ -15,6 +15,9 @@ use crate::{MAX_PATHS, assets, redact};
 /// The maximum number of characters of a path in a table.
 const MAX_TABLE_PATH: usize = 300;
 
+/// Longer schemas, in bytes, are not indented.
+const MAX_READABLE: usize = 64 << 10;
+
 /// Everything that a page shows about an input.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -247,11 +250,13 @@ impl Report {
         cell(html, Some(bytes.total()), &binary(bytes.total()));
         let part = bytes.total().min(whole) as f64 / whole.max(1) as f64 * 60.0;
         html.raw("<td class=\"number\" data-value=\"").number(bytes.total());
-        html.raw("\"><svg class=\"bar\" viewBox=\"0 0 60 8\" aria-hidden=\"true\"><rect width=\"");
-        html.text(&format!("{part:.1}"))
-            .raw("\" height=\"8\"/></svg><span class=\"percent\">")
-            .text(&share(bytes.total(), whole))
-            .raw("</span></td>");
+        html.raw("\">");
+        // A shorter bar cannot be seen.
+        if part >= 0.3 {
+            html.raw("<svg class=\"bar\" viewBox=\"0 0 60 8\" aria-hidden=\"true\"><rect width=\"");
+            html.text(&format!("{part:.1}")).raw("\" height=\"8\"/></svg>");
+        }
+        html.raw("<span class=\"percent\">").text(&share(bytes.total(), whole)).raw("</span></td>");
         cell(html, Some(bytes.count), &grouped(bytes.count));
         let present = row.present();
         let parts = present.map(|(present, of)| present.saturating_mul(1_000_000) / of.max(1));
@@ -282,10 +287,11 @@ impl Report {
         html.raw("<section id=\"schema\" aria-labelledby=\"schema-title\">\n");
         html.raw("<h2 id=\"schema-title\">JSON Schema</h2>\n<details><summary>Show the schema</summary>");
         html.raw("<pre tabindex=\"0\">");
-        match crate::readable(schema.as_json().as_bytes(), None) {
-            Ok(text) => html.lines(&text),
-            // Deeper than the reader's limit: as it is.
-            Err(_) => html.text(schema.as_json()),
+        let json = schema.as_json();
+        match crate::readable(json.as_bytes(), None) {
+            Ok(text) if json.len() <= MAX_READABLE => html.lines(&text),
+            // Too long to indent, or deeper than the reader's limit: as it is.
+            _ => html.text(json),
         };
         html.raw("</pre></details>\n</section>\n");
     }
