@@ -116,7 +116,8 @@ const tables = async () => {
   await link.click();
   const opened = page.locator('details.path[open]');
   check((await opened.count()) === 1 && (await opened.locator('summary code').textContent()) === path, 'a link opens its section');
-  check((await page.locator('.command button').count()) > 0, 'commands can be copied');
+  await opened.locator('.command button').waitFor({ timeout: 5000 });
+  check((await opened.locator('.command button').textContent()) === 'Copy', 'commands can be copied');
   check(page.messages.length === 0, `no message: ${page.messages}`);
   await close(page);
 };

@@ -70,7 +70,9 @@
   addEventListener('hashchange', open);
   open();
 
-  all(document, '.command').forEach(command => {
+  // The commands of a section can be copied once it is open.
+  const addButton = command => {
+    if (command.querySelector('button')) return;
     const button = make('button', 'Copy');
     button.type = 'button';
     button.addEventListener('click', async () => {
@@ -84,7 +86,8 @@
       }
     });
     command.append(button);
-  });
+  };
+  document.addEventListener('toggle', event => all(event.target, '.command').forEach(addButton), true);
 
   // The treemap.
   const data = byId('stats');
