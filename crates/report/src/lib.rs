@@ -35,5 +35,6 @@ pub use sections::{Cell, Sections, Table};
 /// contains them.
 pub const MAX_PATHS: usize = 2_000;
 
-/// The maximum number of bytes of a page, unless the caller sets another.
-pub const MAX_PAGE_BYTES: usize = 5 << 20;
+/// The maximum number of bytes of a page, unless the caller sets another. Browsers open it within a
+/// second.
+pub const MAX_PAGE_BYTES: usize = 2_000_000;

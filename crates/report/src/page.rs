@@ -134,7 +134,8 @@ impl Report {
                 return Ok(page);
             }
             if paths > 1 {
-                paths = (paths / 2).min(drawn.stats.summary.bytes.as_ref().map_or(1, Vec::len).div_ceil(2));
+                let drawn = drawn.stats.summary.bytes.as_ref().map_or(1, Vec::len);
+                paths = (drawn.min(paths) * 3 / 4).max(1);
             } else if !std::mem::take(&mut drawn.examples).is_empty() {
                 drawn
                     .faults
