@@ -210,7 +210,7 @@ fn figures(pairs: &[Pair<'_>]) -> Table {
         for (name, from) in compared(&pair.before) {
             let Some(&to) = later.get(name) else { continue };
             let change = (to - from) / from.abs().max(to.abs());
-            // Zero in both has no change, and no change is no number.
+            // The change from zero to zero is NaN, which is not listed.
             if change.abs() >= LEAST_CHANGE {
                 let relative = if from == 0.0 {
                     "from 0".to_owned()

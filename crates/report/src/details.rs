@@ -26,12 +26,11 @@ impl Report {
         facts(row, html);
         html.raw("</dl>\n");
         if let Some(values) = row.values {
-            let sampled = self.sample_of(path).map(|sample| sample.rows);
             if let Some(sample) = self.sample_of(path) {
                 html.raw("<p class=\"note\">The figures of values are those of ").text(&grouped(sample.rows));
                 html.raw(" of ").text(&grouped(sample.total)).raw(" rows, drawn at random.</p>\n");
             }
-            frequent(values, sampled.is_some(), html);
+            frequent(values, html);
             chart::histograms(values, html);
         }
         self.command(path, html);
@@ -152,9 +151,9 @@ fn percentiles(quantiles: &QuantilesSummary) -> String {
     known.collect::<Vec<_>>().join("; ")
 }
 
-/// Appends the most frequent values. Of a sample, shares tell more than counts.
-fn frequent(values: &ValuesSummary, is_sample: bool, html: &mut Html) {
-    let FrequentSummary { values: list, approximate, .. } = &values.frequent;
+/// Appends the most frequent values. Counts from a sketch are upper bounds.
+fn frequent(values: &ValuesSummary, html: &mut Html) {
+    let FrequentSummary { values: list, error, .. } = &values.frequent;
     if list.is_empty() {
         return;
     }
@@ -163,7 +162,7 @@ fn frequent(values: &ValuesSummary, is_sample: bool, html: &mut Html) {
     html.raw(if are_examples { "Examples" } else { "Most frequent values" });
     html.raw("</th><th scope=\"col\" class=\"number\">Values</th><th scope=\"col\" class=\"number\">Share</th></tr></thead><tbody>\n");
     for value in list {
-        let about = if *approximate && !is_sample { "≤ " } else { "" };
+        let about = if error.is_some() { "≤ " } else { "" };
         html.raw("<tr><td><code>").clipped(&scalar(&value.value), MAX_VALUE);
         html.raw("</code></td><td class=\"number\">").text(about).text(&grouped(value.count));
         html.raw("</td><td class=\"number\">").text(&share(value.count, values.count)).raw("</td></tr>\n");

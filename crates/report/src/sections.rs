@@ -31,7 +31,7 @@ pub struct Table {
     pub columns: Vec<String>,
     /// The rows. On the page, the first 2,000 are shown.
     pub rows: Vec<Vec<Cell>>,
-    /// The text if there are no rows. Without, the table is left out.
+    /// The text if there are no rows. If it is empty, too, the table is omitted.
     pub empty: String,
 }
 

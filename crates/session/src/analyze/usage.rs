@@ -546,9 +546,8 @@ impl Sessions {
         Ok((sessions, count))
     }
 
-    /// Returns the usage of many sessions, sub-sessions included: those that a project and a range
-    /// of days select, and of these what was used on these days. `limit` and `offset` do not
-    /// apply.
+    /// Returns the usage of the sessions that a project and a range of days select, sub-sessions
+    /// included. Only responses and calls on these days count. `limit` and `offset` do not apply.
     pub fn usage_totals(&self, query: &ListQuery, watch: &Watch<'_>) -> Result<UsageTotals> {
         let filter = SessionFilter {
             project: query.project.as_deref(),

@@ -315,7 +315,8 @@ impl Passes<'_> {
         let Some(error) = bad.malformed() else { return Ok(None) };
         let mut options = Options::of_source(&self.args.source).of_file(file.clone());
         options.aliases = self.inputs.aliases().into();
-        if options.output.is_some() {
+        // Stored outputs are JSON, and standard input from a file has no name to open.
+        if options.output.is_some() || options.is_stdin() {
             return Ok(None);
         }
         let ratio = self.args.source.limit_ratio;

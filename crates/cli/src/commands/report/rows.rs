@@ -75,7 +75,7 @@ struct Worker {
     thread: JoinHandle<Result<Vec<Sequence>, trommel::Error>>,
 }
 
-/// What was read of one path.
+/// The rows of one path, after the pass.
 pub(super) struct ReadRows {
     pub(super) rows: RowPath,
     /// The number of rows that were found.
@@ -136,7 +136,7 @@ impl Worker {
 
 impl RowReader {
     /// Creates a reader of rows, of which it shows `examples` each. With `sample`, analyzes the
-    /// values of so many rows of each path.
+    /// values of that number of rows of each path.
     pub(super) fn new(
         rows: &[(RowPath, usize)],
         sample: Option<(NonZeroUsize, &Analysis)>,
