@@ -18,7 +18,8 @@ struct Scan {
 
 impl Scan {
     /// Reads a byte. A text can be cut after a bracket, and before a comma: the member or element
-    /// before it is complete. Every bracket is a cut, so the containers that are open at the last cut stay open to the end.
+    /// before it is complete. Every bracket is a cut, so the containers that are open at the last
+    /// cut stay open to the end.
     fn push(&mut self, byte: u8) {
         match byte {
             _ if self.is_escaped => self.is_escaped = false,
