@@ -13,6 +13,7 @@
 //! - `faults` (feature `faults`): makes any of these operations fail, for tests.
 //! - `commit` (feature `commit`): atomic changes of several files of a folder.
 //! - [`Cancel`] and [`Progress`]: cancellation and progress of long work.
+//! - [`Recorder`]: the first bytes of a reader, kept to be read again.
 //! - [`text`]: safe text for terminals, clipping, and character counts.
 //! - [`nearest`]: suggestions for an unknown name.
 //! - `threads` (feature `threads`): work in pieces on several threads, joined in order.
@@ -34,6 +35,7 @@ pub mod files;
 mod nearest;
 mod op;
 mod progress;
+mod recorder;
 pub mod text;
 #[cfg(feature = "threads")]
 pub mod threads;
@@ -41,3 +43,4 @@ pub mod threads;
 pub use cancel::{Cancel, Reason};
 pub use nearest::{nearest, nearest_one};
 pub use progress::Progress;
+pub use recorder::{Recorder, Recording};

@@ -210,7 +210,7 @@ impl<'a> Input<'a> {
     }
 
     /// A reader of the bytes from an offset of the range, up to its end.
-    fn reader_from(&self, at: u64) -> Box<dyn Read + Send + '_> {
+    pub(crate) fn reader_from(&self, at: u64) -> Box<dyn Read + Send + '_> {
         let end = self.start() + self.len();
         let at = at.min(end);
         match &self.storage {

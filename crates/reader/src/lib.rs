@@ -269,6 +269,7 @@ mod event;
 mod foreign;
 mod framing;
 mod grammar;
+mod guide;
 mod input;
 #[expect(unsafe_code, reason = "mapping files")]
 mod map;
@@ -291,6 +292,7 @@ pub use cursor::{
 pub use error::{Error, ErrorKind, Excerpt, Limit, LineColumn, Result, Syntax};
 pub use event::{Event, Kind, Listener, NameTokens, Payload, Scalar, Tokens};
 pub use framing::Framing;
+pub use guide::{ContainerEnd, Guide, Place};
 pub use input::{Input, View};
 pub use map::MapPolicy;
 pub use number::{Number, Scaled};

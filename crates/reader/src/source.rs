@@ -7,7 +7,7 @@ use std::io::Read;
 
 use crate::config::Config;
 use crate::error::{Excerpt, LineColumn, Result};
-use crate::input::View;
+use crate::input::{Input, View};
 use crate::meter::{CharCounter, LineCounter};
 use crate::span::Span;
 use crate::stream::Stream;
@@ -19,8 +19,14 @@ use crate::stream::Stream;
 /// An error that it returns ends the reading: every further move of the cursor returns it.
 pub type Monitor<'a> = Box<dyn FnMut(u64) -> Result<()> + Send + 'a>;
 
+/// Returns a reader of the same input from an offset.
+type Restart<'a> = Box<dyn Fn(u64) -> Box<dyn Read + Send + 'a> + Send + 'a>;
+
 /// Bytes that are shown at a time. At most twice as many pass without a call of the monitor.
 const STEP: usize = 512 << 10;
+
+/// The same if more may turn out to be needless.
+const SMALL_STEP: usize = 32 << 10;
 
 /// Bytes before the cursor whose pages are kept. Pages are released in steps of at least this size.
 const KEEP: u64 = 2 << 20;
@@ -46,6 +52,13 @@ pub(crate) struct Source<'a> {
     reached: u64,
     /// Bytes that have passed since.
     passed: usize,
+    step: usize,
+    /// The same if more may turn out to be needless.
+    small_step: usize,
+    /// Reads a stream from an offset, if it can.
+    restart: Option<Restart<'a>>,
+    /// True if the number of lines before the window is unknown.
+    has_passed_lines: bool,
 }
 
 enum Storage<'a> {
@@ -74,6 +87,12 @@ impl<'a> Source<'a> {
         Self::new(Storage::Stream(Stream::new(reader, config)), base)
     }
 
+    /// The bytes of an input that is read through a window.
+    pub(crate) fn input(input: &'a Input<'_>, config: &Config) -> Self {
+        let restart: Restart<'a> = Box::new(move |offset| input.reader_from(offset));
+        Self { restart: Some(restart), ..Self::stream(input.reader(), input.start(), config) }
+    }
+
     fn new(storage: Storage<'a>, base: u64) -> Self {
         Self {
             storage,
@@ -88,7 +107,49 @@ impl<'a> Source<'a> {
             monitor: None,
             reached: base,
             passed: 0,
+            step: STEP,
+            small_step: SMALL_STEP,
+            restart: None,
+            has_passed_lines: false,
         }
+    }
+
+    /// Shows few bytes at a time: more may turn out to be needless.
+    pub(crate) fn show_little(&mut self) {
+        self.step = self.small_step;
+    }
+
+    /// Bytes that are shown at a time.
+    pub(crate) fn step(&self) -> usize {
+        self.step
+    }
+
+    /// Shows at most a window at a time, where it shows few bytes.
+    pub(crate) fn set_window(&mut self, bytes: usize) {
+        self.small_step = bytes.clamp(1, SMALL_STEP);
+    }
+
+    /// True if a stream can continue at another offset.
+    pub(crate) fn can_restart(&self) -> bool {
+        self.restart.is_some()
+    }
+
+    /// Continues a stream at a later offset, or back at one that it has dropped since.
+    pub(crate) fn restart(&mut self, offset: u64) {
+        if let (Storage::Stream(stream), Some(restart)) = (&mut self.storage, &self.restart) {
+            stream.restart(restart(offset));
+            (self.base, self.shown, self.closed) = (offset, 0, false);
+            (self.meter, self.has_passed_lines) = (LineCounter::new(offset), true);
+        }
+    }
+
+    /// Continues a slice at index `to`, without the bytes from index `from` on.
+    pub(crate) fn pass_to(&mut self, from: usize, to: usize) {
+        self.forget(Span::new(self.released, self.base + from as u64));
+        let reached = self.reached;
+        self.resume_at(to);
+        // The monitor is called with the next bytes.
+        self.reached = reached;
     }
 
     pub(crate) fn set_monitor(&mut self, monitor: Monitor<'a>) {
@@ -246,7 +307,7 @@ impl<'a> Source<'a> {
     /// Shows loaded bytes, up to the delimiter and at most a step.
     fn show(&mut self) -> bool {
         let loaded = self.loaded();
-        let end = loaded.len().min(self.shown + STEP);
+        let end = loaded.len().min(self.shown + self.step);
         let fresh = &loaded[self.shown..end];
         let found = self.delimiter.and_then(|delimiter| memchr::memchr(delimiter, fresh));
         let end = found.map_or(end, |at| self.shown + at);
@@ -316,6 +377,9 @@ impl<'a> Source<'a> {
 
     /// Line and column of an offset at or after the start of the window.
     pub(crate) fn line_column(&mut self, offset: u64) -> Option<LineColumn> {
+        if self.has_passed_lines {
+            return None;
+        }
         let (base, mut meter) = (self.base, self.meter);
         if offset < meter.offset() {
             if self.is_stream() {

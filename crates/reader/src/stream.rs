@@ -42,6 +42,16 @@ impl<'a> Stream<'a> {
         }
     }
 
+    /// Drops all bytes, and continues with those of another reader.
+    pub(crate) fn restart(&mut self, reader: Box<dyn Read + Send + 'a>) {
+        self.reader = reader;
+        self.ended = false;
+        match &mut self.held {
+            Held::Heap { filled, .. } => *filled = 0,
+            held @ Held::Spool(_) => *held = Held::Heap { buffer: vec![0; self.capacity], filled: 0 },
+        }
+    }
+
     /// All bytes that were read and not dropped.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {

@@ -7,8 +7,9 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use trommel_base::{Recorder, Recording};
 use trommel_packed::Codec;
-use trommel_reader::{Config, Cursor, ErrorKind, Framing, Input, Limit, MapPolicy, View};
+use trommel_reader::{Config, Cursor, ErrorKind, Framing, Guide, Input, Limit, MapPolicy, View};
 
 use crate::control::{Control, Track};
 use crate::error::Error;
@@ -25,40 +26,8 @@ pub struct Document<'a> {
     /// A second handle of the file, to read its end.
     file: Option<File>,
     /// The recorded bytes of a reader, if they are kept.
-    kept: Option<Arc<Mutex<ReaderPrefix>>>,
-}
-
-/// The first bytes of a reader.
-#[derive(Default)]
-struct ReaderPrefix {
-    bytes: Vec<u8>,
-    /// True once the reader has ended and all its bytes are kept.
-    is_whole: bool,
-    is_too_long: bool,
-}
-
-/// A reader that records its first bytes.
-struct PrefixRecorder<'a> {
-    reader: Box<dyn Read + Send + 'a>,
-    kept: Arc<Mutex<ReaderPrefix>>,
-    max_bytes: usize,
-}
-
-impl Read for PrefixRecorder<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        // A faulty reader may report more bytes than fit into the buffer.
-        let count = self.reader.read(into)?.min(into.len());
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if count == 0 && !into.is_empty() {
-            kept.is_whole = !kept.is_too_long;
-        } else if kept.is_too_long || kept.bytes.len() + count > self.max_bytes {
-            // A partial prefix cannot be read again, so its memory is freed.
-            *kept = ReaderPrefix { is_too_long: true, ..ReaderPrefix::default() };
-        } else {
-            kept.bytes.extend_from_slice(&into[..count]);
-        }
-        Ok(count)
-    }
+    kept: Option<Recording>,
+    guide: Option<Arc<dyn Guide + 'a>>,
 }
 
 enum Source<'a> {
@@ -146,7 +115,7 @@ impl<'a> Document<'a> {
     }
 
     fn new(source: Source<'a>) -> Self {
-        Self { source, framing: Framing::Auto, ratio: DEFAULT_RATIO, file: None, kept: None }
+        Self { source, framing: Framing::Auto, ratio: DEFAULT_RATIO, file: None, kept: None, guide: None }
     }
 
     /// Sets the framing.
@@ -172,18 +141,25 @@ impl<'a> Document<'a> {
     #[must_use]
     pub fn keep_up_to(mut self, max_bytes: usize) -> Self {
         if let Source::Reader(reader) = &mut self.source {
-            let kept = Arc::new(Mutex::new(ReaderPrefix::default()));
-            self.kept = Some(Arc::clone(&kept));
+            let kept = self.kept.insert(Recording::default());
             let reader = reader.get_mut().unwrap_or_else(PoisonError::into_inner);
-            *reader = reader.take().map(|reader| Box::new(PrefixRecorder { reader, kept, max_bytes }) as _);
+            *reader = reader.take().map(|reader| Box::new(Recorder::new(reader, kept, max_bytes)) as _);
         }
         self
     }
 
-    /// The recorded bytes of a reader, if it has ended and all of them were kept.
-    fn recorded_bytes(&self) -> Option<Vec<u8>> {
-        let kept = self.kept.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.is_whole.then(|| kept.bytes.clone())
+    /// Uses the facts of an earlier strict pass over the same input to pass bytes without reading
+    /// them. The answers are the same, and their coverage says [`guide`](crate::Coverage::guide).
+    /// Compressed inputs, and readers that can be read once, use no guide.
+    #[must_use]
+    pub fn guided_by(mut self, guide: Arc<dyn Guide + 'a>) -> Self {
+        self.guide = matches!(self.source, Source::Input(_)).then_some(guide);
+        self
+    }
+
+    /// The guide, if there is one.
+    pub fn guide(&self) -> Option<&dyn Guide> {
+        self.guide.as_deref()
     }
 
     /// The framing of the input into records.
@@ -229,13 +205,13 @@ impl<'a> Document<'a> {
     pub fn cursor(&self, config: &Config) -> Result<Cursor<'_>, Error> {
         let (framing, ratio) = (self.framing, self.ratio);
         Ok(match &self.source {
-            Source::Input(input) => Cursor::from_input(input, framing, config),
+            Source::Input(input) => Cursor::from_input(input, framing, config).guided_by(self.guide()),
             Source::Packed(input, codec) => {
                 let unpacked = codec.unpack(input.reader(), ratio).map_err(read_error)?;
                 Cursor::from_reader(unpacked, framing, config)
             }
             Source::Reader(reader) => {
-                let reader = match self.recorded_bytes() {
+                let reader = match self.kept.as_ref().and_then(Recording::whole) {
                     Some(bytes) => Box::new(io::Cursor::new(bytes)),
                     None => take(reader)?,
                 };

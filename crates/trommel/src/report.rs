@@ -63,13 +63,18 @@ pub struct Coverage {
     pub complete: bool,
     /// True if skipped bytes were validated in full.
     pub strict: bool,
+    /// True if a [guide](crate::Document::guided_by) could pass bytes, which an earlier pass has
+    /// validated in full. They count as read.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub guide: bool,
 }
 
 impl Coverage {
     pub(crate) fn new(validation: Validation, bytes_total: Option<u64>) -> Self {
         let strict = validation == Validation::Strict;
-        let (records, dropped_records, bad_records) = (0, 0, 0);
-        Self { bytes_read: 0, bytes_total, records, dropped_records, bad_records, complete: false, strict }
+        let (bytes_read, records, dropped_records, bad_records) = (0, 0, 0, 0);
+        let (complete, guide) = (false, false);
+        Self { bytes_read, bytes_total, records, dropped_records, bad_records, complete, strict, guide }
     }
 
     /// The number of records that the answers cover.

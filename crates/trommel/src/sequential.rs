@@ -143,7 +143,11 @@ impl Analysis {
         let framing =
             run.records(&mut cursor, first).map_err(|error| prefer_change_error(document, error))?;
         let (coverage, physical_records) = (
-            Coverage { bytes_read: cursor.offset() - document.start(), ..run.coverage },
+            Coverage {
+                bytes_read: cursor.offset() - document.start(),
+                guide: cursor.is_guided(),
+                ..run.coverage
+            },
             run.physical_records,
         );
         let characters = cursor.chars(cursor.offset());

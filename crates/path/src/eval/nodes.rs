@@ -145,6 +145,9 @@ fn to_element(index: i64, cursor: &mut Cursor<'_>) -> Result<bool> {
 /// Never inlined, so that the marks take no stack where filters nest.
 #[inline(never)]
 pub(crate) fn count_elements(cursor: &mut Cursor<'_>, first: impl FnOnce(u64) -> u64) -> Result<(u64, u64)> {
+    if let Some(length) = cursor.known_elements() {
+        return Ok((length, 0));
+    }
     let begin = cursor.hold();
     // A ring of the marks before the last elements and before the end: the mark of an element is at
     // its index modulo the ring's size.

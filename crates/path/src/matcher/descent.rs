@@ -36,7 +36,8 @@ impl Matcher<'_, '_> {
         let seek = search.seek_mut();
         seek.begin(depth, self.start);
         seek.handle_plain(if counts { PlainMembers::Count } else { PlainMembers::Stop }, unique);
-        if pause.seeks_array() {
+        // A guided search passes most bytes, so it is not shared.
+        if pause.seeks_array() && !self.cursor.is_guided() {
             seek.watch(depth, self.start);
         }
     }

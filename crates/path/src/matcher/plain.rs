@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
-use trommel_reader::{Cursor, Kind, Result, Span, Validation};
+use trommel_reader::{Cursor, Kind, Result, Span};
 
 use super::machine::{Matcher, Step};
 use super::memory::{Level, Region, StepList};
@@ -18,7 +18,7 @@ impl Matcher<'_, '_> {
     /// search for a name skips the bytes around the name, so it needs structural validation and
     /// knows no locations.
     pub(super) fn follows_tree(&self) -> bool {
-        let can_search = || !self.wants.location && self.cursor.validation() == Validation::Structural;
+        let can_search = || !self.wants.location && self.cursor.skips_by_masks();
         let tree = self.program.tree.as_ref();
         tree.is_some_and(|tree| tree.search_name.is_none() || can_search())
             && !self.wants.events.contains(&true)
@@ -47,6 +47,12 @@ impl Matcher<'_, '_> {
                     continue;
                 }
                 Stage::Walking | Stage::Stepping => {
+                    if self.cursor.may_pass()
+                        && let Some(next) = self.count_known(tree)?
+                    {
+                        stage = next;
+                        continue;
+                    }
                     if self.pauses(tree) {
                         self.phase = Phase::Tree(Stage::Walking);
                         return Ok(None);
@@ -229,6 +235,9 @@ impl Matcher<'_, '_> {
             let next = if level.object {
                 member(self.cursor, node, &mut level.found, duplicates)?
             } else {
+                if self.cursor.may_pass() {
+                    level.index += self.cursor.pass_elements(level.index, node.unselected(level.index))?;
+                }
                 element(self.cursor, node, &mut level.index)?
             };
             if next == NextChild::End {

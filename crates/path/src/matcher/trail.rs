@@ -6,7 +6,7 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use trommel_reader::{Span, TrailHit, TrailLevel, TrailStep};
+use trommel_reader::{Result, Span, TrailHit, TrailLevel, TrailStep, Validation};
 
 use super::machine::{Matcher, Step};
 use super::memory::{Level, Scratch};
@@ -89,6 +89,32 @@ impl<'m> Matcher<'m, '_> {
             TrailMode::Count => Stage::ReportingTrailCounts { node: 0, query: 0 },
             _ => Stage::ReportingTrail { number: 0, query: 0 },
         })
+    }
+
+    /// Counts elements without reading them, if the innermost level is an array all of whose elements
+    /// are nodes that are only counted. Returns the next stage, or `None` if it passed none.
+    #[cold]
+    pub(super) fn count_known(&mut self, tree: &PathTree) -> Result<Option<Stage>> {
+        if self.trail_mode != TrailMode::Count || self.open > 0 {
+            return Ok(None);
+        }
+        let Scratch { levels, trail: memory, .. } = &mut *self.scratch;
+        let Some(level) = levels.last_mut().filter(|level| !level.object) else { return Ok(None) };
+        let Some(child) = tree.node(level.node).elements else { return Ok(None) };
+        let node = tree.node(child);
+        if node.leads_into(true) || node.leads_into(false) {
+            return Ok(None);
+        }
+        let passed = self.cursor.pass_elements(level.index, u64::MAX)?;
+        if passed == 0 {
+            return Ok(None);
+        }
+        level.index += passed;
+        memory.trail.counts.clear();
+        memory.trail.counts.resize(tree.nodes.len(), 0);
+        memory.trail.counts[child as usize] = passed;
+        memory.after = Some(Stage::Walking);
+        Ok(Some(Stage::ReportingTrailCounts { node: 0, query: 0 }))
     }
 
     /// Prepares the trail for the innermost level.
@@ -180,7 +206,8 @@ impl<'m> Matcher<'m, '_> {
     /// True if the end of one of these lines was skipped, because nothing more could be selected in
     /// it.
     pub fn skips_rest(&self) -> bool {
-        self.scratch.trail.trail.skips_rest
+        // Under strict validation, lines are followed only if a guide shows that they are valid.
+        self.scratch.trail.trail.skips_rest && self.cursor.validation() == Validation::Structural
     }
 
     /// Reports the next of the collected nodes.

@@ -166,6 +166,10 @@ impl Matcher<'_, '_> {
             if self.pauses_before_child(frame) {
                 return Ok(WalkOutcome::Paused);
             }
+            if !frame.object && self.cursor.may_pass() {
+                let count = self.elements_before_next(frame);
+                frame.index += self.cursor.pass_elements(frame.index, count)?;
+            }
             let more = if frame.object { self.cursor.next_member()? } else { self.cursor.next_element()? };
             if !more {
                 return Ok(WalkOutcome::Out);
@@ -185,6 +189,23 @@ impl Matcher<'_, '_> {
                 self.cursor.skip_value()?;
             }
         }
+    }
+
+    /// The number of elements before the next one that matters to a state of an array.
+    #[cold]
+    fn elements_before_next(&self, frame: &Frame) -> u64 {
+        if self.listening > 0 {
+            return 0;
+        }
+        let states = self.scratch.active[self.scratch.states_of(frame)].iter();
+        let next = states.filter_map(|active| {
+            let segment = self.program.segment_of(active.state)?;
+            if segment.descendant {
+                return Some(frame.index);
+            }
+            segment.selectors.iter().map(|select| select.next(frame.index, frame.length)).min()
+        });
+        next.min().map_or(0, |next| next - frame.index)
     }
 
     /// True if nothing in the rest of the record can matter, given that this holds for the

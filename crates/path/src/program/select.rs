@@ -53,6 +53,16 @@ impl Select {
         }
     }
 
+    /// Returns the first index at or after `from` that it can select, or `u64::MAX` if there is none.
+    pub(crate) fn next(&self, from: u64, length: u64) -> u64 {
+        let next = match self {
+            Self::All | Self::Filter(_) => from,
+            Self::Name(_) | Self::Index(_) => self.start(length),
+            Self::Slice(slice) => slice_next(*slice, from, length),
+        };
+        if next < from { u64::MAX } else { next }
+    }
+
     /// Returns one past the last index that it can select: 0 if it selects no elements, and
     /// `u64::MAX` if there is no upper bound.
     pub(crate) fn end(&self, length: u64) -> u64 {
@@ -88,6 +98,17 @@ fn slice_bounds(slice: Slice, length: u64) -> Option<(u64, u64)> {
     (slice.step != 0 && lower < upper).then_some((lower, upper))
 }
 
+fn slice_next(slice: Slice, from: u64, length: u64) -> u64 {
+    let Some((lower, upper)) = slice_bounds(slice, length) else { return u64::MAX };
+    let (from, step) = (from.max(lower), slice.step.unsigned_abs());
+    let next = if slice.step > 0 {
+        (from - lower).checked_next_multiple_of(step).and_then(|distance| distance.checked_add(lower))
+    } else {
+        (upper - 1).checked_sub(from).map(|distance| upper - 1 - distance / step * step)
+    };
+    next.filter(|next| *next < upper).unwrap_or(u64::MAX)
+}
+
 fn slice_selects(slice: Slice, index: u64, length: u64) -> bool {
     let Some((lower, upper)) = slice_bounds(slice, length) else { return false };
     if index < lower || index >= upper {
@@ -95,4 +116,28 @@ fn slice_selects(slice: Slice, index: u64, length: u64) -> bool {
     }
     let distance = if slice.step > 0 { index - lower } else { upper - 1 - index };
     distance % slice.step.unsigned_abs() == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_index_is_the_first_that_is_selected() {
+        let bounds = [None, Some(-12), Some(-7), Some(-1), Some(0), Some(1), Some(4), Some(9), Some(30)];
+        let slices = bounds.iter().flat_map(|&start| bounds.iter().map(move |&end| (start, end)));
+        let slices = slices.flat_map(|(start, end)| {
+            [-9, -3, -1, 0, 1, 2, 5, i64::MAX].map(|step| Select::Slice(Slice { start, end, step }))
+        });
+        let indices = [-11, -10, -3, -1, 0, 2, 9, 10].map(Select::Index);
+        for select in slices.chain(indices).chain([Select::All]) {
+            for length in [0, 1, 5, 10] {
+                for from in 0..12 {
+                    let expected = (from..length).find(|index| select.selects(*index, length));
+                    let next = Some(select.next(from, length)).filter(|next| *next < length);
+                    assert_eq!(next, expected, "{select:?} from {from} of {length}");
+                }
+            }
+        }
+    }
 }

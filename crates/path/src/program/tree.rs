@@ -78,6 +78,15 @@ impl TreeNode {
         }
     }
 
+    /// The number of elements from `index` on before the next one that leads to a node.
+    pub(crate) fn unselected(&self, index: u64) -> u64 {
+        let next = self.indices.partition_point(|(known, _)| *known < index);
+        match self.indices.get(next) {
+            Some((next, _)) if self.elements.is_none() => next - index,
+            _ => 0,
+        }
+    }
+
     /// True if nothing more in a container matters, not even its end.
     pub(crate) fn is_decided(&self, object: bool, found: u64, index: u64, duplicates: Duplicates) -> bool {
         !self.marks_end && self.is_used_up(object, found, index, duplicates)

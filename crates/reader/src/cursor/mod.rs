@@ -6,11 +6,12 @@
 //! [`seek`], and [`trail`] move it by masks, [`token`] reads single tokens, [`pieces`] reads
 //! strings without holding them, and [`records`] moves from one document to the next. This module
 //! has the common parts: the edge of the window, holds, and errors. [`apart`] creates cursors that
-//! start inside a document.
+//! start inside a document, and [`guided`] passes bytes that were read before.
 
 mod ahead;
 mod apart;
 mod buffer;
+mod guided;
 mod named;
 mod pieces;
 mod quick;
@@ -33,6 +34,7 @@ use crate::error::{Error, ErrorKind, Excerpt, LineColumn, Result, Syntax};
 use crate::event::{Kind, Payload, Scalar};
 use crate::foreign::Foreign;
 use crate::framing::Framing;
+use crate::guide::Guide;
 use crate::input::{Input, View};
 use crate::number::Number;
 use crate::source::{Monitor, Needs, Source};
@@ -92,6 +94,9 @@ pub struct Cursor<'a> {
     record_start: u64,
     failure: Option<Error>,
     helper: Option<&'a dyn SkipHelper>,
+    guide: Option<&'a dyn Guide>,
+    /// The offset before which the guide is known to have no answer.
+    guide_from: u64,
 }
 
 /// The smallest `Limits::token_bytes` with which a move by masks may deal with values and names
@@ -179,12 +184,13 @@ impl<'a> Cursor<'a> {
     pub fn from_input(input: &'a Input<'_>, framing: Framing, config: &Config) -> Self {
         match input.view() {
             Some(view) => Self::from_view(view, framing, config),
-            None => Self::with_source(Source::stream(input.reader(), input.start(), config), framing, config),
+            None => Self::with_source(Source::input(input, config), framing, config),
         }
     }
 
     fn with_source(mut source: Source<'a>, framing: Framing, config: &Config) -> Self {
         source.set_delimiter(framing.delimiter());
+        source.set_window(config.window);
         Self {
             record_start: source.base(),
             source,
@@ -205,6 +211,8 @@ impl<'a> Cursor<'a> {
             record: None,
             failure: None,
             helper: None,
+            guide: None,
+            guide_from: 0,
         }
     }
 
@@ -413,6 +421,8 @@ impl<'a> Cursor<'a> {
     /// Starts counting characters at the current position, for [`chars`](Self::chars). Assumes that
     /// the bytes are UTF-8.
     pub fn count_chars(&mut self) {
+        // Characters are counted in every byte.
+        self.guide = None;
         let offset = self.offset();
         self.source.count_chars_from(offset, self.kernels.chars);
     }

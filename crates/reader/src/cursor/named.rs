@@ -3,7 +3,6 @@
 use trommel_scan::{MemberSearch, MemberStop, Names};
 
 use super::{Cursor, Expect, Token};
-use crate::config::Validation;
 use crate::error::{ErrorKind, Limit, Result, Syntax};
 
 /// With more names than this, the name of each member is looked up.
@@ -17,7 +16,7 @@ impl Cursor<'_> {
     /// Under structural validation, other members are skipped with their names, and only the ends
     /// of strings and brackets are checked. With few names that costs masks, else tokens.
     pub fn next_named(&mut self, names: &Names) -> Result<Option<usize>> {
-        if self.validation == Validation::Strict || names.iter().len() > MAX_NAMES {
+        if !self.skips_by_masks() || names.iter().len() > MAX_NAMES {
             return self.next_named_by_tokens(names);
         }
         match self.expect {
@@ -69,6 +68,10 @@ impl Cursor<'_> {
                     // A name whose colon is not visible yet may start at `start`, so its bytes are
                     // kept.
                     (self.start, self.at) = (state.needed(window), window.len());
+                    if self.may_pass() && self.pass_members(names)? {
+                        state = MemberSearch::new(names, u64::from(self.limits.depth - self.stack.depth()));
+                        continue;
+                    }
                     if state.skip.depth == 0 {
                         since = self.offset();
                     } else if may_share {
@@ -85,6 +88,13 @@ impl Cursor<'_> {
                 }
             }
         }
+    }
+
+    /// Passes members of the innermost object that have other names.
+    #[cold]
+    fn pass_members(&mut self, names: &Names) -> Result<bool> {
+        let names: Vec<&str> = names.iter().collect();
+        self.pass_to_names(self.stack.depth(), &names)
     }
 
     fn next_named_by_tokens(&mut self, names: &Names) -> Result<Option<usize>> {

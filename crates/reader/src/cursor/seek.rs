@@ -122,6 +122,10 @@ impl Cursor<'_> {
             // The window may end inside a string that is the name. The bytes at which that string
             // can start are kept.
             self.start = self.at.saturating_sub(max_len);
+            if self.may_pass() && self.pass_search(seek, floor)? {
+                (stop, carry) = self.run_to_name(seek, floor, Carry::default());
+                continue;
+            }
             if !self.more()? {
                 let syntax =
                     if carry.in_string == 0 { Syntax::UnexpectedEnd } else { Syntax::UnterminatedString };
@@ -129,6 +133,18 @@ impl Cursor<'_> {
             }
             (stop, carry) = self.run_to_name(seek, floor, carry);
         }
+    }
+
+    /// Passes bytes in which the name does not occur.
+    #[cold]
+    fn pass_search(&mut self, seek: &mut Seek, floor: u32) -> Result<bool> {
+        // A search that stops at the ends of containers must see them.
+        let must_stop = seek.surplus != 0 || seek.pause_depth > 0 || seek.hits.waiting;
+        if must_stop || !self.pass_to_names(floor + 1, &[seek.needle.name()])? {
+            return Ok(false);
+        }
+        seek.lowest = seek.lowest.min(self.stack.depth());
+        Ok(true)
     }
 
     /// Runs the kernel until it stops or the window ends. Returns the reason, and the state with

@@ -8,8 +8,8 @@ use trommel_scan::{Kernels, Skip, Skipped, Tallier};
 
 use super::shared::BracketState;
 use super::{Cursor, Expect, Token};
-use crate::config::Validation;
 use crate::error::{ErrorKind, Limit, Result, Syntax};
+use crate::event::Kind;
 use crate::span::Span;
 use crate::tally::Tally;
 
@@ -27,17 +27,15 @@ impl Cursor<'_> {
             self.begin_value()?;
             return Ok(self.span());
         }
-        match self.validation {
-            Validation::Strict => {
-                let outside = self.stack.depth();
-                self.begin_value()?;
-                self.leave_to(outside)?;
-            }
-            Validation::Structural => {
-                let remaining = self.limits.depth - self.stack.depth();
-                self.skip_brackets(&mut Skip::new(0, 0, u64::from(remaining)), u64::MAX)?;
-                self.after_value();
-            }
+        let outside = self.stack.depth();
+        if self.skips_by_masks() {
+            let remaining = self.limits.depth - outside;
+            let kind = if byte == b'{' { Kind::Object } else { Kind::Array };
+            self.leave_brackets(&mut Skip::new(0, 0, u64::from(remaining)), (outside + 1, kind))?;
+            self.after_value();
+        } else {
+            self.begin_value()?;
+            self.leave_to(outside)?;
         }
         Ok(Span::new(start, self.offset()))
     }
@@ -63,7 +61,7 @@ impl Cursor<'_> {
             return Ok(false);
         }
         let remaining = self.limits.depth - self.stack.depth();
-        let skipped = self.skip_brackets(&mut Skip::new(0, 0, u64::from(remaining)), end)?;
+        let skipped = self.skip_brackets(&mut Skip::new(0, 0, u64::from(remaining)), end, None)?;
         if skipped {
             self.after_value();
         }
@@ -77,18 +75,23 @@ impl Cursor<'_> {
             return self.failure();
         }
         let Some(outside) = self.stack.depth().checked_sub(1) else { return Ok(()) };
-        match self.validation {
-            Validation::Strict => self.leave_to(outside),
-            Validation::Structural => {
-                let remaining = self.limits.depth - outside;
-                // The container's own opening bracket was passed before: it counts as open.
-                let mut state = Skip::new(1, i64::from(self.stack.in_object()), u64::from(remaining));
-                self.skip_brackets(&mut state, u64::MAX)?;
-                self.stack.set_depth(outside);
-                self.after_value();
-                Ok(())
-            }
+        if !self.skips_by_masks() {
+            return self.leave_to(outside);
         }
+        let remaining = self.limits.depth - outside;
+        let in_object = self.stack.in_object();
+        // The container's own opening bracket was passed before: it counts as open.
+        let mut state = Skip::new(1, i64::from(in_object), u64::from(remaining));
+        let kind = if in_object { Kind::Object } else { Kind::Array };
+        self.leave_brackets(&mut state, (outside + 1, kind))?;
+        self.stack.set_depth(outside);
+        self.after_value();
+        Ok(())
+    }
+
+    /// Moves past the end of a container of this depth and kind.
+    fn leave_brackets(&mut self, state: &mut Skip, container: (u32, Kind)) -> Result<()> {
+        self.skip_brackets(state, u64::MAX, Some(container)).map(|_| ())
     }
 
     /// Skips the next value and counts the values in it by type. Under structural validation this
@@ -98,7 +101,7 @@ impl Cursor<'_> {
         self.expect_value()?;
         let Some(byte) = self.next_byte()? else { return self.ended() };
         let mut tally = Tally::default();
-        if !matches!(byte, b'{' | b'[') || self.validation == Validation::Strict {
+        if !matches!(byte, b'{' | b'[') || !self.skips_by_masks() {
             let outside = self.stack.depth();
             tally.observe(self.begin_value()?, 0);
             while self.stack.depth() > outside {
@@ -111,14 +114,20 @@ impl Cursor<'_> {
         }
         let remaining = self.limits.depth - self.stack.depth();
         let mut state = Tallier::new(Skip::new(0, 0, u64::from(remaining)));
-        self.skip_brackets(&mut state, u64::MAX)?;
+        self.skip_brackets(&mut state, u64::MAX, None)?;
         self.after_value();
         Ok(Tally::of(&state))
     }
 
     /// Moves from a position outside strings past the bracket that brings the depth to zero.
     /// Returns false if no such bracket is before offset `end`; the cursor must then rewind.
-    fn skip_brackets(&mut self, state: &mut impl BracketKernel, end: u64) -> Result<bool> {
+    /// `container` is the one to be left, if a guide may pass the rest of it.
+    fn skip_brackets(
+        &mut self,
+        state: &mut impl BracketKernel,
+        end: u64,
+        container: Option<(u32, Kind)>,
+    ) -> Result<bool> {
         self.token = Token::None;
         let began = self.offset();
         // A skip that may have to be undone is short.
@@ -143,6 +152,12 @@ impl Cursor<'_> {
                     self.at = window.len();
                     // Skipped bytes are not needed again: a stream may drop all that are not held.
                     self.start = self.at;
+                    if let Some((depth, kind)) = container
+                        && self.pass_container(depth, kind)?
+                    {
+                        (self.start, self.end) = (self.at, self.at);
+                        return Ok(true);
+                    }
                     if may_share {
                         may_share = !self.share(state, began)?;
                     }

@@ -3,7 +3,6 @@
 use trommel_scan::{Trail, TrailNode, TrailStop};
 
 use super::{Cursor, Expect, MIN_TOKEN_LIMIT, Token};
-use crate::config::Validation;
 use crate::framing::Framing;
 
 /// The reason why [`Cursor::follow`] has stopped.
@@ -19,10 +18,10 @@ pub enum TrailStep {
 }
 
 impl Cursor<'_> {
-    /// True if [`follow`](Self::follow) can be used: under structural validation, with a usual
+    /// True if [`follow`](Self::follow) can be used: where bytes are skipped by masks, with a usual
     /// limit of tokens.
     pub fn can_follow(&self) -> bool {
-        self.validation == Validation::Structural && self.limits.token_bytes >= MIN_TOKEN_LIMIT
+        self.skips_by_masks() && self.limits.token_bytes >= MIN_TOKEN_LIMIT
     }
 
     /// Follows plain paths from a position between two children of the innermost container, the

@@ -1,0 +1,213 @@
+//! The index: places in long containers, and the names between them.
+
+use trommel::reader::{ContainerEnd, Guide, Limits, Place};
+
+use crate::names::{hash, may_contain};
+
+/// No container: outside all of them.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// A container that has a point in it, or in a container within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Container {
+    /// Offset of the opening bracket.
+    pub(crate) start: u64,
+    /// Offset after the closing bracket.
+    pub(crate) end: u64,
+    /// Offset of its name, or of itself.
+    pub(crate) place: u64,
+    /// The number of children before it in the container around it.
+    pub(crate) index: u64,
+    pub(crate) children: u64,
+    /// The container around it. Its number is lower.
+    pub(crate) parent: u32,
+    /// 1 for the outermost container.
+    pub(crate) depth: u32,
+    pub(crate) object: bool,
+}
+
+/// A place before a child of a container, and the names up to the next point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Point {
+    pub(crate) offset: u64,
+    pub(crate) container: u32,
+    /// The number of children before it.
+    pub(crate) index: u64,
+    /// The first word of its filter. The filter ends where the next one begins.
+    pub(crate) filter: u32,
+    pub(crate) probes: u32,
+}
+
+/// The index of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Index {
+    pub(crate) length: u64,
+    pub(crate) records: u64,
+    pub(crate) max_depth: u32,
+    /// In the order of their starts.
+    pub(crate) containers: Vec<Container>,
+    /// In the order of their offsets. The first one is at 0.
+    pub(crate) points: Vec<Point>,
+    pub(crate) filters: Vec<u64>,
+}
+
+impl Index {
+    pub(crate) fn new(
+        length: u64,
+        records: u64,
+        max_depth: u32,
+        (containers, points, filters): (Vec<Container>, Vec<Point>, Vec<u64>),
+    ) -> Self {
+        Self { length, records, max_depth, containers, points, filters }
+    }
+
+    /// The length of the input in bytes.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The number of records.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// The number of containers that are open at once at most.
+    pub fn max_depth(&self) -> u32 {
+        self.max_depth
+    }
+
+    /// The number of containers that are described.
+    pub fn containers(&self) -> usize {
+        self.containers.len()
+    }
+
+    /// The number of places at which reading can begin.
+    pub fn points(&self) -> usize {
+        self.points.len()
+    }
+
+    /// The error of an index in which references or offsets contradict each other. Reading one that
+    /// has none takes time within its size, whatever it says about the input.
+    pub(crate) fn contradiction(&self) -> Option<&'static str> {
+        let Self { length, containers, points, filters, .. } = self;
+        let around = |number: u32| containers.get(number as usize);
+        let is_inside = |(number, container): (usize, &Container)| {
+            let bounds = container.start < container.end && container.end <= *length;
+            let parent = match around(container.parent) {
+                None => container.parent == NONE && container.depth == 1,
+                Some(parent) => {
+                    (container.parent as usize) < number
+                        && parent.depth + 1 == container.depth
+                        && parent.start < container.place
+                        && container.end < parent.end
+                }
+            };
+            bounds && parent && container.place <= container.start
+        };
+        if !containers.iter().enumerate().all(is_inside) {
+            return Some("a container is not in the one around it");
+        }
+        if !containers.is_sorted_by(|one, next| one.start < next.start) {
+            return Some("containers are not in order");
+        }
+        let is_within = |point: &Point| match around(point.container) {
+            None => point.container == NONE && point.offset <= *length,
+            Some(container) => container.start < point.offset && point.offset < container.end,
+        };
+        if points.first().is_none_or(|point| point.offset > 0) || !points.iter().all(is_within) {
+            return Some("a point is not in its container");
+        }
+        let in_order = |one: &Point, next: &Point| one.offset < next.offset && one.filter <= next.filter;
+        if !points.is_sorted_by(in_order) || points.last().is_some_and(|last| last.filter as usize > filters.len()) {
+            return Some("points are not in order");
+        }
+        None
+    }
+
+    /// The container at a depth that is open around an offset.
+    fn container(&self, at: u64, depth: u32) -> Option<u32> {
+        let number = self.containers.partition_point(|container| container.start < at).checked_sub(1)?;
+        let mut number = number as u32;
+        loop {
+            // Containers that are open around the offset and start before this one are around it.
+            let container = self.containers.get(number as usize)?;
+            if container.depth < depth {
+                return None;
+            }
+            if container.depth == depth {
+                return (at < container.end).then_some(number);
+            }
+            number = container.parent;
+        }
+    }
+
+    /// The place of a point in a container around it: before the child that contains it.
+    fn place_in(&self, point: &Point, container: u32) -> Option<Place> {
+        let mut place = Place { offset: point.offset, index: point.index };
+        let mut number = point.container;
+        while number != container {
+            let Container { place: offset, index, parent, .. } = *self.containers.get(number as usize)?;
+            (place, number) = (Place { offset, index }, parent);
+        }
+        Some(place)
+    }
+
+    /// The number of the last point at or before an offset.
+    fn block(&self, at: u64) -> usize {
+        self.points.partition_point(|point| point.offset <= at).saturating_sub(1)
+    }
+
+    fn may_have(&self, block: usize, hashes: &[u64]) -> bool {
+        let point = &self.points[block];
+        let end = self.points.get(block + 1).map_or(self.filters.len(), |next| next.filter as usize);
+        let words = &self.filters[point.filter as usize..end];
+        hashes.iter().any(|hash| may_contain(words, point.probes, *hash))
+    }
+}
+
+impl Guide for Index {
+    fn is_within(&self, limits: &Limits) -> bool {
+        // The pass that built the index had the default limits.
+        limits.depth >= self.max_depth && limits.token_bytes >= Limits::default().token_bytes
+    }
+
+    fn end(&self, at: u64, depth: u32) -> Option<ContainerEnd> {
+        let Container { end, children, .. } = self.containers[self.container(at, depth)? as usize];
+        Some(ContainerEnd { offset: end, children })
+    }
+
+    fn place(&self, at: u64, depth: u32, index: u64) -> Option<Place> {
+        let number = self.container(at, depth)?;
+        let end = self.containers[number as usize].end;
+        let from = self.points.partition_point(|point| point.offset <= at);
+        let to = self.points.partition_point(|point| point.offset < end);
+        let points = self.points.get(from..to)?;
+        let is_before = |point: &Point| self.place_in(point, number).is_some_and(|place| place.index <= index);
+        let last = points.partition_point(is_before).checked_sub(1)?;
+        self.place_in(&points[last], number).filter(|place| place.offset > at)
+    }
+
+    fn before_names(&self, at: u64, floor: u32, deepest: u32, names: &[&str]) -> Option<(u32, Place)> {
+        let end = self.containers[self.container(at, floor)? as usize].end;
+        let hashes: Vec<u64> = names.iter().map(|name| hash(name.as_bytes())).collect();
+        let here = self.block(at);
+        let to = self.points.partition_point(|point| point.offset < end);
+        let has_name = |block: &usize| self.may_have(*block, &hashes);
+        // The block that has a name, or else the last one that begins in the container.
+        let block = (here..to).find(has_name).unwrap_or(to.saturating_sub(1));
+        if block <= here {
+            return None;
+        }
+        let point = &self.points[block];
+        let mut place = Place { offset: point.offset, index: point.index };
+        let mut number = point.container;
+        loop {
+            let container = self.containers.get(number as usize)?;
+            if container.start < at && container.depth <= deepest {
+                return Some((container.depth, place)).filter(|(_, place)| place.offset > at);
+            }
+            place = Place { offset: container.place, index: container.index };
+            number = container.parent;
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Answers with a guide are those without.
+
+use std::io;
+use std::sync::Arc;
+
+use trommel::path::Order;
+use trommel::reader::{Framing, Validation};
+use trommel::{Analysis, Document, Extract, Match, Measure, Sink};
+use trommel_guide::{Index, IndexBuilder};
+use trommel_testkit::effort::cases;
+use trommel_testkit::generate::{QueryOptions, Random, Shape, document, query, stream};
+use trommel_testkit::naive;
+
+/// Values with their offsets, records, and locations.
+#[derive(Debug, Default, PartialEq)]
+struct Values {
+    found: Vec<(u64, u64, Vec<u8>, Option<String>)>,
+    wants_location: bool,
+}
+
+impl Sink for Values {
+    fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
+        let location = found.location.map(str::to_owned);
+        self.found.push((found.record, found.span.start, found.value.to_vec(), location));
+        Ok(())
+    }
+
+    fn wants_location(&self) -> bool {
+        self.wants_location
+    }
+}
+
+fn opened(bytes: &[u8], kind: u64, framing: Framing) -> Document<'_> {
+    let document = match kind % 2 {
+        0 => Document::from_bytes(bytes),
+        _ => Document::from_seekable(io::Cursor::new(bytes)).unwrap(),
+    };
+    document.framing(framing)
+}
+
+fn index(bytes: &[u8], spacing: u64, framing: Framing) -> Index {
+    let built = Index::build(&opened(bytes, 0, framing), IndexBuilder::new(spacing), Box::new(|_| Ok(())));
+    built.unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(bytes)))
+}
+
+/// A shape of documents that are long compared with the windows.
+fn shape(random: &mut Random) -> Shape {
+    match random.below(4) {
+        0 => Shape::deep(random.between(2, 20)),
+        _ => Shape::wide(random.between(5, 60)),
+    }
+}
+
+fn compare(seed: u64, text: &[u8], framing: Framing, queries: &[String], random: &mut Random) {
+    let spacing = random.between(8, 128) as u64;
+    let index = Arc::new(index(text, spacing, framing));
+    for query in queries {
+        let Ok(parsed) = query.parse::<trommel::path::Query>() else { continue };
+        let kind = random.bits();
+        let validation = if random.chance(50) { Validation::Strict } else { Validation::Structural };
+        let order = if random.chance(50) { Order::Rfc } else { Order::Document };
+        let analysis = Analysis::new().window(random.between(1, 200)).validation(validation).order(order);
+        let analysis = analysis.threads(1);
+        let analysis = if random.chance(50) {
+            analysis.count(parsed)
+        } else {
+            let extract = Extract::new(parsed);
+            let extract = if random.chance(25) { extract.limit(random.between(1, 9) as u64) } else { extract };
+            analysis.ask(Measure::Extract(extract))
+        };
+        let run = |document: &mut Document<'_>| {
+            let mut values = Values { wants_location: kind % 4 < 2, ..Values::default() };
+            let report = analysis.run_with(document, &mut values);
+            (report, values)
+        };
+        let (plain, values) = run(&mut opened(text, kind, framing));
+        let guide = Arc::clone(&index) as Arc<dyn trommel::reader::Guide>;
+        let (guided, guided_values) = run(&mut opened(text, kind, framing).guided_by(guide));
+        let context = || {
+            let (strict, bytes) = (validation == Validation::Strict, text.len());
+            let measure = &analysis;
+            format!("seed {seed}, {query}, spacing {spacing}, kind {kind}, strict {strict}, {order:?}, {bytes} bytes, {measure:?}")
+        };
+        assert!(values == guided_values, "{}: {} values, {}", context(), values.found.len(), guided_values.found.len());
+        let plain = plain.unwrap_or_else(|error| panic!("{error}, {}", context()));
+        let mut guided = guided.unwrap_or_else(|error| panic!("{error}, {}", context()));
+        assert_eq!(format!("{:?}", plain.answers), format!("{:?}", guided.answers), "{}", context());
+        guided.coverage.guide = false;
+        assert_eq!(plain.coverage, guided.coverage, "{}", context());
+    }
+}
+
+#[test]
+fn documents_have_the_same_answers() {
+    for seed in 0..cases(1500, 100_000) {
+        let mut random = Random::new(seed);
+        let text = document(seed, &shape(&mut random));
+        let tree = naive::parse(&text).unwrap();
+        let queries: Vec<_> =
+            (0..8).map(|number| query(seed * 8 + number, &tree, &QueryOptions::default())).collect();
+        compare(seed, &text, Framing::Auto, &queries, &mut random);
+    }
+}
+
+#[test]
+fn streams_have_the_same_answers() {
+    for seed in 0..cases(500, 30_000) {
+        let mut random = Random::new(seed);
+        let (framing, naive_framing) = match seed % 3 {
+            0 => (Framing::Lines, naive::Framing::Lines),
+            1 => (Framing::JsonSeq, naive::Framing::JsonSeq),
+            _ => (Framing::Concatenated, naive::Framing::Concatenated),
+        };
+        let shape = shape(&mut random);
+        let text = stream(seed, &shape, naive_framing, random.between(1, 20));
+        let tree = naive::parse(&document(seed, &shape)).unwrap();
+        let queries: Vec<_> =
+            (0..4).map(|number| query(seed * 8 + number, &tree, &QueryOptions::default())).collect();
+        compare(seed, &text, framing, &queries, &mut random);
+    }
+}

@@ -1,0 +1,180 @@
+//! Passes bytes that a [`Guide`] knows.
+//!
+//! A cursor asks where it would otherwise request more bytes: at the end of the window. So short
+//! containers cost nothing, and a long one is read up to the end of one window.
+
+use trommel_scan::is_space;
+
+use super::{Cursor, Expect, Token, kind_of};
+use crate::config::Validation;
+use crate::error::Result;
+use crate::event::Kind;
+use crate::guide::{ContainerEnd, Guide, Place};
+
+/// Bytes before a place among which the comma or bracket before it is searched.
+const MAX_SPACE: usize = 64;
+
+impl<'a> Cursor<'a> {
+    /// Passes bytes of long containers without reading them, by what an earlier pass over the same
+    /// input has found. The results are the same, for an input within the same limits.
+    ///
+    /// What the guide describes was validated strictly, so skipped bytes are not validated again.
+    /// On a stream, needs an input that can be read from any offset, and otherwise only skips by
+    /// masks.
+    #[must_use]
+    pub fn guided_by(mut self, guide: Option<&'a dyn Guide>) -> Self {
+        if let Some(guide) = guide.filter(|guide| guide.is_within(&self.limits)) {
+            self.guide = Some(guide);
+            self.source.show_little();
+        }
+        self
+    }
+
+    /// True if a guide passes bytes.
+    pub fn is_guided(&self) -> bool {
+        self.guide.is_some()
+    }
+
+    /// True if skipped bytes are passed by masks: under structural validation, and if a guide shows
+    /// that they are valid.
+    pub fn skips_by_masks(&self) -> bool {
+        self.validation == Validation::Structural || self.guide.is_some()
+    }
+
+    /// Leaves the container at a depth that the cursor is in, or enters, if its end is known.
+    /// Returns false if nothing was passed.
+    pub(super) fn pass_container(&mut self, depth: u32, kind: Kind) -> Result<bool> {
+        let Some(guide) = self.askable() else { return Ok(false) };
+        let end = guide.end(self.offset(), depth).filter(|end| end.offset > self.offset());
+        let bracket = if kind == Kind::Object { b'}' } else { b']' };
+        let Some(end) = end else { return Ok(self.pause_guide()) };
+        // No container ends after a comma or a colon.
+        let follows = |before| !matches!(before, b',' | b':');
+        if !self.move_to(end.offset - 1, |byte| byte == bracket, follows)? {
+            return Ok(false);
+        }
+        // Shows the bracket.
+        self.want(1)?;
+        self.at += 1;
+        Ok(true)
+    }
+
+    /// In an array, between elements: passes elements without reading them, at most `count`.
+    /// Returns the number of elements passed, and is before an element then.
+    pub fn pass_elements(&mut self, index: u64, count: u64) -> Result<u64> {
+        let depth = self.stack.depth();
+        let is_between = matches!(self.expect, Expect::First | Expect::Next) && !self.stack.in_object();
+        let Some(guide) = self.askable().filter(|_| is_between && count > 0) else { return Ok(0) };
+        let place = guide.place(self.offset(), depth, index.saturating_add(count));
+        match place.filter(|place| place.offset > self.offset() && place.index > index) {
+            Some(place) if self.move_between(depth, place)? => Ok(place.index - index),
+            Some(_) => Ok(0),
+            None => {
+                self.pause_guide();
+                Ok(0)
+            }
+        }
+    }
+
+    /// The number of elements of the innermost array, which was just entered, if it is known.
+    pub fn known_elements(&self) -> Option<u64> {
+        let is_first = self.expect == Expect::First && !self.stack.in_object();
+        let guide = self.guide.filter(|_| is_first)?;
+        guide.end(self.offset(), self.stack.depth()).map(|ContainerEnd { children, .. }| children)
+    }
+
+    /// Passes bytes in which none of the names occurs, at most up to a place in the container at
+    /// depth `floor` or in a deeper one that is open. Returns false if nothing was passed.
+    pub(super) fn pass_to_names(&mut self, floor: u32, names: &[&str]) -> Result<bool> {
+        let Some(guide) = self.askable() else { return Ok(false) };
+        let (at, deepest) = (self.offset(), self.stack.depth());
+        match guide.before_names(at, floor, deepest, names) {
+            Some((depth, place)) => self.move_between(depth, place),
+            None => Ok(self.pause_guide()),
+        }
+    }
+
+    /// True if a guide may know what follows.
+    #[inline]
+    pub fn may_pass(&self) -> bool {
+        self.guide.is_some() && self.offset() >= self.guide_from
+    }
+
+    /// The guide, if it can be asked here. On a stream, held bytes must stay in the window.
+    fn askable(&self) -> Option<&'a dyn Guide> {
+        let can_move = !self.is_stream() || self.holds.is_empty() && self.source.can_restart();
+        self.guide.filter(|_| can_move && self.may_pass())
+    }
+
+    /// Asks no more for a while. Returns false.
+    fn pause_guide(&mut self) -> bool {
+        self.guide_from = self.offset() + self.source.step() as u64 / 2;
+        false
+    }
+
+    /// Moves to a place in an open container.
+    fn move_between(&mut self, depth: u32, place: Place) -> Result<bool> {
+        let Some(kind) = self.kind_at(depth) else { return Ok(false) };
+        let is_child = |byte| if kind == Kind::Object { byte == b'"' } else { kind_of(byte).is_some() };
+        let follows = |before| matches!(before, b',' | b'{' | b'[');
+        if !self.move_to(place.offset, is_child, follows)? {
+            return Ok(false);
+        }
+        self.stack.set_depth(depth);
+        self.expect = Expect::First;
+        Ok(true)
+    }
+
+    /// Moves to an offset whose byte must fit, and the last byte before it that is not white space.
+    /// If they do not, stays and drops the guide, which is not one of this input.
+    fn move_to(
+        &mut self,
+        offset: u64,
+        fits: impl Fn(u8) -> bool,
+        follows: impl Fn(u8) -> bool,
+    ) -> Result<bool> {
+        let is_place = |bytes: &[u8], index: usize| {
+            let near = &bytes[index.saturating_sub(MAX_SPACE)..index];
+            let before = near.iter().rev().copied().find(|byte| !is_space(*byte));
+            bytes.get(index).copied().is_some_and(&fits) && before.is_none_or(&follows)
+        };
+        let moved = match self.source.view() {
+            Some(view) => {
+                let index = (offset - self.source.base()) as usize;
+                let is_place = index < view.bytes().len() && is_place(view.bytes(), index);
+                if is_place {
+                    self.source.pass_to(self.at, index);
+                    (self.start, self.end, self.at) = (index, index, index);
+                }
+                is_place
+            }
+            None => self.restart_if(offset, is_place)?,
+        };
+        self.ahead.forget();
+        self.token = Token::None;
+        if !moved {
+            self.guide = None;
+        }
+        Ok(moved)
+    }
+
+    /// Moves to an offset of a stream, if the bytes around it are those of a place.
+    fn restart_if(&mut self, offset: u64, is_place: impl Fn(&[u8], usize) -> bool) -> Result<bool> {
+        let (start, at) = (self.absolute(self.start.min(self.at)), self.offset());
+        let index = offset.min(MAX_SPACE as u64) as usize;
+        self.restart_at(offset - index as u64);
+        if self.want(index + 1)? && is_place(self.source.window(), index) {
+            (self.start, self.end, self.at) = (index, index, index);
+            return Ok(true);
+        }
+        self.restart_at(start);
+        self.want((at - start) as usize)?;
+        self.at = (at - start) as usize;
+        Ok(false)
+    }
+
+    fn restart_at(&mut self, offset: u64) {
+        self.source.restart(offset);
+        (self.start, self.end, self.at) = (0, 0, 0);
+    }
+}
