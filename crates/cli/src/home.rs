@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use etcetera::BaseStrategy;
 use trommel::reader::MapPolicy;
+use trommel_guide::Guides;
 use trommel_route::{Buffers, Scope};
 use trommel_session::{Format, Sessions};
 use trommel_store::{Store, StoreOptions};
@@ -19,6 +20,9 @@ use crate::sigbus;
 
 /// The folder of the store, in the folder of all state.
 const OUTPUTS_FOLDER: &str = "outputs";
+
+/// The folder of guides, in the folder of all state.
+const GUIDES_FOLDER: &str = "guides";
 
 /// The folder of session buffers, in the folder of all state.
 const BUFFERS_FOLDER: &str = "buffers";
@@ -37,6 +41,11 @@ pub(crate) fn folder() -> Result<PathBuf, Failure> {
 /// Returns the folder of stored outputs, or `None` if the platform has no data directory.
 pub fn outputs_folder() -> Option<PathBuf> {
     folder().ok().map(|folder| folder.join(OUTPUTS_FOLDER))
+}
+
+/// Returns the guides of files.
+pub(crate) fn guides() -> Result<Guides, Failure> {
+    Ok(Guides::new(folder()?.join(GUIDES_FOLDER)))
 }
 
 /// Opens the store of outputs, and creates it if necessary. Tools map its payloads.

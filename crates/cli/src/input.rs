@@ -1,6 +1,7 @@
 //! The input of a run: a file, standard input, or a stored output.
 
 use std::cell::OnceCell;
+use std::env;
 use std::fs::File;
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
@@ -10,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use trommel::path::Duplicates;
 use trommel::reader::{Framing, Input, Limits, LineColumn, MapPolicy, Validation};
 use trommel::{Document, Error, OnBadRecord, framing_of, reader};
+use trommel_guide::Guide;
 use trommel_search::{FileSource, Prefix as StartOfInput};
 use trommel_store::{Store, Stored};
 
@@ -38,6 +40,8 @@ pub(crate) struct Options {
     /// The framing, unless the file name decides it.
     pub(crate) framing: Option<Framing>,
     pub(crate) is_mapped: bool,
+    /// True if a guide of the file may be used.
+    pub(crate) is_guided: bool,
     /// The number of threads, unless all cores are used.
     pub(crate) threads: Option<usize>,
     pub(crate) limits: Limits,
@@ -96,6 +100,7 @@ impl Options {
             output: None,
             framing: source.framing(),
             is_mapped: !source.no_mmap,
+            is_guided: !source.no_guide && env::var_os("TROMMEL_GUIDE").is_none_or(|value| value != "off"),
             threads: source.threads.map(NonZeroUsize::get),
             limits: source.limits(),
             limit_ratio: source.limit_ratio,
@@ -165,6 +170,13 @@ impl Options {
             document = document.framing(framing);
         }
         Ok((document, stored))
+    }
+
+    /// The guide of a file that was opened, if there is one that fits.
+    pub(crate) fn guide(&self, document: &Document<'_>) -> Option<Guide> {
+        let file = document.file().filter(|_| self.is_guided && !self.is_stdin())?;
+        // Any other guide is not used. `trommel guide verify` says why.
+        home::guides().ok()?.find(&self.file, file).ok().map(|(guide, _)| guide)
     }
 
     /// The framing that an option or the name of the input declares, or `Auto`.

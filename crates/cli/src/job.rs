@@ -12,6 +12,7 @@ use open::OverallProgress;
 use trommel::path::{Logical, Query};
 use trommel::reader::{Config, Framing, LineColumn, Validation};
 use trommel::{Analysis, Cancel, Damage, Document, Error, Match, RepeatedName, Report, Sink, reader};
+use trommel_guide::Guide;
 use trommel_hints::pattern_warnings;
 use trommel_store::Stored;
 use trommel_toolbox::outputs::is_document_dropped;
@@ -55,6 +56,8 @@ pub(crate) struct Job {
     document: Document<'static>,
     /// The metadata of the current input, if it is a stored output.
     stored: Option<Stored>,
+    /// The guide of the current input.
+    guide: Option<Guide>,
     /// The store, and the first bytes of an input that can be read only once.
     shared: SharedInputs,
     analysis: Analysis,
@@ -278,7 +281,9 @@ impl Job {
     /// Runs the analysis over the current input alone.
     pub(crate) fn run_one(&mut self, sink: &mut dyn InputSink) -> Result<Report, Failure> {
         self.begin_input(sink);
-        let report = self.analysis.run_with(&mut self.document, sink);
+        let framing = self.document.current_framing();
+        let known = self.guide.as_ref().and_then(|guide| guide.report(&self.analysis, framing));
+        let report = known.map_or_else(|| self.analysis.run_with(&mut self.document, sink), Ok);
         // The bar stays while further inputs follow.
         if !self.has_several_inputs() {
             self.progress.clear();

@@ -1,9 +1,42 @@
-//! Guides.
+//! Guides: what one pass over a JSON input has found, kept so that later questions read only what
+//! they need.
+//!
+//! A [`Guide`] has two layers. Its [`Index`] knows where the long containers of the input end, how
+//! many children they have, places between their children every 32 KiB, and which names may occur
+//! between two of these. The shape has the statistics and the schema. A document that is
+//! [guided](Guide::guide) passes what the index knows without reading it; [`Guide::report`]
+//! answers what follows from the shape.
+//!
+//! # Correctness
+//!
+//! A guide never answers what the input does not say. It comes from a strict pass over all of the
+//! input, and is bound to the content: to the BLAKE3 hash of a stored output, or to the inode, the
+//! size, the times, and the hashes of both ends of a file. Every byte of it has a checksum. Each
+//! place is checked against the bytes around it before it is used.
+//!
+//! # Limits
+//!
+//! A guide has at most 0.5 % of the bytes of its input and 4 KiB. It is read into memory. Compressed
+//! inputs have none.
 
 mod build;
 mod builder;
+mod error;
+mod folder;
+mod format;
+mod guide;
+mod identity;
 mod index;
 mod names;
+mod shape;
+#[cfg(test)]
+mod tests;
 
 pub use builder::{IndexBuilder, SPACING};
+pub use error::{Error, Result};
+pub use folder::{Guides, Location};
+pub use format::VERSION;
+pub use guide::Guide;
+pub use identity::{FileIdentity, Identity};
 pub use index::Index;
+pub use shape::Shape;

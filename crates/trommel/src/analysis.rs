@@ -220,6 +220,11 @@ impl Analysis {
         self.options.config()
     }
 
+    /// The measures.
+    pub fn measures(&self) -> &[Measure] {
+        &self.measures
+    }
+
     /// Returns the analysis without its measures: the same records of the same input.
     #[must_use]
     pub fn without_measures(mut self) -> Self {

@@ -162,6 +162,11 @@ impl<'a> Document<'a> {
         self.guide.as_deref()
     }
 
+    /// The file, if the document was opened by its path and is regular.
+    pub fn file(&self) -> Option<&File> {
+        self.file.as_ref()
+    }
+
     /// The framing of the input into records.
     pub fn current_framing(&self) -> Framing {
         self.framing

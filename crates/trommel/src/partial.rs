@@ -171,7 +171,7 @@ impl Analysis {
 
     /// The measures and options as a canonical text. It is stored in partials, so it must not
     /// change between releases.
-    fn questions(&self) -> String {
+    pub fn questions(&self) -> String {
         let mut text = String::new();
         for measure in &self.measures {
             text.push_str(&question(measure));

@@ -14,6 +14,13 @@ pub struct Report {
     pub coverage: Coverage,
 }
 
+impl Report {
+    /// Creates a report from answers that are known.
+    pub const fn new(answers: Vec<Answer>, coverage: Coverage) -> Self {
+        Self { answers, coverage }
+    }
+}
+
 /// The answer to one measure.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

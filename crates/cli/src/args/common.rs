@@ -63,6 +63,12 @@ pub(crate) struct Source {
     #[arg(long, help_heading = "Input")]
     pub(crate) no_mmap: bool,
 
+    /// Do not use the guide of the file
+    ///
+    /// The variable TROMMEL_GUIDE=off does the same. Answers are those with a guide.
+    #[arg(long, help_heading = "Input")]
+    pub(crate) no_guide: bool,
+
     /// Use N threads [default: all cores]
     #[arg(short = 'j', long, value_name = "N", help_heading = "Input")]
     #[arg(value_parser = values::at_least_one::<NonZeroUsize>)]

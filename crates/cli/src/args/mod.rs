@@ -7,6 +7,7 @@ mod du;
 mod extract;
 mod forms;
 mod group;
+mod guide;
 mod list;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -29,7 +30,8 @@ use clap_complete::Shell;
 
 pub(crate) use buffers::{BufferOperation, BuffersArgs, Session};
 pub(crate) use common::{
-    Arguments, BadRecords, DuplicateMembers, Engine, Files, NamedQuery, RecordFilters, Source, output_id,
+    Arguments, BadRecords, DuplicateMembers, Engine, Files, Framing, NamedQuery, RecordFilters, Source,
+    output_id,
 };
 pub(crate) use count::CountArgs;
 pub(crate) use du::DuArgs;
@@ -40,6 +42,7 @@ pub(crate) use extract::{ExtractArgs, ValueOrder};
 pub(crate) use forms::TableForm;
 pub(crate) use forms::{Form, Printer, SampleForm, ValueStyle};
 pub(crate) use group::{FigureArgs, GroupArgs};
+pub(crate) use guide::{GuideArgs, GuideOperation};
 pub(crate) use list::ListArgs;
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::{MAX_CHARS, McpArgs, McpOperation, ServeArgs, Wrapping};
@@ -119,6 +122,8 @@ pub(crate) enum Command {
     Put(PutArgs),
     /// List stored outputs
     List(ListArgs),
+    /// Keep what a pass over a file has found, for later questions
+    Guide(GuideArgs),
     /// Print a page of one value, or lines of a text
     Read(ReadArgs),
     /// Find lines of text, or string values of JSON with their paths

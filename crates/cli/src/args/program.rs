@@ -26,8 +26,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Query",
         &[
-            "extract", "count", "group", "sample", "stats", "du", "report", "schema", "check", "read",
-            "search",
+            "extract", "count", "group", "sample", "stats", "du", "report", "schema", "check", "guide",
+            "read", "search",
         ],
     ),
     ("Outputs", &["put", "list", "rm", "pin", "gc", "verify", "rebuild"]),

@@ -7,6 +7,7 @@ mod count;
 mod du;
 mod extract;
 mod group;
+mod guide;
 mod list;
 mod manual;
 #[cfg(feature = "mcp")]
@@ -39,6 +40,7 @@ pub(crate) fn run(cli: &Cli, screen: &Screen) -> Result<(), Failure> {
         Command::Report(args) => report::run(args, screen),
         Command::Schema(args) => schema::run(args, screen),
         Command::Check(args) => check::run(args, screen),
+        Command::Guide(args) => guide::run(args, screen),
         Command::Put(args) => put::run(args, screen),
         Command::List(args) => list::run(args, screen),
         Command::Read(args) => read::run(args, screen),

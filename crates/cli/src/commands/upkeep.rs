@@ -20,7 +20,7 @@ use crate::{home, signals};
 
 /// Handles signals by cancelling the work.
 #[derive(Clone)]
-struct Signal {
+pub(super) struct Signal {
     /// The number of the signal, or 0.
     number: Arc<AtomicI32>,
     cancel: Cancel,
@@ -29,7 +29,7 @@ struct Signal {
 
 impl Signal {
     /// Installs the signal handler.
-    fn listen(screen: &Screen) -> io::Result<Self> {
+    pub(super) fn listen(screen: &Screen) -> io::Result<Self> {
         let (number, progress) = (Arc::default(), Arc::new(Progress::new(screen)));
         let signal = Self { number, cancel: Cancel::new(), progress };
         let handler = signal.clone();
@@ -39,6 +39,20 @@ impl Signal {
             true
         })?;
         Ok(signal)
+    }
+
+    /// Lets a signal cancel an analysis, whose progress is shown.
+    pub(super) fn watch(&self, analysis: trommel::Analysis) -> trommel::Analysis {
+        let progress = Arc::clone(&self.progress);
+        analysis
+            .cancel_with(&self.cancel)
+            .on_progress(move |done| progress.update(done.bytes, done.total))
+    }
+
+    /// Ends the progress. Fails if a signal arrived.
+    pub(super) fn end(&self) -> Result<(), Failure> {
+        self.progress.clear();
+        self.check()
     }
 
     /// Fails if a signal arrived.
@@ -155,7 +169,7 @@ pub(crate) fn rebuild(args: &RebuildArgs, screen: &Screen) -> Result<(), Failure
 }
 
 /// Prints an answer: a table on a terminal, otherwise JSON.
-fn print(
+pub(super) fn print(
     json: bool,
     out: Stream,
     answer: &impl Serialize,

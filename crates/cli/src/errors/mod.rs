@@ -58,6 +58,8 @@ pub(crate) enum Failure {
     /// Sessions in the cloud are not accessible.
     #[cfg(feature = "cloud")]
     Cloud(Box<trommel_blocks::Error>),
+    /// The guide of a file is missing, damaged, or cannot be built.
+    Guide { file: String, error: Box<trommel_guide::Error> },
     /// No data directory was found.
     NoDataDir,
     /// A tool failed: the text for standard error, and true if the request was invalid.
@@ -105,6 +107,7 @@ impl Failure {
             | Self::Route(_)
             | Self::Session(_)
             | Self::Operation(_)
+            | Self::Guide { .. }
             | Self::NoDataDir
             | Self::Tool { .. }
             | Self::ReadTool(_)
@@ -147,6 +150,12 @@ impl Failure {
                 let title = Level::ERROR.primary_title(message).id(error.code());
                 let help = "see docs/CLOUD.md for the settings of storages";
                 renderer.render(&[title.element(Level::HELP.message(help))])
+            }
+            Self::Guide { file, error } => {
+                let message = format!("{}: {}", escape::short(file, 200), escape::short(&error.to_string(), 300));
+                let title = Level::ERROR.primary_title(message).id("guide");
+                let help = error.help().map(|help| Level::HELP.message(help));
+                renderer.render(&[title.elements(help)])
             }
             Self::NoDataDir => {
                 let title = Level::ERROR.primary_title("no data directory was found").id("home");

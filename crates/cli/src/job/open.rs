@@ -92,6 +92,7 @@ impl Job {
             screen: *screen,
             document: Document::from_bytes([]),
             stored: None,
+            guide: None,
             shared,
             analysis,
             filters: Vec::new(),
@@ -129,6 +130,11 @@ impl Job {
     fn open_file(&mut self, file: PathBuf) -> Result<(), Failure> {
         self.options = self.options.of_file(file);
         (self.document, self.stored) = self.options.open(&self.shared)?;
+        self.guide = self.options.guide(&self.document);
+        if let Some(guide) = &self.guide {
+            let document = std::mem::replace(&mut self.document, Document::from_bytes([]));
+            self.document = guide.guide(document);
+        }
         self.overall.begin(&self.document);
         Ok(())
     }

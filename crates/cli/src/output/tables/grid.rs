@@ -201,7 +201,7 @@ impl Grid {
 
     /// Creates a table without column names, such as names and their values. Long texts continue on
     /// the next line.
-    pub(super) fn unnamed(right: &[bool], out: Stream) -> Self {
+    pub(crate) fn unnamed(right: &[bool], out: Stream) -> Self {
         let column = |right: &bool| if *right { Column::number("") } else { Column::new("", Fit::Wrapped) };
         Self { has_header: false, ..Self::of(right.iter().map(column).collect(), out) }
     }

@@ -1,0 +1,133 @@
+//! `trommel guide`: builds, shows, verifies, and removes the guides of files.
+
+use std::fs::File;
+use std::path::Path;
+
+use serde::Serialize;
+use trommel::{Analysis, framing_of};
+use trommel_guide::{Error, Guide, Location, SPACING};
+
+use super::upkeep::{Signal, print};
+use crate::args::{Framing, GuideArgs, GuideOperation};
+use crate::errors::Failure;
+use crate::home;
+use crate::output::size::{binary, grouped};
+use crate::output::tables::Grid;
+use crate::output::{self, Screen, Stream, escape};
+
+/// The maximum number of characters of a path in a table.
+const PATH_CHARS: usize = 200;
+
+/// What a guide knows.
+#[derive(Serialize)]
+struct Info {
+    file: String,
+    guide: String,
+    guide_bytes: u64,
+    input_bytes: u64,
+    records: u64,
+    /// The number of containers whose ends are known.
+    containers: usize,
+    /// The number of places at which reading can begin.
+    points: usize,
+    /// True if statistics, schema, and counts of paths are known.
+    shape: bool,
+}
+
+pub(crate) fn run(args: &GuideArgs, screen: &Screen) -> Result<(), Failure> {
+    match &args.operation {
+        GuideOperation::Build { files, beside, input, json } => {
+            let location = if *beside { Location::Beside } else { Location::Folder };
+            let guides = home::guides()?;
+            let mut built = Vec::with_capacity(files.len());
+            for file in files {
+                let guide = build(file, *input, screen)?;
+                let path = guides.keep(file, &guide, location).map_err(|error| failure(file, error))?;
+                built.push(Info::new(file, &guide, &path));
+            }
+            print(*json, screen.out, &built, || built.iter().map(|info| info.table(screen.out)).collect())
+        }
+        GuideOperation::Info { file, json } => {
+            let info = find(file).map(|(guide, path)| Info::new(file, &guide, &path))?;
+            print(*json, screen.out, &info, || info.table(screen.out))
+        }
+        GuideOperation::Verify { file, input } => {
+            let (guide, _) = find(file)?;
+            let fresh = build(file, *input, screen)?;
+            let differs = "the file has other contents than the guide says";
+            if fresh.index() == guide.index() { Ok(()) } else { Err(failure(file, Error::Changed(differs))) }
+        }
+        GuideOperation::Rm { files } => {
+            let guides = home::guides()?;
+            for file in files {
+                let removed = guides.remove(file).map_err(|error| failure(file, error))?;
+                if removed.is_empty() {
+                    return Err(failure(file, Error::Missing));
+                }
+                let lines = removed.iter().map(|path| format!("removed {}\n", shown(path)));
+                output::print(&lines.collect::<String>())?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn failure(file: &Path, error: Error) -> Failure {
+    Failure::Guide { file: file.to_string_lossy().into_owned(), error: Box::new(error) }
+}
+
+fn shown(path: &Path) -> String {
+    escape::short(&path.to_string_lossy(), PATH_CHARS)
+}
+
+fn open(file: &Path) -> Result<File, Failure> {
+    File::open(file).map_err(|cause| {
+        failure(file, trommel::Error::Open { path: file.to_owned(), cause }.into())
+    })
+}
+
+/// Finds the guide of a file, and its path.
+fn find(file: &Path) -> Result<(Guide, std::path::PathBuf), Failure> {
+    let opened = open(file)?;
+    home::guides()?.find(file, &opened).map_err(|error| failure(file, error))
+}
+
+/// Builds the guide of a file, with progress. A signal cancels it.
+fn build(file: &Path, framing: Option<Framing>, screen: &Screen) -> Result<Guide, Failure> {
+    let opened = open(file)?;
+    let framing = framing.map_or_else(|| framing_of(file), Framing::records);
+    let signal = Signal::listen(screen)?;
+    let settings = signal.watch(Analysis::new());
+    let built = Guide::build(&opened, framing, &settings, SPACING);
+    signal.end()?;
+    built.map_err(|error| failure(file, error))
+}
+
+impl Info {
+    fn new(file: &Path, guide: &Guide, path: &Path) -> Self {
+        let index = guide.index();
+        Self {
+            file: file.to_string_lossy().into_owned(),
+            guide: path.to_string_lossy().into_owned(),
+            guide_bytes: path.metadata().map_or(0, |found| found.len()),
+            input_bytes: index.length(),
+            records: index.records(),
+            containers: index.containers(),
+            points: index.points(),
+            shape: guide.has_shape(),
+        }
+    }
+
+    fn table(&self, out: Stream) -> String {
+        let mut grid = Grid::unnamed(&[false, true], out);
+        grid.row(["file".into(), escape::short(&self.file, PATH_CHARS)]);
+        grid.row(["guide".into(), escape::short(&self.guide, PATH_CHARS)]);
+        grid.row(["size".into(), binary(self.guide_bytes)]);
+        grid.row(["input".into(), binary(self.input_bytes)]);
+        grid.row(["records".into(), grouped(self.records)]);
+        grid.row(["containers".into(), grouped(self.containers as u64)]);
+        grid.row(["places".into(), grouped(self.points as u64)]);
+        grid.row(["shape".into(), if self.shape { "yes" } else { "no" }.to_owned()]);
+        grid.text()
+    }
+}

@@ -1,0 +1,206 @@
+//! The stored form of a guide, version 1. Described byte by byte in `docs/GUIDE-FORMAT.md`.
+//!
+//! All integers are little-endian. A header of 64 bytes is followed by a table of sections and the
+//! sections, without gaps. The header with the table and every section have a checksum, so that
+//! every byte has one.
+
+mod bytes;
+
+use crate::error::{Error, Result};
+use crate::identity::Identity;
+use crate::index::{Container, Index, Point};
+use crate::shape::StoredAnswer;
+
+pub(crate) use bytes::{Reader, Writer};
+
+/// The first bytes of a guide.
+const MAGIC: &[u8; 8] = b"trommelG";
+
+/// The version of the format. Readers refuse newer ones.
+pub const VERSION: u32 = 1;
+
+/// Sections at most.
+const MAX_SECTIONS: u32 = 1 << 10;
+
+/// The bit of a container's depth that says that it is an object.
+const OBJECT: u32 = 1 << 31;
+
+/// The position of the number of probes in the filter of a point.
+const PROBES_SHIFT: u32 = 28;
+
+/// The kinds of sections.
+mod kind {
+    pub(super) const IDENTITY: u32 = 1;
+    pub(super) const CONTAINERS: u32 = 2;
+    pub(super) const POINTS: u32 = 3;
+    pub(super) const NAMES: u32 = 4;
+    pub(super) const ANSWER: u32 = 5;
+}
+
+/// The parts of a guide.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) identity: Identity,
+    /// The number of the framing in which the input was read.
+    pub(crate) framing: u32,
+    pub(crate) index: Index,
+    pub(crate) answers: Vec<StoredAnswer>,
+}
+
+/// The first eight bytes of the BLAKE3 hash, as an integer.
+fn checksum(parts: &[&[u8]]) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    let hash = *hasher.finalize().as_bytes();
+    hash.iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+impl Parts {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let Self { identity, framing, index, answers } = self;
+        let mut sections = vec![
+            (kind::IDENTITY, identity.to_bytes()),
+            (kind::CONTAINERS, containers_to_bytes(&index.containers)),
+            (kind::POINTS, points_to_bytes(&index.points)),
+            (kind::NAMES, index.filters.iter().flat_map(|word| word.to_le_bytes()).collect()),
+        ];
+        sections.extend(answers.iter().map(|answer| (kind::ANSWER, answer_to_bytes(answer))));
+        let mut table = Writer::default();
+        let mut offset = (bytes::HEADER + sections.len() * bytes::ENTRY) as u64;
+        for (kind, section) in &sections {
+            table.u32(*kind);
+            table.u32(0);
+            table.u64(offset);
+            table.u64(section.len() as u64);
+            table.u64(checksum(&[section]));
+            offset += section.len() as u64;
+        }
+        let mut header = Writer::default();
+        header.bytes(MAGIC);
+        header.u32(VERSION);
+        header.u32(sections.len() as u32);
+        header.u64(index.length);
+        header.u64(index.records);
+        header.u32(index.max_depth);
+        header.u32(*framing);
+        header.u64(offset);
+        header.u64(0);
+        header.u64(checksum(&[&header.0, &table.0]));
+        let mut all = header.0;
+        all.append(&mut table.0);
+        sections.into_iter().for_each(|(_, mut section)| all.append(&mut section));
+        all
+    }
+
+    /// Reads a guide, and checks everything that does not need the input.
+    pub(crate) fn from_bytes(all: &[u8]) -> Result<Self> {
+        let mut header = Reader(all);
+        if header.bytes(MAGIC.len())? != MAGIC {
+            return Err(Error::damaged("it does not begin like a guide"));
+        }
+        let (version, count) = (header.u32()?, header.u32()?);
+        if version != VERSION {
+            return Err(Error::version(version));
+        }
+        let (length, records, max_depth) = (header.u64()?, header.u64()?, header.u32()?);
+        let (framing, total) = (header.u32()?, header.u64()?);
+        header.u64()?;
+        let known = header.u64()?;
+        if total != all.len() as u64 {
+            return Err(Error::damaged("it is truncated"));
+        }
+        if count > MAX_SECTIONS {
+            return Err(Error::damaged("it has too many sections"));
+        }
+        let table = header.bytes(count as usize * bytes::ENTRY)?;
+        let (head, _) = all.split_at(bytes::HEADER - 8);
+        if checksum(&[head, table]) != known {
+            return Err(Error::damaged("the checksum of the header is wrong"));
+        }
+        let mut table = Reader(table);
+        let mut sections = header;
+        let (mut identity, mut answers) = (None, Vec::new());
+        let (mut containers, mut points, mut filters) = (None, None, None);
+        for _ in 0..count {
+            let (kind, _, _, length, known) = (table.u32()?, table.u32()?, table.u64()?, table.u64()?, table.u64()?);
+            let section = sections.bytes(usize::try_from(length).unwrap_or(usize::MAX))?;
+            if checksum(&[section]) != known {
+                return Err(Error::damaged("the checksum of a section is wrong"));
+            }
+            let mut section = Reader(section);
+            match kind {
+                kind::IDENTITY => identity = Some(Identity::from_bytes(&mut section)?),
+                kind::CONTAINERS => containers = Some(section.all(read_container)?),
+                kind::POINTS => points = Some(section.all(read_point)?),
+                kind::NAMES => filters = Some(section.all(Reader::u64)?),
+                kind::ANSWER => answers.push(read_answer(&mut section)?),
+                // A later release of this version may add facts.
+                _ => {}
+            }
+        }
+        let missing = || Error::damaged("a section is missing");
+        let identity = identity.ok_or_else(missing)?;
+        let parts = (containers.ok_or_else(missing)?, points.ok_or_else(missing)?, filters.ok_or_else(missing)?);
+        let index = Index::new(length, records, max_depth, parts);
+        match index.contradiction() {
+            Some(contradiction) => Err(Error::damaged(contradiction)),
+            None => Ok(Self { identity, framing, index, answers }),
+        }
+    }
+}
+
+fn containers_to_bytes(containers: &[Container]) -> Vec<u8> {
+    let mut out = Writer::default();
+    for container in containers {
+        out.u64(container.start);
+        out.u64(container.end);
+        out.u64(container.place);
+        out.u64(container.index);
+        out.u64(container.children);
+        out.u32(container.parent);
+        out.u32(container.depth | if container.object { OBJECT } else { 0 });
+    }
+    out.0
+}
+
+fn read_container(section: &mut Reader<'_>) -> Result<Container> {
+    let (start, end, place) = (section.u64()?, section.u64()?, section.u64()?);
+    let (index, children, parent) = (section.u64()?, section.u64()?, section.u32()?);
+    let depth = section.u32()?;
+    let (object, depth) = (depth & OBJECT != 0, depth & !OBJECT);
+    Ok(Container { start, end, place, index, children, parent, depth, object })
+}
+
+fn points_to_bytes(points: &[Point]) -> Vec<u8> {
+    let mut out = Writer::default();
+    for point in points {
+        out.u64(point.offset);
+        out.u64(point.index);
+        out.u32(point.container);
+        out.u32(point.filter | point.probes << PROBES_SHIFT);
+    }
+    out.0
+}
+
+fn read_point(section: &mut Reader<'_>) -> Result<Point> {
+    let (offset, index, container, filter) = (section.u64()?, section.u64()?, section.u32()?, section.u32()?);
+    let (probes, filter) = (filter >> PROBES_SHIFT, filter & ((1 << PROBES_SHIFT) - 1));
+    Ok(Point { offset, container, index, filter, probes })
+}
+
+fn answer_to_bytes(answer: &StoredAnswer) -> Vec<u8> {
+    let mut out = Writer::default();
+    out.u32(answer.questions.len() as u32);
+    out.bytes(answer.questions.as_bytes());
+    out.bytes(&answer.partial);
+    out.0
+}
+
+fn read_answer(section: &mut Reader<'_>) -> Result<StoredAnswer> {
+    let length = section.u32()?;
+    let questions = str::from_utf8(section.bytes(length as usize)?).ok();
+    let questions = questions.ok_or_else(|| Error::damaged("a question is not text"))?.to_owned();
+    Ok(StoredAnswer { questions, partial: section.0.to_vec() })
+}

@@ -1,0 +1,179 @@
+//! The shape: statistics and schema of an input, and the counts that follow from them.
+
+use std::sync::OnceLock;
+
+use trommel::path::{Query, Selector};
+use trommel::statistics::FieldRow;
+use trommel::{Analysis, Answer, Count, CountAs, Coverage, Document, Measure, Partial, Report, Stats, StatsAnswer};
+
+use crate::error::Result;
+
+/// The answers to questions about a whole input, as partials.
+#[derive(Debug, Default)]
+pub struct Shape {
+    pub(crate) answers: Vec<StoredAnswer>,
+    statistics: OnceLock<Option<Statistics>>,
+}
+
+/// A stored partial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoredAnswer {
+    pub(crate) questions: String,
+    pub(crate) partial: Vec<u8>,
+}
+
+/// The statistics from which others follow.
+#[derive(Debug)]
+struct Statistics {
+    answer: StatsAnswer,
+    coverage: Coverage,
+    /// The values of every path, if each value was counted at its own path.
+    paths: Vec<(Query, u64)>,
+}
+
+/// The statistics that are stored: with the figures of `stats` and `schema`.
+fn stored() -> Stats {
+    let mut stats = Stats::new();
+    (stats.schema, stats.fields) = (true, true);
+    stats
+}
+
+/// The statistics that follow from the stored ones.
+fn derived() -> impl Iterator<Item = Stats> {
+    let switches = [true, false].into_iter();
+    switches.clone().flat_map(move |schema| {
+        switches.clone().flat_map(move |fields| {
+            [true, false].into_iter().map(move |item_types| {
+                let mut stats = Stats::new();
+                (stats.schema, stats.fields, stats.item_types) = (schema, fields, item_types);
+                stats
+            })
+        })
+    })
+}
+
+fn asked(stats: Stats) -> Analysis {
+    Analysis::new().ask(Measure::Stats(stats))
+}
+
+impl Shape {
+    pub(crate) fn new(answers: Vec<StoredAnswer>) -> Self {
+        Self { answers, statistics: OnceLock::new() }
+    }
+
+    /// Describes a document in a pass over all of it. `settings` are those of the run.
+    ///
+    /// # Errors
+    /// Those of reading, and if the document is malformed.
+    pub(crate) fn build(document: &mut Document<'_>, settings: &Analysis) -> Result<Self> {
+        let analysis = settings.clone().without_measures().ask(Measure::Stats(stored()));
+        let partial = analysis.run_part(document, 0, &mut |_: &trommel::Match<'_>| Ok(()))?;
+        let questions = asked(stored()).questions();
+        Ok(Self::new(vec![StoredAnswer { questions, partial: partial.to_bytes()? }]))
+    }
+
+    /// Answers an analysis without its input. `None` if the answers do not follow from the shape.
+    pub(crate) fn report(&self, analysis: &Analysis) -> Option<Report> {
+        let asks = analysis.measures();
+        let fresh = asks.iter().cloned().fold(analysis.settings(), Analysis::ask).questions();
+        // Filters and the query of the records are part of the questions.
+        if asks.is_empty() || analysis.questions() != fresh {
+            return None;
+        }
+        let statistics = self.statistics.get_or_init(|| self.statistics()).as_ref()?;
+        let answers = asks.iter().map(|measure| statistics.answer(measure)).collect::<Option<_>>()?;
+        let mut coverage = statistics.coverage;
+        coverage.guide = true;
+        Some(Report::new(answers, coverage))
+    }
+
+    fn statistics(&self) -> Option<Statistics> {
+        let analysis = asked(stored());
+        let questions = analysis.questions();
+        let found = self.answers.iter().find(|answer| answer.questions == questions)?;
+        let report = analysis.finish(Partial::from_bytes(&found.partial).ok()?).ok()?;
+        let coverage = report.coverage;
+        let answer = report.answers.into_iter().find_map(|answer| match answer {
+            Answer::Stats(answer) => Some(*answer),
+            _ => None,
+        })?;
+        let paths = paths(&answer);
+        Some(Statistics { answer, coverage, paths })
+    }
+}
+
+/// The values of every path. Empty if some were counted elsewhere, or more than once.
+fn paths(answer: &StatsAnswer) -> Vec<(Query, u64)> {
+    let summary = &answer.summary;
+    let capped = &summary.capped;
+    let is_exact = capped.fields.is_none()
+        && capped.folded_paths == 0
+        && capped.max_depth.is_none()
+        && !capped.duplicate_names
+        && summary.structure.duplicate_names == 0;
+    let rows = summary.fields.iter().flatten().filter(|_| is_exact);
+    let parsed = rows.map(|FieldRow { path, count, .. }| Some((path.parse().ok()?, *count)));
+    parsed.collect::<Option<_>>().unwrap_or_default()
+}
+
+impl Statistics {
+    fn answer(&self, measure: &Measure) -> Option<Answer> {
+        match measure {
+            Measure::Stats(stats) => {
+                let questions = asked(stats.clone()).questions();
+                let stats = derived().find(|derived| asked(derived.clone()).questions() == questions)?;
+                Some(Answer::Stats(Box::new(self.derive(&stats))))
+            }
+            Measure::Count(Count { query, count_as: CountAs::Matches, filter: None, limit: None, .. }) => {
+                self.count(query).map(Answer::Count)
+            }
+            _ => None,
+        }
+    }
+
+    fn derive(&self, stats: &Stats) -> StatsAnswer {
+        let mut answer = self.answer.clone();
+        let summary = &mut answer.summary;
+        if !stats.schema {
+            summary.schema = None;
+        }
+        if !stats.fields {
+            (summary.fields, summary.capped.fields) = (None, None);
+        }
+        if !stats.item_types {
+            summary.arrays.iter_mut().flatten().for_each(|row| "unknown".clone_into(&mut row.item_type));
+        }
+        answer
+    }
+
+    /// The number of nodes of a query of names and wildcards.
+    fn count(&self, query: &Query) -> Option<u64> {
+        let mut count: u64 = 0;
+        'paths: for (path, values) in &self.paths {
+            if path.segments().iter().len() != query.segments().iter().len() {
+                continue;
+            }
+            let mut is_unclear = false;
+            for (segment, step) in query.segments().iter().zip(path.segments().iter()) {
+                if segment.descendant {
+                    return None;
+                }
+                let ([selector], [step]) = (&segment.selectors[..], &step.selectors[..]) else { return None };
+                match (selector, step) {
+                    (Selector::Wildcard, _) => {}
+                    (Selector::Name(name), Selector::Name(other)) if name == other => {}
+                    (Selector::Name(_), Selector::Name(_)) => continue 'paths,
+                    // The members of an object that is used as a map have one path.
+                    (Selector::Name(_), _) => is_unclear = true,
+                    _ => return None,
+                }
+            }
+            if is_unclear {
+                return None;
+            }
+            count = count.checked_add(*values)?;
+        }
+        // A path that does not occur may be one of a map's members.
+        Some(count).filter(|count| *count > 0)
+    }
+}
