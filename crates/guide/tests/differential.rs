@@ -60,7 +60,7 @@ fn compare(seed: u64, text: &[u8], framing: Framing, queries: &[String], random:
         let validation = if random.chance(50) { Validation::Strict } else { Validation::Structural };
         let order = if random.chance(50) { Order::Rfc } else { Order::Document };
         let analysis = Analysis::new().window(random.between(1, 200)).validation(validation).order(order);
-        let analysis = analysis.threads(1);
+        let analysis = analysis.threads(if random.chance(80) { 1 } else { 2 });
         let analysis = if random.chance(50) {
             analysis.count(parsed)
         } else {
@@ -81,6 +81,13 @@ fn compare(seed: u64, text: &[u8], framing: Framing, queries: &[String], random:
             let measure = &analysis;
             format!("seed {seed}, {query}, spacing {spacing}, kind {kind}, strict {strict}, {order:?}, {bytes} bytes, {measure:?}")
         };
+        if values != guided_values {
+            let first = values.found.iter().zip(&guided_values.found).position(|(a, b)| a != b);
+            eprintln!("first {first:?}: {:?}", guided_values.found.last().map(|v| (v.0, v.1, v.2.len())));
+            eprintln!("{:?}", values.found.iter().map(|v| (v.0, v.1, v.2.len())).collect::<Vec<_>>());
+            eprintln!("{:?}", plain.as_ref().map(|r| r.coverage));
+            eprintln!("{:?}", guided.as_ref().map(|r| r.coverage));
+        }
         assert!(values == guided_values, "{}: {} values, {}", context(), values.found.len(), guided_values.found.len());
         let plain = plain.unwrap_or_else(|error| panic!("{error}, {}", context()));
         let mut guided = guided.unwrap_or_else(|error| panic!("{error}, {}", context()));

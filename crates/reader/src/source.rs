@@ -119,6 +119,11 @@ impl<'a> Source<'a> {
         self.step = self.small_step;
     }
 
+    /// Shows twice as many bytes at a time.
+    pub(crate) fn show_more_at_once(&mut self) {
+        self.step = STEP.min(2 * self.step);
+    }
+
     /// Bytes that are shown at a time.
     pub(crate) fn step(&self) -> usize {
         self.step
@@ -134,13 +139,25 @@ impl<'a> Source<'a> {
         self.restart.is_some()
     }
 
-    /// Continues a stream at a later offset, or back at one that it has dropped since.
-    pub(crate) fn restart(&mut self, offset: u64) {
+    /// Continues a stream at a later offset, or back at one that it has dropped since. Shows the
+    /// bytes from there on: at first `count` bytes, among which no record ends. Returns false if
+    /// there are fewer.
+    pub(crate) fn restart(&mut self, offset: u64, count: usize) -> Result<bool> {
         if let (Storage::Stream(stream), Some(restart)) = (&mut self.storage, &self.restart) {
             stream.restart(restart(offset));
-            (self.base, self.shown, self.closed) = (offset, 0, false);
+            self.base = offset;
+            self.start_record(0);
             (self.meter, self.has_passed_lines) = (LineCounter::new(offset), true);
+            self.show_little();
         }
+        let needs = Needs { keep: offset, at: offset, is_held: false };
+        while self.loaded().len() < count {
+            if !self.load(needs)? {
+                return Ok(false);
+            }
+        }
+        self.start_record(count);
+        Ok(true)
     }
 
     /// Continues a slice at index `to`, without the bytes from index `from` on.
@@ -150,6 +167,7 @@ impl<'a> Source<'a> {
         self.resume_at(to);
         // The monitor is called with the next bytes.
         self.reached = reached;
+        self.show_little();
     }
 
     pub(crate) fn set_monitor(&mut self, monitor: Monitor<'a>) {

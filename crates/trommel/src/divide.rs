@@ -11,7 +11,7 @@ mod describe;
 
 use trommel_base::threads::{Pipeline, Threads};
 use trommel_path::{ArrayCheckpoint, Matcher, Scratch, Wants};
-use trommel_reader::{Between, Config, Cursor, ElementFinder, Framing, PassedPages, Span, View};
+use trommel_reader::{Between, Config, Cursor, ElementFinder, Framing, Guide, PassedPages, Span, View};
 
 use crate::analysis::OnBadRecord;
 use crate::buffered::BufferedOutput;
@@ -46,6 +46,7 @@ const MAX_MISSES: u32 = 2;
 /// The document to divide, the threads, and their settings.
 pub(crate) struct ArrayDivider<'a> {
     view: View<'a>,
+    guide: Option<&'a dyn Guide>,
     /// The matcher's settings within a stretch.
     wants: Wants,
     needs: SinkNeeds,
@@ -91,7 +92,8 @@ impl<'a> ArrayDivider<'a> {
         // Locations that only errors need are computed when the joining thread reaches the error.
         let mut wants = setup.driver().1.clone();
         wants.location = needs.locations || has_nodes && wants.location;
-        Ok(Some(Self { view, wants, needs, track: track.clone(), threads, factor }))
+        let guide = document.guide();
+        Ok(Some(Self { view, guide, wants, needs, track: track.clone(), threads, factor }))
     }
 }
 
@@ -297,7 +299,7 @@ impl ArrayDivider<'_> {
         let all = self.view.base() + self.view.bytes().len() as u64;
         let view = self.view.narrow(Span::new(span.start, all)).expect("it begins in the view");
         let monitor = self.track.without_progress().monitor(span.start);
-        Cursor::from_between(view, between, config).monitored(monitor)
+        Cursor::from_between(view, between, config).guided_by(self.guide).monitored(monitor)
     }
 
     /// Matches the elements of a span, from the one that starts there to the first that ends at or

@@ -9,7 +9,7 @@
 use std::io;
 
 use trommel_base::threads::{Pipeline, Threads};
-use trommel_reader::{Cursor, Framing, PassedPages, View};
+use trommel_reader::{Cursor, Framing, Guide, PassedPages, View};
 
 use crate::analysis::Analysis;
 use crate::buffered::{BufferedOutput, span_of};
@@ -56,6 +56,7 @@ struct Whole<'a> {
     analysis: &'a Analysis,
     setup: Setup,
     view: View<'a>,
+    guide: Option<&'a dyn Guide>,
     track: Track,
     /// The sink of the caller, as far as parts must know it.
     needs: SinkNeeds,
@@ -96,7 +97,8 @@ impl Analysis {
         };
         let setup = Setup::new(&self.measures, &self.options, true, needs);
         let track = self.options.control.track(document.len());
-        let whole = Whole { analysis: self, setup, view, track, needs, part };
+        let guide = document.guide();
+        let whole = Whole { analysis: self, setup, view, guide, track, needs, part };
         let mut joined = Joiner::new(&whole, state.take(), document.len(), sink);
         if !joined.done {
             let threads = Threads::new(self.options.threads, figures)?;
@@ -104,7 +106,8 @@ impl Analysis {
             ran.map_err(|error| prefer_change_error(document, error))?;
         }
         let Joiner { state, coverage, characters, .. } = joined;
-        let coverage = Coverage { bytes_read: coverage.bytes_read - view.base(), ..coverage };
+        let guide = state.descriptions.is_empty() && whole.cursor(view, &whole.track).is_guided();
+        let coverage = Coverage { bytes_read: coverage.bytes_read - view.base(), guide, ..coverage };
         document.verify()?;
         let facts = InputFacts { stream: true, characters, lone: None };
         Ok(Some(Ran { state, coverage, facts }))
@@ -114,7 +117,7 @@ impl Analysis {
 impl<'a> Whole<'a> {
     fn cursor(&self, part: View<'a>, track: &Track) -> Cursor<'a> {
         let config = self.analysis.options.config();
-        Cursor::from_view(part, Framing::Lines, &config).monitored(track.monitor(part.base()))
+        Cursor::from_view(part, Framing::Lines, &config).guided_by(self.guide).monitored(track.monitor(part.base()))
     }
 
     /// Processes a part on its own. `None` if one long record in it may exceed the memory of

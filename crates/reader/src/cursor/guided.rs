@@ -41,16 +41,20 @@ impl<'a> Cursor<'a> {
         self.validation == Validation::Structural || self.guide.is_some()
     }
 
-    /// Leaves the container at a depth that the cursor is in, or enters, if its end is known.
-    /// Returns false if nothing was passed.
-    pub(super) fn pass_container(&mut self, depth: u32, kind: Kind) -> Result<bool> {
+    /// Leaves the container at a depth that the cursor is in, or enters, if its end is known. `kind`
+    /// is its kind, if that is known. Returns false if nothing was passed.
+    pub(super) fn pass_container(&mut self, depth: u32, kind: Option<Kind>) -> Result<bool> {
         let Some(guide) = self.askable() else { return Ok(false) };
         let end = guide.end(self.offset(), depth).filter(|end| end.offset > self.offset());
-        let bracket = if kind == Kind::Object { b'}' } else { b']' };
+        let closes = |byte| match kind {
+            Some(Kind::Object) => byte == b'}',
+            Some(_) => byte == b']',
+            None => matches!(byte, b'}' | b']'),
+        };
         let Some(end) = end else { return Ok(self.pause_guide()) };
         // No container ends after a comma or a colon.
         let follows = |before| !matches!(before, b',' | b':');
-        if !self.move_to(end.offset - 1, |byte| byte == bracket, follows)? {
+        if !self.move_to(end.offset - 1, closes, follows)? {
             return Ok(false);
         }
         // Shows the bracket.
@@ -106,9 +110,10 @@ impl<'a> Cursor<'a> {
         self.guide.filter(|_| can_move && self.may_pass())
     }
 
-    /// Asks no more for a while. Returns false.
+    /// Asks no more for a while, which grows with each vain question. Returns false.
     fn pause_guide(&mut self) -> bool {
         self.guide_from = self.offset() + self.source.step() as u64 / 2;
+        self.source.show_more_at_once();
         false
     }
 
@@ -162,19 +167,19 @@ impl<'a> Cursor<'a> {
     fn restart_if(&mut self, offset: u64, is_place: impl Fn(&[u8], usize) -> bool) -> Result<bool> {
         let (start, at) = (self.absolute(self.start.min(self.at)), self.offset());
         let index = offset.min(MAX_SPACE as u64) as usize;
-        self.restart_at(offset - index as u64);
+        self.restart_at(offset - index as u64, index)?;
         if self.want(index + 1)? && is_place(self.source.window(), index) {
             (self.start, self.end, self.at) = (index, index, index);
             return Ok(true);
         }
-        self.restart_at(start);
-        self.want((at - start) as usize)?;
+        self.restart_at(start, (at - start) as usize)?;
         self.at = (at - start) as usize;
         Ok(false)
     }
 
-    fn restart_at(&mut self, offset: u64) {
-        self.source.restart(offset);
+    fn restart_at(&mut self, offset: u64, count: usize) -> Result<()> {
+        let restarted = self.source.restart(offset, count);
         (self.start, self.end, self.at) = (0, 0, 0);
+        restarted.map(|_| ()).map_err(|error| self.failed(error))
     }
 }

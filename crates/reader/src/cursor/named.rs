@@ -68,7 +68,7 @@ impl Cursor<'_> {
                     // A name whose colon is not visible yet may start at `start`, so its bytes are
                     // kept.
                     (self.start, self.at) = (state.needed(window), window.len());
-                    if self.may_pass() && self.pass_members(names)? {
+                    if self.may_pass() && self.pass_members(names, state.skip.depth > 0)? {
                         state = MemberSearch::new(names, u64::from(self.limits.depth - self.stack.depth()));
                         continue;
                     }
@@ -90,11 +90,25 @@ impl Cursor<'_> {
         }
     }
 
-    /// Passes members of the innermost object that have other names.
+    /// Passes members of the innermost object that have other names, or the rest of the container
+    /// that is the value of one.
     #[cold]
-    fn pass_members(&mut self, names: &Names) -> Result<bool> {
-        let names: Vec<&str> = names.iter().collect();
-        self.pass_to_names(self.stack.depth(), &names)
+    fn pass_members(&mut self, names: &Names, in_value: bool) -> Result<bool> {
+        let (names, depth): (Vec<&str>, _) = (names.iter().collect(), self.stack.depth());
+        let asked_from = self.guide_from;
+        if self.pass_to_names(depth, &names)? {
+            return Ok(true);
+        }
+        if !in_value {
+            return Ok(false);
+        }
+        // The other question can be answered here, too.
+        self.guide_from = asked_from;
+        let passed = self.pass_container(depth + 1, None)?;
+        if passed {
+            self.after_value();
+        }
+        Ok(passed)
     }
 
     fn next_named_by_tokens(&mut self, names: &Names) -> Result<Option<usize>> {

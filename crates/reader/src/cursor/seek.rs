@@ -138,9 +138,12 @@ impl Cursor<'_> {
     /// Passes bytes in which the name does not occur.
     #[cold]
     fn pass_search(&mut self, seek: &mut Seek, floor: u32) -> Result<bool> {
-        // A search that stops at the ends of containers must see them.
-        let must_stop = seek.surplus != 0 || seek.pause_depth > 0 || seek.hits.waiting;
-        if must_stop || !self.pass_to_names(floor + 1, &[seek.needle.name()])? {
+        if seek.surplus != 0 || seek.pause_depth > 0 {
+            return Ok(false);
+        }
+        // Where members wait, the search must see the ends of the containers around its flush depth.
+        let floor = if seek.hits.waiting { floor.max(seek.flush_depth) } else { floor };
+        if !self.pass_to_names(floor + 1, &[seek.needle.name()])? {
             return Ok(false);
         }
         seek.lowest = seek.lowest.min(self.stack.depth());

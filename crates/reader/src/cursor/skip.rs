@@ -153,7 +153,7 @@ impl Cursor<'_> {
                     // Skipped bytes are not needed again: a stream may drop all that are not held.
                     self.start = self.at;
                     if let Some((depth, kind)) = container
-                        && self.pass_container(depth, kind)?
+                        && self.pass_container(depth, Some(kind))?
                     {
                         (self.start, self.end) = (self.at, self.at);
                         return Ok(true);
