@@ -281,9 +281,12 @@ impl Job {
     /// Runs the analysis over the current input alone.
     pub(crate) fn run_one(&mut self, sink: &mut dyn InputSink) -> Result<Report, Failure> {
         self.begin_input(sink);
-        let framing = self.document.current_framing();
-        let known = self.guide.as_ref().and_then(|guide| guide.report(&self.analysis, framing));
-        let report = known.map_or_else(|| self.analysis.run_with(&mut self.document, sink), Ok);
+        let known = self.guide.as_ref().map(|guide| guide.answer(&self.analysis, &mut self.document));
+        let report = match known {
+            Some(Ok(Some(report))) => Ok(report),
+            // After an error of the guide, the input itself is read, and says what is wrong.
+            _ => self.analysis.run_with(&mut self.document, sink),
+        };
         // The bar stays while further inputs follow.
         if !self.has_several_inputs() {
             self.progress.clear();

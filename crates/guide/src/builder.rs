@@ -8,10 +8,10 @@ use crate::names::{NameSet, hash};
 /// The usual distance of two points, in bytes.
 pub const SPACING: u64 = 32 << 10;
 
-/// The part of a block that its filter of names may have, in bytes: a 400th.
-const NAMES_SHARE: u64 = 400;
+/// The part of a block that its filter of names may have, in bytes: a 330th.
+const NAMES_SHARE: u64 = 330;
 
-/// Containers that are recorded at most: three for each four windows, and a few more.
+/// Containers that are recorded at most: one for each two windows, and a few more.
 const MIN_CONTAINERS: u64 = 24;
 
 /// A container that is open.
@@ -177,7 +177,7 @@ impl IndexBuilder {
         self.window_end = (at / self.spacing + 1).saturating_mul(self.spacing);
         let Some(candidate) = self.candidate else { return };
         let windows = candidate.offset / self.spacing;
-        let most = (MIN_CONTAINERS + windows * 3 / 4).min(u64::from(NONE));
+        let most = (MIN_CONTAINERS + windows / 2).min(u64::from(NONE));
         let fresh = self.open[..candidate.depth].iter().filter(|open| open.id == NONE).count();
         if self.containers.len() + fresh > most as usize {
             return self.drop_candidate();

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::format::Parts;
 use crate::identity::{FileIdentity, Identity};
 use crate::index::Index;
+use crate::sample::sample;
 use crate::shape::Shape;
 
 /// The share of the input that a guide may have, and the bytes that it may have in addition.
@@ -146,5 +147,20 @@ impl Guide {
     /// The answers are those of a run. Their coverage says [`guide`](trommel::Coverage::guide).
     pub fn report(&self, analysis: &Analysis, framing: Framing) -> Option<Report> {
         self.shape.report(analysis).filter(|_| self.is_of(framing))
+    }
+
+    /// Like [`report`](Self::report), and answers samples of long arrays from a
+    /// [guided](Self::guide) document: at the cost of reading their items.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn answer(&self, analysis: &Analysis, document: &mut Document<'_>) -> Result<Option<Report>> {
+        if !self.is_of(document.current_framing()) {
+            return Ok(None);
+        }
+        match self.shape.report(analysis) {
+            Some(report) => Ok(Some(report)),
+            None => sample(&self.index, analysis, document),
+        }
     }
 }

@@ -28,6 +28,7 @@ mod guide;
 mod identity;
 mod index;
 mod names;
+mod sample;
 mod shape;
 #[cfg(test)]
 mod tests;

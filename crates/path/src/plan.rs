@@ -2,7 +2,7 @@
 
 use crate::compile::Filters;
 use crate::options::{Order, Pass, PlanOptions, QueryId};
-use crate::program::{Program, Test};
+use crate::program::{Program, State, Test};
 use trommel_query::{Logical, Query, Segments};
 
 /// Queries compiled into one immutable automaton, which threads can share. A
@@ -87,6 +87,12 @@ impl Plan {
     /// Returns the way in which the plan reads its source.
     pub fn pass(&self) -> Pass {
         self.program.pass
+    }
+
+    /// True if matches may have to wait until their order is known, and their bytes with them.
+    pub fn holds_matches(&self) -> bool {
+        let is_keyed = |state: &State| state.segment.as_ref().is_some_and(|segment| segment.keyed);
+        self.program.states.iter().any(is_keyed)
     }
 
     /// Returns the options that the plan was compiled with.

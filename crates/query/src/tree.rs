@@ -66,8 +66,14 @@ impl Query {
 
     /// Appends a child segment with one selector.
     #[must_use]
-    pub fn with_child(mut self, selector: Selector) -> Self {
-        self.segments.0.push(Segment { descendant: false, selectors: vec![selector] });
+    pub fn with_child(self, selector: Selector) -> Self {
+        self.with_children(vec![selector])
+    }
+
+    /// Returns the query with another child segment, which has at least one selector.
+    #[must_use]
+    pub fn with_children(mut self, selectors: Vec<Selector>) -> Self {
+        self.segments.0.push(Segment { descendant: false, selectors });
         self
     }
 

@@ -109,6 +109,13 @@ pub struct SampleAnswer {
     pub strata: Option<Vec<StratumAnswer>>,
 }
 
+impl SampleAnswer {
+    /// Creates a sample without groups.
+    pub const fn new(items: Vec<SampleItem>, total: u64) -> Self {
+        Self { items, total, strata: None }
+    }
+}
+
 /// One item of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -120,6 +127,13 @@ pub struct SampleItem {
     /// The item's position in the input, if [requested](crate::Sample::origins). A merged
     /// [`Partial`](crate::Partial) has none.
     pub origin: Option<ItemOrigin>,
+}
+
+impl SampleItem {
+    /// Creates an item.
+    pub const fn new(index: u64, value: Vec<u8>, origin: Option<ItemOrigin>) -> Self {
+        Self { index, value, origin }
+    }
 }
 
 /// The position of a sampled item in its document.
@@ -134,6 +148,13 @@ pub struct ItemOrigin {
     pub record: u64,
     /// The item's normalized path.
     pub location: String,
+}
+
+impl ItemOrigin {
+    /// Creates the position of an item in the only document.
+    pub const fn new(span: Span, record: u64, location: String) -> Self {
+        Self { document: 0, span, record, location }
+    }
 }
 
 /// One group of a stratified sample.

@@ -10,7 +10,7 @@ mod steps;
 use std::ops::Range;
 
 use trommel_group::Grouping;
-use trommel_path::{Matcher, Pass, Scratch, Step};
+use trommel_path::{Matcher, Scratch, Step};
 use trommel_reader::{Cursor, ErrorKind, Framing, Syntax, Validation};
 
 use crate::analysis::OnBadRecord;
@@ -285,7 +285,7 @@ impl<'a> Run<'a> {
             self.tally(matcher.cursor_mut())?;
             return Ok(ValueOutcome::Matched);
         }
-        if matcher.cursor().is_stream() && setup.plan.pass() == Pass::Rescan {
+        if matcher.cursor().is_stream() && setup.plan.holds_matches() {
             // Values are read again once their order is known, so the window must not release them.
             matcher.cursor_mut().hold();
         }

@@ -1,0 +1,89 @@
+//! Samples of one long array: the indices are drawn first, and only their elements are read.
+
+use std::io;
+
+use trommel::path::{Query, Selector};
+use trommel::reader::Framing;
+use trommel::sampler::{systematic_indices, winners};
+use trommel::{
+    Analysis, Answer, Document, Extract, ItemOrigin, Match, Measure, Report, Sample, SampleAnswer, SampleItem, Sink,
+    Strategy,
+};
+
+use crate::error::Result;
+use crate::index::Index;
+
+/// The largest sample that is drawn by indices.
+const MAX_ITEMS: u64 = 1000;
+
+/// Bytes of the input for each item, with which drawing by indices reads less.
+const BYTES_PER_ITEM: u64 = 256 << 10;
+
+/// Answers an analysis that draws one sample from the elements of an array of a single document.
+/// `None` if another way is needed.
+pub(crate) fn sample(index: &Index, analysis: &Analysis, document: &mut Document<'_>) -> Result<Option<Report>> {
+    let [Measure::Sample(sample)] = analysis.measures() else { return Ok(None) };
+    let is_plain = analysis.filters().is_empty() && analysis.each_query().is_none();
+    let is_single = matches!(document.current_framing(), Framing::Auto | Framing::Single) && index.records() == 1;
+    let size = sample.size.get() as u64;
+    let pays = size <= MAX_ITEMS && size.saturating_mul(BYTES_PER_ITEM) <= index.length();
+    let Some(array) = array(sample).filter(|_| is_plain && is_single && pays) else { return Ok(None) };
+    let settings = analysis.settings().cancel_with(analysis.cancel());
+    let mut count = |query: Query| -> Result<Report> { Ok(settings.clone().count(query).run(document)?) };
+    let counted = count(array.clone().with_wildcard())?;
+    let Some(total @ 1..) = counted.answers.first().and_then(Answer::count) else { return Ok(None) };
+    // The members of an object have no indices.
+    let first = count(array.clone().with_child(Selector::Index(0)))?;
+    if first.answers.first().and_then(Answer::count) != Some(1) {
+        return Ok(None);
+    }
+    let Some(mut indices) = indices(sample, total) else { return Ok(None) };
+    indices.sort_unstable();
+    let query = array.with_children(indices.iter().map(|index| Selector::Index(*index as i64)).collect());
+    let mut items = Items { items: Vec::new(), indices, with_origins: sample.origins };
+    settings.ask(Measure::Extract(Extract::new(query))).run_with(document, &mut items)?;
+    let answer = SampleAnswer::new(items.items, total);
+    Ok(Some(Report::new(vec![Answer::Sample(answer)], counted.coverage)))
+}
+
+/// The query of the array whose elements are the population.
+fn array(sample: &Sample) -> Option<Query> {
+    let text = sample.query.to_string();
+    let array: Query = text.strip_suffix("[*]").unwrap_or(&text).parse().ok()?;
+    array.is_singular().then_some(array)
+}
+
+fn indices(sample: &Sample, total: u64) -> Option<Vec<u64>> {
+    let size = sample.size.get() as u64;
+    Some(match sample.strategy {
+        Strategy::Random => winners(sample.seed, sample.size, total),
+        Strategy::First => (0..size.min(total)).collect(),
+        Strategy::Last => (total.saturating_sub(size)..total).collect(),
+        Strategy::Systematic(None) => systematic_indices(sample.size, total).collect(),
+        _ => return None,
+    })
+}
+
+/// Collects the elements of these indices.
+struct Items {
+    items: Vec<SampleItem>,
+    indices: Vec<u64>,
+    with_origins: bool,
+}
+
+impl Sink for Items {
+    fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
+        let index = self.indices.get(self.items.len()).copied();
+        let index = index.ok_or_else(|| io::Error::other("an array has more elements than its guide says"))?;
+        let origin = self.with_origins.then(|| {
+            let location = found.location.unwrap_or_default().to_owned();
+            ItemOrigin::new(found.span, found.record, location)
+        });
+        self.items.push(SampleItem::new(index, found.value.to_vec(), origin));
+        Ok(())
+    }
+
+    fn wants_location(&self) -> bool {
+        self.with_origins
+    }
+}
