@@ -66,8 +66,12 @@ pub fn run(words: &[String], answer: &Answer, names: &Names) -> Result<Cost, Box
     let words: Vec<_> = words.iter().map(fill).collect();
     let (program, arguments) = words.split_first().ok_or("the command names no program")?;
     let started = Instant::now();
-    let mut child =
-        Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+    let mut child = Command::new(program)
+        .env("TROMMEL_GUIDE", "off")
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()?;
     let printed = drain(child.stdout.take().ok_or("the program has no standard output")?)?;
     let used = child.wait4()?;
     let wall = started.elapsed();

@@ -12,7 +12,7 @@ mod folder;
 mod lock;
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
@@ -233,6 +233,24 @@ pub fn each_block<E: From<Error>>(
             Err(cause) => return Err(Error::new(Op::Read, path, cause).into()),
         }
     }
+}
+
+/// The offset after the last line end among the first `length` bytes of a file; 0 without one.
+/// Reads backwards from there, and moves the position of the file.
+pub fn last_line(mut file: &File, length: u64) -> io::Result<u64> {
+    let mut chunk = vec![0; 64 << 10];
+    let mut end = length;
+    while end > 0 {
+        let start = end.saturating_sub(chunk.len() as u64);
+        let chunk = &mut chunk[..(end - start) as usize];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(chunk)?;
+        if let Some(at) = chunk.iter().rposition(|&byte| byte == b'\n') {
+            return Ok(start + at as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
 }
 
 /// True if the disk of a path is nearly full, for errors that do not report it themselves.

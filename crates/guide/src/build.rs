@@ -11,7 +11,11 @@ impl Index {
     ///
     /// # Errors
     /// Those of reading, and if the document is malformed.
-    pub fn build(document: &Document<'_>, builder: IndexBuilder, monitor: Monitor<'_>) -> Result<Self, Error> {
+    pub fn build(
+        document: &Document<'_>,
+        builder: IndexBuilder,
+        monitor: Monitor<'_>,
+    ) -> Result<Self, Error> {
         let mut cursor = document.cursor(&Config::new())?.monitored(monitor);
         let mut builder = builder;
         while cursor.next_record()? {

@@ -100,7 +100,8 @@ impl IndexBuilder {
         self.end_window(length);
         self.before.append(&mut self.after);
         self.end_block(length);
-        Index::new(length, self.records, self.max_depth, (self.containers, self.points, self.filters))
+        let Self { records, max_depth, containers, points, filters, .. } = self;
+        Index { length, records, max_depth, containers, points, filters }
     }
 
     /// A child begins in the innermost container, after `index` others.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use trommel_base::files;
 
-use crate::format::VERSION;
+use crate::VERSION;
 
 /// The result of an operation on guides.
 pub type Result<T> = std::result::Result<T, Error>;

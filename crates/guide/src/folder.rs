@@ -73,8 +73,8 @@ impl Guides {
         Err(found)
     }
 
-    /// Keeps the guide of a file. Returns its path. In the folder, removes guides that were not used
-    /// for long, if they are too many.
+    /// Keeps the guide of a file. Returns its path. In the folder, removes guides that were not
+    /// used for long, if they are too many.
     ///
     /// # Errors
     /// If it cannot be written. A guide that was there before stays then.
@@ -85,7 +85,8 @@ impl Guides {
             files::make_folder(&self.folder)?;
         }
         let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
-        let written = write(&temporary, &guide.to_bytes()).and_then(|()| Ok(files::rename(&temporary, &path)?));
+        let written =
+            write(&temporary, &guide.to_bytes()).and_then(|()| Ok(files::rename(&temporary, &path)?));
         if let Err(error) = written {
             // What is left of it is of no use, and the first error says why.
             let _ = files::remove(&temporary);
@@ -158,7 +159,12 @@ fn read(path: &Path, of: &File) -> Result<Guide> {
     file.read_to_end(&mut bytes).map_err(trommel::Error::from)?;
     let guide = Guide::from_bytes(&bytes)?;
     guide.check_file(of)?;
-    // Which guide is removed first is no matter of right or wrong.
-    let _ = file.set_modified(SystemTime::now());
+    mark_used(&file);
     Ok(guide)
+}
+
+/// Notes that a guide was used. No answer depends on that, only which guide is removed first.
+#[expect(clippy::disallowed_methods, reason = "the least recently used guides are removed")]
+fn mark_used(guide: &File) {
+    let _ = guide.set_modified(SystemTime::now());
 }

@@ -6,6 +6,7 @@
 
 mod bytes;
 
+use crate::VERSION;
 use crate::error::{Error, Result};
 use crate::identity::Identity;
 use crate::index::{Container, Index, Point};
@@ -15,9 +16,6 @@ pub(crate) use bytes::{Reader, Writer};
 
 /// The first bytes of a guide.
 const MAGIC: &[u8; 8] = b"trommelG";
-
-/// The version of the format. Readers refuse newer ones.
-pub const VERSION: u32 = 1;
 
 /// Sections at most.
 const MAX_SECTIONS: u32 = 1 << 10;
@@ -90,7 +88,9 @@ impl Parts {
         header.u64(checksum(&[&header.0, &table.0]));
         let mut all = header.0;
         all.append(&mut table.0);
-        sections.into_iter().for_each(|(_, mut section)| all.append(&mut section));
+        for (_, mut section) in sections {
+            all.append(&mut section);
+        }
         all
     }
 
@@ -124,7 +124,8 @@ impl Parts {
         let (mut identity, mut answers) = (None, Vec::new());
         let (mut containers, mut points, mut filters) = (None, None, None);
         for _ in 0..count {
-            let (kind, _, _, length, known) = (table.u32()?, table.u32()?, table.u64()?, table.u64()?, table.u64()?);
+            let (kind, _, _, length, known) =
+                (table.u32()?, table.u32()?, table.u64()?, table.u64()?, table.u64()?);
             let section = sections.bytes(usize::try_from(length).unwrap_or(usize::MAX))?;
             if checksum(&[section]) != known {
                 return Err(Error::damaged("the checksum of a section is wrong"));
@@ -142,8 +143,9 @@ impl Parts {
         }
         let missing = || Error::damaged("a section is missing");
         let identity = identity.ok_or_else(missing)?;
-        let parts = (containers.ok_or_else(missing)?, points.ok_or_else(missing)?, filters.ok_or_else(missing)?);
-        let index = Index::new(length, records, max_depth, parts);
+        let containers = containers.ok_or_else(missing)?;
+        let (points, filters) = (points.ok_or_else(missing)?, filters.ok_or_else(missing)?);
+        let index = Index { length, records, max_depth, containers, points, filters };
         match index.contradiction() {
             Some(contradiction) => Err(Error::damaged(contradiction)),
             None => Ok(Self { identity, framing, index, answers }),

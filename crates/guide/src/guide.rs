@@ -32,7 +32,8 @@ const FRAMINGS: [Framing; 5] =
     [Framing::Auto, Framing::Single, Framing::Lines, Framing::Concatenated, Framing::JsonSeq];
 
 impl Guide {
-    /// Builds the guide of a file that is open, in two passes: one for the index, one for the shape.
+    /// Builds the guide of a file that is open, in two passes: one for the index, one for the
+    /// shape.
     ///
     /// `settings` are the threads, the cancellation, and the progress. The shape is left out if the
     /// guide would exceed 0.5 % of the input and 4 KiB.
@@ -42,7 +43,8 @@ impl Guide {
     pub fn build(file: &File, framing: Framing, settings: &Analysis, spacing: u64) -> Result<Self> {
         let input = || -> Result<Document<'static>> {
             let again = file.try_clone().map_err(trommel::Error::from)?;
-            let input = trommel::reader::Input::from_file(again, MapPolicy::never()).map_err(trommel::Error::from)?;
+            let input =
+                trommel::reader::Input::from_file(again, MapPolicy::never()).map_err(trommel::Error::from)?;
             Ok(Document::from_input(input).map_err(trommel::Error::from)?.framing(framing))
         };
         if !FRAMINGS.contains(&framing) {

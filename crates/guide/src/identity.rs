@@ -84,9 +84,14 @@ impl Identity {
             }
             Self::File(FileIdentity { device, inode, size, modified, changed, head, tail }) => {
                 out.u32(2);
-                [device, inode, size].into_iter().for_each(|number| out.u64(*number));
-                [modified, changed].into_iter().for_each(|time| out.bytes(&time.to_le_bytes()));
-                [head, tail].into_iter().for_each(|hash| out.bytes(hash));
+                for number in [device, inode, size] {
+                    out.u64(*number);
+                }
+                for time in [modified, changed] {
+                    out.bytes(&time.to_le_bytes());
+                }
+                out.bytes(head);
+                out.bytes(tail);
             }
         }
         out.0

@@ -1,6 +1,6 @@
 //! The index: places in long containers, and the names between them.
 
-use trommel::reader::{ContainerEnd, Guide, Limits, Place};
+use trommel::reader::{ContainerEnd, Guide, Limits, Waypoint};
 
 use crate::names::{hash, may_contain};
 
@@ -52,15 +52,6 @@ pub struct Index {
 }
 
 impl Index {
-    pub(crate) fn new(
-        length: u64,
-        records: u64,
-        max_depth: u32,
-        (containers, points, filters): (Vec<Container>, Vec<Point>, Vec<u64>),
-    ) -> Self {
-        Self { length, records, max_depth, containers, points, filters }
-    }
-
     /// The length of the input in bytes.
     pub fn length(&self) -> u64 {
         self.length
@@ -118,7 +109,9 @@ impl Index {
             return Some("a point is not in its container");
         }
         let in_order = |one: &Point, next: &Point| one.offset < next.offset && one.filter <= next.filter;
-        if !points.is_sorted_by(in_order) || points.last().is_some_and(|last| last.filter as usize > filters.len()) {
+        if !points.is_sorted_by(in_order)
+            || points.last().is_some_and(|last| last.filter as usize > filters.len())
+        {
             return Some("points are not in order");
         }
         None
@@ -142,12 +135,12 @@ impl Index {
     }
 
     /// The place of a point in a container around it: before the child that contains it.
-    fn place_in(&self, point: &Point, container: u32) -> Option<Place> {
-        let mut place = Place { offset: point.offset, index: point.index };
+    fn place_in(&self, point: &Point, container: u32) -> Option<Waypoint> {
+        let mut place = Waypoint { offset: point.offset, index: point.index };
         let mut number = point.container;
         while number != container {
             let Container { place: offset, index, parent, .. } = *self.containers.get(number as usize)?;
-            (place, number) = (Place { offset, index }, parent);
+            (place, number) = (Waypoint { offset, index }, parent);
         }
         Some(place)
     }
@@ -176,18 +169,19 @@ impl Guide for Index {
         Some(ContainerEnd { offset: end, children })
     }
 
-    fn place(&self, at: u64, depth: u32, index: u64) -> Option<Place> {
+    fn place(&self, at: u64, depth: u32, index: u64) -> Option<Waypoint> {
         let number = self.container(at, depth)?;
         let end = self.containers[number as usize].end;
         let from = self.points.partition_point(|point| point.offset <= at);
         let to = self.points.partition_point(|point| point.offset < end);
         let points = self.points.get(from..to)?;
-        let is_before = |point: &Point| self.place_in(point, number).is_some_and(|place| place.index <= index);
+        let is_before =
+            |point: &Point| self.place_in(point, number).is_some_and(|place| place.index <= index);
         let last = points.partition_point(is_before).checked_sub(1)?;
         self.place_in(&points[last], number).filter(|place| place.offset > at)
     }
 
-    fn before_names(&self, at: u64, floor: u32, deepest: u32, names: &[&str]) -> Option<(u32, Place)> {
+    fn before_names(&self, at: u64, floor: u32, deepest: u32, names: &[&str]) -> Option<(u32, Waypoint)> {
         let end = self.containers[self.container(at, floor)? as usize].end;
         let hashes: Vec<u64> = names.iter().map(|name| hash(name.as_bytes())).collect();
         let here = self.block(at);
@@ -199,14 +193,14 @@ impl Guide for Index {
             return None;
         }
         let point = &self.points[block];
-        let mut place = Place { offset: point.offset, index: point.index };
+        let mut place = Waypoint { offset: point.offset, index: point.index };
         let mut number = point.container;
         loop {
             let container = self.containers.get(number as usize)?;
             if container.start < at && container.depth <= deepest {
                 return Some((container.depth, place)).filter(|(_, place)| place.offset > at);
             }
-            place = Place { offset: container.place, index: container.index };
+            place = Waypoint { offset: container.place, index: container.index };
             number = container.parent;
         }
     }

@@ -16,8 +16,8 @@
 //!
 //! # Limits
 //!
-//! A guide has at most 0.5 % of the bytes of its input and 4 KiB. It is read into memory. Compressed
-//! inputs have none.
+//! A guide has at most 0.5 % of the bytes of its input and 4 KiB. It is read into memory.
+//! Compressed inputs have none.
 
 mod build;
 mod builder;
@@ -36,8 +36,10 @@ mod tests;
 pub use builder::{IndexBuilder, SPACING};
 pub use error::{Error, Result};
 pub use folder::{Guides, Location};
-pub use format::VERSION;
 pub use guide::Guide;
 pub use identity::{FileIdentity, Identity};
 pub use index::Index;
 pub use shape::Shape;
+
+/// The version of the stored form. Readers refuse newer ones.
+pub const VERSION: u32 = 1;

@@ -1,10 +1,10 @@
 //! The names in a block of the input: a Bloom filter for each block.
 
 /// The number of bits that a name sets.
-const MAX_PROBES: u32 = 6;
+const MAX_PROBES: u32 = 10;
 
 /// Bits per name with which a filter has all its probes.
-const BITS_PER_NAME: usize = 12;
+const BITS_PER_NAME: usize = 16;
 
 /// Hash of a name without escapes. It is part of the format.
 ///
@@ -115,8 +115,7 @@ fn bits(hash: u64, words: usize, probes: u32) -> impl Iterator<Item = usize> {
 
 /// False if the name with this hash is not among those of a filter.
 pub(crate) fn may_contain(words: &[u64], probes: u32, hash: u64) -> bool {
-    !words.is_empty()
-        && bits(hash, words.len(), probes).all(|bit| words[bit / 64] >> (bit % 64) & 1 == 1)
+    !words.is_empty() && bits(hash, words.len(), probes).all(|bit| words[bit / 64] >> (bit % 64) & 1 == 1)
 }
 
 #[cfg(test)]

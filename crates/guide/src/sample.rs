@@ -6,8 +6,8 @@ use trommel::path::{Query, Selector};
 use trommel::reader::Framing;
 use trommel::sampler::{systematic_indices, winners};
 use trommel::{
-    Analysis, Answer, Document, Extract, ItemOrigin, Match, Measure, Report, Sample, SampleAnswer, SampleItem, Sink,
-    Strategy,
+    Analysis, Answer, Document, Extract, ItemOrigin, Match, Measure, Report, Sample, SampleAnswer,
+    SampleItem, Sink, Strategy,
 };
 
 use crate::error::Result;
@@ -21,10 +21,15 @@ const BYTES_PER_ITEM: u64 = 256 << 10;
 
 /// Answers an analysis that draws one sample from the elements of an array of a single document.
 /// `None` if another way is needed.
-pub(crate) fn sample(index: &Index, analysis: &Analysis, document: &mut Document<'_>) -> Result<Option<Report>> {
+pub(crate) fn sample(
+    index: &Index,
+    analysis: &Analysis,
+    document: &mut Document<'_>,
+) -> Result<Option<Report>> {
     let [Measure::Sample(sample)] = analysis.measures() else { return Ok(None) };
     let is_plain = analysis.filters().is_empty() && analysis.each_query().is_none();
-    let is_single = matches!(document.current_framing(), Framing::Auto | Framing::Single) && index.records() == 1;
+    let is_single =
+        matches!(document.current_framing(), Framing::Auto | Framing::Single) && index.records() == 1;
     let size = sample.size.get() as u64;
     let pays = size <= MAX_ITEMS && size.saturating_mul(BYTES_PER_ITEM) <= index.length();
     let Some(array) = array(sample).filter(|_| is_plain && is_single && pays) else { return Ok(None) };
@@ -40,9 +45,9 @@ pub(crate) fn sample(index: &Index, analysis: &Analysis, document: &mut Document
     let Some(mut indices) = indices(sample, total) else { return Ok(None) };
     indices.sort_unstable();
     let query = array.with_children(indices.iter().map(|index| Selector::Index(*index as i64)).collect());
-    let mut items = Items { items: Vec::new(), indices, with_origins: sample.origins };
+    let mut items = Items { drawn: Vec::new(), indices, with_origins: sample.origins };
     settings.ask(Measure::Extract(Extract::new(query))).run_with(document, &mut items)?;
-    let answer = SampleAnswer::new(items.items, total);
+    let answer = SampleAnswer::new(items.drawn, total);
     Ok(Some(Report::new(vec![Answer::Sample(answer)], counted.coverage)))
 }
 
@@ -66,20 +71,21 @@ fn indices(sample: &Sample, total: u64) -> Option<Vec<u64>> {
 
 /// Collects the elements of these indices.
 struct Items {
-    items: Vec<SampleItem>,
+    drawn: Vec<SampleItem>,
     indices: Vec<u64>,
     with_origins: bool,
 }
 
 impl Sink for Items {
     fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
-        let index = self.indices.get(self.items.len()).copied();
-        let index = index.ok_or_else(|| io::Error::other("an array has more elements than its guide says"))?;
+        let index = self.indices.get(self.drawn.len()).copied();
+        let index =
+            index.ok_or_else(|| io::Error::other("an array has more elements than its guide says"))?;
         let origin = self.with_origins.then(|| {
-            let location = found.location.unwrap_or_default().to_owned();
-            ItemOrigin::new(found.span, found.record, location)
+            let location = found.location.unwrap_or("").to_owned();
+            ItemOrigin { document: 0, span: found.span, record: found.record, location }
         });
-        self.items.push(SampleItem::new(index, found.value.to_vec(), origin));
+        self.drawn.push(SampleItem { index, value: found.value.to_vec(), origin });
         Ok(())
     }
 

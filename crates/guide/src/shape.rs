@@ -4,7 +4,9 @@ use std::sync::OnceLock;
 
 use trommel::path::{Query, Selector};
 use trommel::statistics::FieldRow;
-use trommel::{Analysis, Answer, Count, CountAs, Coverage, Document, Measure, Partial, Report, Stats, StatsAnswer};
+use trommel::{
+    Analysis, Answer, Count, CountAs, Coverage, Document, Measure, Partial, Report, Stats, StatsAnswer,
+};
 
 use crate::error::Result;
 
@@ -113,7 +115,7 @@ fn paths(answer: &StatsAnswer) -> Vec<(Query, u64)> {
         && summary.structure.duplicate_names == 0;
     let rows = summary.fields.iter().flatten().filter(|_| is_exact);
     let parsed = rows.map(|FieldRow { path, count, .. }| Some((path.parse().ok()?, *count)));
-    parsed.collect::<Option<_>>().unwrap_or_default()
+    parsed.collect::<Option<_>>().unwrap_or_else(Vec::new)
 }
 
 impl Statistics {
@@ -124,9 +126,9 @@ impl Statistics {
                 let stats = derived().find(|derived| asked(derived.clone()).questions() == questions)?;
                 Some(Answer::Stats(Box::new(self.derive(&stats))))
             }
-            Measure::Count(Count { query, count_as: CountAs::Matches, filter: None, limit: None, .. }) => {
-                self.count(query).map(Answer::Count)
-            }
+            Measure::Count(Count {
+                query, count_as: CountAs::Matches, filter: None, limit: None, ..
+            }) => self.count(query).map(Answer::Count),
             _ => None,
         }
     }

@@ -65,7 +65,8 @@ fn compare(seed: u64, text: &[u8], framing: Framing, queries: &[String], random:
             analysis.count(parsed)
         } else {
             let extract = Extract::new(parsed);
-            let extract = if random.chance(25) { extract.limit(random.between(1, 9) as u64) } else { extract };
+            let extract =
+                if random.chance(25) { extract.limit(random.between(1, 9) as u64) } else { extract };
             analysis.ask(Measure::Extract(extract))
         };
         let run = |document: &mut Document<'_>| {
@@ -79,7 +80,9 @@ fn compare(seed: u64, text: &[u8], framing: Framing, queries: &[String], random:
         let context = || {
             let (strict, bytes) = (validation == Validation::Strict, text.len());
             let measure = &analysis;
-            format!("seed {seed}, {query}, spacing {spacing}, kind {kind}, strict {strict}, {order:?}, {bytes} bytes, {measure:?}")
+            format!(
+                "seed {seed}, {query}, spacing {spacing}, kind {kind}, strict {strict}, {order:?}, {bytes} bytes, {measure:?}"
+            )
         };
         if values != guided_values {
             let first = values.found.iter().zip(&guided_values.found).position(|(a, b)| a != b);
@@ -88,7 +91,13 @@ fn compare(seed: u64, text: &[u8], framing: Framing, queries: &[String], random:
             eprintln!("{:?}", plain.as_ref().map(|r| r.coverage));
             eprintln!("{:?}", guided.as_ref().map(|r| r.coverage));
         }
-        assert!(values == guided_values, "{}: {} values, {}", context(), values.found.len(), guided_values.found.len());
+        assert!(
+            values == guided_values,
+            "{}: {} values, {}",
+            context(),
+            values.found.len(),
+            guided_values.found.len()
+        );
         let plain = plain.unwrap_or_else(|error| panic!("{error}, {}", context()));
         let mut guided = guided.unwrap_or_else(|error| panic!("{error}, {}", context()));
         assert_eq!(format!("{:?}", plain.answers), format!("{:?}", guided.answers), "{}", context());

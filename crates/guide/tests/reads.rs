@@ -81,7 +81,10 @@ fn records(count: u64) -> String {
     for id in 0..count {
         let rare = if id % 5000 == 99 { r#","rare":{"why":"x"}"# } else { "" };
         let comma = if id == 0 { "" } else { "," };
-        let _ = write!(text, r#"{comma}{{"id":{id},"name":"name {id}","tags":["a","b",{id}],"in":{{"a":1}}{rare}}}"#);
+        let _ = write!(
+            text,
+            r#"{comma}{{"id":{id},"name":"name {id}","tags":["a","b",{id}],"in":{{"a":1}}{rare}}}"#
+        );
     }
     text + r#"]},"end":{"ok":true}}"#
 }
@@ -123,7 +126,12 @@ fn keys_of_large_objects_are_found() {
     let mut text = String::from("{");
     for key in 0..200_000_u64 {
         let key = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let _ = write!(text, r#"{}"k{key:x}":{{"value":{key},"text":"{}"}}"#, if text.len() > 1 { "," } else { "" }, "x".repeat(400));
+        let _ = write!(
+            text,
+            r#"{}"k{key:x}":{{"value":{key},"text":"{}"}}"#,
+            if text.len() > 1 { "," } else { "" },
+            "x".repeat(400)
+        );
     }
     text.push('}');
     let input = Input::new(&text);
@@ -141,7 +149,9 @@ fn keys_of_large_objects_are_found() {
 fn samples_are_those_of_a_run() {
     let input = Input::new(&records(60_000));
     let size = |size: usize| NonZeroUsize::new(size).unwrap();
-    for (number, query) in ["$.data.records", "$.data.records[*]", "$.data.records[7].tags"].into_iter().enumerate() {
+    for (number, query) in
+        ["$.data.records", "$.data.records[*]", "$.data.records[7].tags"].into_iter().enumerate()
+    {
         for strategy in [Strategy::Random, Strategy::First, Strategy::Last, Strategy::Systematic(None)] {
             let query: Query = query.parse().unwrap();
             let mut sample = Sample::new(query, size(5)).strategy(strategy).seed(Seed::new(9));

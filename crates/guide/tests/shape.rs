@@ -51,7 +51,9 @@ fn the_shape_answers_like_a_run() {
         assert_eq!(format!("{:?}", known.answers), format!("{:?}", ran.answers), "seed {seed}");
         ran.coverage.guide = true;
         assert_eq!(known.coverage, ran.coverage, "seed {seed}");
-        for query in ["$", "$[*]", "$[*][*]", "$.id", "$[*].id", "$.data", "$.items[*]", "$.a.b", "$[*].items[*]"] {
+        for query in
+            ["$", "$[*]", "$[*][*]", "$.id", "$[*].id", "$.data", "$.items[*]", "$.a.b", "$[*].items[*]"]
+        {
             let counted = Analysis::new().count(query.parse().unwrap());
             let Some(known) = guide.report(&counted, framing) else { continue };
             let ran = counted.run(&mut Document::open(&path).unwrap()).unwrap();
@@ -68,7 +70,8 @@ fn other_questions_are_not_answered() {
     let (_, opened) = file(&folder, "a.json", br#"{"a":[1,2,3],"b":{"c":1}}"#);
     let guide = Guide::build(&opened, Framing::Auto, &Analysis::new(), 64).unwrap();
     let count = |query: &str| Analysis::new().count(query.parse().unwrap());
-    let answer = |analysis: &Analysis| guide.report(analysis, Framing::Auto).map(|report| report.answers[0].count());
+    let answer =
+        |analysis: &Analysis| guide.report(analysis, Framing::Auto).map(|report| report.answers[0].count());
     assert_eq!(answer(&count("$.a[*]")), Some(Some(3)));
     assert!(answer(&count("$.a[0]")).is_none());
     assert!(answer(&count("$..c")).is_none());

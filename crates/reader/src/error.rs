@@ -9,7 +9,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use crate::foreign::Foreign;
+use trommel_scan::Foreign;
 
 /// An error of reading, with its byte offset and the bytes around it. One pointer wide, and cheap
 /// to clone.

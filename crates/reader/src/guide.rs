@@ -5,7 +5,7 @@ use crate::config::Limits;
 /// A place in an open container, before one of its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "it has exactly these parts")]
-pub struct Place {
+pub struct Waypoint {
     /// Absolute offset of the child's first byte: of its name in an object, else of its value.
     pub offset: u64,
     /// The number of children before it.
@@ -38,10 +38,10 @@ pub trait Guide: Send + Sync {
     fn end(&self, at: u64, depth: u32) -> Option<ContainerEnd>;
 
     /// The last place in a container that is after `at`, with at most `index` children before it.
-    fn place(&self, at: u64, depth: u32, index: u64) -> Option<Place>;
+    fn place(&self, at: u64, depth: u32, index: u64) -> Option<Waypoint>;
 
     /// The last place after `at` before which none of these names occurs, in a container that is
     /// open around `at` at a depth from `floor` to `deepest`. Also returns the depth of that
     /// container.
-    fn before_names(&self, at: u64, floor: u32, deepest: u32, names: &[&str]) -> Option<(u32, Place)>;
+    fn before_names(&self, at: u64, floor: u32, deepest: u32, names: &[&str]) -> Option<(u32, Waypoint)>;
 }

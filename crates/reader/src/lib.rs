@@ -266,7 +266,6 @@ mod config;
 mod cursor;
 mod error;
 mod event;
-mod foreign;
 mod framing;
 mod grammar;
 mod guide;
@@ -292,7 +291,7 @@ pub use cursor::{
 pub use error::{Error, ErrorKind, Excerpt, Limit, LineColumn, Result, Syntax};
 pub use event::{Event, Kind, Listener, NameTokens, Payload, Scalar, Tokens};
 pub use framing::Framing;
-pub use guide::{ContainerEnd, Guide, Place};
+pub use guide::{ContainerEnd, Guide, Waypoint};
 pub use input::{Input, View};
 pub use map::MapPolicy;
 pub use number::{Number, Scaled};

@@ -119,6 +119,11 @@ impl<'a> Source<'a> {
         self.step = self.small_step;
     }
 
+    /// Shows many bytes at a time.
+    pub(crate) fn show_much(&mut self) {
+        self.step = STEP;
+    }
+
     /// Shows twice as many bytes at a time.
     pub(crate) fn show_more_at_once(&mut self) {
         self.step = STEP.min(2 * self.step);

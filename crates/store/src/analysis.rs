@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use trommel::reader::{
-    Config, Cursor, Event, Framing, Kind as JsonKind, Listener, NameTokens, Scalar, Text, Tokens,
-};
+use trommel::reader::{Config, Cursor, Event, Framing, Kind as JsonKind, Listener, Scalar, Text, Tokens};
 use trommel::statistics::{self, Accumulator, Profile, ProfileOptions};
+use trommel_guide::{Index, IndexBuilder};
 
+use crate::guide::MIN_BYTES;
 use crate::output::{DamagedRecord, Kind, NotJson, Records, Stored, Summary};
 
 pub(crate) use lines::analyze_lines;
@@ -27,6 +27,8 @@ pub(crate) struct Analysis {
     pub(crate) summary: Summary,
     pub(crate) duplicate_names: u64,
     pub(crate) not_json: Option<NotJson>,
+    /// The index of JSON that is long enough for one.
+    pub(crate) index: Option<Index>,
 }
 
 /// Maximum length of the reason why a payload is not JSON, in characters.
@@ -40,7 +42,7 @@ pub(crate) fn analyze(reader: impl Read + Send, framing: Framing) -> Analysis {
     let mut cursor = Cursor::from_reader(reader, framing, &Config::new());
     let mut counters = Counters::new();
     match read(&mut cursor, &mut counters, &lines) {
-        Ok(is_lines) => counters.json(cursor.framing(), is_lines),
+        Ok(is_lines) => counters.json(cursor.framing(), is_lines, cursor.offset()),
         Err(error) => Analysis::text(&error),
     }
 }
@@ -90,6 +92,7 @@ impl Analysis {
             summary: Summary { type_: "text".into(), keys: None, items: None },
             duplicate_names: 0,
             not_json: Some(not_json(error)),
+            index: None,
         }
     }
 }
@@ -98,6 +101,7 @@ impl Analysis {
 /// record.
 struct Counters {
     profile: Profile,
+    index: IndexBuilder,
     /// Number of open containers of the first record.
     depth: u32,
     records: u64,
@@ -121,6 +125,7 @@ impl Counters {
         (options.per_path, options.counts, options.duplicate_names) = (false, false, true);
         Self {
             profile: Profile::new(options),
+            index: IndexBuilder::default(),
             depth: 0,
             records: 0,
             root: None,
@@ -137,6 +142,7 @@ impl Counters {
     fn record(&mut self, cursor: &mut Cursor<'_>) -> trommel::reader::Result<(u64, u64)> {
         self.profile.begin();
         let start = cursor.record_start();
+        self.index.begin_record(start);
         let event = cursor.begin_value()?;
         if let Event::Begin(kind) | Event::Scalar(kind) = event {
             let is_first = self.records == 0;
@@ -183,7 +189,8 @@ impl Counters {
         }
     }
 
-    fn json(mut self, framing: Framing, is_lines: bool) -> Analysis {
+    /// Returns the results for a payload of this length.
+    fn json(mut self, framing: Framing, is_lines: bool, length: u64) -> Analysis {
         self.profile.normalize();
         let records = match framing {
             Framing::Single => Records::Json,
@@ -214,6 +221,7 @@ impl Counters {
             summary: Summary { type_: root.into(), keys, items },
             duplicate_names: duplicate_names(&self.profile.summary()),
             not_json: None,
+            index: (length >= MIN_BYTES).then(|| self.index.finish(length)),
         }
     }
 }
@@ -225,30 +233,26 @@ fn duplicate_names(summary: &statistics::Summary) -> u64 {
 }
 
 impl Listener for Counters {
-    fn wants_scalars(&self) -> bool {
-        // Elements are counted in the first record only.
-        self.records == 0
-    }
-
-    fn names(&mut self, names: &NameTokens<'_>) -> bool {
-        self.profile.names(names)
-    }
-
     fn tokens(&mut self, tokens: &Tokens<'_>) -> bool {
         let mut starts = std::mem::take(&mut self.starts);
         starts.clear();
+        // Elements are counted in the first record only.
+        let is_first = self.records == 0;
         for (number, &start) in tokens.starts().iter().enumerate() {
             match tokens.bytes()[usize::from(start)] {
-                byte @ (b'{' | b'[') => self.enter(byte == b'['),
-                b'}' | b']' => self.leave(),
-                b'"' if tokens.is_name(number) => self.members += u64::from(self.depth == 1),
-                _ => {
+                byte @ (b'{' | b'[') if is_first => self.enter(byte == b'['),
+                b'}' | b']' if is_first => self.leave(),
+                b'{' | b'}' | b'[' | b']' => {}
+                b'"' if tokens.is_name(number) => self.members += u64::from(is_first && self.depth == 1),
+                _ if is_first => {
                     self.value(false);
                     continue;
                 }
+                _ => continue,
             }
             starts.push(start);
         }
+        self.index.tokens(tokens);
         let names = tokens.names(&starts);
         if !self.profile.names(&names) {
             names.each(&mut self.profile);
@@ -262,6 +266,7 @@ impl Listener for Counters {
         if self.records == 0 {
             self.enter(kind == JsonKind::Array);
         }
+        self.index.begin(kind, at);
         Listener::begin(&mut self.profile, kind, at);
     }
 
@@ -270,20 +275,23 @@ impl Listener for Counters {
         if self.records == 0 {
             self.leave();
         }
+        self.index.end(kind, at);
         Listener::end(&mut self.profile, kind, at);
     }
 
     #[inline]
     fn name(&mut self, name: Text<'_>, at: u64) {
         self.members += u64::from(self.records == 0 && self.depth == 1);
+        self.index.name(name, at);
         self.profile.name(name, at);
     }
 
     #[inline]
-    fn scalar(&mut self, _: Scalar<'_>, _: u64) {
+    fn scalar(&mut self, scalar: Scalar<'_>, at: u64) {
         if self.records == 0 {
             self.value(false);
         }
+        self.index.scalar(scalar, at);
     }
 }
 

@@ -3,6 +3,7 @@
 //! ```text
 //! payload/3f/<id>.json        a payload            pending/<id>          a marker
 //! payload/3f/<id>.json.zst    a compressed one     pending/<id>.payload  a file being written
+//! payload/3f/<id>.guide       its guide            pending/<id>.guide
 //! payload/3f/<id>.meta.json   its description      pending/<id>.packed, pending/<id>.meta
 //! index.sqlite                the index            lock, clock           locked for changes
 //! history.sqlite              executions           history.lock
@@ -31,17 +32,23 @@ pub(crate) enum Part {
     Plain,
     Packed,
     Meta,
+    Guide,
 }
 
 impl Part {
-    const ALL: [(Self, &'static str); 3] =
-        [(Self::Meta, ".meta.json"), (Self::Packed, ".json.zst"), (Self::Plain, ".json")];
+    const ALL: [(Self, &'static str); 4] = [
+        (Self::Meta, ".meta.json"),
+        (Self::Packed, ".json.zst"),
+        (Self::Plain, ".json"),
+        (Self::Guide, ".guide"),
+    ];
 
     pub(crate) const fn suffix(self) -> &'static str {
         match self {
             Self::Plain => ".json",
             Self::Packed => ".json.zst",
             Self::Meta => ".meta.json",
+            Self::Guide => ".guide",
         }
     }
 
@@ -108,6 +115,10 @@ impl Layout {
 
     pub(crate) fn payload(&self, id: &str, packed: bool) -> PathBuf {
         self.part(id, if packed { Part::Packed } else { Part::Plain })
+    }
+
+    pub(crate) fn guide(&self, id: &str) -> PathBuf {
+        self.part(id, Part::Guide)
     }
 
     /// The marker of an output, which is locked while the output is changed.

@@ -183,6 +183,7 @@ mod db;
 mod disk;
 mod error;
 mod filter;
+mod guide;
 mod history;
 mod id;
 mod layout;

@@ -1,6 +1,6 @@
 //! Metadata of an output: its origin, and the measurements taken while its payload was written.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use trommel::OnBadRecord;
 use trommel::reader::Framing;
@@ -225,12 +225,40 @@ pub struct Stored {
     pub packed: bool,
     /// The size of the payload on disk in bytes.
     pub disk_bytes: u64,
+    /// The guide, if the output has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "StoredGuide::deserialize_known")]
+    pub guide: Option<StoredGuide>,
     /// True if the output is never evicted.
     #[serde(default, skip_serializing_if = "is_false")]
     pub pinned: bool,
 }
 
+/// The guide of an output: where its long containers are. Queries use it to read less.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct StoredGuide {
+    /// The size of the guide on disk in bytes.
+    pub bytes: u64,
+    /// `blake3:` and the hash of the guide.
+    pub digest: String,
+}
+
+impl StoredGuide {
+    /// Deserializes the member of a description. A guide that this release does not know is
+    /// ignored.
+    fn deserialize_known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        Ok(Self::deserialize(value).ok())
+    }
+}
+
 impl Stored {
+    /// The size of the payload and the guide on disk in bytes, which count toward the limits.
+    pub fn bytes_on_disk(&self) -> u64 {
+        self.disk_bytes.saturating_add(self.guide.as_ref().map_or(0, |guide| guide.bytes))
+    }
+
     /// The policy with which a query skips the known damaged records. Further damage is an error.
     pub fn on_bad_record(&self) -> OnBadRecord {
         match self.damaged_records {

@@ -32,7 +32,12 @@ impl Store {
         let unreadable = |cause| Error::file(Op::Read, &path, cause);
         let document = Input::from_file(file, policy).and_then(Document::from_input).map_err(unreadable)?;
         // Compressed payloads come from this store, so a high compression ratio is not suspicious.
-        Ok(document.framing(records.framing()).ratio_limit(u64::MAX))
+        let document = document.framing(records.framing()).ratio_limit(u64::MAX);
+        // Without a usable guide, the payload is read. `verify` reports what is wrong with it.
+        Ok(match self.guide(stored) {
+            Ok(Some(guide)) => guide.guide(document),
+            _ => document,
+        })
     }
 
     /// Opens the payload as uncompressed bytes, for every kind of payload. While it is open, the

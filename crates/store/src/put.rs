@@ -1,17 +1,20 @@
 //! Writes a new output and publishes it atomically.
 
 use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use trommel::reader::Framing;
 use trommel_base::files::{self, Op};
+use trommel_guide::{Guide, Identity, Index, Shape};
 
 use crate::analysis::{Analysis, analyze_lines};
 use crate::body::{Body, Sealed};
 use crate::check::{CHUNK, Check};
 use crate::error::{Error, ErrorClass, ErrorKind, Result};
+use crate::guide;
 use crate::line_index::LineCounter;
-use crate::output::{Kind, META_VERSION, Origin, Stored, Summary};
+use crate::output::{Kind, META_VERSION, Origin, Stored, StoredGuide, Summary};
 use crate::payload::Payload;
 use crate::payload_stats::PayloadStats;
 use crate::pending::OutputLock;
@@ -240,11 +243,15 @@ impl<'a> Put<'a> {
         let sealed = body.seal().map_err(|error| error.needs(bytes))?;
         let line_ends = self.stats.line_ends();
         let is_lines = matches!(self.origin.framing, Framing::Auto | Framing::Lines);
+        let mut analysis = analysis;
+        let index = analysis.index.take().filter(|_| !sealed.packed);
         let mut stored = self.describe(analysis, &sealed);
         if stored.kind == Kind::Text && is_lines {
             read_as_log(&mut stored, &sealed, line_ends)?;
         }
-        store.publish(&mut output_lock, &sealed, &stored).map_err(|error| error.needs(bytes))?;
+        let guide = index.and_then(|index| write_guide(&mut output_lock, index, &mut stored));
+        let files = NewFiles { payload: &sealed, guide: guide.as_deref() };
+        store.publish(&mut output_lock, files, &stored).map_err(|error| error.needs(bytes))?;
         Ok(stored)
     }
 
@@ -274,6 +281,7 @@ impl<'a> Put<'a> {
             line_index: (analysis.kind == Kind::Text).then(|| lines.finish()),
             packed: sealed.packed,
             disk_bytes: sealed.disk_bytes,
+            guide: None,
             pinned: false,
         };
         analysis.describe(&mut stored);
@@ -296,6 +304,30 @@ fn read_as_log(stored: &mut Stored, sealed: &Sealed, line_ends: u64) -> Result<(
         stored.line_index = None;
     }
     Ok(())
+}
+
+/// The files of an output that were written in `pending/`.
+#[derive(Clone, Copy)]
+struct NewFiles<'f> {
+    payload: &'f Sealed,
+    guide: Option<&'f Path>,
+}
+
+/// Writes the guide of a payload, and describes it. Returns its path. Without space for it, or
+/// permission, the output has no guide, and queries read the payload.
+fn write_guide(output_lock: &mut OutputLock, index: Index, stored: &mut Stored) -> Option<PathBuf> {
+    let framing = stored.framing?.framing();
+    let hash = guide::payload_hash(stored)?;
+    let bytes = Guide::new(Identity::Output(hash), framing, index, Shape::default()).to_bytes();
+    let (mut file, path) = output_lock.create_file("guide").ok()?;
+    let written = files::write(&mut file, &path, &bytes).and_then(|()| files::sync(&file, &path));
+    if written.is_err() {
+        // What cannot be removed now is removed with the marker.
+        let _ = output_lock.discard(&path);
+        return None;
+    }
+    stored.guide = Some(StoredGuide { bytes: bytes.len() as u64, digest: guide::digest(&bytes) });
+    Some(path)
 }
 
 fn abandoned(id: &str) -> Error {
@@ -324,11 +356,11 @@ impl Write for Put<'_> {
 impl Store {
     /// Renames the payload and its description into place and adds the output to the index. Removes
     /// everything again on failure.
-    fn publish(&self, output_lock: &mut OutputLock, sealed: &Sealed, stored: &Stored) -> Result<()> {
-        // Commit protocol: both files are written and synced in `pending/`, then renamed, and
-        // finally their folder is synced. The payload is renamed first, because the rename of the
-        // description is the commit point: an output exists exactly if its description does. A
-        // crash before that leaves an orphaned payload, which `gc` removes. A crash after that
+    fn publish(&self, output_lock: &mut OutputLock, files: NewFiles<'_>, stored: &Stored) -> Result<()> {
+        // Commit protocol: all files are written and synced in `pending/`, then renamed, and
+        // finally their folder is synced. The description is renamed last, because its rename
+        // is the commit point: an output exists exactly if its description does. A crash before
+        // that leaves an orphaned payload and guide, which `gc` removes. A crash after that
         // leaves the marker, which makes the next `Store::open` add the missing row.
         let text = meta::seal(stored)?;
         let (mut file, path) = output_lock.create_file("meta")?;
@@ -337,8 +369,12 @@ impl Store {
         drop(file);
         let layout = self.layout();
         let folder = layout.make_folder(&stored.id)?;
+        let NewFiles { payload, guide } = files;
         let published = output_lock
-            .publish(&sealed.path, &layout.payload(&stored.id, sealed.packed))
+            .publish(&payload.path, &layout.payload(&stored.id, payload.packed))
+            .and_then(|()| {
+                guide.map_or(Ok(()), |guide| output_lock.publish(guide, &layout.guide(&stored.id)))
+            })
             .and_then(|()| output_lock.publish(&path, &layout.meta(&stored.id)))
             .and_then(|()| Ok(files::sync_folder(&folder)?))
             .and_then(|()| self.add_to_index(stored));
@@ -382,6 +418,7 @@ impl Store {
     pub(crate) fn remove_files(&self, id: &str) -> Result<()> {
         let layout = self.layout();
         disk::remove(&layout.meta(id))?;
+        disk::remove(&layout.guide(id))?;
         disk::remove(&layout.payload(id, false))?;
         disk::remove(&layout.payload(id, true))?;
         Ok(())

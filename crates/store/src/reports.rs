@@ -142,6 +142,8 @@ pub enum DamageKind {
     Length,
     /// The payload has different bytes, or cannot be decompressed.
     Content,
+    /// The guide differs from the one that was stored, or is missing. Answers do not depend on it.
+    Guide,
     /// A file that belongs to no output. This is not damage.
     Stray,
     /// The index disagrees with the files.

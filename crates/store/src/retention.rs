@@ -272,7 +272,9 @@ impl Store {
                 return Err(error);
             }
             Ok(Some(stored)) => {
-                !stored.pinned && stored.created_at == victim.created_at && stored.disk_bytes == victim.bytes
+                // A release without guides has counted the payload alone.
+                let is_same = [stored.bytes_on_disk(), stored.disk_bytes].contains(&victim.bytes);
+                !stored.pinned && stored.created_at == victim.created_at && is_same
             }
             Ok(None) | Err(_) => false,
         };

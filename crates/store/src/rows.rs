@@ -62,7 +62,7 @@ pub(crate) struct Entry {
 
 impl Entry {
     pub(crate) fn new(stored: Stored, stamp: String) -> Self {
-        let disk_bytes = stored.disk_bytes;
+        let disk_bytes = stored.bytes_on_disk();
         Self { row: stored.into(), disk_bytes, stamp }
     }
 }

@@ -116,10 +116,13 @@ impl Store {
             let names = files::names(&folder)?;
             let parts = names.iter().filter_map(|name| Part::parse(name)).collect::<BTreeSet<_>>();
             for &(id, part) in parts.iter().filter(|(_, part)| *part != Part::Meta) {
-                let other = if part == Part::Packed { Part::Plain } else { Part::Packed };
-                let is_described = parts.contains(&(id, Part::Meta))
-                    && !parts.contains(&(id, other))
-                    && folder == self.layout().folder(id);
+                let is_double = match part {
+                    Part::Packed => parts.contains(&(id, Part::Plain)),
+                    Part::Plain => parts.contains(&(id, Part::Packed)),
+                    Part::Meta | Part::Guide => false,
+                };
+                let is_described =
+                    parts.contains(&(id, Part::Meta)) && !is_double && folder == self.layout().folder(id);
                 let path = folder.join(format!("{id}{}", part.suffix()));
                 if !is_described && !pending::is_locked(self.layout(), id) && self.is_orphan(id, &path) {
                     orphans.push(StrayFile { path, kind: StrayKind::Orphan, id: id.to_owned() });
@@ -134,7 +137,10 @@ impl Store {
     fn is_orphan(&self, id: &str, path: &Path) -> bool {
         match self.read_meta(id) {
             Ok(None) => true,
-            Ok(Some(stored)) => *path != self.layout().payload(id, stored.packed),
+            Ok(Some(stored)) => {
+                let is_guide = stored.guide.is_some() && *path == self.layout().guide(id);
+                *path != self.layout().payload(id, stored.packed) && !is_guide
+            }
             Err(_) => path.parent() != Some(self.layout().folder(id).as_path()),
         }
     }

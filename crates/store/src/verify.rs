@@ -166,7 +166,10 @@ impl Store {
             }),
         };
         match stored {
-            Ok(stored) => self.verify_payload(&stored, report)?,
+            Ok(stored) => {
+                self.verify_payload(&stored, report)?;
+                self.verify_guide(&stored, report);
+            }
             Err((kind, message)) => report.report(Some(id), &path, kind, message),
         }
         report.verified.outputs += 1;
@@ -205,6 +208,16 @@ impl Store {
             }
         }
         Ok(())
+    }
+
+    /// Checks the guide of an output. Without a usable one, queries read the payload.
+    fn verify_guide(&self, stored: &Stored, report: &mut Findings<'_>) {
+        // Another process may have deleted the output since it was read.
+        let Err(error) = self.guide(stored) else { return };
+        if self.exists(&stored.id).unwrap_or(true) {
+            let path = self.layout().guide(&stored.id);
+            report.report(Some(&stored.id), &path, DamageKind::Guide, error.to_string());
+        }
     }
 
     /// Compares the row of an output with its files.

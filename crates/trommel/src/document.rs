@@ -3,11 +3,11 @@
 mod part;
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use trommel_base::{Recorder, Recording};
+use trommel_base::{Recorder, Recording, files};
 use trommel_packed::Codec;
 use trommel_reader::{Config, Cursor, ErrorKind, Framing, Guide, Input, Limit, MapPolicy, View};
 
@@ -253,7 +253,7 @@ impl<'a> Document<'a> {
             return Ok(None);
         }
         let length = input.start() + length;
-        let start = last_line(file, length).map_err(|error| trommel_reader::Error::io(error, 0))?;
+        let start = files::last_line(file, length).map_err(read_error)?;
         Ok(Some(start).filter(|start| *start < length))
     }
 
@@ -302,23 +302,6 @@ fn copy(mut reader: impl Read, file: &mut File, limit: u64, track: &Track) -> Re
         copied += count;
         track.advance(count, copied)?;
     }
-}
-
-/// The offset after the last line end among the first `length` bytes.
-fn last_line(mut file: &File, length: u64) -> io::Result<u64> {
-    let mut chunk = vec![0; CHUNK];
-    let mut end = length;
-    while end > 0 {
-        let start = end.saturating_sub(CHUNK as u64);
-        let chunk = &mut chunk[..(end - start) as usize];
-        file.seek(SeekFrom::Start(start))?;
-        file.read_exact(chunk)?;
-        if let Some(at) = chunk.iter().rposition(|&byte| byte == b'\n') {
-            return Ok(start + at as u64 + 1);
-        }
-        end = start;
-    }
-    Ok(0)
 }
 
 /// An error that occurs before the first byte is read.

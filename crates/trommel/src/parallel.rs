@@ -117,7 +117,9 @@ impl Analysis {
 impl<'a> Whole<'a> {
     fn cursor(&self, part: View<'a>, track: &Track) -> Cursor<'a> {
         let config = self.analysis.options.config();
-        Cursor::from_view(part, Framing::Lines, &config).guided_by(self.guide).monitored(track.monitor(part.base()))
+        Cursor::from_view(part, Framing::Lines, &config)
+            .guided_by(self.guide)
+            .monitored(track.monitor(part.base()))
     }
 
     /// Processes a part on its own. `None` if one long record in it may exceed the memory of

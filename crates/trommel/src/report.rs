@@ -118,7 +118,6 @@ impl SampleAnswer {
 
 /// One item of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct SampleItem {
     /// The item's index in the population, from 0.
     pub index: u64,
@@ -129,16 +128,8 @@ pub struct SampleItem {
     pub origin: Option<ItemOrigin>,
 }
 
-impl SampleItem {
-    /// Creates an item.
-    pub const fn new(index: u64, value: Vec<u8>, origin: Option<ItemOrigin>) -> Self {
-        Self { index, value, origin }
-    }
-}
-
 /// The position of a sampled item in its document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ItemOrigin {
     /// The number of the item's document in a [`Sequence`](crate::Sequence), from 0.
     pub document: u64,
@@ -148,13 +139,6 @@ pub struct ItemOrigin {
     pub record: u64,
     /// The item's normalized path.
     pub location: String,
-}
-
-impl ItemOrigin {
-    /// Creates the position of an item in the only document.
-    pub const fn new(span: Span, record: u64, location: String) -> Self {
-        Self { document: 0, span, record, location }
-    }
 }
 
 /// One group of a stratified sample.

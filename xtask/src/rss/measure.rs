@@ -61,6 +61,7 @@ impl Feed {
 
     fn command(self, program: &Path, arguments: &str, file: &Path) -> Command {
         let mut command = Command::new(program);
+        command.env("TROMMEL_GUIDE", "off");
         for argument in arguments.split(' ') {
             match (argument, self) {
                 ("FILE", Self::Pipe) => command.arg("-"),

@@ -65,7 +65,7 @@ pub(crate) struct Source {
 
     /// Do not use the guide of the file
     ///
-    /// The variable TROMMEL_GUIDE=off does the same. Answers are those with a guide.
+    /// The variable `TROMMEL_GUIDE=off` does the same. Answers are those with a guide.
     #[arg(long, help_heading = "Input")]
     pub(crate) no_guide: bool,
 

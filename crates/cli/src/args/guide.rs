@@ -8,10 +8,10 @@ use super::common::Framing;
 #[command(after_help = "\
 Examples:
   trommel guide build data.json
-  trommel count data.json '$.records[*]'     # reads the guide, not the data
+  trommel count data.json '$.users[*]'       # reads the guide, not the data
   trommel guide build log.jsonl --beside
   trommel guide info data.json
-  trommel guide verify data.json
+  trommel guide verify data.json && echo intact
   trommel guide rm data.json
 
 A guide knows where the long arrays and objects of a file are, and its statistics. Commands use it
@@ -32,7 +32,7 @@ pub(crate) enum GuideOperation {
 
         /// Write each guide next to its file, as FILE.guide
         ///
-        /// Without this option, guides are kept below $TROMMEL_HOME/guides: at most 256 MiB, the
+        /// Without this option, guides are kept below `$TROMMEL_HOME/guides`: at most 256 MiB, the
         /// least recently used are removed.
         #[arg(long)]
         beside: bool,

@@ -81,9 +81,8 @@ fn shown(path: &Path) -> String {
 }
 
 fn open(file: &Path) -> Result<File, Failure> {
-    File::open(file).map_err(|cause| {
-        failure(file, trommel::Error::Open { path: file.to_owned(), cause }.into())
-    })
+    File::open(file)
+        .map_err(|cause| failure(file, trommel::Error::Open { path: file.to_owned(), cause }.into()))
 }
 
 /// Finds the guide of a file, and its path.

@@ -44,9 +44,7 @@ impl Signal {
     /// Lets a signal cancel an analysis, whose progress is shown.
     pub(super) fn watch(&self, analysis: trommel::Analysis) -> trommel::Analysis {
         let progress = Arc::clone(&self.progress);
-        analysis
-            .cancel_with(&self.cancel)
-            .on_progress(move |done| progress.update(done.bytes, done.total))
+        analysis.cancel_with(&self.cancel).on_progress(move |done| progress.update(done.bytes, done.total))
     }
 
     /// Ends the progress. Fails if a signal arrived.

@@ -152,7 +152,8 @@ impl Failure {
                 renderer.render(&[title.element(Level::HELP.message(help))])
             }
             Self::Guide { file, error } => {
-                let message = format!("{}: {}", escape::short(file, 200), escape::short(&error.to_string(), 300));
+                let message =
+                    format!("{}: {}", escape::short(file, 200), escape::short(&error.to_string(), 300));
                 let title = Level::ERROR.primary_title(message).id("guide");
                 let help = error.help().map(|help| Level::HELP.message(help));
                 renderer.render(&[title.elements(help)])

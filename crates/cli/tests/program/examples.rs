@@ -262,6 +262,9 @@ fn scene_of(example: &str) -> Scene {
             scene.store();
         }
         "buffers" => scene.fill_buffers(),
+        "guide" if !example.contains("build") => {
+            scene.home.run(["guide", "build", scene.path("data.json").to_str().unwrap()]).ok();
+        }
         "check" if example.contains("--on-bad-record") => {
             fs::copy(scene.path("damaged.jsonl"), scene.path("log.jsonl")).unwrap();
         }

@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, line, run, snapshot};
 
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 28] = [
     "extract",
     "count",
     "group",
@@ -12,6 +12,7 @@ const COMMANDS: [&str; 27] = [
     "report",
     "schema",
     "check",
+    "guide",
     "put",
     "list",
     "read",

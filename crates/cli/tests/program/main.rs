@@ -28,6 +28,7 @@ mod forms;
 mod friction;
 mod from_jq;
 mod group;
+mod guide;
 mod help;
 mod hints;
 mod input;

@@ -28,7 +28,8 @@ pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {
     pub(crate) fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
-        let (bytes, rest) = self.0.split_at_checked(count).ok_or_else(|| Error::damaged("it is truncated"))?;
+        let (bytes, rest) =
+            self.0.split_at_checked(count).ok_or_else(|| Error::damaged("it is truncated"))?;
         self.0 = rest;
         Ok(bytes)
     }

@@ -91,8 +91,9 @@ impl<'m> Matcher<'m, '_> {
         })
     }
 
-    /// Counts elements without reading them, if the innermost level is an array all of whose elements
-    /// are nodes that are only counted. Returns the next stage, or `None` if it passed none.
+    /// Counts elements without reading them, if the innermost level is an array all of whose
+    /// elements are nodes that are only counted. Returns the next stage, or `None` if it passed
+    /// none.
     #[cold]
     pub(super) fn count_known(&mut self, tree: &PathTree) -> Result<Option<Stage>> {
         if self.trail_mode != TrailMode::Count || self.open > 0 {

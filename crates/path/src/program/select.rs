@@ -53,7 +53,8 @@ impl Select {
         }
     }
 
-    /// Returns the first index at or after `from` that it can select, or `u64::MAX` if there is none.
+    /// Returns the first index at or after `from` that it can select, or `u64::MAX` if there is
+    /// none.
     pub(crate) fn next(&self, from: u64, length: u64) -> u64 {
         let next = match self {
             Self::All | Self::Filter(_) => from,

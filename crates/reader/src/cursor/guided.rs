@@ -9,7 +9,7 @@ use super::{Cursor, Expect, Token, kind_of};
 use crate::config::Validation;
 use crate::error::Result;
 use crate::event::Kind;
-use crate::guide::{ContainerEnd, Guide, Place};
+use crate::guide::{ContainerEnd, Guide, Waypoint};
 
 /// Bytes before a place among which the comma or bracket before it is searched.
 const MAX_SPACE: usize = 64;
@@ -30,6 +30,12 @@ impl<'a> Cursor<'a> {
         self
     }
 
+    /// Reads every byte from here on.
+    pub(super) fn drop_guide(&mut self) {
+        self.guide = None;
+        self.source.show_much();
+    }
+
     /// True if a guide passes bytes.
     pub fn is_guided(&self) -> bool {
         self.guide.is_some()
@@ -41,8 +47,8 @@ impl<'a> Cursor<'a> {
         self.validation == Validation::Structural || self.guide.is_some()
     }
 
-    /// Leaves the container at a depth that the cursor is in, or enters, if its end is known. `kind`
-    /// is its kind, if that is known. Returns false if nothing was passed.
+    /// Leaves the container at a depth that the cursor is in, or enters, if its end is known.
+    /// `kind` is its kind, if that is known. Returns false if nothing was passed.
     pub(super) fn pass_container(&mut self, depth: u32, kind: Option<Kind>) -> Result<bool> {
         let Some(guide) = self.askable() else { return Ok(false) };
         let end = guide.end(self.offset(), depth).filter(|end| end.offset > self.offset());
@@ -63,9 +69,9 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
-    /// In an array, between elements or before one that was not read: passes elements without reading
-    /// them, at most `count`. `index` elements were passed before, that one included. Returns the
-    /// number of elements passed, and is before an element then.
+    /// In an array, between elements or before one that was not read: passes elements without
+    /// reading them, at most `count`. `index` elements were passed before, that one included.
+    /// Returns the number of elements passed, and is before an element then.
     pub fn pass_elements(&mut self, index: u64, count: u64) -> Result<u64> {
         let depth = self.stack.depth();
         let is_inside = matches!(self.expect, Expect::First | Expect::Next | Expect::Value);
@@ -120,7 +126,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Moves to a place in an open container.
-    fn move_between(&mut self, depth: u32, place: Place) -> Result<bool> {
+    fn move_between(&mut self, depth: u32, place: Waypoint) -> Result<bool> {
         let Some(kind) = self.kind_at(depth) else { return Ok(false) };
         let is_child = |byte| if kind == Kind::Object { byte == b'"' } else { kind_of(byte).is_some() };
         let follows = |before| matches!(before, b',' | b'{' | b'[');
@@ -160,7 +166,7 @@ impl<'a> Cursor<'a> {
         self.ahead.forget();
         self.token = Token::None;
         if !moved {
-            self.guide = None;
+            self.drop_guide();
         }
         Ok(moved)
     }

@@ -25,14 +25,13 @@ mod walk;
 
 use std::io::{self, Read};
 
-use trommel_scan::{Kernels, MAX_PASSED, Stack};
+use trommel_scan::{Foreign, Kernels, MAX_PASSED, Stack};
 
 use buffer::TokenBuffer;
 
 use crate::config::{Config, Limits, Validation};
 use crate::error::{Error, ErrorKind, Excerpt, LineColumn, Result, Syntax};
 use crate::event::{Kind, Payload, Scalar};
-use crate::foreign::Foreign;
 use crate::framing::Framing;
 use crate::guide::Guide;
 use crate::input::{Input, View};
@@ -422,7 +421,7 @@ impl<'a> Cursor<'a> {
     /// the bytes are UTF-8.
     pub fn count_chars(&mut self) {
         // Characters are counted in every byte.
-        self.guide = None;
+        self.drop_guide();
         let offset = self.offset();
         self.source.count_chars_from(offset, self.kernels.chars);
     }

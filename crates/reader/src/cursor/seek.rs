@@ -141,7 +141,8 @@ impl Cursor<'_> {
         if seek.surplus != 0 || seek.pause_depth > 0 {
             return Ok(false);
         }
-        // Where members wait, the search must see the ends of the containers around its flush depth.
+        // Where members wait, the search must see the ends of the containers around its flush
+        // depth.
         let floor = if seek.hits.waiting { floor.max(seek.flush_depth) } else { floor };
         if !self.pass_to_names(floor + 1, &[seek.needle.name()])? {
             return Ok(false);

@@ -38,7 +38,7 @@ pub(crate) fn analyze_lines(reader: impl Read + Send, line_ends: u64) -> Result<
     if counters.records == 0 || !is_log(damaged, records) {
         return Ok(None);
     }
-    let mut analysis = counters.json(Framing::Lines, true);
+    let mut analysis = counters.json(Framing::Lines, true, 0);
     analysis.records = Some(records);
     analysis.summary.items = Some(records);
     (analysis.damaged_records, analysis.first_damaged) = (damaged, first);

@@ -9,6 +9,7 @@ mod errors;
 mod finds;
 mod foreign;
 mod full;
+mod guides;
 mod history;
 mod keeps;
 mod kills;

@@ -22,6 +22,7 @@ fn records(count: usize) -> String {
 fn without_compression(stored: &Stored) -> Stored {
     let mut stored = stored.clone();
     (stored.packed, stored.disk_bytes, stored.created_at) = (false, 0, 0);
+    stored.guide = None;
     stored
 }
 

@@ -179,12 +179,15 @@ pub(crate) struct AnswerCoverage {
     pub(crate) exact: bool,
     /// True if the whole payload was read and checked.
     pub(crate) complete: bool,
+    /// True if a guide could pass bytes, which count as read.
+    pub(crate) guide: bool,
 }
 
 impl AnswerCoverage {
     /// The coverage of an answer that was cached or needs no payload.
     pub(crate) fn known(total: u64) -> Self {
-        Self { passes: 1, read: 0, total, validation: Validation::Structural, exact: true, complete: false }
+        let (validation, exact, complete, guide) = (Validation::Structural, true, false, false);
+        Self { passes: 1, read: 0, total, validation, exact, complete, guide }
     }
 
     /// The coverage of an analysis.
@@ -196,6 +199,7 @@ impl AnswerCoverage {
             validation: if coverage.strict { Validation::Strict } else { Validation::Structural },
             exact: true,
             complete: coverage.complete,
+            guide: coverage.guide,
         }
     }
 
@@ -211,8 +215,14 @@ impl AnswerCoverage {
             "complete": self.complete,
             "duration_ms": milliseconds,
         });
-        if let (Some(members), 2..) = (coverage.as_object_mut(), self.passes) {
-            members.insert("passes".into(), self.passes.into());
+        let optional = [
+            ("passes", (self.passes > 1).then(|| self.passes.into())),
+            ("guide", self.guide.then(|| true.into())),
+        ];
+        for (name, value) in optional {
+            if let (Some(members), Some(value)) = (coverage.as_object_mut(), value) {
+                members.insert(name.into(), value);
+            }
         }
         coverage
     }

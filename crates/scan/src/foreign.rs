@@ -1,15 +1,24 @@
-//! Formats that an input may have instead of JSON, recognized by their first bytes.
+//! Formats that an input may have instead of JSON, recognized by its first bytes.
 
 /// A format that is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Foreign {
+#[expect(clippy::exhaustive_enums, reason = "the reader has an advice for each")]
+pub enum Foreign {
+    /// xz
     Xz,
+    /// bzip2
     Bzip2,
+    /// zip
     Zip,
+    /// lz4
     Lz4,
+    /// tar
     Tar,
+    /// CSV
     Csv,
+    /// YAML
     Yaml,
+    /// XML or HTML
     Xml,
 }
 
@@ -18,13 +27,13 @@ const TAR_MAGIC_OFFSET: usize = 257;
 
 impl Foreign {
     /// The maximum number of bytes of the name at the start of a tar archive, with a zero after it.
-    pub(crate) const TAR_NAME_BYTES: usize = 101;
+    pub const TAR_NAME_BYTES: usize = 101;
 
     /// Bytes needed to recognize a tar archive.
-    pub(crate) const TAR_BYTES: usize = TAR_MAGIC_OFFSET + b"ustar".len();
+    pub const TAR_BYTES: usize = TAR_MAGIC_OFFSET + b"ustar".len();
 
     /// Bytes needed to recognize a format that starts with this byte; 0 if none does.
-    pub(crate) const fn needed(first: u8) -> usize {
+    pub const fn needed(first: u8) -> usize {
         match first {
             0xFD => 6,
             b'B' => 3,
@@ -34,7 +43,7 @@ impl Foreign {
     }
 
     /// The format of an input that starts with these bytes.
-    pub(crate) fn of(start: &[u8]) -> Option<Self> {
+    pub fn of(start: &[u8]) -> Option<Self> {
         match start {
             [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
             [b'B', b'Z', b'h', ..] => Some(Self::Bzip2),
@@ -47,7 +56,8 @@ impl Foreign {
         }
     }
 
-    pub(crate) const fn name(self) -> &'static str {
+    /// The name in messages.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Xz => "xz",
             Self::Bzip2 => "bzip2",
@@ -60,7 +70,8 @@ impl Foreign {
         }
     }
 
-    pub(crate) const fn help(self) -> &'static str {
+    /// What to do with it.
+    pub const fn help(self) -> &'static str {
         match self {
             Self::Xz => "unpack it first: xz -dc FILE | trommel …",
             Self::Bzip2 => "unpack it first: bzip2 -dc FILE | trommel …",
@@ -76,11 +87,11 @@ impl Foreign {
 
 impl Foreign {
     /// The maximum number of bytes of the first line that can show a text format.
-    pub(crate) const TEXT_BYTES: usize = 64;
+    pub const TEXT_BYTES: usize = 64;
 
     /// The text format that the first line suggests, from at most
     /// [`TEXT_BYTES`](Self::TEXT_BYTES).
-    pub(crate) fn of_text(line: &[u8]) -> Option<Self> {
+    pub fn of_text(line: &[u8]) -> Option<Self> {
         let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ' | b'.');
         let name = line.iter().take_while(|byte| is_name(byte)).count();
         match (line, line.get(name..)?) {
@@ -92,7 +103,7 @@ impl Foreign {
     }
 
     /// True for text formats, which the first line only suggests.
-    pub(crate) const fn is_text(self) -> bool {
+    pub const fn is_text(self) -> bool {
         matches!(self, Self::Csv | Self::Yaml | Self::Xml)
     }
 }

@@ -1,0 +1,185 @@
+//! `trommel guide`, and the answers of other commands with guides.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::common::{Folder, Run, trommel};
+
+/// A folder with a home of its own.
+struct Home(Folder);
+
+impl Home {
+    fn new(name: &str) -> Self {
+        Self(Folder::new(name))
+    }
+
+    fn run(&self, args: &[&str]) -> Run {
+        Run::of(trommel(args).env("TROMMEL_HOME", Path::new(&self.0.path("home"))).output().unwrap())
+    }
+
+    fn home(&self) -> std::path::PathBuf {
+        Path::new(&self.0.path("home")).to_owned()
+    }
+}
+
+fn document(records: usize) -> String {
+    let record = |id: usize| {
+        format!(r#"{{"id":{id},"name":"name {id}","tags":["a",{id}],"ok":{}}}"#, id.is_multiple_of(3))
+    };
+    let records: Vec<String> = (0..records).map(record).collect();
+    format!(r#"{{"head":{{"n":1}},"data":{{"records":[{}]}},"end":{{"ok":true}}}}"#, records.join(","))
+}
+
+const QUESTIONS: [&[&str]; 15] = [
+    &["count", "$.data.records[*]"],
+    &["count", "$.data.records[*].name", "$.end.ok"],
+    &["count", "$.data.records[?@.ok]"],
+    &["count"],
+    &["extract", "$.data.records[-2].id"],
+    &["extract", "$.data.records[4000:4005].name"],
+    &["extract", "-o", "located", "$.data.records[-3:].tags[*]"],
+    &["extract", "$..n"],
+    &["extract", "--strict", "$.end"],
+    &["extract", "--strict", "--order", "document", "$..ok", "--limit", "3"],
+    &["stats"],
+    &["stats", "--schema", "--fields"],
+    &["schema"],
+    &["sample", "$.data.records", "-n", "1", "--seed", "7", "--output", "located"],
+    &["group", "--each", "$.data.records[*]", "$.ok"],
+];
+
+/// Every command prints the same bytes with a guide and without one.
+#[test]
+fn answers_do_not_depend_on_guides() {
+    let home = Home::new("guide-answers");
+    let file = home.0.file("big.json", document(20_000));
+    let ask = |args: &[&str], more: &str| {
+        let mut all = vec![args[0], file.as_str()];
+        all.extend(&args[1..]);
+        all.extend((!more.is_empty()).then_some(more));
+        home.run(&all)
+    };
+    let before: Vec<Run> = QUESTIONS.iter().map(|args| ask(args, "")).collect();
+    let built = home.run(&["guide", "build", &file]).json();
+    assert_eq!(
+        (&built[0]["file"], &built[0]["records"], &built[0]["shape"]),
+        (&json!(file), &json!(1), &json!(true))
+    );
+    let size = fs::metadata(&file).unwrap().len();
+    assert_eq!(built[0]["input_bytes"], json!(size));
+    assert!(built[0]["guide_bytes"].as_u64().unwrap() <= size / 200 + 4096);
+    for (args, before) in QUESTIONS.iter().zip(&before) {
+        assert_eq!(before.status, Some(0), "{args:?}: {before:?}");
+        assert_eq!(&ask(args, ""), before, "{args:?}");
+        assert_eq!(&ask(args, "--no-guide"), before, "{args:?}");
+        assert_eq!(&ask(args, "--no-mmap"), before, "{args:?}");
+    }
+}
+
+/// The folder and the guides are private, `info` and `verify` show them, and `rm` removes them.
+#[test]
+fn guides_are_built_shown_verified_and_removed() {
+    let home = Home::new("guide-life");
+    let file = home.0.file("a.json", document(2_000));
+    assert!(home.run(&["guide", "info", &file]).failed(1).contains("the input has no guide"));
+    let built = home.run(&["guide", "build", &file, "--json"]).json();
+    let path = built[0]["guide"].as_str().unwrap();
+    assert!(path.starts_with(home.home().join("guides").to_str().unwrap()), "{path}");
+    let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+    assert_eq!((mode(&home.home().join("guides")), mode(Path::new(path))), (0o700, 0o600));
+    assert_eq!(home.run(&["guide", "info", &file]).json(), built[0]);
+    assert_eq!(home.run(&["guide", "verify", &file]).ok(), "");
+    let beside = home.run(&["guide", "build", &file, "--beside"]).json();
+    assert_eq!(beside[0]["guide"], json!(format!("{file}.guide")));
+    let removed = home.run(&["guide", "rm", &file]).ok();
+    assert_eq!(removed, format!("removed {file}.guide\nremoved {path}\n"));
+    assert!(home.run(&["guide", "rm", &file]).failed(1).contains("the input has no guide"));
+}
+
+/// A guide that does not fit is not used, and `info` says why.
+#[test]
+fn unfit_guides_are_not_used() {
+    let home = Home::new("guide-unfit");
+    let file = home.0.file("a.json", document(3_000));
+    let count = || home.run(&["count", &file, "$.data.records[*]"]).json()["total"].clone();
+    let built = home.run(&["guide", "build", &file]).json();
+    assert_eq!(count(), json!(3_000));
+    fs::write(&file, document(2_999)).unwrap();
+    assert_eq!(count(), json!(2_999));
+    let info = home.run(&["guide", "info", &file]).failed(1);
+    assert!(info.contains("the file has changed") && info.contains("trommel guide build"), "{info}");
+    home.run(&["guide", "build", &file]).json();
+    let path = Path::new(built[0]["guide"].as_str().unwrap());
+    let mut bytes = fs::read(path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(path, bytes).unwrap();
+    assert_eq!(count(), json!(2_999));
+    assert!(home.run(&["guide", "verify", &file]).failed(1).contains("the guide is damaged"));
+    fs::write(path, b"").unwrap();
+    assert_eq!(count(), json!(2_999));
+}
+
+/// The variable prevents the use of guides; a framing that is not that of the guide, too.
+#[test]
+fn guides_can_be_refused() {
+    let home = Home::new("guide-refused");
+    let file = home.0.file("a.json", "{\"a\":[1,2,3]}\n{\"a\":[4]}\n");
+    home.run(&["guide", "build", &file]).json();
+    // The guide says 4 elements; without it, the same is counted in two records.
+    let count = |args: &[&str]| home.run(args).json()["total"].clone();
+    assert_eq!(count(&["count", &file, "$.a[*]"]), json!(4));
+    assert_eq!(count(&["count", &file, "$.a[*]", "--input", "jsonl"]), json!(4));
+    let mut off = trommel(["count", &file, "$.a[*]"]);
+    off.env("TROMMEL_HOME", home.home()).env("TROMMEL_GUIDE", "off");
+    assert_eq!(Run::of(off.output().unwrap()).json()["total"], json!(4));
+}
+
+/// Inputs that cannot have a guide, and places that cannot be written.
+#[test]
+fn refusals_say_why() {
+    let home = Home::new("guide-errors");
+    let broken = home.0.file("broken.json", "{\"a\": [1, 2");
+    let said = home.run(&["guide", "build", &broken]).failed(1);
+    assert!(said.contains("broken.json") && said.contains("the input ends inside a value"), "{said}");
+    let missing = home.run(&["guide", "build", "missing.json"]).failed(1);
+    assert!(missing.contains("missing.json"), "{missing}");
+    let packed = home.0.file("a.json.gz", crate::common::gzip(b"[1,2,3]"));
+    assert!(home.run(&["guide", "build", &packed]).failed(1).contains("compressed"));
+    let file = home.0.file("a.json", "[1,2,3]");
+    fs::create_dir_all(home.home()).unwrap();
+    fs::write(home.home().join("guides"), "not a folder").unwrap();
+    let refused = home.run(&["guide", "build", &file]).failed(1);
+    assert!(refused.contains("guides"), "{refused}");
+    // The answer comes all the same.
+    assert_eq!(home.run(&["count", &file, "$[*]"]).json()["total"], json!(3));
+    let folder = Folder::new("guide-read-only");
+    let inside = folder.file("b.json", "[1,2]");
+    let parent = Path::new(&inside).parent().unwrap();
+    fs::set_permissions(parent, fs::Permissions::from_mode(0o500)).unwrap();
+    let refused = home.run(&["guide", "build", "--beside", &inside]);
+    fs::set_permissions(parent, fs::Permissions::from_mode(0o700)).unwrap();
+    // The administrator may write anywhere.
+    assert!(refused.status == Some(0) || refused.failed(1).contains("denied"));
+}
+
+/// Lines have guides, too.
+#[test]
+fn lines_have_guides() {
+    let home = Home::new("guide-lines");
+    let lines: Vec<_> = (0..5_000).map(|id| format!("{{\"id\":{id},\"v\":[{id},2]}}")).collect();
+    let file = home.0.file("log.jsonl", lines.join("\n") + "\n");
+    let ask = |args: &[&str]| -> Value { home.run(args).json() };
+    let questions: [&[&str]; 3] = [
+        &["count", &file, "$.v[*]", "$.id"],
+        &["stats", &file],
+        &["count", &file, "$", "--where", "@.id > 4990"],
+    ];
+    let before: Vec<Value> = questions.iter().map(|args| ask(args)).collect();
+    assert_eq!(ask(&["guide", "build", &file])[0]["records"], json!(5_000));
+    let after: Vec<Value> = questions.iter().map(|args| ask(args)).collect();
+    assert_eq!(before, after);
+}
