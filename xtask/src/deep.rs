@@ -30,8 +30,15 @@ const READING: &str =
 
 /// The fuzz targets that compare two implementations. They run for the full time, the others for a
 /// fifth.
-const COMPARING: &[&str] =
-    &["match_vs_oracle", "mcp_message", "path_trails", "reader_backends", "reader_chunks", "strict_groups"];
+const COMPARING: &[&str] = &[
+    "guide",
+    "match_vs_oracle",
+    "mcp_message",
+    "path_trails",
+    "reader_backends",
+    "reader_chunks",
+    "strict_groups",
+];
 
 #[derive(clap::Args)]
 pub(crate) struct Options {

@@ -76,6 +76,7 @@ impl Profile {
         options.row_sample = options.row_sample.filter(|_| options.values);
         let (names_cap, depth_cap) = (options.limits.names_per_path.max(1), options.max_depth);
         let normalize_at = trie_bytes(&options);
+        let in_sample = options.row_sample.is_none();
         let core = Core {
             trie: Trie::new(options.bytes && options.per_path),
             options,
@@ -86,7 +87,7 @@ impl Profile {
             level: 0,
             names_cap,
             depth_cap,
-            in_sample: false,
+            in_sample,
         };
         Self { core, walks: Vec::new(), open: 0, normalize_at, normalized: true }
     }

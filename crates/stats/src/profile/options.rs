@@ -101,10 +101,11 @@ impl ProfileOptions {
     #[inline]
     pub(super) const fn wants_values(&self, node: &Node, in_sample: bool) -> bool {
         self.values
-            && match self.row_sample {
-                None => true,
-                Some(sample) => in_sample || !(sample.roots || node.is_in_array),
-            }
+            && (in_sample
+                || match self.row_sample {
+                    None => true,
+                    Some(sample) => !(sample.roots || node.is_in_array),
+                })
     }
 
     /// Restricts the options to what two merging profiles have in common.

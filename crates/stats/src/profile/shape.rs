@@ -103,7 +103,7 @@ impl Core {
                 self.add_value(Some(&mut frame), node, scalar_length(tokens, number));
             }
             if DESCRIBES
-                && self.is_described(node, kind)
+                && (self.options.values && self.in_sample || self.is_described(node, kind))
                 && let Some(scalar) = tokens.scalar(number)
             {
                 self.describe(node, &scalar, at);

@@ -84,6 +84,7 @@ impl<'a> State<'a> {
             }
         }
         let options = self.options.into_owned();
+        let in_sample = options.row_sample.is_none();
         let mut core = Core {
             options,
             totals: self.totals,
@@ -94,7 +95,7 @@ impl<'a> State<'a> {
             level: self.level,
             names_cap: self.names_cap.max(1),
             depth_cap: self.depth_cap,
-            in_sample: false,
+            in_sample,
         };
         // A damaged state may exceed its own caps; normalizing enforces them before anything is
         // added.
