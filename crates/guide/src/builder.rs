@@ -36,6 +36,20 @@ struct Candidate {
     index: u64,
 }
 
+/// The kind of a token that a builder has observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "JSON has these tokens")]
+pub enum TokenKind {
+    /// The name of a member.
+    Name,
+    /// A container begins.
+    Begin(Kind),
+    /// A container ends.
+    End,
+    /// A value that is not a container.
+    Scalar,
+}
+
 /// Builds an [`Index`] from the events of a strict pass over an input.
 ///
 /// In each window of the input, one place between two children becomes a point: the first one in
@@ -128,6 +142,48 @@ impl IndexBuilder {
             open.children += 1;
             self.pass(at, index);
         }
+    }
+
+    /// Observes many tokens, and passes the kind and the start of each to `each`.
+    #[inline]
+    pub fn observe(&mut self, tokens: &Tokens<'_>, mut each: impl FnMut(TokenKind, u16)) {
+        // Tokens begin between two values, so that the first one of an object is a name.
+        let mut object = self.in_object();
+        let mut expects_name = object;
+        for (number, &start) in tokens.starts().iter().enumerate() {
+            let at = tokens.base() + u64::from(start);
+            let byte = tokens.bytes()[usize::from(start)];
+            if expects_name && byte != b'}' {
+                each(TokenKind::Name, start);
+                self.member(tokens.name(number), at);
+                expects_name = false;
+                continue;
+            }
+            match byte {
+                b'{' | b'[' => {
+                    object = byte == b'{';
+                    each(TokenKind::Begin(if object { Kind::Object } else { Kind::Array }), start);
+                    self.enter(object, at);
+                }
+                b'}' | b']' => {
+                    each(TokenKind::End, start);
+                    self.leave(at);
+                    object = self.in_object();
+                }
+                _ => {
+                    each(TokenKind::Scalar, start);
+                    if !object {
+                        self.element(at);
+                    }
+                }
+            }
+            expects_name = object;
+        }
+    }
+
+    #[inline]
+    fn in_object(&self) -> bool {
+        self.open.last().is_some_and(|open| open.object)
     }
 
     #[inline]
@@ -242,15 +298,7 @@ impl Listener for IndexBuilder {
     }
 
     fn tokens(&mut self, tokens: &Tokens<'_>) -> bool {
-        for (number, &start) in tokens.starts().iter().enumerate() {
-            let at = tokens.base() + u64::from(start);
-            match tokens.bytes()[usize::from(start)] {
-                byte @ (b'{' | b'[') => self.enter(byte == b'{', at),
-                b'}' | b']' => self.leave(at),
-                b'"' if tokens.is_name(number) => self.member(tokens.name(number), at),
-                _ => self.element(at),
-            }
-        }
+        self.observe(tokens, |_, _| {});
         true
     }
 }

@@ -33,7 +33,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
-pub use builder::{IndexBuilder, SPACING};
+pub use builder::{IndexBuilder, SPACING, TokenKind};
 pub use error::{Error, Result};
 pub use folder::{Guides, Location};
 pub use guide::Guide;

@@ -6,33 +6,48 @@ const MAX_PROBES: u32 = 10;
 /// Bits per name with which a filter has all its probes.
 const BITS_PER_NAME: usize = 16;
 
+const SEED: u64 = 0x7472_6F6D_6D65_6C31;
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// Hash of a name without escapes. It is part of the format.
 ///
 /// It starts with a seed. Chunks of eight bytes follow, little-endian, the last one filled with
 /// zeros; then the length.
+#[inline]
 pub(crate) fn hash(name: &[u8]) -> u64 {
-    const SEED: u64 = 0x7472_6F6D_6D65_6C31;
-    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mix = |hash: u64, chunk: u64| {
-        let hash = (hash ^ chunk).wrapping_mul(FACTOR);
-        hash ^ hash >> 29
-    };
     let (chunks, rest) = name.as_chunks::<8>();
     let mut hash = chunks.iter().fold(SEED, |hash, chunk| mix(hash, u64::from_le_bytes(*chunk)));
     if !rest.is_empty() {
-        let mut last = [0; 8];
-        last[..rest.len()].copy_from_slice(rest);
-        hash = mix(hash, u64::from_le_bytes(last));
+        hash = mix(hash, filled(rest));
     }
     mix(hash, name.len() as u64)
 }
 
+#[inline]
+fn mix(hash: u64, chunk: u64) -> u64 {
+    let hash = (hash ^ chunk).wrapping_mul(FACTOR);
+    hash ^ hash >> 29
+}
+
+/// At most seven bytes as an integer, without a loop: two reads that may overlap.
+#[inline]
+fn filled(rest: &[u8]) -> u64 {
+    let length = rest.len();
+    match (rest.first_chunk::<4>(), rest.last_chunk::<4>()) {
+        (Some(first), Some(last)) => {
+            let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+            u64::from(first) | u64::from(last) << (8 * (length - 4))
+        }
+        _ => rest.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)),
+    }
+}
+
 /// The names of a block while it is built: their hashes, each once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct NameSet {
     hashes: Vec<u64>,
     /// The last hash of each slot, to find repeated names quickly. Zero if it is empty.
-    recent: Vec<u64>,
+    recent: Box<[u64; RECENT]>,
     /// True if there are too many names to tell them apart.
     is_full: bool,
 }
@@ -43,12 +58,15 @@ const RECENT: usize = 256;
 /// Hashes of a block that are collected before repeated ones are removed.
 const MAX_HASHES: usize = 1 << 16;
 
+impl Default for NameSet {
+    fn default() -> Self {
+        Self { hashes: Vec::new(), recent: Box::new([0; RECENT]), is_full: false }
+    }
+}
+
 impl NameSet {
     #[inline]
     pub(crate) fn insert(&mut self, hash: u64) {
-        if self.recent.is_empty() {
-            self.recent = vec![0; RECENT];
-        }
         let slot = &mut self.recent[hash as usize % RECENT];
         if (*slot != hash || hash == 0) && !self.is_full {
             *slot = hash;
@@ -143,6 +161,11 @@ mod tests {
     fn hashes_are_those_of_the_format() {
         assert_eq!(hash(b""), 0xF538_6D5A_0720_F6E8);
         assert_ne!(hash(b"a"), hash(b"a\0"));
+        for length in 1..8 {
+            let mut chunk = [0; 8];
+            chunk[..length].copy_from_slice(&b"abcdefg"[..length]);
+            assert_eq!(filled(&b"abcdefg"[..length]), u64::from_le_bytes(chunk), "{length} bytes");
+        }
         assert_ne!(hash(b"abcdefgh"), hash(b"abcdefg"));
     }
 

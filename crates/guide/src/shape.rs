@@ -67,7 +67,7 @@ impl Shape {
     ///
     /// # Errors
     /// Those of reading, and if the document is malformed.
-    pub(crate) fn build(document: &mut Document<'_>, settings: &Analysis) -> Result<Self> {
+    pub fn build(document: &mut Document<'_>, settings: &Analysis) -> Result<Self> {
         let analysis = settings.clone().without_measures().ask(Measure::Stats(stored()));
         let partial = analysis.run_part(document, 0, &mut |_: &trommel::Match<'_>| Ok(()))?;
         let questions = asked(stored()).questions();

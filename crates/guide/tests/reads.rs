@@ -1,6 +1,8 @@
 //! How much of an input is read with a guide, and the answers to samples. Reads are counted, not
 //! timed.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fmt::Write as _;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::num::NonZeroUsize;

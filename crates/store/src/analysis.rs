@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use trommel::reader::{Config, Cursor, Event, Framing, Kind as JsonKind, Listener, Scalar, Text, Tokens};
 use trommel::statistics::{self, Accumulator, Profile, ProfileOptions};
-use trommel_guide::{Index, IndexBuilder};
+use trommel_guide::{Index, IndexBuilder, TokenKind};
 
 use crate::guide::MIN_BYTES;
 use crate::output::{DamagedRecord, Kind, NotJson, Records, Stored, Summary};
@@ -97,67 +97,34 @@ impl Analysis {
     }
 }
 
-/// Counters that are updated with each event. All but those of the profile are about the first
-/// record.
+/// Counters that are updated with each event.
 struct Counters {
     profile: Profile,
     index: IndexBuilder,
-    /// Number of open containers of the first record.
-    depth: u32,
     records: u64,
     /// The common type of all roots so far. `None` if they differ.
     root: Option<&'static str>,
-    /// Number of members of the first root.
-    members: u64,
-    /// Number of elements of the first root.
-    elements: u64,
-    /// Number of elements of the open array that is a member of the first root.
-    inner: Option<u64>,
-    /// The largest number of elements of such an array.
-    longest: Option<u64>,
+    first: FirstRecord,
     /// The starts of names and brackets among many tokens.
     starts: Vec<u16>,
 }
 
-impl Counters {
-    fn new() -> Self {
-        let mut options = ProfileOptions::default();
-        (options.per_path, options.counts, options.duplicate_names) = (false, false, true);
-        Self {
-            profile: Profile::new(options),
-            index: IndexBuilder::default(),
-            depth: 0,
-            records: 0,
-            root: None,
-            members: 0,
-            elements: 0,
-            inner: None,
-            longest: None,
-            starts: Vec::new(),
-        }
-    }
+/// Counters of the first record.
+#[derive(Default)]
+struct FirstRecord {
+    /// Number of open containers.
+    depth: u32,
+    /// Number of members of the root.
+    members: u64,
+    /// Number of elements of the root.
+    elements: u64,
+    /// Number of elements of the open array that is a member of the root.
+    inner: Option<u64>,
+    /// The largest number of elements of such an array.
+    longest: Option<u64>,
+}
 
-    /// Counts the record that the cursor is before. Returns the offsets where its value starts and
-    /// ends.
-    fn record(&mut self, cursor: &mut Cursor<'_>) -> trommel::reader::Result<(u64, u64)> {
-        self.profile.begin();
-        let start = cursor.record_start();
-        self.index.begin_record(start);
-        let event = cursor.begin_value()?;
-        if let Event::Begin(kind) | Event::Scalar(kind) = event {
-            let is_first = self.records == 0;
-            self.root = Some(kind.name()).filter(|name| is_first || self.root == Some(name));
-        }
-        self.receive(event, cursor.payload(), start);
-        cursor.listen(0, u64::MAX, self)?;
-        let end = cursor.offset();
-        // Advancing past the value detects trailing bytes that are not allowed.
-        while cursor.advance()?.is_some() {}
-        self.profile.end();
-        self.records += 1;
-        Ok((start, end))
-    }
-
+impl FirstRecord {
     /// Counts a value that starts at the current depth.
     #[inline]
     fn value(&mut self, is_array: bool) {
@@ -189,6 +156,52 @@ impl Counters {
         }
     }
 
+    #[inline]
+    fn observe(&mut self, kind: TokenKind) {
+        match kind {
+            TokenKind::Name => self.members += u64::from(self.depth == 1),
+            TokenKind::Begin(kind) => self.enter(kind == JsonKind::Array),
+            TokenKind::End => self.leave(),
+            TokenKind::Scalar => self.value(false),
+        }
+    }
+}
+
+impl Counters {
+    fn new() -> Self {
+        let mut options = ProfileOptions::default();
+        (options.per_path, options.counts, options.duplicate_names) = (false, false, true);
+        Self {
+            profile: Profile::new(options),
+            index: IndexBuilder::default(),
+            records: 0,
+            root: None,
+            first: FirstRecord::default(),
+            starts: Vec::new(),
+        }
+    }
+
+    /// Counts the record that the cursor is before. Returns the offsets where its value starts and
+    /// ends.
+    fn record(&mut self, cursor: &mut Cursor<'_>) -> trommel::reader::Result<(u64, u64)> {
+        self.profile.begin();
+        let start = cursor.record_start();
+        self.index.begin_record(start);
+        let event = cursor.begin_value()?;
+        if let Event::Begin(kind) | Event::Scalar(kind) = event {
+            let is_first = self.records == 0;
+            self.root = Some(kind.name()).filter(|name| is_first || self.root == Some(name));
+        }
+        self.receive(event, cursor.payload(), start);
+        cursor.listen(0, u64::MAX, self)?;
+        let end = cursor.offset();
+        // Advancing past the value detects trailing bytes that are not allowed.
+        while cursor.advance()?.is_some() {}
+        self.profile.end();
+        self.records += 1;
+        Ok((start, end))
+    }
+
     /// Returns the results for a payload of this length.
     fn json(mut self, framing: Framing, is_lines: bool, length: u64) -> Analysis {
         self.profile.normalize();
@@ -205,11 +218,11 @@ impl Counters {
         let stream = (kind == Kind::JsonLines).then_some(self.records);
         let root = self.root.unwrap_or(if self.records == 0 { "none" } else { "mixed" });
         let is_one = |name: &str| stream.is_none() && root == name;
-        let keys = is_one("object").then_some(self.members);
+        let keys = is_one("object").then_some(self.first.members);
         let items = match root {
             _ if stream.is_some() => stream,
-            "array" => Some(self.elements),
-            "object" => self.longest,
+            "array" => Some(self.first.elements),
+            "object" => self.first.longest,
             _ => None,
         };
         Analysis {
@@ -232,65 +245,60 @@ fn duplicate_names(summary: &statistics::Summary) -> u64 {
     summary.structure.duplicate_names.max(u64::from(summary.capped.duplicate_names))
 }
 
+impl Counters {
+    /// Counts a token of the first record.
+    #[inline]
+    fn observe(&mut self, kind: TokenKind) {
+        if self.records == 0 {
+            self.first.observe(kind);
+        }
+    }
+}
+
 impl Listener for Counters {
     fn tokens(&mut self, tokens: &Tokens<'_>) -> bool {
-        let mut starts = std::mem::take(&mut self.starts);
+        let Self { profile, index, first, starts, records, .. } = self;
         starts.clear();
-        // Elements are counted in the first record only.
-        let is_first = self.records == 0;
-        for (number, &start) in tokens.starts().iter().enumerate() {
-            match tokens.bytes()[usize::from(start)] {
-                byte @ (b'{' | b'[') if is_first => self.enter(byte == b'['),
-                b'}' | b']' if is_first => self.leave(),
-                b'{' | b'}' | b'[' | b']' => {}
-                b'"' if tokens.is_name(number) => self.members += u64::from(is_first && self.depth == 1),
-                _ if is_first => {
-                    self.value(false);
-                    continue;
-                }
-                _ => continue,
+        let is_first = *records == 0;
+        index.observe(tokens, |kind, start| {
+            if is_first {
+                first.observe(kind);
             }
-            starts.push(start);
+            if kind != TokenKind::Scalar {
+                starts.push(start);
+            }
+        });
+        let names = tokens.names(starts);
+        if !profile.names(&names) {
+            names.each(profile);
         }
-        self.index.tokens(tokens);
-        let names = tokens.names(&starts);
-        if !self.profile.names(&names) {
-            names.each(&mut self.profile);
-        }
-        self.starts = starts;
         true
     }
 
     #[inline]
     fn begin(&mut self, kind: JsonKind, at: u64) {
-        if self.records == 0 {
-            self.enter(kind == JsonKind::Array);
-        }
+        self.observe(TokenKind::Begin(kind));
         self.index.begin(kind, at);
         Listener::begin(&mut self.profile, kind, at);
     }
 
     #[inline]
     fn end(&mut self, kind: JsonKind, at: u64) {
-        if self.records == 0 {
-            self.leave();
-        }
+        self.observe(TokenKind::End);
         self.index.end(kind, at);
         Listener::end(&mut self.profile, kind, at);
     }
 
     #[inline]
     fn name(&mut self, name: Text<'_>, at: u64) {
-        self.members += u64::from(self.records == 0 && self.depth == 1);
+        self.observe(TokenKind::Name);
         self.index.name(name, at);
         self.profile.name(name, at);
     }
 
     #[inline]
     fn scalar(&mut self, scalar: Scalar<'_>, at: u64) {
-        if self.records == 0 {
-            self.value(false);
-        }
+        self.observe(TokenKind::Scalar);
         self.index.scalar(scalar, at);
     }
 }
