@@ -2,6 +2,7 @@
 
 use std::fs::{File, Metadata};
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -151,11 +152,17 @@ fn read(path: &Path, of: &File) -> Result<Guide> {
         Err(error) if error.is_missing() => return Err(Error::Missing),
         Err(error) => return Err(error.into()),
     };
-    let length = file.metadata().map_err(trommel::Error::from)?.len();
-    if length > MAX_GUIDE {
+    let (metadata, described) = (file.metadata(), of.metadata());
+    let (metadata, described) =
+        (metadata.map_err(trommel::Error::from)?, described.map_err(trommel::Error::from)?);
+    // Whoever can write the file can make it say anything. Others must not, by writing next to it.
+    if ![described.uid(), rustix::process::geteuid().as_raw(), 0].contains(&metadata.uid()) {
+        return Err(Error::Changed("it belongs to another user"));
+    }
+    if metadata.len() > MAX_GUIDE {
         return Err(Error::Damaged("it is too large"));
     }
-    let mut bytes = Vec::with_capacity(length as usize);
+    let mut bytes = Vec::with_capacity(metadata.len() as usize);
     file.read_to_end(&mut bytes).map_err(trommel::Error::from)?;
     let guide = Guide::from_bytes(&bytes)?;
     guide.check_file(of)?;

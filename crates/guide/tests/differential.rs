@@ -5,7 +5,7 @@
 use std::io;
 use std::sync::Arc;
 
-use trommel::path::Order;
+use trommel::path::{Duplicates, Order, Query};
 use trommel::reader::{Framing, Validation};
 use trommel::{Analysis, Document, Extract, Match, Measure, Sink};
 use trommel_guide::{Index, IndexBuilder};
@@ -47,22 +47,34 @@ fn index(bytes: &[u8], spacing: u64, framing: Framing) -> Index {
 
 /// A shape of documents that are long compared with the windows.
 fn shape(random: &mut Random) -> Shape {
-    match random.below(4) {
+    let shape = match random.below(4) {
         0 => Shape::deep(random.between(2, 20)),
         _ => Shape::wide(random.between(5, 60)),
-    }
+    };
+    Shape { duplicates: random.chance(25), ..shape }
 }
 
 fn compare(seed: u64, text: &[u8], framing: Framing, queries: &[String], random: &mut Random) {
     let spacing = random.between(8, 128) as u64;
     let index = Arc::new(index(text, spacing, framing));
     for query in queries {
-        let Ok(parsed) = query.parse::<trommel::path::Query>() else { continue };
+        let Ok(parsed) = query.parse::<Query>() else { continue };
         let kind = random.bits();
         let validation = if random.chance(50) { Validation::Strict } else { Validation::Structural };
         let order = if random.chance(50) { Order::Rfc } else { Order::Document };
         let analysis = Analysis::new().window(random.between(1, 200)).validation(validation).order(order);
         let analysis = analysis.threads(if random.chance(80) { 1 } else { 2 });
+        let analysis = match random.below(4) {
+            0 => analysis.duplicates(Duplicates::All),
+            1 => analysis.duplicates(Duplicates::Last),
+            _ => analysis,
+        };
+        let analysis = match random.below(8) {
+            0 => analysis.filter(Query::parse_filter("@[1] || @.a || @.id").unwrap()),
+            1 => analysis.each("$[*]".parse().unwrap()),
+            2 => analysis.each("$..a".parse().unwrap()),
+            _ => analysis,
+        };
         let analysis = if random.chance(50) {
             analysis.count(parsed)
         } else {

@@ -102,6 +102,12 @@ fn guides_are_kept_found_and_dropped() {
         assert_eq!((found.index(), &at), (guide.index(), &kept));
         assert_eq!(guides.remove(&path).unwrap(), [kept]);
     }
+    // Another user's guide. Only the administrator can give one away.
+    let kept = guides.keep(&path, &guide, Location::Beside).unwrap();
+    if std::os::unix::fs::chown(&kept, Some(12_345), None).is_ok() {
+        assert!(matches!(guides.find(&path, &opened), Err(Error::Changed("it belongs to another user"))));
+    }
+    guides.remove(&path).unwrap();
     // A changed file, another file, and a damaged guide.
     let kept = guides.keep(&path, &guide, Location::Beside).unwrap();
     std::fs::write(&path, br#"{"a":[1,2,4]}"#).unwrap();

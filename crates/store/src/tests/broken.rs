@@ -41,6 +41,11 @@ pub(super) fn put(store: &Store, id: &str, created_at: i64, payload: &[u8]) -> R
     put.finish().map(|_| ())
 }
 
+/// A payload that is long enough for a guide.
+fn with_guide() -> Vec<u8> {
+    format!("{{\"old\":[{}]}}", vec!["1"; 40_000].join(",")).into_bytes()
+}
+
 fn changes() -> Vec<Change> {
     vec![
         Change { name: "put", options: |_| {}, work: |store| put(store, "new-one", 30, b"[1, 2]") },
@@ -48,6 +53,11 @@ fn changes() -> Vec<Change> {
             name: "long put",
             options: |_| {},
             work: |store| put(store, "new-one", 30, &vec![b' '; 600_000]),
+        },
+        Change {
+            name: "put with a guide",
+            options: |_| {},
+            work: |store| put(store, "new-one", 30, &with_guide()),
         },
         Change {
             name: "packed put",
@@ -78,7 +88,7 @@ fn prepared(root: &Path, change: &Change) -> Store {
     let mut options = StoreOptions::default();
     (change.options)(&mut options);
     let store = Store::open(root, options).unwrap();
-    put(&store, "old-one", 10, b"{\"old\": true}").unwrap();
+    put(&store, "old-one", 10, &with_guide()).unwrap();
     put(&store, "other-one", 20, b"other").unwrap();
     store
 }
