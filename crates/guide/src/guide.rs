@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use trommel::reader::{Framing, MapPolicy, Monitor};
+use trommel::reader::{Framing, Guide as _, MapPolicy, Monitor};
 use trommel::{Analysis, Document, Report};
 
 use crate::builder::IndexBuilder;
@@ -148,7 +148,9 @@ impl Guide {
     ///
     /// The answers are those of a run. Their coverage says [`guide`](trommel::Coverage::guide).
     pub fn report(&self, analysis: &Analysis, framing: Framing) -> Option<Report> {
-        self.shape.report(analysis).filter(|_| self.is_of(framing))
+        // A run within narrower limits may end with an error.
+        let fits = self.is_of(framing) && self.index.is_within(analysis.current_limits());
+        if fits { self.shape.report(analysis) } else { None }
     }
 
     /// Like [`report`](Self::report), and answers samples of long arrays from a
@@ -157,10 +159,11 @@ impl Guide {
     /// # Errors
     /// Those of reading.
     pub fn answer(&self, analysis: &Analysis, document: &mut Document<'_>) -> Result<Option<Report>> {
-        if !self.is_of(document.current_framing()) {
+        let framing = document.current_framing();
+        if !self.is_of(framing) {
             return Ok(None);
         }
-        match self.shape.report(analysis) {
+        match self.report(analysis, framing) {
             Some(report) => Ok(Some(report)),
             None => sample(&self.index, analysis, document),
         }

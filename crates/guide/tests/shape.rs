@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use trommel::reader::Framing;
+use trommel::reader::{Framing, Limits};
 use trommel::{Analysis, Document, Measure, Stats, framing_of};
 use trommel_guide::{Error, Guide, Guides, Location};
 use trommel_testkit::effort::cases;
@@ -83,6 +83,13 @@ fn other_questions_are_not_answered() {
     let filter = trommel::path::Query::parse_filter("@.b").unwrap();
     assert!(answer(&count("$.a[*]").filter(filter)).is_none());
     assert!(answer(&count("$.a[*]").each("$.a".parse().unwrap())).is_none());
+    let limits = |depth| {
+        let mut limits = Limits::default();
+        limits.depth = depth;
+        limits
+    };
+    assert!(answer(&count("$.a[*]").limits(limits(1))).is_none());
+    assert!(answer(&count("$.a[*]").limits(limits(2))).is_some());
     let mut top = Stats::new();
     (top.values, top.top) = (true, Some(3));
     assert!(answer(&Analysis::new().ask(Measure::Stats(top))).is_none());

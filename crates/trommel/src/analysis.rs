@@ -220,6 +220,11 @@ impl Analysis {
         self.options.config()
     }
 
+    /// The limits of the run.
+    pub fn current_limits(&self) -> &Limits {
+        &self.options.limits
+    }
+
     /// The measures.
     pub fn measures(&self) -> &[Measure] {
         &self.measures
