@@ -284,7 +284,7 @@ impl Job {
         let known = self.guide.as_ref().map(|guide| guide.answer(&self.analysis, &mut self.document));
         let report = match known {
             Some(Ok(Some(report))) => Ok(report),
-            // After an error of the guide, the input itself is read, and says what is wrong.
+            // After an error of the guide, a run over the input reports the cause.
             _ => self.analysis.run_with(&mut self.document, sink),
         };
         // The bar stays while further inputs follow.

@@ -22,7 +22,7 @@ struct Open {
     place: u64,
     /// The number of children before it in the container around it.
     index: u64,
-    /// The number of children that have begun in it.
+    /// The number of children that have started in it.
     children: u64,
     object: bool,
     id: u32,
@@ -212,7 +212,7 @@ impl IndexBuilder {
     #[inline]
     fn leave(&mut self, at: u64) {
         if self.candidate_depth >= self.open.len() && self.candidate.is_some() {
-            // A place in a container that has ended helps nobody.
+            // A place in a container that has ended is useless.
             self.drop_candidate();
         }
         let Some(open) = self.open.pop() else { return };

@@ -86,10 +86,12 @@ impl Guides {
             files::make_folder(&self.folder)?;
         }
         let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
+        // A killed process may have left it.
+        files::remove(&temporary)?;
         let written =
             write(&temporary, &guide.to_bytes()).and_then(|()| Ok(files::rename(&temporary, &path)?));
         if let Err(error) = written {
-            // What is left of it is of no use, and the first error says why.
+            // A partial guide is useless. The first error is the one to report.
             let _ = files::remove(&temporary);
             return Err(error);
         }

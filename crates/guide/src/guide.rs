@@ -22,7 +22,8 @@ const EXTRA: u64 = 4 << 10;
 #[derive(Debug)]
 pub struct Guide {
     identity: Identity,
-    framing: Framing,
+    /// The number of the framing.
+    framing: u32,
     index: Arc<Index>,
     shape: Shape,
 }
@@ -71,16 +72,21 @@ impl Guide {
     }
 
     /// Creates a guide from its parts.
+    ///
+    /// # Panics
+    /// If the framing has no number in the stored form.
+    #[expect(clippy::expect_used, reason = "a stored form with another framing would be wrong")]
     pub fn new(identity: Identity, framing: Framing, index: Index, shape: Shape) -> Self {
+        let framing = FRAMINGS.iter().position(|known| *known == framing);
+        let framing = framing.expect("the framing has a number") as u32;
         Self { identity, framing, index: Arc::new(index), shape }
     }
 
     /// The stored form: that with the shape, unless it is too large.
     pub fn to_bytes(&self) -> Vec<u8> {
         let most = self.index.length() / MAX_SHARE + EXTRA;
-        let framing = FRAMINGS.iter().position(|framing| *framing == self.framing).unwrap_or(0) as u32;
         let (identity, index) = (self.identity.clone(), Index::clone(&self.index));
-        let mut parts = Parts { identity, framing, index, answers: self.shape.answers.clone() };
+        let mut parts = Parts { identity, framing: self.framing, index, answers: self.shape.answers.clone() };
         let whole = parts.to_bytes();
         if whole.len() as u64 <= most {
             return whole;
@@ -95,8 +101,9 @@ impl Guide {
     /// If the bytes are damaged or of another version. Nothing of them is used then.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let Parts { identity, framing, index, answers } = Parts::from_bytes(bytes)?;
-        let framing = FRAMINGS.get(framing as usize).copied();
-        let framing = framing.ok_or_else(|| Error::damaged("its framing is unknown"))?;
+        if FRAMINGS.get(framing as usize).is_none() {
+            return Err(Error::damaged("its framing is unknown"));
+        }
         Ok(Self { identity, framing, index: Arc::new(index), shape: Shape::new(answers) })
     }
 
@@ -131,7 +138,7 @@ impl Guide {
 
     /// True if it describes the input in this framing.
     pub fn is_of(&self, framing: Framing) -> bool {
-        self.framing == framing
+        FRAMINGS.get(self.framing as usize) == Some(&framing)
     }
 
     /// Lets a document of the input use the index, if it has the same framing.

@@ -77,8 +77,8 @@ impl Index {
         self.points.len()
     }
 
-    /// The error of an index in which references or offsets contradict each other. Reading one that
-    /// has none takes time within its size, whatever it says about the input.
+    /// The reason why references or offsets contradict each other, if they do. Without one, every
+    /// lookup ends, even if the index describes another input.
     pub(crate) fn contradiction(&self) -> Option<&'static str> {
         let Self { length, containers, points, filters, .. } = self;
         let around = |number: u32| containers.get(number as usize);

@@ -48,7 +48,7 @@ pub(crate) struct NameSet {
     hashes: Vec<u64>,
     /// The last hash of each slot, to find repeated names quickly. Zero if it is empty.
     recent: Box<[u64; RECENT]>,
-    /// True if there are too many names to tell them apart.
+    /// True if there are too many names to keep.
     is_full: bool,
 }
 

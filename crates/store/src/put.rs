@@ -322,7 +322,7 @@ fn write_guide(output_lock: &mut OutputLock, index: Index, stored: &mut Stored) 
     let (mut file, path) = output_lock.create_file("guide").ok()?;
     let written = files::write(&mut file, &path, &bytes).and_then(|()| files::sync(&file, &path));
     if written.is_err() {
-        // What cannot be removed now is removed with the marker.
+        // Dropping the lock tries to remove the file again.
         let _ = output_lock.discard(&path);
         return None;
     }

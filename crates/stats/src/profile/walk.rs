@@ -144,7 +144,7 @@ pub(super) struct Core {
     pub(super) names_cap: u32,
     /// The maximum depth of rows and schema. Nodes are up to one level deeper.
     pub(super) depth_cap: u32,
-    /// True in a row of the sample, and if there is no sample.
+    /// True in a row of the sample, and everywhere without a sample.
     pub(super) in_sample: bool,
 }
 
