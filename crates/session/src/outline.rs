@@ -80,8 +80,8 @@ pub fn is_outlined(field: &str) -> bool {
 ///
 /// An outline is an event reduced to [`outline_fields`], each verbatim. A log of outlines, in the
 /// order of the records, gives the same answers to the queries listed there; only sizes in bytes
-/// differ. A value that is too long is replaced by one that is also too long: for a string a
-/// prefix, for any other value a dummy of its kind. Queries therefore omit it in the same way.
+/// differ. A value beyond its limit is replaced by a shorter one that is still beyond the limit: a
+/// prefix of a string, or a placeholder of the same type. So queries omit it as well.
 ///
 /// A record is read once, through a window, and validated like a log. Members outside the fields
 /// are skipped by masks. The peak memory is a few hundred KiB, for records of any length.

@@ -52,7 +52,7 @@
 //!
 //! # Limits, errors and cost
 //!
-//! The tree takes some hundred bytes a value. The evaluator's time is the product of the nodes that
+//! The tree takes about a hundred bytes per value. The evaluator's time is the product of the nodes that
 //! the segments of a query visit, and of filters within filters. The reader returns an
 //! [`Error`](naive::Error) for malformed input. Everything else panics on misuse or on a suite of
 //! unexpected form, which is appropriate in a test.

@@ -1,9 +1,10 @@
 //! Paths that documents name: each exists in the workspace.
 //!
 //! A path is a backquoted word in one of two forms. From the root it begins with a folder of the
-//! workspace: `crates/scan/src/seek.rs`, `xtask/src/tidy.rs`. In ARCHITECTURE.md, under a heading
-//! that is a crate's name (`## scan`), it may be relative to that crate's `src`: `seek.rs`,
-//! `backend/avx2.rs`, `validate/`. A path in capitals, such as `NAME.rs`, is a placeholder.
+//! workspace: `crates/scan/src/seek.rs`, `xtask/src/tidy.rs`. In ARCHITECTURE.md and the design
+//! notes, it may be relative to the `src` folder of a crate: the one that the heading names, the
+//! first cell of a table's row (or of an earlier row, if that cell is empty), or the first word of
+//! a list item. A path in capitals, such as `NAME.rs`, is a placeholder.
 
 use std::collections::BTreeSet;
 
@@ -64,6 +65,8 @@ fn named_paths(document: &str, text: &str) -> Vec<NamedPath> {
         }
         if let Some(heading) = content.strip_prefix('#') {
             section = has_sections.then(|| crate_folder(heading)).flatten();
+        } else if let Some(name) = item_crate(content).filter(|_| has_sections) {
+            section = crate_folder(name);
         }
         for word in content.split('`').skip(1).step_by(2) {
             // A test is named as `FILE::FUNCTION`.
@@ -74,6 +77,13 @@ fn named_paths(document: &str, text: &str) -> Vec<NamedPath> {
         }
     }
     paths
+}
+
+/// The crate that a row of a table or a list item begins with.
+fn item_crate(line: &str) -> Option<&str> {
+    let row = line.strip_prefix("| `").and_then(|rest| rest.split_once("` |"));
+    let item = || line.strip_prefix("- `").and_then(|rest| rest.split_once("`: "));
+    row.or_else(item).map(|(name, _)| name)
 }
 
 /// The `src` folder of the crate that a heading names in its first word.
@@ -153,6 +163,15 @@ mod tests {
         let expected =
             [(2, "crates/a/src/b.rs"), (4, "crates/scan/src/seek.rs"), (4, "crates/scan/src/backend/")];
         assert_eq!(found, expected.map(|(line, path)| (line, path.to_owned())));
+    }
+
+    #[test]
+    fn reads_paths_of_the_crate_of_a_row_or_item() {
+        let text = "## Engine\n| `scan` | `seek.rs` |\n|  | `tally.rs` |\n- `path`: `plan.rs`\n";
+        let found: Vec<_> =
+            named_paths("ARCHITECTURE.md", text).into_iter().map(|path| path.resolved).collect();
+        let expected = ["crates/scan/src/seek.rs", "crates/scan/src/tally.rs", "crates/path/src/plan.rs"];
+        assert_eq!(found, expected);
     }
 
     #[test]

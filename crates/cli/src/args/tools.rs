@@ -41,7 +41,7 @@ pub(crate) struct ToolsArgs {
     #[arg(long, value_name = "PROVIDER")]
     pub(crate) schema: Option<Provider>,
 
-    /// Print the changes of the export instead of it (needs --schema)
+    /// Print how the export differs from the schemas, instead of the export (needs --schema)
     #[arg(long, requires = "schema")]
     pub(crate) report: bool,
 

@@ -60,6 +60,7 @@ fn trimmed(bytes: &[u8], mut end: usize) -> usize {
 #[expect(clippy::expect_used, reason = "the caller has seen the first byte of a scalar")]
 pub(super) fn scalar_length(tokens: &Tokens<'_>, number: usize) -> u64 {
     let starts = tokens.starts();
+    // The last token of the batch has no next one to measure from.
     let Some(&next) = starts.get(number + 1) else {
         return length_of(&tokens.scalar(number).expect("the token is a scalar"));
     };
@@ -102,6 +103,7 @@ impl Core {
     pub(super) fn add_container(&mut self, frame: &Frame, outer: Option<&mut Frame>, end: u64) {
         let length = end - frame.start;
         self.add_value(outer, frame.node, length);
+        // White space is never seen: it is what the brackets, commas, and children leave.
         let brackets_and_commas = 2 + frame.members().saturating_sub(1);
         if let Some(bytes) = self.trie.bytes.get_mut(frame.node as usize) {
             bytes.space += length - brackets_and_commas - frame.inner;

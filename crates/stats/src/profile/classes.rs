@@ -161,6 +161,7 @@ impl Classes {
         if !is_next(self.all.get(second as usize)?, &self.names) {
             return None;
         }
+        // The last one comes first, because runs of equal objects are longer than turns.
         self.all[class as usize].guesses = [second, first];
         Some(second)
     }
@@ -176,11 +177,13 @@ impl Classes {
             other.parent == class && other.fingerprint == fingerprint
         };
         let found = self.table.find(slot, same).copied();
+        // A new class costs more than a known one, so objects that are maps are listed soon.
         if !self.may_miss(from.position, if found.is_some() { 1 } else { NEW_CLASS }) {
             return Moved::Listed;
         }
         let next = match found {
             Some(found) => found,
+            // Only a name without a class can be a repeated one: a class contains each name once.
             None if self.has(class, fingerprint) => return Moved::Repeated,
             None if !self.has_room(from, name) => return Moved::Listed,
             None => self.add_class(class, name, fingerprint),

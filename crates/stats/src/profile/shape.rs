@@ -115,6 +115,7 @@ impl Core {
                 (inner.marks, inner.start) = (!walk.nested, at);
                 walk.frames.push(std::mem::replace(&mut frame, inner));
             }
+            // Making room renumbers the nodes of the frames, so it is left to the caller.
             if self.trie.charge > limit {
                 break;
             }
@@ -157,6 +158,7 @@ impl Core {
         }
         let next = self.trie.predicted(frame.node, frame.last);
         let node = self.trie.named(next, frame.node, bytes, start)?;
+        // Each object has a number of its own, so a node that was seen in this one is a repeat.
         let is_repeated = std::mem::replace(&mut node.seen_in, frame.object) == frame.object;
         node.present += u64::from(!is_repeated);
         self.totals.duplicates += u64::from(is_repeated);

@@ -37,6 +37,8 @@ impl Spelling {
     #[inline]
     pub(super) fn is_at<'n>(&self, bytes: &[u8], start: usize, name: impl FnOnce() -> &'n [u8]) -> bool {
         let word = |at: usize| bytes.get(at..).and_then(|rest| rest.first_chunk::<WORD>());
+        // Both words may overlap, and the quote is compared with them, so a longer name that begins
+        // with this one is another name.
         let Some(head) = word(start) else { return false };
         if !self.is_known() || (u64::from_le_bytes(*head) ^ self.head) << self.unused != 0 {
             return false;
