@@ -52,8 +52,8 @@
 //!
 //! # Limits, errors and cost
 //!
-//! The tree takes about a hundred bytes per value. The evaluator's time is the product of the nodes that
-//! the segments of a query visit, and of filters within filters. The reader returns an
+//! The tree takes about a hundred bytes per value. The evaluator's time is the product of the nodes
+//! that the segments of a query visit, and of filters within filters. The reader returns an
 //! [`Error`](naive::Error) for malformed input. Everything else panics on misuse or on a suite of
 //! unexpected form, which is appropriate in a test.
 

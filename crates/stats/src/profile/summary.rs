@@ -229,7 +229,7 @@ impl Summary {
     /// Builds the summary of a normalized profile.
     pub(super) fn of(core: &Core) -> Self {
         let options = &core.options;
-        // Only the whole input shows which objects are maps, so they are folded here and not before.
+        // Only the whole input shows which objects are maps, so they are folded here.
         let folded = FoldedTrie::new(&core.trie);
         let rows = Rows::new(core, &folded);
         let (arrays, arrays_cut) = rows.arrays();
