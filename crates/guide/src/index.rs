@@ -77,6 +77,36 @@ impl Index {
         self.points.len()
     }
 
+    /// The last known record with at most `number` records before it.
+    pub fn record_before(&self, number: u64) -> Waypoint {
+        let count = self.points.partition_point(|point| self.record_of(point).index <= number);
+        count
+            .checked_sub(1)
+            .map_or(Waypoint { offset: 0, index: 0 }, |last| self.record_of(&self.points[last]))
+    }
+
+    /// The last known place at or before an offset: of a child of the container that is open at a
+    /// depth around `at`, or of a record, if the depth is 0.
+    pub fn place_before(&self, at: u64, depth: u32, offset: u64) -> Option<Waypoint> {
+        let point = &self.points[self.block(offset)];
+        let place = match depth {
+            0 => self.record_of(point),
+            _ => self.place_in(point, self.container(at, depth)?)?,
+        };
+        Some(place).filter(|place| place.offset <= offset && (depth == 0 || place.offset > at))
+    }
+
+    /// The record that a point is in.
+    fn record_of(&self, point: &Point) -> Waypoint {
+        let mut place = Waypoint { offset: point.offset, index: point.index };
+        let mut number = point.container;
+        while let Some(container) = self.containers.get(number as usize) {
+            place = Waypoint { offset: container.place, index: container.index };
+            number = container.parent;
+        }
+        place
+    }
+
     /// The reason why references or offsets contradict each other, if they do. Without one, every
     /// lookup ends, even if the index describes another input.
     pub(crate) fn contradiction(&self) -> Option<&'static str> {

@@ -28,7 +28,7 @@ impl Store {
     ///
     /// # Errors
     /// If the guide is missing, damaged, or one of another payload.
-    pub(crate) fn guide(&self, stored: &Stored) -> trommel_guide::Result<Option<Guide>> {
+    pub fn guide(&self, stored: &Stored) -> trommel_guide::Result<Option<Guide>> {
         let Some(described) = &stored.guide else { return Ok(None) };
         let (bytes, _) = disk::read(&self.layout().guide(&stored.id), described.bytes.saturating_add(1))?;
         if digest(&bytes) != described.digest {

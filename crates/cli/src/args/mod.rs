@@ -4,6 +4,8 @@ mod buffers;
 mod common;
 mod count;
 mod du;
+#[cfg(feature = "explore")]
+mod explore;
 mod extract;
 mod forms;
 mod group;
@@ -35,6 +37,8 @@ pub(crate) use common::{
 };
 pub(crate) use count::CountArgs;
 pub(crate) use du::DuArgs;
+#[cfg(feature = "explore")]
+pub(crate) use explore::ExploreArgs;
 #[cfg(feature = "table")]
 pub(crate) use extract::{BadRowPolicy, NumberForm};
 pub(crate) use extract::{ExtractArgs, ValueOrder};
@@ -124,6 +128,9 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Keep what a pass over a file has found, for later questions
     Guide(GuideArgs),
+    /// Explore a tree of the input in the terminal
+    #[cfg(feature = "explore")]
+    Explore(ExploreArgs),
     /// Print a page of one value, or lines of a text
     Read(ReadArgs),
     /// Find lines of text, or string values of JSON with their paths

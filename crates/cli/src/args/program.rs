@@ -15,11 +15,15 @@ pub(super) const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default())
     .placeholder(AnsiColor::Cyan.on_default().dimmed());
 
-/// The name of the command `mcp`, which a program may not have.
+/// The names of the commands that a program may not have.
 #[cfg(feature = "mcp")]
 const MCP: &str = "mcp";
 #[cfg(not(feature = "mcp"))]
 const MCP: &str = "";
+#[cfg(feature = "explore")]
+const EXPLORE: &str = "explore";
+#[cfg(not(feature = "explore"))]
+const EXPLORE: &str = "";
 
 /// The commands in the order and the groups of the help.
 const GROUPS: [(&str, &[&str]); 4] = [
@@ -27,7 +31,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         "Query",
         &[
             "extract", "count", "group", "sample", "stats", "du", "report", "schema", "check", "guide",
-            "read", "search",
+            EXPLORE, "read", "search",
         ],
     ),
     ("Outputs", &["put", "list", "rm", "pin", "gc", "verify", "rebuild"]),

@@ -5,6 +5,8 @@ mod call;
 mod check;
 mod count;
 mod du;
+#[cfg(feature = "explore")]
+mod explore;
 mod extract;
 mod group;
 mod guide;
@@ -41,6 +43,8 @@ pub(crate) fn run(cli: &Cli, screen: &Screen) -> Result<(), Failure> {
         Command::Schema(args) => schema::run(args, screen),
         Command::Check(args) => check::run(args, screen),
         Command::Guide(args) => guide::run(args, screen),
+        #[cfg(feature = "explore")]
+        Command::Explore(args) => explore::run(args, screen),
         Command::Put(args) => put::run(args, screen),
         Command::List(args) => list::run(args, screen),
         Command::Read(args) => read::run(args, screen),

@@ -236,7 +236,7 @@ impl Matcher<'_, '_> {
                 member(self.cursor, node, &mut level.found, duplicates)?
             } else {
                 if self.cursor.may_pass() {
-                    level.index += self.cursor.pass_elements(level.index, node.unselected(level.index))?;
+                    level.index += self.cursor.pass_children(level.index, node.unselected(level.index))?;
                 }
                 element(self.cursor, node, &mut level.index)?
             };

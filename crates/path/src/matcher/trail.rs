@@ -106,7 +106,7 @@ impl<'m> Matcher<'m, '_> {
         if node.leads_into(true) || node.leads_into(false) {
             return Ok(None);
         }
-        let passed = self.cursor.pass_elements(level.index, u64::MAX)?;
+        let passed = self.cursor.pass_children(level.index, u64::MAX)?;
         if passed == 0 {
             return Ok(None);
         }

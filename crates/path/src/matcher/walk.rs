@@ -168,7 +168,7 @@ impl Matcher<'_, '_> {
             }
             if !frame.object && self.cursor.may_pass() {
                 let count = self.elements_before_next(frame);
-                frame.index += self.cursor.pass_elements(frame.index, count)?;
+                frame.index += self.cursor.pass_children(frame.index, count)?;
             }
             let more = if frame.object { self.cursor.next_member()? } else { self.cursor.next_element()? };
             if !more {

@@ -69,13 +69,16 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
-    /// In an array, between elements or before one that was not read: passes elements without
-    /// reading them, at most `count`. `index` elements were passed before, that one included.
-    /// Returns the number of elements passed, and is before an element then.
-    pub fn pass_elements(&mut self, index: u64, count: u64) -> Result<u64> {
+    /// In a container, between children or before an element that was not read: passes children
+    /// without reading them, at most `count`. `index` children were passed before, that element
+    /// included. Returns the number of children passed, and is before a child then.
+    pub fn pass_children(&mut self, index: u64, count: u64) -> Result<u64> {
         let depth = self.stack.depth();
-        let is_inside = matches!(self.expect, Expect::First | Expect::Next | Expect::Value);
-        let is_inside = is_inside && depth > 0 && !self.stack.in_object();
+        let is_between = match self.expect {
+            Expect::First | Expect::Next => true,
+            expect => expect == Expect::Value && !self.stack.in_object(),
+        };
+        let is_inside = is_between && depth > 0;
         let Some(guide) = self.askable().filter(|_| is_inside && count > 0) else { return Ok(0) };
         let place = guide.place(self.offset(), depth, index.saturating_add(count));
         match place.filter(|place| place.offset > self.offset() && place.index > index) {

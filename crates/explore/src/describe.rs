@@ -1,0 +1,79 @@
+//! The description of a value: its size, its types, and its fields.
+
+use trommel::statistics::{FieldRow, TypeCounts};
+use trommel::{Answer, Measure, Stats, StatsAnswer};
+use trommel_base::text::{excerpt, grouped};
+
+use crate::size::bytes as size;
+use crate::task::Task;
+
+/// Characters of a path.
+const PATH_CHARS: usize = 80;
+
+impl Task {
+    /// Describes the value between two offsets; the whole input, from a guide if it knows the answer.
+    pub(crate) fn describe(&self, (start, end): (u64, u64), is_root: bool) -> Result<Vec<String>, String> {
+        let mut stats = Stats::new();
+        stats.fields = true;
+        let analysis = self.analysis().ask(Measure::Stats(stats));
+        let source = &self.source;
+        let known = source.guide().filter(|_| is_root);
+        let known = known.and_then(|guide| guide.report(&analysis, source.framing()));
+        let report = match known {
+            Some(report) => report,
+            None => {
+                let document = if is_root { source.document() } else { source.document_of(start, end) };
+                let mut document = document.map_err(|error| error.to_string())?;
+                analysis.run(&mut document).map_err(|error| error.to_string())?
+            }
+        };
+        let answer = report.answers.into_iter().find_map(|answer| match answer {
+            Answer::Stats(answer) => Some(answer),
+            _ => None,
+        });
+        answer.map(|answer| lines(&answer)).ok_or_else(|| "the run has no statistics".to_owned())
+    }
+}
+
+fn lines(answer: &StatsAnswer) -> Vec<String> {
+    let summary = &answer.summary;
+    let structure = &summary.structure;
+    let mut lines = vec![
+        format!("size        {} ({} bytes)", size(answer.bytes), grouped(answer.bytes)),
+        format!("characters  {}", grouped(answer.characters)),
+        format!("depth       {}", grouped(structure.max_depth)),
+        format!("values      {}", grouped(structure.total_values)),
+        format!("members     {}", grouped(structure.total_keys)),
+        format!("types       {}", types(summary.types)),
+    ];
+    if let Some(records) = answer.records {
+        lines.push(format!("records     {}", grouped(records)));
+    }
+    if structure.duplicate_names > 0 {
+        lines.push(format!(
+            "duplicates  {} names occur twice in an object",
+            grouped(structure.duplicate_names)
+        ));
+    }
+    let fields = summary.fields.as_deref().unwrap_or(&[]);
+    if !fields.is_empty() {
+        lines.push(String::new());
+        lines.push(format!("{:>12} {:>12}  {:<30} path", "values", "missing", "types"));
+        lines.extend(fields.iter().map(field));
+    }
+    if let Some(rows) = summary.capped.fields {
+        lines.push(format!("{} of {} paths", grouped(rows.shown), grouped(rows.total)));
+    }
+    lines
+}
+
+fn field(row: &FieldRow) -> String {
+    let missing = if row.missing == 0 { String::new() } else { grouped(row.missing) };
+    let path = excerpt(&row.path, PATH_CHARS);
+    format!("{:>12} {missing:>12}  {:<30} {path}", grouped(row.count), types(row.types))
+}
+
+fn types(types: TypeCounts) -> String {
+    let names = types.occurring().map(|(name, count)| format!("{name} {}", grouped(count)));
+    names.collect::<Vec<_>>().join(", ")
+}

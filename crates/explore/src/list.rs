@@ -1,0 +1,281 @@
+//! Lists the children of a container, or the records: a page at a time.
+
+use trommel::Cancel;
+use trommel::reader::{self, Cursor, Event, Guide as _, Kind, Span, compact};
+use trommel_base::text;
+
+use crate::source::{Holder, Node, Source};
+
+/// Rows of a page.
+pub(crate) const PAGE: u64 = 64;
+
+/// Children of a container are counted within its first bytes only, unless a guide knows them.
+const COUNTED: u64 = 64 << 10;
+
+/// Bytes that a preview is made of, and its characters.
+pub(crate) const PREVIEW_BYTES: usize = 512;
+const PREVIEW_CHARS: usize = 240;
+
+/// Bytes of an element whose members become cells, the number of cells, and their characters.
+const CELL_BYTES: u64 = 16 << 10;
+const MAX_CELLS: usize = 64;
+const CELL_CHARS: usize = 60;
+
+/// A child of a container, or a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// The number of children before it.
+    pub(crate) index: u64,
+    /// Its name, in an object.
+    pub(crate) name: Option<String>,
+    pub(crate) node: Node,
+    /// The offset after it, if it is known yet.
+    pub(crate) end: Option<u64>,
+    /// The number of its children, if it is a container whose children were counted.
+    pub(crate) children: Option<u64>,
+    pub(crate) preview: String,
+    /// The members of an element that is an object, as far as they were read.
+    pub(crate) cells: Vec<(String, String)>,
+}
+
+/// Consecutive rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Page {
+    pub(crate) rows: Vec<Row>,
+    /// True if more of its rows are being read.
+    pub(crate) is_partial: bool,
+    /// The number of all rows, if their end was reached.
+    pub(crate) count: Option<u64>,
+    /// The reason why no further row could be read.
+    pub(crate) error: Option<String>,
+}
+
+impl Page {
+    /// The memory that it takes, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let cell =
+            |(name, value): &(String, String)| size_of::<(String, String)>() + name.len() + value.len();
+        let row = |row: &Row| {
+            let name = row.name.as_ref().map_or(0, String::len);
+            size_of::<Row>() + name + row.preview.len() + row.cells.iter().map(cell).sum::<usize>()
+        };
+        size_of::<Self>() + self.rows.iter().map(row).sum::<usize>()
+    }
+}
+
+/// Lists up to [`PAGE`] rows from a number. Passes the rows so far to `early` before a long value
+/// is read to its end.
+pub(crate) fn list(
+    source: &Source,
+    holder: Holder,
+    first: u64,
+    cancel: &Cancel,
+    early: &mut dyn FnMut(&Page),
+) -> Page {
+    let page = Page { is_partial: true, ..Page::default() };
+    let mut lister = Lister { source, first, passed: 0, page, early };
+    let listed = match holder {
+        Holder::Records => lister.records(cancel),
+        Holder::Value(node) => source.read_value(node, cancel, |cursor| lister.children(cursor, node)),
+    };
+    let Lister { passed, mut page, .. } = lister;
+    page.is_partial = false;
+    if let Err(error) = listed {
+        // A value with a fault in it is a row, too.
+        let count = if page.rows.is_empty() { passed } else { first + page.rows.len() as u64 };
+        (page.count, page.error) = (Some(count), Some(error.to_string()));
+    }
+    page
+}
+
+/// The number of children of a container, or of records, up to a fault.
+pub(crate) fn count(source: &Source, holder: Holder, cancel: &Cancel) -> u64 {
+    let mut count = 0;
+    let counted = match holder {
+        Holder::Records => count_records(source, cancel, &mut count),
+        Holder::Value(node) => count_children(source, node, cancel, &mut count),
+    };
+    // The page of the last row shows the fault.
+    let _ = counted;
+    count
+}
+
+fn count_records(source: &Source, cancel: &Cancel, count: &mut u64) -> reader::Result<()> {
+    // An input that has grown has more records than its guide knows.
+    let length = source.length().map_err(|cause| reader::Error::io(cause, 0))?;
+    if let Some(index) = source.index().filter(|index| index.length() == length) {
+        *count = index.records();
+        return Ok(());
+    }
+    source.read_records(0, cancel, |cursor| {
+        while cursor.next_record()? {
+            *count += 1;
+            cursor.skip_value()?;
+        }
+        Ok(())
+    })
+}
+
+fn count_children(source: &Source, node: Node, cancel: &Cancel, count: &mut u64) -> reader::Result<()> {
+    if let Some(known) = known_end(source, node) {
+        *count = known.children;
+        return Ok(());
+    }
+    source.read_value(node, cancel, |cursor| {
+        let Event::Begin(kind) = cursor.begin_value()? else { return Ok(()) };
+        while next_child(cursor, kind)? {
+            *count += 1;
+        }
+        Ok(())
+    })
+}
+
+/// The end of a long container, if a guide knows it.
+pub(crate) fn known_end(source: &Source, node: Node) -> Option<reader::ContainerEnd> {
+    let index = source.index()?;
+    let end = index.end(node.start + 1, node.depth + 1)?;
+    // A shorter container has no end of its own in the index.
+    let is_own = index.place_before(node.start, node.depth + 1, node.start + 1).is_none();
+    is_own.then_some(end)
+}
+
+pub(crate) fn next_child(cursor: &mut Cursor<'_>, kind: Kind) -> reader::Result<bool> {
+    if kind == Kind::Object { cursor.next_member() } else { cursor.next_element() }
+}
+
+struct Lister<'l> {
+    source: &'l Source,
+    first: u64,
+    /// The number of rows up to here.
+    passed: u64,
+    page: Page,
+    early: &'l mut dyn FnMut(&Page),
+}
+
+impl Lister<'_> {
+    fn is_full(&self) -> bool {
+        self.page.rows.len() as u64 == PAGE
+    }
+
+    fn records(&mut self, cancel: &Cancel) -> reader::Result<()> {
+        let known = self.source.index().map(|index| index.record_before(self.first));
+        let start = known.map_or(0, |place| place.offset);
+        self.passed = known.map_or(0, |place| place.index);
+        let source = self.source;
+        source.read_records(start, cancel, |cursor| {
+            while cursor.next_record()? {
+                if self.is_full() {
+                    return Ok(());
+                }
+                if self.passed >= self.first {
+                    self.row(cursor, None, 0)?;
+                }
+                self.passed += 1;
+            }
+            self.page.count = Some(self.passed);
+            Ok(())
+        })
+    }
+
+    fn children(&mut self, cursor: &mut Cursor<'_>, node: Node) -> reader::Result<()> {
+        let Event::Begin(kind) = cursor.begin_value()? else {
+            self.page.count = Some(0);
+            return Ok(());
+        };
+        loop {
+            if self.passed < self.first {
+                self.passed += cursor.pass_children(self.passed, self.first - self.passed)?;
+            }
+            if !next_child(cursor, kind)? {
+                self.page.count = Some(self.passed);
+                return Ok(());
+            }
+            if self.is_full() {
+                return Ok(());
+            }
+            if self.passed >= self.first {
+                let name = cursor.name().map(|name| name.decode().into_owned());
+                self.row(cursor, name, node.depth + 1)?;
+            }
+            self.passed += 1;
+        }
+    }
+
+    /// Reads the value that the cursor is before, and adds its row.
+    fn row(&mut self, cursor: &mut Cursor<'_>, name: Option<String>, depth: u32) -> reader::Result<()> {
+        let Some(kind) = cursor.peek()? else {
+            // Reports the error.
+            return cursor.begin_value().map(|_| ());
+        };
+        let node = Node { start: cursor.offset(), kind, depth };
+        let preview = preview(&self.source.bytes(node.start, PREVIEW_BYTES)?);
+        let row =
+            Row { index: self.passed, name, node, end: None, children: None, preview, cells: Vec::new() };
+        self.page.rows.push(row);
+        let outside = cursor.depth();
+        let mut children = None;
+        if kind.is_container() {
+            cursor.begin_value()?;
+            let mut count = 0;
+            while cursor.depth() > outside && cursor.offset() - node.start < COUNTED {
+                if next_child(cursor, kind)? {
+                    count += 1;
+                } else {
+                    children = Some(count);
+                }
+            }
+            if cursor.depth() > outside {
+                children = known_end(self.source, node).map(|known| known.children);
+                if children.is_none() {
+                    (self.early)(&self.page);
+                }
+                cursor.leave()?;
+            }
+        } else {
+            cursor.skip_value()?;
+        }
+        let end = cursor.offset();
+        let cells = if kind == Kind::Object { self.cells(node.start, end)? } else { Vec::new() };
+        if let Some(row) = self.page.rows.last_mut() {
+            (row.end, row.children, row.cells) = (Some(end), children, cells);
+        }
+        Ok(())
+    }
+
+    /// The members of an object, as far as its first bytes show them.
+    fn cells(&self, start: u64, end: u64) -> reader::Result<Vec<(String, String)>> {
+        let bytes = self.source.bytes(start, (end - start).min(CELL_BYTES) as usize)?;
+        let mut cells = Vec::new();
+        // The bytes may end within a member: that one has no cell.
+        let _ = members(&bytes, &mut cells);
+        Ok(cells)
+    }
+}
+
+fn members(bytes: &[u8], cells: &mut Vec<(String, String)>) -> reader::Result<()> {
+    let mut cursor = Cursor::new(bytes, &reader::Config::new());
+    cursor.begin_value()?;
+    while cells.len() < MAX_CELLS && cursor.next_member()? {
+        let Some(name) = cursor.name().map(|name| name.decode().into_owned()) else { break };
+        let Span { start, end } = cursor.skip_value()?;
+        let value = preview(&bytes[start as usize..end as usize]);
+        cells.push((name, text::clip(&value, CELL_CHARS).into_owned()));
+    }
+    Ok(())
+}
+
+/// The first characters of the value at the start of some bytes, without its white space and safe
+/// for a terminal.
+pub(crate) fn preview(bytes: &[u8]) -> String {
+    let mut out = Vec::with_capacity(bytes.len());
+    compact(bytes, &mut out);
+    let shown = String::from_utf8_lossy(&out[..value_end(&out)]);
+    let shown = shown.trim_end_matches('\u{fffd}');
+    text::clip(&text::safe(shown), PREVIEW_CHARS).into_owned()
+}
+
+/// The end of the first value in compacted bytes, or of the bytes.
+fn value_end(bytes: &[u8]) -> usize {
+    let mut cursor = Cursor::new(bytes, &reader::Config::new());
+    cursor.skip_value().map_or(bytes.len(), |span| span.end as usize)
+}
