@@ -188,8 +188,9 @@ fn features(workspace: &Workspace) -> Ran {
             must_run(&mut cargo(&workspace.root, &arguments))?;
         }
     }
-    // The one feature of the program that neither its default nor another step tests.
-    must_run(&mut release_tests(&workspace.root, "-p trommel-cli --features table --test program tables"))?;
+    // The features of the program that neither its default nor another step tests.
+    let tests = "-p trommel-cli --features table,explore --test program -- tables:: explore::";
+    must_run(&mut release_tests(&workspace.root, tests))?;
     Ok(Outcome::Passed)
 }
 

@@ -132,11 +132,7 @@ fn count_children(source: &Source, node: Node, cancel: &Cancel, count: &mut u64)
 
 /// The end of a long container, if a guide knows it.
 pub(crate) fn known_end(source: &Source, node: Node) -> Option<reader::ContainerEnd> {
-    let index = source.index()?;
-    let end = index.end(node.start + 1, node.depth + 1)?;
-    // A shorter container has no end of its own in the index.
-    let is_own = index.place_before(node.start, node.depth + 1, node.start + 1).is_none();
-    is_own.then_some(end)
+    source.index()?.end(node.start + 1, node.depth + 1)
 }
 
 pub(crate) fn next_child(cursor: &mut Cursor<'_>, kind: Kind) -> reader::Result<bool> {

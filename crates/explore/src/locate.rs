@@ -59,7 +59,7 @@ fn child_at(source: &Source, holder: Holder, offset: u64, cancel: &Cancel) -> re
         }
         Holder::Value(node) => {
             let known =
-                source.index().and_then(|guide| guide.place_before(node.start, node.depth + 1, offset));
+                source.index().and_then(|guide| guide.place_before(node.start + 1, node.depth + 1, offset));
             let from = known.map_or(0, |place| place.index);
             source.read_value(node, cancel, |cursor| child_within(cursor, node.depth + 1, from, offset))
         }

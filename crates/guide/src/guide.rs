@@ -141,6 +141,15 @@ impl Guide {
         FRAMINGS.get(self.framing as usize) == Some(&framing)
     }
 
+    /// The framing in which it describes the input.
+    ///
+    /// # Panics
+    /// Never: the framing was checked when the guide was read or created.
+    #[expect(clippy::expect_used, reason = "the framing was checked when the guide was read or created")]
+    pub fn framing(&self) -> Framing {
+        *FRAMINGS.get(self.framing as usize).expect("the framing was checked")
+    }
+
     /// Lets a document of the input use the index, if it has the same framing.
     #[must_use]
     pub fn guide<'a>(&self, document: Document<'a>) -> Document<'a> {

@@ -28,6 +28,7 @@ mod guide;
 mod identity;
 mod index;
 mod names;
+mod parts;
 mod sample;
 mod shape;
 #[cfg(test)]
@@ -39,6 +40,7 @@ pub use folder::{Guides, Location};
 pub use guide::Guide;
 pub use identity::{FileIdentity, Identity};
 pub use index::Index;
+pub use parts::Part;
 pub use shape::Shape;
 
 /// The version of the stored form. Readers refuse newer ones.

@@ -84,6 +84,7 @@ impl Document {
             each: None,
             filters: Vec::new(),
             part: None,
+            elements: None,
             is_strict: options.is_strict,
             on_bad_record: options.on_bad_record,
             threads: options.threads.map(NonZeroUsize::get),
@@ -100,6 +101,32 @@ impl Document {
             return Ok(Py::new(py, document.add_subclass(Part))?.into_any());
         }
         Ok(Py::new(py, document)?.into_any())
+    }
+
+    /// One part: of lines, or of `total` elements.
+    fn part_of(
+        &self,
+        py: Python<'_>,
+        (number, count): (u64, u64),
+        total: Option<u64>,
+    ) -> PyResult<Py<PyAny>> {
+        let part = Some((number, count));
+        if let Some(total) = total {
+            // At most the total.
+            let at = |number: u64| (u128::from(total) * u128::from(number) / u128::from(count)) as u64;
+            let elements = Some(at(number)..at(number + 1));
+            return Self::with(py, Settings { part, elements, ..self.0.clone() });
+        }
+        let settings = Settings { part, ..self.0.clone() };
+        if settings.source.is_repeatable() {
+            let of_part = settings.clone();
+            let opened = interruptible(py, &Cancel::new(), move || of_part.document().map(drop))?;
+            opened.map_err(|error| match error {
+                trommel::Error::Part(error) => PyValueError::new_err(error.to_string()),
+                error => settings.error(py, &error),
+            })?;
+        }
+        Self::with(py, settings)
     }
 
     /// The answers to requests.
@@ -126,6 +153,7 @@ impl Document {
 impl Document {
     /// The nodes of a query as records.
     fn each(&self, py: Python<'_>, query: &str) -> PyResult<Py<PyAny>> {
+        self.0.check_undivided()?;
         let each = Some(parsed(py, query)?);
         Self::with(py, Settings { each, ..self.0.clone() })
     }
@@ -140,18 +168,24 @@ impl Document {
     }
 
     /// Part `number`, from 0, of `count` parts, which contain each record once. The records must be
-    /// lines, unless there is one part.
+    /// lines, or the elements of an array: `each("$.users[*]")`. One part is the whole document.
     fn part(&self, py: Python<'_>, number: u64, count: u64) -> PyResult<Py<PyAny>> {
-        let settings = Settings { part: Some((number, count)), ..self.0.clone() };
-        if settings.source.is_repeatable() {
-            let of_part = settings.clone();
-            let opened = interruptible(py, &Cancel::new(), move || of_part.document().map(drop))?;
-            opened.map_err(|error| match error {
-                trommel::Error::Part(error) => PyValueError::new_err(error.to_string()),
-                error => settings.error(py, &error),
-            })?;
-        }
-        Self::with(py, settings)
+        let total = if count == 1 || number >= count { None } else { self.0.divisible_elements(py)? };
+        self.part_of(py, (number, count), total)
+    }
+
+    /// All of `count` parts. An array is counted once.
+    fn parts(&self, py: Python<'_>, count: u64) -> PyResult<Vec<Py<PyAny>>> {
+        let total = if count <= 1 { None } else { self.0.divisible_elements(py)? };
+        (0..count).map(|number| self.part_of(py, (number, count), total)).collect()
+    }
+
+    /// The elements of the array of `each("$.users[*]")` from index `start` to `stop`, without
+    /// `stop`, as a part.
+    fn elements(&self, py: Python<'_>, start: u64, stop: u64) -> PyResult<Py<PyAny>> {
+        self.0.check_elements()?;
+        let (part, elements) = (Some((0, 1)), Some(start..stop.max(start)));
+        Self::with(py, Settings { part, elements, ..self.0.clone() })
     }
 
     /// Answers requests in one pass. Returns their answers in order.
@@ -293,6 +327,7 @@ impl Document {
     ) -> PyResult<Table> {
         let mut settings = self.0.clone();
         if let Some(rows) = rows {
+            settings.check_undivided()?;
             settings.each = Some(parsed(py, rows)?);
         }
         let options = TableOptions::new(py, columns, (numbers, on_bad_row), (schema, types), depth)?;
@@ -302,6 +337,13 @@ impl Document {
 
 #[pymethods]
 impl Part {
+    /// The indices of its elements, `(start, stop)`; None if it is a part of lines.
+    #[getter]
+    fn range(this: &Bound<'_, Self>) -> Option<(u64, u64)> {
+        let elements = this.as_super().get().0.elements.clone();
+        elements.map(|elements| (elements.start, elements.end))
+    }
+
     /// Answers requests in one pass over the part. `number` is the number of the part among all
     /// merged parts, also those of other documents; by default that of this part.
     #[pyo3(signature = (*asked, number=None))]

@@ -1,11 +1,13 @@
 //! The records of a run, and how their input is read.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use trommel::path::{Logical, Query};
 use trommel::reader::{Framing, Validation};
-use trommel::{Analysis, Cancel, Error, Match, Measure, OnBadRecord, Report};
+use trommel::{Analysis, Answer, Cancel, Count, Error, Match, Measure, OnBadRecord, Report};
 use trommel_answer::{Questions, Request};
 
 use crate::answers::{self, Extracted};
@@ -23,12 +25,21 @@ pub(crate) struct Settings {
     pub(crate) each: Option<Query>,
     pub(crate) filters: Vec<Logical>,
     pub(crate) part: Option<(u64, u64)>,
+    /// The elements of a part of a document that is not divided by its lines.
+    pub(crate) elements: Option<Range<u64>>,
     pub(crate) is_strict: bool,
     pub(crate) on_bad_record: OnBadRecord,
     pub(crate) threads: Option<usize>,
     pub(crate) progress: Option<Arc<Progress>>,
     /// The exception of the progress callback, which ends the run.
     pub(crate) raised: Arc<Mutex<Option<PyErr>>>,
+}
+
+/// Counts the nodes of a query that ends in `[*]`, and the elements of the arrays around them.
+fn elements_of(each: Option<Query>) -> Vec<Measure> {
+    let Some(nodes) = each else { return Vec::new() };
+    let elements = nodes.clone().with_last_slice(0, u64::MAX);
+    [nodes, elements].map(|query| Measure::Count(Count::new(query))).to_vec()
 }
 
 impl Settings {
@@ -38,7 +49,7 @@ impl Settings {
         if let Some(framing) = self.framing {
             document = document.framing(framing);
         }
-        match self.part {
+        match self.part.filter(|_| self.elements.is_none()) {
             Some((number, count)) => document.part(number, count),
             None => Ok(document),
         }
@@ -55,6 +66,9 @@ impl Settings {
         if let Some(each) = &self.each {
             analysis = analysis.each(each.clone());
         }
+        if let Some(elements) = &self.elements {
+            analysis = analysis.elements(elements.clone());
+        }
         if let Some(progress) = &self.progress {
             let (show, raised, cancel) = (progress.start(), Arc::clone(&self.raised), cancel.clone());
             analysis = analysis.on_progress(move |progress| {
@@ -65,6 +79,47 @@ impl Settings {
             });
         }
         self.filters.iter().cloned().fold(analysis, Analysis::filter)
+    }
+
+    /// The number of elements that parts divide; `None` if parts divide lines.
+    ///
+    /// # Errors
+    /// If the records are neither.
+    pub(crate) fn divisible_elements(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        if self.each.is_none() || !self.source.is_repeatable() {
+            return Ok(None);
+        }
+        let settings = self.clone();
+        let opened = interruptible(py, &Cancel::new(), move || settings.document())?;
+        let framing = opened.map_err(|error| self.error(py, &error))?.current_framing();
+        if matches!(framing, Framing::Lines | Framing::JsonSeq) {
+            return Ok(None);
+        }
+        self.check_elements()?;
+        let (each, settings) = (self.each.clone(), Self { each: None, filters: Vec::new(), ..self.clone() });
+        let (report, _) = settings.run(py, elements_of(each))?;
+        match report.answers.iter().map(Answer::count).collect::<Option<Vec<_>>>().as_deref() {
+            Some(&[nodes, elements]) if nodes == elements => Ok(Some(nodes)),
+            _ => Err(PyValueError::new_err("the records of each() are members of objects, which have no parts")),
+        }
+    }
+
+    /// Fails unless the records are elements of an array.
+    pub(crate) fn check_elements(&self) -> PyResult<()> {
+        self.check_undivided()?;
+        let each = self.each.as_ref().map(|each| (each, each.clone().with_last_slice(0, 0)));
+        match each {
+            Some((each, sliced)) if *each != sliced => Ok(()),
+            _ => Err(PyValueError::new_err("choose the elements first, as in each('$.users[*]')")),
+        }
+    }
+
+    /// Fails if the elements of a part were chosen.
+    pub(crate) fn check_undivided(&self) -> PyResult<()> {
+        match self.elements {
+            None => Ok(()),
+            Some(_) => Err(PyValueError::new_err("a part of an array has its records already: choose them first")),
+        }
     }
 
     /// The exception of a failed run: that of the progress callback, if it raised one.

@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from decimal import Decimal
 
+import pyarrow
 import pytest
 
 import trommel as tr
@@ -199,6 +200,43 @@ def test_a_whole_document_is_one_part(document):
     assert tr.merge(*partials).finish() == [6]
     with pytest.raises(ValueError, match="cannot be divided"):
         tr.open(document).part(0, 2)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 16])
+def test_merged_parts_of_an_array_equal_one_run(count):
+    lines = many_lines(1000).decode().splitlines()
+    text = '{"meta": {"n": 1}, "data": {"rows": [' + ",".join(lines) + ']}, "end": true}'
+    doc = tr.open(text.encode()).each("$.data.rows[*]").where("@.k != 'd'")
+    parts = doc.parts(count)
+    assert len(parts) == count
+    assert tr.merge(*(part.run(*REQUESTS) for part in parts)).finish() == doc.run(*REQUESTS)
+    one_by_one = [doc.part(number, count).run(*REQUESTS) for number in range(count)]
+    assert tr.merge(*one_by_one).finish() == doc.run(*REQUESTS)
+    found = [value for part in parts for value in part.values("$.n")]
+    assert found == list(doc.values("$.n"))
+    tables = [part.table(columns={"k": "$.k"}) for part in parts]
+    assert sum(pyarrow.RecordBatchReader.from_stream(table).read_all().num_rows for table in tables) == doc.count("$")
+    if count > 1:
+        ranges = [part.range for part in parts]
+        assert ranges[0][0] == 0 and ranges[-1][1] == 1000
+        assert all(one[1] == other[0] for one, other in zip(ranges, ranges[1:]))
+
+
+def test_only_elements_have_parts():
+    doc = tr.open(b'{"a": {"x": 1, "y": 2}, "b": [1, 2, 3]}')
+    with pytest.raises(ValueError, match="members of objects"):
+        doc.each("$.a[*]").parts(2)
+    with pytest.raises(ValueError, match="choose the elements"):
+        doc.each("$.b").parts(2)
+    with pytest.raises(ValueError, match="choose the elements"):
+        doc.elements(0, 1)
+    part = doc.each("$.b[*]").elements(1, 9)
+    assert list(part.values("$")) == [2, 3] and part.range == (1, 9)
+    with pytest.raises(ValueError, match="already"):
+        part.each("$.a[*]")
+    assert [list(part.values("$")) for part in doc.each("$.b[*]").parts(5)] == [[], [1], [], [2], [3]]
+    with pytest.raises(ValueError):
+        doc.each("$.b[*]").part(2, 2)
 
 
 def test_wrong_requests(document):

@@ -86,6 +86,21 @@ def test_several_documents_are_one_input(spark, log, tmp_path):
     assert "cannot be divided" in part.whole
 
 
+@pytest.mark.parametrize("count", [2, 7])
+def test_a_document_is_divided_by_its_elements(spark, tmp_path, count):
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps({"meta": 1, "data": {"rows": list(records(RECORDS, 2))}}))
+    size, each = -(-path.stat().st_size // count), "$.data.rows[*]"
+    divided = tr.spark.parts(path, partition_bytes=size, each=each)
+    assert len(divided) == count and not any(part.whole for part in divided)
+    merged = tr.spark.run_partial(spark, str(path), REQUESTS, each=each, partition_bytes=size)
+    assert merged.finish() == tr.open(path).each(each).run(*REQUESTS)
+    frame = spark.read.format("trommel").option("rows", each).option("partitionBytes", size).load(str(path))
+    assert frame.rdd.getNumPartitions() == count
+    assert frame.count() == RECORDS
+    assert [row["id"] for row in frame.select("id").sort("id").collect()] == list(range(RECORDS))
+
+
 def test_samples_are_merged(spark, log):
     (sample,) = tr.spark.run(spark, log, tr.Sample("$", 5, seed=3), partition_bytes=100_000)
     assert (len(sample), sample.total) == (5, RECORDS)

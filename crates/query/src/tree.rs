@@ -98,6 +98,20 @@ impl Query {
         self.with_child(Selector::Wildcard)
     }
 
+    /// Replaces a last segment `[*]` by the slice of elements from `start` to `end`, without `end`.
+    /// Without such a segment, the query stays as it is.
+    #[must_use]
+    pub fn with_last_slice(mut self, start: u64, end: u64) -> Self {
+        let bound = |index: u64| Some(i64::try_from(index).unwrap_or(i64::MAX));
+        if let Some(last) = self.segments.0.last_mut()
+            && !last.descendant
+            && last.selectors == [Selector::Wildcard]
+        {
+            last.selectors = vec![Selector::Slice(Slice { start: bound(start), end: bound(end), step: 1 })];
+        }
+        self
+    }
+
     /// Appends `[?filter]`, which selects the children for which the filter holds.
     #[must_use]
     pub fn with_filter(self, filter: Logical) -> Self {

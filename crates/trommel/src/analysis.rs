@@ -1,6 +1,7 @@
 //! An analysis: measures, and the options of the run that answers them.
 
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::Arc;
 
 use trommel_base::{Cancel, Progress};
@@ -66,11 +67,22 @@ pub(crate) struct Options {
     pub(crate) populations: Vec<Option<SamplePopulation>>,
     /// The query whose nodes are the records.
     pub(crate) each: Option<Query>,
+    /// The indices of the elements that are records, if not all are.
+    pub(crate) elements: Option<Range<u64>>,
     /// The number of this input among several. Rows of statistics come in the order of the inputs.
     pub(crate) part: u64,
 }
 
 impl Options {
+    /// The query whose nodes are the records of this run.
+    pub(crate) fn nodes(&self) -> Option<Query> {
+        let each = self.each.clone()?;
+        Some(match self.elements.clone() {
+            Some(Range { start, end }) => each.with_last_slice(start, end),
+            None => each,
+        })
+    }
+
     pub(crate) fn config(&self) -> Config {
         let config = Config::new().limits(self.limits).validation(self.validation);
         let config = self.window.map_or(config, |window| config.window(window));
@@ -195,6 +207,30 @@ impl Analysis {
         self
     }
 
+    /// Restricts the records of [`each`](Self::each) to the elements with these indices, if its
+    /// query ends in `[*]`. So several runs, also on several machines, share one long array: the
+    /// [questions](Self::questions) stay the same, and [partials](Self::run_part) of consecutive
+    /// ranges merge to that of all elements.
+    ///
+    /// The bytes before the range are skipped: without reading them if the document has a
+    /// [guide](Document::guided_by). Members of objects are in no range.
+    ///
+    /// ```
+    /// use trommel::{Analysis, Document};
+    ///
+    /// let page = r#"{"users": [{"id": 1}, {"id": 2}, {"id": 3}]}"#;
+    /// let all = Analysis::new().each("$.users[*]".parse()?).count("$.id".parse()?);
+    /// let part = |range| all.clone().elements(range).run_part(&mut Document::from_bytes(page), 0, &mut |_: &_| Ok(()));
+    /// let merged = part(0..1)?.merge(part(1..3)?)?;
+    /// assert_eq!(all.finish(merged)?.answers[0].count(), Some(3));
+    /// # Ok::<(), trommel::Error>(())
+    /// ```
+    #[must_use]
+    pub fn elements(mut self, range: Range<u64>) -> Self {
+        self.options.elements = Some(range);
+        self
+    }
+
     /// The query whose nodes are the records, if they are not the documents.
     pub fn each_query(&self) -> Option<&Query> {
         self.options.each.as_ref()
@@ -242,8 +278,9 @@ impl Analysis {
     #[must_use]
     pub fn settings(&self) -> Self {
         let (filters, totals, control) = (Vec::new(), Vec::new(), Control::default());
-        let populations = Vec::new();
-        let options = Options { control, filters, totals, populations, each: None, ..self.options.clone() };
+        let (populations, each, elements) = (Vec::new(), None, None);
+        let options =
+            Options { control, filters, totals, populations, each, elements, ..self.options.clone() };
         Self { measures: Vec::new(), options }
     }
 

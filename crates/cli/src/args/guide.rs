@@ -1,8 +1,10 @@
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
 use super::common::Framing;
+use super::values;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -12,6 +14,7 @@ Examples:
   trommel guide build log.jsonl --beside
   trommel guide info data.json
   trommel guide verify data.json && echo intact
+  trommel guide parts data.json -n 4 --each '$.users[*]'
   trommel guide rm data.json
 
 A guide knows where the long arrays and objects of a file are, and its statistics. Commands use it
@@ -47,7 +50,7 @@ pub(crate) enum GuideOperation {
     },
     /// Show what a guide knows, and if it fits its file
     Info {
-        /// File whose guide is shown
+        /// File whose guide is shown, or output:ID for a stored output
         file: PathBuf,
 
         /// Print one JSON document, as in a pipe
@@ -62,6 +65,26 @@ pub(crate) enum GuideOperation {
         /// Set the record framing [default: by file name, else auto]
         #[arg(long, value_name = "FRAMING")]
         input: Option<Framing>,
+    },
+    /// Divide the elements of a long array for several processes or machines
+    ///
+    /// Each part is a query for --each. Merged counts, statistics, and groups of the parts are those
+    /// of all elements.
+    Parts {
+        /// File whose guide divides it
+        file: PathBuf,
+
+        /// Divide into N parts of about the same size, or fewer if the array is short
+        #[arg(short = 'n', long, value_name = "N", value_parser = values::at_least_one::<NonZeroU64>)]
+        parts: NonZeroU64,
+
+        /// Elements to divide, such as '$.users[*]' [default: those of the longest array]
+        #[arg(long, value_name = "QUERY")]
+        each: Option<String>,
+
+        /// Print one JSON document, as in a pipe
+        #[arg(long)]
+        json: bool,
     },
     /// Remove the guides of files
     Rm {

@@ -4,12 +4,13 @@ use std::fs::File;
 use std::path::Path;
 
 use serde::Serialize;
-use trommel::{Analysis, framing_of};
-use trommel_guide::{Error, Guide, Location, SPACING};
+use trommel::reader::{Input, MapPolicy};
+use trommel::{Analysis, Document, framing_of};
+use trommel_guide::{Error, Guide, Location, Part, SPACING};
 
 use super::upkeep::{Signal, print};
-use crate::args::{Framing, GuideArgs, GuideOperation};
-use crate::errors::Failure;
+use crate::args::{Framing, GuideArgs, GuideOperation, output_id};
+use crate::errors::{Failure, QueryError};
 use crate::home;
 use crate::output::size::{binary, grouped};
 use crate::output::tables::Grid;
@@ -48,7 +49,10 @@ pub(crate) fn run(args: &GuideArgs, screen: &Screen) -> Result<(), Failure> {
             print(*json, screen.out, &built, || built.iter().map(|info| info.table(screen.out)).collect())
         }
         GuideOperation::Info { file, json } => {
-            let info = find(file).map(|(guide, path)| Info::new(file, &guide, &path))?;
+            let info = match file.to_str().and_then(output_id) {
+                Some(id) => Info::of_output(file, id)?,
+                None => find(file).map(|(guide, path)| Info::new(file, &guide, &path))?,
+            };
             print(*json, screen.out, &info, || info.table(screen.out))
         }
         GuideOperation::Verify { file, input } => {
@@ -56,6 +60,10 @@ pub(crate) fn run(args: &GuideArgs, screen: &Screen) -> Result<(), Failure> {
             let fresh = build(file, *input, screen)?;
             let differs = "the file has other contents than the guide says";
             if fresh.index() == guide.index() { Ok(()) } else { Err(failure(file, Error::Changed(differs))) }
+        }
+        GuideOperation::Parts { file, parts, each, json } => {
+            let divided = divide(file, parts.get(), each.as_deref())?;
+            print(*json, screen.out, &divided, || divided_table(&divided, screen.out))
         }
         GuideOperation::Rm { files } => {
             let guides = home::guides()?;
@@ -70,6 +78,61 @@ pub(crate) fn run(args: &GuideArgs, screen: &Screen) -> Result<(), Failure> {
             Ok(())
         }
     }
+}
+
+/// The parts of a file.
+#[derive(Serialize)]
+struct Divided {
+    each: String,
+    parts: Vec<DividedPart>,
+}
+
+#[derive(Serialize)]
+struct DividedPart {
+    part: usize,
+    /// The query that selects its elements.
+    each: String,
+    elements: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+}
+
+fn divide(file: &Path, count: u64, each: Option<&str>) -> Result<Divided, Failure> {
+    let opened = open(file)?;
+    let (guide, _) = home::guides()?.find(file, &opened).map_err(|error| failure(file, error))?;
+    let failed = |error| failure(file, error);
+    let each = match each {
+        Some(query) => QueryError::parse_option(query, "--each")?,
+        None => {
+            let longest = guide.longest_array(&opened).map_err(failed)?;
+            longest.ok_or_else(|| failed(Error::Unsuitable("it has no long array: lines need no guide")))?
+        }
+    };
+    if each.clone().with_last_slice(0, 0) == each {
+        let message = format!("--each {each} does not end in [*], which the parts replace");
+        return Err(Failure::Usage { command: "guide parts", message });
+    }
+    let input = Input::from_file(opened.try_clone()?, MapPolicy::never())?;
+    let mut document = guide.guide(Document::from_input(input)?.framing(guide.framing()));
+    let parts = guide.parts(&opened, &mut document, &each, count).map_err(failed)?;
+    let part = |(number, part): (usize, Part)| DividedPart {
+        part: number,
+        each: each.clone().with_last_slice(part.elements.start, part.elements.end).to_string(),
+        elements: part.elements.end - part.elements.start,
+        bytes: part.bytes,
+    };
+    let parts = parts.into_iter().enumerate().map(part).collect();
+    Ok(Divided { each: each.to_string(), parts })
+}
+
+fn divided_table(divided: &Divided, out: Stream) -> String {
+    let mut grid = Grid::new(&["part", "elements", "size", "each"], &[true, true, true, false], out);
+    for part in &divided.parts {
+        let bytes = part.bytes.map_or_else(String::new, binary);
+        let each = escape::short(&part.each, PATH_CHARS);
+        grid.row([part.part.to_string(), grouped(part.elements), bytes, each]);
+    }
+    grid.text()
 }
 
 fn failure(file: &Path, error: Error) -> Failure {
@@ -104,11 +167,26 @@ fn build(file: &Path, framing: Option<Framing>, screen: &Screen) -> Result<Guide
 
 impl Info {
     fn new(file: &Path, guide: &Guide, path: &Path) -> Self {
+        let bytes = path.metadata().map_or(0, |found| found.len());
+        Self::of(file, guide, (path.to_string_lossy().into_owned(), bytes))
+    }
+
+    /// The guide that was stored with an output.
+    fn of_output(file: &Path, id: &str) -> Result<Self, Failure> {
+        let store = home::store()?;
+        let stored = store.get(id)?;
+        let guide = store.guide(&stored).map_err(|error| failure(file, error))?;
+        let guide = guide.ok_or_else(|| failure(file, Error::Missing))?;
+        let bytes = stored.guide.as_ref().map_or(0, |guide| guide.bytes);
+        Ok(Self::of(file, &guide, ("stored with the output".to_owned(), bytes)))
+    }
+
+    fn of(file: &Path, guide: &Guide, (place, guide_bytes): (String, u64)) -> Self {
         let index = guide.index();
         Self {
             file: file.to_string_lossy().into_owned(),
-            guide: path.to_string_lossy().into_owned(),
-            guide_bytes: path.metadata().map_or(0, |found| found.len()),
+            guide: place,
+            guide_bytes,
             input_bytes: index.length(),
             records: index.records(),
             containers: index.containers(),

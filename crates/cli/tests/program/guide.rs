@@ -183,3 +183,44 @@ fn lines_have_guides() {
     let after: Vec<Value> = questions.iter().map(|args| ask(args)).collect();
     assert_eq!(before, after);
 }
+
+/// Each part is a query for `--each`. Their counts add up to that of all elements.
+#[test]
+fn parts_share_the_elements() {
+    let home = Home::new("guide-parts");
+    let file = home.0.file("a.json", document(9_000));
+    assert!(home.run(&["guide", "parts", &file, "-n", "4"]).failed(1).contains("the input has no guide"));
+    home.run(&["guide", "build", &file]).json();
+    let divided = home.run(&["guide", "parts", &file, "-n", "4"]).json();
+    assert_eq!(divided["each"], "$['data']['records'][*]");
+    let parts = divided["parts"].as_array().unwrap();
+    assert_eq!(parts.len(), 4);
+    let mut counted = 0;
+    for part in parts {
+        let each = part["each"].as_str().unwrap();
+        let count = home.run(&["count", &file, "--each", each, "$.tags[*]"]).json();
+        counted += count.as_u64().unwrap();
+        let elements = part["elements"].as_u64().unwrap();
+        assert!((2_000..2_500).contains(&elements), "{part}");
+    }
+    assert_eq!(counted, 18_000);
+    let named = home.run(&["guide", "parts", &file, "-n", "2", "--each", "$.data.records[7].tags[*]"]).json();
+    assert_eq!(named["parts"][1]["each"], "$['data']['records'][7]['tags'][1:2]");
+    let wrong = home.run(&["guide", "parts", &file, "-n", "2", "--each", "$.data"]).failed(2);
+    assert!(wrong.contains("does not end in [*]"), "{wrong}");
+}
+
+/// An output has its guide since it was stored.
+#[test]
+fn guides_of_outputs_are_shown() {
+    let home = Home::new("guide-outputs");
+    let file = home.0.file("a.json", document(2_000));
+    let id = home.run(&["put", &file, "--tool", "x"]).ok();
+    let name = format!("output:{}", id.trim());
+    let info = home.run(&["guide", "info", &name]).json();
+    assert_eq!((&info["guide"], &info["records"]), (&json!("stored with the output"), &json!(1)));
+    assert!(info["guide_bytes"].as_u64().unwrap() > 0);
+    let small = home.run(&["put", &home.0.file("b.json", "[1]"), "--tool", "x"]).ok();
+    let name = format!("output:{}", small.trim());
+    assert!(home.run(&["guide", "info", &name]).failed(1).contains("no guide"));
+}

@@ -20,6 +20,8 @@ mod errors;
 mod examples;
 #[cfg(unix)]
 mod exits;
+#[cfg(all(unix, feature = "explore"))]
+mod explore;
 mod extract;
 mod files;
 mod filters;

@@ -11,7 +11,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 /// Opens a terminal: the user's side and the program's side.
-fn terminal(columns: u16) -> (File, File) {
+pub(crate) fn terminal(columns: u16) -> (File, File) {
     let shown = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&shown).unwrap();
     unlockpt(&shown).unwrap();

@@ -50,25 +50,32 @@ _OPTIONS = frozenset(
 
 
 class Part(InputPartition):
-    """A part of the input: a byte range of lines, or a whole document.
+    """A part of the input: a byte range of lines, elements of an array, or a whole document.
 
-    ``whole`` says why a document is not divided, or is None if it is.
+    ``elements`` is the range of the elements, or None. ``whole`` says why a document is not
+    divided, or is None if it is.
     """
 
-    def __init__(self, path, number, count, first, bytes, whole):
+    def __init__(self, path, number, count, first, bytes, whole, elements=None):
         self.path = path
         self.number = number
         self.count = count
         self.first = first
         self.bytes = bytes
         self.whole = whole
+        self.elements = elements
 
     def __repr__(self):
         why = f", whole: {self.whole}" if self.whole else ""
         return f"Part({self.path!r}, {self.number} of {self.count}, {self.bytes} bytes{why})"
 
-    def _document(self, **options):
-        return open_document(self.path, **options).part(self.number, self.count)
+    def _document(self, each, **options):
+        document = open_document(self.path, **options)
+        if each is not None:
+            document = document.each(each)
+        if self.elements is not None:
+            return document.elements(*self.elements)
+        return document.part(self.number, self.count)
 
 
 def _paths(paths):
@@ -101,22 +108,28 @@ def _size(path):
     return filesystem.size(name)
 
 
-def parts(paths, *, framing=None, partition_bytes=PARTITION_BYTES):
-    """The parts that paths are divided into: lines by byte ranges, other documents not at all."""
+def parts(paths, *, framing=None, partition_bytes=PARTITION_BYTES, each=None):
+    """The parts that paths are divided into.
+
+    Lines are divided by byte ranges. A document is divided by the elements of the array that
+    ``each`` names, as in ``$.users[*]``, which are counted here; otherwise it is one part.
+    """
     if partition_bytes < 1:
         raise ValueError("partition_bytes must be at least 1")
     found = []
     for path in _paths(paths):
         size = _size(path)
-        count, whole = max(1, math.ceil(size / partition_bytes)), None
+        count, whole, ranges = max(1, math.ceil(size / partition_bytes)), None, [None]
         if count > 1:
+            document = open_document(path, framing=framing)
             try:
-                open_document(path, framing=framing).part(0, count)
+                divided = (document if each is None else document.each(each)).parts(count)
+                ranges = [part.range for part in divided]
             except ValueError as error:
                 count, whole = 1, str(error)
         for number in range(count):
             share = size * (number + 1) // count - size * number // count
-            found.append(Part(path, number, count, len(found), share, whole))
+            found.append(Part(path, number, count, len(found), share, whole, ranges[number]))
     return found
 
 
@@ -148,9 +161,7 @@ def _batch(rows):
     return pa.RecordBatch.from_arrays(arrays, ["number", "partial"])
 
 
-def _selected(document, each, where):
-    if each is not None:
-        document = document.each(each)
+def _selected(document, where):
     for condition in where:
         document = document.where(condition)
     return document
@@ -170,7 +181,7 @@ def _run_parts(batches, *, divided, options, each, where, requests):
     for batch in batches:
         for number in batch.column(0).to_pylist():
             with _naming(divided[number]):
-                document = _selected(divided[number]._document(**options), each, where)
+                document = _selected(divided[number]._document(each, **options), where)
                 partial = document.run(*requests, number=number).to_bytes()
             yield _batch([(number, partial)])
 
@@ -196,13 +207,13 @@ def run_partial(
     """Like ``run``, and returns the merged partial answers instead of finishing them."""
     requests = _checked([requests] if isinstance(requests, _requests.Request) else list(requests))
     where = (where,) if isinstance(where, str) else tuple(where)
-    divided = parts(paths, framing=framing, partition_bytes=partition_bytes)
+    divided = parts(paths, framing=framing, partition_bytes=partition_bytes, each=each)
     if not divided:
         raise ValueError("there are no files to read")
     _report_whole(divided)
     options = {"framing": framing, "strict": strict, "threads": 1}
     # Mistakes in queries are raised here, not by a task.
-    _selected(_EMPTY, each, where).run(*requests)
+    _selected(_EMPTY if each is None else _EMPTY.each(each), where).run(*requests)
     work = functools.partial(
         _run_parts, divided=divided, options=options, each=each, where=where, requests=requests
     )
@@ -262,7 +273,8 @@ def _part_types(batches, *, divided, options):
     for batch in batches:
         for number in batch.column(0).to_pylist():
             with _naming(divided[number]):
-                types = _table(divided[number]._document(**_open_options(options)), options).types()
+                document = divided[number]._document(options.get("rows"), **_open_options(options))
+                types = _table(document, _without_rows(options)).types()
             yield _batch([(number, types)])
 
 
@@ -296,7 +308,12 @@ def _text(value):
 
 def _divided(paths, options):
     partition_bytes = int(options.get("partitionbytes", PARTITION_BYTES))
-    return parts(paths, framing=options.get("framing"), partition_bytes=partition_bytes)
+    framing, each = options.get("framing"), options.get("rows")
+    return parts(paths, framing=framing, partition_bytes=partition_bytes, each=each)
+
+
+def _without_rows(options):
+    return {name: value for name, value in options.items() if name != "rows"}
 
 
 class TrommelDataSource(DataSource):
@@ -387,12 +404,10 @@ class Reader(DataSourceReader):
         return divided
 
     def read(self, partition):
-        document = partition._document(**_open_options(self.options))
-        if "rows" in self.options:
-            document = document.each(self.options["rows"])
+        document = partition._document(self.options.get("rows"), **_open_options(self.options))
         for condition in self.where:
             document = document.where(condition)
-        options = {name: value for name, value in self.options.items() if name != "rows"}
+        options = _without_rows(self.options)
         schema = to_arrow_schema(self.schema)
         with _naming(partition):
             batches = pa.RecordBatchReader.from_stream(_table(document, options, **self.given))

@@ -1,0 +1,133 @@
+//! `trommel explore`: printed screens, and a terminal that is left as it was.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::process::Child;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::common::{Folder, Home, data, run, trommel};
+use crate::terminal::terminal;
+
+/// An explorer on a terminal of 100 columns and 50 rows.
+struct Session {
+    child: Child,
+    keys: fs::File,
+    shown: Arc<Mutex<String>>,
+}
+
+impl Session {
+    fn start(mut command: std::process::Command) -> Self {
+        let (shown, inside) = terminal(100);
+        command.env("TERM", "xterm-256color").stdin(inside.try_clone().unwrap());
+        let child = command.stdout(inside.try_clone().unwrap()).stderr(inside).spawn().unwrap();
+        drop(command);
+        let (mut reader, all) = (shown.try_clone().unwrap(), Arc::new(Mutex::new(String::new())));
+        let text = Arc::clone(&all);
+        thread::spawn(move || {
+            let mut piece = [0; 4096];
+            while let Ok(count @ 1..) = reader.read(&mut piece) {
+                text.lock().unwrap().push_str(&String::from_utf8_lossy(&piece[..count]));
+            }
+        });
+        Self { child, keys: shown, shown: all }
+    }
+
+    /// Waits until a text was shown, and forgets what was shown before.
+    fn wait_for(&self, text: &str) {
+        let started = Instant::now();
+        loop {
+            let mut shown = self.shown.lock().unwrap();
+            if let Some(at) = shown.find(text) {
+                shown.drain(..at);
+                return;
+            }
+            assert!(started.elapsed() < Duration::from_secs(30), "no {text:?}: {shown}");
+            drop(shown);
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    fn status(mut self) -> Option<i32> {
+        let status = self.child.wait().unwrap();
+        self.wait_for("\u{1b}[?1049l");
+        status.code()
+    }
+}
+
+#[test]
+fn screens_are_printed() {
+    let printed = run(["explore", "users.json", "--print", "90x12", "--keys", "jl"]).ok();
+    assert!(printed.contains("users.json") && printed.contains("array"), "{printed}");
+    let wrong = run(["explore", "users.json", "--print", "90"]).failed(2);
+    assert!(wrong.contains("as in 80x24"), "{wrong}");
+    let wrong = run(["explore", "users.json", "--print", "90x12", "--keys", "<Nothing>"]).failed(1);
+    assert!(wrong.contains("<Nothing>"), "{wrong}");
+    let piped = run(["explore", "users.json"]).failed(2);
+    assert!(piped.contains("not a terminal"), "{piped}");
+    let missing = run(["explore", "no.json", "--print", "90x12"]).failed(1);
+    assert!(missing.contains("no.json"), "{missing}");
+}
+
+#[test]
+fn stored_and_compressed_inputs_are_explored() {
+    let home = Home::new("explore-outputs");
+    let id = home.run(["put", "users.json", "--tool", "x"]).ok();
+    let printed =
+        home.run(["explore", &format!("output:{}", id.trim()), "--print", "90x12", "--keys", "jl"]).ok();
+    let plain = run(["explore", "users.json", "--print", "90x12", "--keys", "jl"]).ok();
+    assert_eq!(printed.lines().nth(2), plain.lines().nth(2));
+    let folder = Folder::new("explore-packed");
+    let packed = folder.path("users.json.gz");
+    let mut encoder =
+        flate2::write::GzEncoder::new(fs::File::create(&packed).unwrap(), flate2::Compression::fast());
+    encoder.write_all(&fs::read(data().join("users.json")).unwrap()).unwrap();
+    encoder.finish().unwrap();
+    let printed = run(["explore", packed.to_str().unwrap(), "--print", "90x12", "--keys", "jl"]).ok();
+    assert_eq!(printed.lines().nth(2), plain.lines().nth(2));
+}
+
+#[test]
+fn a_session_ends_as_it_began() {
+    let mut session = Session::start(trommel(["explore", "users.json"]));
+    session.wait_for("\u{1b}[?1049h");
+    session.wait_for("users");
+    session.press("jl");
+    session.wait_for("[0]");
+    session.press("q");
+    assert_eq!(session.status(), Some(0));
+}
+
+#[test]
+fn signals_restore_the_terminal() {
+    for (signal, status) in [(rustix::process::Signal::TERM, 143), (rustix::process::Signal::HUP, 129)] {
+        let session = Session::start(trommel(["explore", "users.json"]));
+        session.wait_for("users");
+        let pid = rustix::process::Pid::from_child(&session.child);
+        rustix::process::kill_process(pid, signal).unwrap();
+        assert_eq!(session.status(), Some(status));
+    }
+}
+
+/// The guide that is built in the background serves other commands.
+#[test]
+fn a_guide_is_left() {
+    let home = Home::new("explore-guides");
+    let folder = Folder::new("explore-large");
+    let file = folder.path("large.json");
+    let records = (0..40_000).map(|number| format!("{{\"number\":{number},\"text\":\"some text\"}}"));
+    fs::write(&file, format!("[{}]", records.collect::<Vec<_>>().join(","))).unwrap();
+    let name = file.to_str().unwrap();
+    home.run(["guide", "info", name]).failed(1);
+    let mut session = Session::start(home.trommel(["explore", name]));
+    session.wait_for("MB  guide  ");
+    session.press("q");
+    assert_eq!(session.status(), Some(0));
+    let info = home.run(["guide", "info", name, "--json"]).ok();
+    assert!(info.contains("\"shape\":true"), "{info}");
+}
