@@ -4,7 +4,7 @@
 //! use trommel::reader::{Framing, Input};
 //! use trommel_explore::{Explorer, Source};
 //!
-//! # fn main() -> std::io::Result<()> {
+//! # fn main() -> Result<(), trommel_explore::Error> {
 //! let text = r#"{"users": [{"name": "Ada"}, {"name": "Bob"}]}"#;
 //! let source = Source::new("users.json", Framing::Single, || Ok(Input::from_bytes(text)));
 //! // Prints the screen after two keys. `run` shows it in the terminal.
@@ -69,6 +69,37 @@ pub enum Ending {
     Signal(i32),
 }
 
+/// The reason why an explorer could not run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The input cannot be opened.
+    Input(io::Error),
+    /// The terminal cannot be used.
+    Terminal(io::Error),
+    /// A key has another name.
+    Key(String),
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Input(cause) => write!(f, "cannot open the input: {cause}"),
+            Self::Terminal(cause) => write!(f, "the terminal cannot be used: {cause}"),
+            Self::Key(name) => write!(f, "no key has the name <{name}>; write < as <lt>"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Input(cause) | Self::Terminal(cause) => Some(cause),
+            Self::Key(_) => None,
+        }
+    }
+}
+
 impl std::fmt::Debug for Explorer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Explorer").field("source", &self.source).finish_non_exhaustive()
@@ -104,17 +135,19 @@ impl Explorer {
     ///
     /// # Errors
     /// If the input cannot be opened, or the terminal cannot be used.
-    pub fn run(self) -> io::Result<Ending> {
-        terminal::run(App::new(self.source, self.builder, self.follows)?)
+    pub fn run(self) -> Result<Ending, Error> {
+        let app = App::new(self.source, self.builder, self.follows).map_err(Error::Input)?;
+        terminal::run(app).map_err(Error::Terminal)
     }
 
     /// Returns the screen of so many columns and rows as text, after some keys: characters, and
     /// names such as `<Enter>`. Builds no guide.
     ///
     /// # Errors
-    /// If the input cannot be opened, or a name is unknown.
-    pub fn print(self, size: (u16, u16), keys: &str) -> io::Result<String> {
-        let mut printer = Printer::new(App::new(self.source, None, false)?, size)?;
+    /// If the input cannot be opened, or a key has another name.
+    pub fn print(self, size: (u16, u16), keys: &str) -> Result<String, Error> {
+        let app = App::new(self.source, None, false).map_err(Error::Input)?;
+        let mut printer = Printer::new(app, size).map_err(Error::Terminal)?;
         printer.press(keys)?;
         Ok(printer.text())
     }

@@ -9,6 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use unicode_width::UnicodeWidthStr;
 
+use crate::Error;
 use crate::app::App;
 use crate::message::Message;
 
@@ -30,10 +31,10 @@ impl Printer {
     }
 
     /// Types keys, and waits for the work of each.
-    pub(crate) fn press(&mut self, keys: &str) -> io::Result<()> {
+    pub(crate) fn press(&mut self, keys: &str) -> Result<(), Error> {
         for key in parse(keys)? {
             self.app.handle(&Event::Key(key));
-            self.draw()?;
+            self.draw().map_err(Error::Terminal)?;
         }
         Ok(())
     }
@@ -76,7 +77,7 @@ fn text(buffer: &Buffer) -> String {
 }
 
 /// Keys by their characters, and names in angle brackets: `jj<Enter>/text<Enter>`.
-fn parse(keys: &str) -> io::Result<Vec<KeyEvent>> {
+fn parse(keys: &str) -> Result<Vec<KeyEvent>, Error> {
     let mut parsed = Vec::new();
     let mut rest = keys;
     while let Some(character) = rest.chars().next() {
@@ -92,7 +93,7 @@ fn parse(keys: &str) -> io::Result<Vec<KeyEvent>> {
     Ok(parsed)
 }
 
-fn key(name: &str) -> io::Result<KeyEvent> {
+fn key(name: &str) -> Result<KeyEvent, Error> {
     let plain = |code| Ok(KeyEvent::new(code, KeyModifiers::NONE));
     if let Some(character) = name.strip_prefix("C-").and_then(|rest| rest.chars().next()) {
         return Ok(KeyEvent::new(KeyCode::Char(character), KeyModifiers::CONTROL));
@@ -111,10 +112,7 @@ fn key(name: &str) -> io::Result<KeyEvent> {
         "end" => plain(KeyCode::End),
         "pgup" => plain(KeyCode::PageUp),
         "pgdn" => plain(KeyCode::PageDown),
-        _ => {
-            let message = format!("there is no key <{name}>; write < as <lt>");
-            Err(io::Error::new(io::ErrorKind::InvalidInput, message))
-        }
+        _ => Err(Error::Key(name.to_owned())),
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use trommel::framing_of;
 use trommel::reader::{Framing as Records, Input, Limits, MapPolicy};
-use trommel_explore::{Ending, Explorer, Source};
+use trommel_explore::{Ending, Error, Explorer, Source};
 use trommel_guide::{Guide, Location, SPACING};
 
 use crate::args::{ExploreArgs, Framing, output_id};
@@ -29,7 +29,11 @@ pub(crate) fn run(args: &ExploreArgs, screen: &Screen) -> Result<(), Failure> {
         return Err(Failure::Usage { command: "explore", message });
     }
     let explorer = explorer(args)?.follow(args.follow);
-    let failed = |error: io::Error| failure(&args.file, error);
+    let failed = |error| match error {
+        Error::Input(cause) => failure(&args.file, cause),
+        Error::Key(_) => Failure::Usage { command: "explore", message: error.to_string() },
+        other => Failure::Output(io::Error::other(other)),
+    };
     if let Some(size) = args.print {
         let printed = explorer.print(size, &args.keys).map_err(failed)?;
         return Ok(output::print(&printed)?);

@@ -199,13 +199,13 @@ fn parts_share_the_elements() {
     for part in parts {
         let each = part["each"].as_str().unwrap();
         let count = home.run(&["count", &file, "--each", each, "$.tags[*]"]).json();
-        counted += count.as_u64().unwrap();
+        counted += count["total"].as_u64().unwrap();
         let elements = part["elements"].as_u64().unwrap();
-        assert!((2_000..2_500).contains(&elements), "{part}");
+        assert!((1_800..2_600).contains(&elements), "{part}");
     }
     assert_eq!(counted, 18_000);
     let named = home.run(&["guide", "parts", &file, "-n", "2", "--each", "$.data.records[7].tags[*]"]).json();
-    assert_eq!(named["parts"][1]["each"], "$['data']['records'][7]['tags'][1:2]");
+    assert_eq!(named["parts"][1]["each"], "$['data']['records'][7]['tags'][1:2:1]");
     let wrong = home.run(&["guide", "parts", &file, "-n", "2", "--each", "$.data"]).failed(2);
     assert!(wrong.contains("does not end in [*]"), "{wrong}");
 }
