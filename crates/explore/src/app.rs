@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use trommel::reader::{Event, Framing, Kind};
+use trommel::reader::{Event, Framing, Kind, Span};
 use trommel::{Analysis, Cancel};
 use trommel_guide::Guide;
 
@@ -17,7 +17,7 @@ use crate::list::{self, PAGE};
 use crate::message::{Message, Met, Outcome, Root};
 use crate::source::{Holder, Node, Source};
 use crate::task::{Meter, Pattern, Task};
-use crate::tree::{Lookup, Need, Place, Tree};
+use crate::tree::{Lookup, Need, Tree, TreePath};
 use crate::view::{Results, Scroll, Text, View};
 
 /// Bytes after which the first record is taken for the only one, until a guide says otherwise.
@@ -59,7 +59,7 @@ pub(crate) enum Movement {
     /// To the last row.
     End,
     /// To a place that was found.
-    To(Place),
+    To(TreePath),
 }
 
 /// Text for the clipboard of the terminal, and the end of the program.
@@ -85,7 +85,7 @@ pub(crate) struct App {
     pub(crate) follows: bool,
     pub(crate) searched: Option<Pattern>,
     /// The place and the offset that were found last.
-    pub(crate) found: Option<(Place, u64)>,
+    pub(crate) found: Option<(TreePath, u64)>,
     /// Rows of the body, and columns.
     pub(crate) size: (u16, u16),
     pub(crate) effects: Effects,
@@ -179,7 +179,7 @@ impl App {
             Message::Guide(Err(error)) => self.background = Background::Failed(error),
             Message::Terminal(_) | Message::Signal(_) => {}
         }
-        self.settle();
+        self.update();
     }
 
     /// Reads all rows again, with what the guide knows.
@@ -210,7 +210,7 @@ impl App {
     }
 
     /// Moves as far as the known rows allow, and starts to read what the screen needs.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn update(&mut self) {
         let need = match self.advance() {
             Ok(()) => self.missing(),
             Err(need) => Some(need),
@@ -344,13 +344,13 @@ impl App {
 
     fn finish(&mut self, outcome: Outcome) {
         match outcome {
-            Outcome::Place(Ok(Some((offset, steps)))) => {
+            Outcome::Found(Ok(Some((offset, steps)))) => {
                 self.views.clear();
-                let place: Place = steps.iter().map(|step| step.index).collect();
+                let place: TreePath = steps.iter().map(|step| step.index).collect();
                 self.found = Some((place.clone(), offset));
                 self.go(Movement::To(place));
             }
-            Outcome::Place(Ok(None)) => self.status = "not found".into(),
+            Outcome::Found(Ok(None)) => self.status = "not found".into(),
             Outcome::Listed(listed) => {
                 if let Some(View::Results(results)) = self.views.last_mut() {
                     results.ended = Some(Results::ending(listed));
@@ -372,12 +372,12 @@ impl App {
                             indices.len() as u64 + left
                         ),
                     };
-                    order.indices = Some(Arc::new(indices));
+                    order.indices = Some(indices.into());
                     table.scroll = Scroll::default();
                 }
             }
             Outcome::Written(Ok(bytes)) => self.status = format!("wrote {}", crate::size::bytes(bytes)),
-            Outcome::Place(Err(error))
+            Outcome::Found(Err(error))
             | Outcome::Text(Err(error))
             | Outcome::Sorted(Err(error))
             | Outcome::Written(Err(error)) => self.status = error,
@@ -385,8 +385,8 @@ impl App {
     }
 
     /// Writes a value to a new file.
-    pub(crate) fn write(&mut self, span: (u64, u64), path: PathBuf) {
-        self.start("write", move |task| Outcome::Written(task.write(span.0, span.1, &path)));
+    pub(crate) fn write(&mut self, span: Span, path: PathBuf) {
+        self.start("write", move |task| Outcome::Written(task.write(span, &path)));
     }
 
     /// Notices that the input has grown, and shows new records.
@@ -414,7 +414,7 @@ impl App {
         if is_at_end {
             self.go(Movement::End);
         }
-        self.settle();
+        self.update();
     }
 }
 

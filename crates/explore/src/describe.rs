@@ -1,5 +1,6 @@
 //! The description of a value: its size, its types, and its fields.
 
+use trommel::reader::Span;
 use trommel::statistics::{FieldRow, TypeCounts};
 use trommel::{Answer, Measure, Stats, StatsAnswer};
 use trommel_base::text::{excerpt, grouped};
@@ -11,21 +12,20 @@ use crate::task::Task;
 const PATH_CHARS: usize = 80;
 
 impl Task {
-    /// Describes the value between two offsets; the whole input, from a guide if it knows the answer.
-    pub(crate) fn describe(&self, (start, end): (u64, u64), is_root: bool) -> Result<Vec<String>, String> {
+    /// Describes a value. The whole input is described by its guide, if that knows the answer.
+    pub(crate) fn describe(&self, value: Span, is_root: bool) -> Result<Vec<String>, String> {
         let mut stats = Stats::new();
         stats.fields = true;
         let analysis = self.analysis().ask(Measure::Stats(stats));
         let source = &self.source;
         let known = source.guide().filter(|_| is_root);
         let known = known.and_then(|guide| guide.report(&analysis, source.framing()));
-        let report = match known {
-            Some(report) => report,
-            None => {
-                let document = if is_root { source.document() } else { source.document_of(start, end) };
-                let mut document = document.map_err(|error| error.to_string())?;
-                analysis.run(&mut document).map_err(|error| error.to_string())?
-            }
+        let report = if let Some(report) = known {
+            report
+        } else {
+            let document = if is_root { source.document() } else { source.document_of(value) };
+            let mut document = document.map_err(|error| error.to_string())?;
+            analysis.run(&mut document).map_err(|error| error.to_string())?
         };
         let answer = report.answers.into_iter().find_map(|answer| match answer {
             Answer::Stats(answer) => Some(answer),

@@ -34,7 +34,7 @@ impl App {
         let height = area.height.saturating_sub(2);
         if self.size != (height, area.width) {
             self.size = (height, area.width);
-            self.settle();
+            self.update();
         }
         let width = usize::from(area.width);
         let line = |y: u16| Rect { x: 0, y, width: area.width, height: 1 };
@@ -111,14 +111,10 @@ impl App {
                         [] => Some(self.length),
                         _ => tree.row(above).ok().flatten().and_then(|row| Some(row.end? - row.node.start)),
                     };
-                    lines.push(row_line(
-                        row,
-                        (indent(at.len()), tree.is_expanded(&at)),
-                        whole,
-                        (width, style),
-                    ));
+                    let (indent, is_expanded) = (indent(at.len()), tree.is_expanded(&at));
+                    lines.push(RowLine { indent, is_expanded, whole, width, style }.of(row));
                     if let Some(error) = tree.cache.error_after(holder, *index) {
-                        lines.push(fault(error, indent(at.len()), width));
+                        lines.push(fault(error, indent, width));
                     }
                 }
             }
@@ -190,43 +186,45 @@ const fn mark(is_expanded: bool) -> &'static str {
 }
 
 fn fault(error: &str, depth: usize, width: usize) -> Line<'static> {
-    let first = error.lines().next().unwrap_or_default();
+    let first = error.lines().next().unwrap_or("");
     Line::styled(fit(&format!("{}! {}", "  ".repeat(depth), safe(first)), width), FAULT)
 }
 
-/// The line of a row that may be expanded. `whole` has the bytes of its container.
-fn row_line(
-    row: &Row,
-    (indent, is_expanded): (usize, bool),
+/// The look of a row.
+struct RowLine {
+    indent: usize,
+    is_expanded: bool,
+    /// The bytes of its container.
     whole: Option<u64>,
-    (width, style): (usize, Style),
-) -> Line<'static> {
-    let mark = if row.node.kind.is_container() { mark(is_expanded) } else { " " };
-    let name = row.name.as_ref().map_or_else(|| format!("[{}]", row.index), |name| safe(name).into_owned());
-    let name = format!("{}{mark} {name}", "  ".repeat(indent));
-    let name_width = name_width(width);
-    let count = row.children.map_or_else(String::new, grouped);
-    let share = match (row.end, whole) {
-        (Some(end), Some(whole)) => share(end - row.node.start, whole),
-        _ => "…".into(),
-    };
-    let facts = format!(" {:<8}{count:>COUNT_WIDTH$}{share:>SHARE_WIDTH$}  ", row.node.kind.name());
-    let used = name_width + facts.width();
-    let preview = fit(&row.preview, width.saturating_sub(used));
-    if style == SELECTED {
-        return Line::styled(format!("{}{facts}{preview}", fit(&name, name_width)), style);
+    width: usize,
+    style: Style,
+}
+
+impl RowLine {
+    fn of(&self, row: &Row) -> Line<'static> {
+        let Self { indent, is_expanded, whole, width, style } = *self;
+        let mark = if row.node.kind.is_container() { mark(is_expanded) } else { " " };
+        let named = row.name.as_ref().map(|name| safe(name).into_owned());
+        let name = named.unwrap_or_else(|| format!("[{}]", row.index));
+        let name = fit(&format!("{}{mark} {name}", "  ".repeat(indent)), name_width(width));
+        let count = row.children.map_or_else(String::new, grouped);
+        let share = match (row.end, whole) {
+            (Some(end), Some(whole)) => share(end - row.node.start, whole),
+            _ => "…".into(),
+        };
+        let facts = format!(" {:<8}{count:>COUNT_WIDTH$}{share:>SHARE_WIDTH$}  ", row.node.kind.name());
+        let preview = fit(&row.preview, width.saturating_sub(name_width(width) + facts.width()));
+        if style == SELECTED {
+            return Line::styled(format!("{name}{facts}{preview}"), style);
+        }
+        let value = match row.node.kind {
+            Kind::String => Style::new().fg(Color::Green),
+            Kind::Number => Style::new().fg(Color::Cyan),
+            Kind::Bool | Kind::Null => Style::new().fg(Color::Yellow),
+            Kind::Array | Kind::Object => DIM,
+        };
+        Line::from(vec![Span::raw(name), Span::styled(facts, DIM), Span::styled(preview, value)])
     }
-    let value = match row.node.kind {
-        Kind::String => Style::new().fg(Color::Green),
-        Kind::Number => Style::new().fg(Color::Cyan),
-        Kind::Bool | Kind::Null => Style::new().fg(Color::Yellow),
-        Kind::Array | Kind::Object => DIM,
-    };
-    Line::from(vec![
-        Span::raw(fit(&name, name_width)),
-        Span::styled(facts, DIM),
-        Span::styled(preview, value),
-    ])
 }
 
 fn result_lines(results: &Results, height: usize, width: usize) -> Vec<Line<'static>> {

@@ -6,7 +6,7 @@ use ratatui::crossterm::event::{
     Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 use trommel::path::Query;
-use trommel::reader::Kind;
+use trommel::reader::{Kind, Span};
 
 use crate::app::{App, Movement, Prompt, PromptKind};
 use crate::locate::locate;
@@ -52,7 +52,7 @@ impl App {
             }
             _ => {}
         }
-        self.settle();
+        self.update();
     }
 
     fn key(&mut self, key: KeyEvent) {
@@ -218,7 +218,7 @@ impl App {
         let Some(root) = self.tree.as_ref().map(|tree| tree.root) else { return };
         self.start("go", move |task| {
             let steps = locate(&task.source, root, offset, &task.cancel).map_err(|error| error.to_string());
-            Outcome::Place(steps.map(|steps| Some((offset, steps))))
+            Outcome::Found(steps.map(|steps| Some((offset, steps))))
         });
     }
 
@@ -270,8 +270,8 @@ impl App {
         let Some(tree) = &self.tree else { return };
         let is_root = tree.selected.is_empty();
         let span = match tree.row(&tree.selected) {
-            Ok(Some(row)) => row.end.map(|end| (row.node.start, end)),
-            _ => is_root.then_some((0, self.length)),
+            Ok(Some(row)) => row.end.map(|end| Span::new(row.node.start, end)),
+            _ => is_root.then(|| Span::new(0, self.length)),
         };
         match span {
             Some(span) => self.start("describe", move |task| Outcome::Text(task.describe(span, is_root))),
@@ -303,7 +303,7 @@ impl App {
                 });
                 steps.transpose()
             });
-            Outcome::Place(found)
+            Outcome::Found(found)
         });
     }
 
@@ -377,7 +377,7 @@ impl App {
                         self.status = "the end of the array is not known yet".into();
                         return;
                     };
-                    let (span, location) = ((node.start, end), self.location(&place).1);
+                    let (span, location) = (Span::new(node.start, end), self.location(&place).1);
                     self.list(text);
                     self.start("filter", move |task| {
                         Outcome::Listed(task.filter_elements(span, &location, filter))
@@ -395,12 +395,12 @@ impl App {
         }
     }
 
-    /// The first and the last offset of the selected value.
-    pub(crate) fn selected_span(&self) -> Option<(u64, u64)> {
+    /// The bytes of the selected value, if its end is known.
+    pub(crate) fn selected_span(&self) -> Option<Span> {
         let tree = self.tree.as_ref()?;
         match tree.row(&tree.selected) {
-            Ok(Some(row)) => row.end.map(|end| (row.node.start, end)),
-            Ok(None) => Some((0, self.length)),
+            Ok(Some(row)) => row.end.map(|end| Span::new(row.node.start, end)),
+            Ok(None) => Some(Span::new(0, self.length)),
             Err(_) => None,
         }
     }
@@ -412,8 +412,8 @@ impl App {
             'p' => path,
             'c' => self.shell_command(record, &path),
             'v' => match self.selected_span() {
-                Some((start, end)) if end - start <= MAX_COPIED => {
-                    match self.source.bytes(start, (end - start) as usize) {
+                Some(span) if span.len() <= MAX_COPIED => {
+                    match self.source.bytes(span.start, span.len() as usize) {
                         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
                         Err(error) => {
                             self.status = error.to_string();

@@ -74,13 +74,13 @@ pub(crate) fn list(
 ) -> Page {
     let page = Page { is_partial: true, ..Page::default() };
     let mut lister = Lister { source, first, passed: 0, page, early };
-    let listed = match holder {
+    let read = match holder {
         Holder::Records => lister.records(cancel),
         Holder::Value(node) => source.read_value(node, cancel, |cursor| lister.children(cursor, node)),
     };
     let Lister { passed, mut page, .. } = lister;
     page.is_partial = false;
-    if let Err(error) = listed {
+    if let Err(error) = read {
         // A value with a fault in it is a row, too.
         let count = if page.rows.is_empty() { passed } else { first + page.rows.len() as u64 };
         (page.count, page.error) = (Some(count), Some(error.to_string()));

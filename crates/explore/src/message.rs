@@ -43,7 +43,7 @@ pub(crate) enum Met {
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// An offset and the steps to its value; `None` if it was not found.
-    Place(Result<Option<(u64, Vec<Step>)>, String>),
+    Found(Result<Option<(u64, Vec<Step>)>, String>),
     /// The number of results, all of which were sent unless it exceeds the maximum.
     Listed(Result<u64, String>),
     /// Lines of text.

@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::message::Message;
 
 /// The time in which some part of the work must be done.
-const PATIENCE: Duration = Duration::from_secs(600);
+const PATIENCE: Duration = Duration::from_mins(10);
 
 /// An explorer without a terminal.
 pub(crate) struct Printer {
@@ -23,8 +23,8 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
-    pub(crate) fn new(app: App, (columns, rows): (u16, u16)) -> io::Result<Self> {
-        let terminal = Terminal::new(TestBackend::new(columns, rows)).map_err(io::Error::other)?;
+    pub(crate) fn new(app: App, size: (u16, u16)) -> io::Result<Self> {
+        let terminal = Terminal::new(TestBackend::new(size.0, size.1)).map_err(io::Error::other)?;
         let mut printer = Self { app, terminal };
         printer.draw()?;
         Ok(printer)
@@ -43,7 +43,7 @@ impl Printer {
     pub(crate) fn draw(&mut self) -> io::Result<()> {
         let app = &mut self.app;
         self.terminal.draw(|frame| app.draw(frame)).map_err(io::Error::other)?;
-        app.settle();
+        app.update();
         while app.is_waiting() || app.task.is_some() {
             let message = app.receiver.recv_timeout(PATIENCE).map_err(io::Error::other)?;
             if !matches!(message, Message::Terminal(_) | Message::Signal(_)) {
@@ -117,7 +117,6 @@ fn key(name: &str) -> Result<KeyEvent, Error> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -167,8 +167,8 @@ impl Source {
     }
 
     /// A document of one value.
-    pub(crate) fn document_of(&self, start: u64, end: u64) -> io::Result<Document<'static>> {
-        let range = self.input()?.range(Span::new(start, end));
+    pub(crate) fn document_of(&self, value: Span) -> io::Result<Document<'static>> {
+        let range = self.input()?.range(value);
         let range = range.ok_or_else(|| io::Error::other("the input has become shorter"))?;
         Ok(Document::from_input(range)?.framing(Framing::Single))
     }

@@ -10,7 +10,7 @@ use std::sync::mpsc::Sender;
 
 use memchr::memmem::Finder;
 use trommel::path::{Duplicates, Logical, Query};
-use trommel::reader::{self, Event, Kind, Payload, Scalar};
+use trommel::reader::{self, Event, Kind, Payload, Scalar, Span};
 use trommel::{Analysis, Cancel, Document, Extract, Match, Measure, Progress, Sink};
 use trommel_base::text;
 
@@ -85,31 +85,31 @@ impl Task {
     /// Lists the values that a query selects in each record.
     pub(crate) fn query(&self, query: Query) -> Result<u64, String> {
         let extract = Extract::new(query).limit(MAX_HITS as u64 + 1);
-        self.collect(self.source.document(), self.analysis().ask(Measure::Extract(extract)), "$")
+        self.collect(self.source.document(), &self.analysis().ask(Measure::Extract(extract)), "$")
     }
 
     /// Lists the records for which a filter holds.
     pub(crate) fn filter_records(&self, filter: Logical) -> Result<u64, String> {
-        self.collect(self.source.document(), whole(self.analysis().filter(filter)), "$")
+        self.collect(self.source.document(), &whole(self.analysis().filter(filter)), "$")
     }
 
-    /// Lists the elements of the array between two offsets for which a filter holds.
+    /// Lists the elements of an array for which a filter holds.
     pub(crate) fn filter_elements(
         &self,
-        (start, end): (u64, u64),
+        array: Span,
         location: &str,
         filter: Logical,
     ) -> Result<u64, String> {
         let elements = "$[*]".parse().map_err(|error: trommel::path::ParseError| error.to_string())?;
         let analysis = whole(self.analysis().each(elements).filter(filter));
-        self.collect(self.source.document_of(start, end), analysis, location)
+        self.collect(self.source.document_of(array), &analysis, location)
     }
 
     /// Sends at most [`MAX_HITS`] values. Returns a larger number if there are more.
     fn collect(
         &self,
         document: io::Result<Document<'static>>,
-        analysis: Analysis,
+        analysis: &Analysis,
         location: &str,
     ) -> Result<u64, String> {
         let mut document = document.map_err(|error| error.to_string())?;
@@ -206,10 +206,10 @@ impl Task {
     }
 
     /// Writes a value to a new file.
-    pub(crate) fn write(&self, start: u64, end: u64, path: &Path) -> Result<u64, String> {
+    pub(crate) fn write(&self, value: Span, path: &Path) -> Result<u64, String> {
         let failed = |error: io::Error| error.to_string();
         let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
-        let written = self.copy(start, end, &mut file);
+        let written = self.copy(value, &mut file);
         if written.is_err() {
             // An incomplete file would look like a whole one.
             let _ = std::fs::remove_file(path);
@@ -217,8 +217,8 @@ impl Task {
         written.map_err(failed)
     }
 
-    fn copy(&self, start: u64, end: u64, file: &mut impl Write) -> io::Result<u64> {
-        let range = self.source.input()?.range(reader::Span::new(start, end));
+    fn copy(&self, value: Span, file: &mut impl Write) -> io::Result<u64> {
+        let range = self.source.input()?.range(value);
         let input = range.ok_or_else(|| io::Error::other("the input has become shorter"))?;
         let (mut from, mut chunk, mut written) = (input.reader(), vec![0; CHUNK], 0);
         loop {
@@ -230,7 +230,7 @@ impl Task {
                 count => {
                     file.write_all(&chunk[..count])?;
                     written += count as u64;
-                    self.meter.set(written, end - start);
+                    self.meter.set(written, value.len());
                 }
             }
         }
@@ -266,7 +266,7 @@ impl Sink for Hits<'_> {
             return Ok(());
         }
         let bytes = &found.value[..found.value.len().min(PREVIEW_BYTES)];
-        let within = found.location.and_then(|location| location.strip_prefix('$')).unwrap_or_default();
+        let within = found.location.and_then(|location| location.strip_prefix('$')).unwrap_or("");
         let location = format!("{}{within}", self.location);
         let hit = Hit { location, record: found.record, start: found.span.start, preview: preview(bytes) };
         self.batch.push(hit);

@@ -12,11 +12,11 @@ use trommel_testkit::generate::{Random, Shape as DocumentShape, document};
 use trommel_testkit::naive;
 
 use crate::app::App;
-use crate::list;
+use crate::list::{self, Row};
 use crate::locate::locate;
 use crate::print::Printer;
 use crate::source::{Holder, Node, Source};
-use crate::tree::{Lookup, Need, Place, Tree};
+use crate::tree::{Lookup, Need, Tree, TreePath};
 
 /// A source of bytes that can change, read through a small window.
 fn source_of(bytes: &Arc<Mutex<Vec<u8>>>, framing: Framing) -> Source {
@@ -78,8 +78,8 @@ const fn kind_of(data: &naive::Data) -> Kind {
 }
 
 /// The place of a value in a document.
-fn place_of(document: &naive::Document, id: naive::ValueId) -> Place {
-    let mut place = Place::new();
+fn place_of(document: &naive::Document, id: naive::ValueId) -> TreePath {
+    let mut place = TreePath::new();
     let mut at = id;
     while let (Some(parent), Some(position)) = (document.parent(at), document.position(at)) {
         place.push(position as u64);
@@ -111,7 +111,7 @@ fn rows_are_those_of_the_document() {
         let root = &parsed[parsed.root()];
         let node = Node { start: root.span.start, kind: kind_of(&root.data), depth: 0 };
         let mut tree = Tree::new(Holder::Value(node));
-        let mut place = Place::new();
+        let mut place = TreePath::new();
         let mut ids = parsed.ids().filter(|id| *id != parsed.root()).collect::<Vec<_>>();
         ids.sort_by_key(|id| parsed[*id].span.start);
         for id in ids {
@@ -120,7 +120,7 @@ fn rows_are_those_of_the_document() {
             assert_eq!(next, place_of(parsed, id), "{}", String::from_utf8_lossy(text));
             let before = known(source, &mut tree, |tree| tree.previous(&next)).unwrap();
             assert_eq!(before, place);
-            let row = known(source, &mut tree, |tree| tree.row(&next).map(|row| row.cloned())).unwrap();
+            let row = known(source, &mut tree, |tree| tree.row(&next).map(Option::<&Row>::cloned)).unwrap();
             let value = &parsed[id];
             assert_eq!((row.node.start, row.end), (value.span.start, Some(value.span.end)));
             assert_eq!(row.node.kind, kind_of(&value.data));
@@ -142,7 +142,7 @@ fn offsets_are_located() {
         let holder = Holder::Value(Node { start: root.span.start, kind: kind_of(&root.data), depth: 0 });
         for offset in 0..text.len() as u64 {
             let steps = locate(source, holder, offset, &Cancel::new()).unwrap();
-            let place: Place = steps.iter().map(|step| step.index).collect();
+            let place: TreePath = steps.iter().map(|step| step.index).collect();
             let holds = |id: &naive::ValueId| {
                 let name = parsed
                     .parent(*id)
@@ -151,7 +151,7 @@ fn offsets_are_located() {
                 start <= offset && offset < parsed[*id].span.end
             };
             let innermost = parsed.ids().filter(holds).max_by_key(|id| parsed[*id].depth);
-            let expected = innermost.map_or_else(Place::new, |id| place_of(parsed, id));
+            let expected = innermost.map_or_else(TreePath::new, |id| place_of(parsed, id));
             assert_eq!(place, expected, "{offset} {}", String::from_utf8_lossy(text));
         }
     });

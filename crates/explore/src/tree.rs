@@ -18,7 +18,7 @@ const MAX_BYTES: usize = 24 << 20;
 /// Places of expanded containers; the oldest ones are forgotten.
 const MAX_EXPANDED: usize = 10_000;
 
-pub(crate) type Place = Vec<u64>;
+pub(crate) type TreePath = Vec<u64>;
 
 /// What a lookup lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,7 +48,7 @@ pub(crate) struct Cache {
 #[derive(Debug, Default)]
 struct Way {
     version: u64,
-    place: Place,
+    place: TreePath,
     holders: Vec<Holder>,
 }
 
@@ -149,9 +149,9 @@ impl Cache {
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) root: Holder,
-    expanded: HashSet<Place>,
-    pub(crate) top: Place,
-    pub(crate) selected: Place,
+    expanded: HashSet<TreePath>,
+    pub(crate) top: TreePath,
+    pub(crate) selected: TreePath,
     pub(crate) cache: Cache,
     /// Neighbors have most of their way in common.
     way: RefCell<Way>,
@@ -159,7 +159,7 @@ pub(crate) struct Tree {
 
 impl Tree {
     pub(crate) fn new(root: Holder) -> Self {
-        let (top, selected, expanded) = (Place::new(), Place::new(), HashSet::from([Place::new()]));
+        let (top, selected, expanded) = (TreePath::new(), TreePath::new(), HashSet::from([TreePath::new()]));
         Self { root, expanded, top, selected, cache: Cache::default(), way: RefCell::default() }
     }
 
@@ -169,7 +169,7 @@ impl Tree {
 
     pub(crate) fn expand(&mut self, place: &[u64]) {
         if self.expanded.len() >= MAX_EXPANDED {
-            let kept = |other: &Place| self.selected.starts_with(other);
+            let kept = |other: &TreePath| self.selected.starts_with(other);
             let kept = self.expanded.iter().filter(|other| kept(other)).cloned().collect();
             self.expanded = kept;
         }
@@ -193,7 +193,7 @@ impl Tree {
     pub(crate) fn holder(&self, place: &[u64]) -> Lookup<Option<Holder>> {
         let mut way = self.way.borrow_mut();
         if way.version != self.cache.version || way.holders.first() != Some(&self.root) {
-            *way = Way { version: self.cache.version, place: Place::new(), holders: vec![self.root] };
+            *way = Way { version: self.cache.version, place: TreePath::new(), holders: vec![self.root] };
         }
         let common = common(&way.place, place);
         way.place.truncate(common);
@@ -243,7 +243,7 @@ impl Tree {
     }
 
     /// The visible row after another.
-    pub(crate) fn next(&self, place: &[u64]) -> Lookup<Option<Place>> {
+    pub(crate) fn next(&self, place: &[u64]) -> Lookup<Option<TreePath>> {
         let mut next = place.to_vec();
         if self.is_expanded(place) {
             next.push(0);
@@ -263,14 +263,14 @@ impl Tree {
     }
 
     /// The visible row before another.
-    pub(crate) fn previous(&self, place: &[u64]) -> Lookup<Option<Place>> {
+    pub(crate) fn previous(&self, place: &[u64]) -> Lookup<Option<TreePath>> {
         let Some((last, above)) = place.split_last() else { return Ok(None) };
         let Some(before) = last.checked_sub(1) else { return Ok(Some(above.to_vec())) };
         self.last_within(&[above, &[before]].concat()).map(Some)
     }
 
     /// The last visible row in a container, or itself.
-    pub(crate) fn last_within(&self, place: &[u64]) -> Lookup<Place> {
+    pub(crate) fn last_within(&self, place: &[u64]) -> Lookup<TreePath> {
         let mut last = place.to_vec();
         while self.is_expanded(&last) {
             let Some(index) = self.count(&last)?.checked_sub(1) else { break };
@@ -332,7 +332,7 @@ impl Tree {
     }
 
     /// Expands the containers around a place, and selects it.
-    pub(crate) fn reveal(&mut self, place: Place) {
+    pub(crate) fn reveal(&mut self, place: TreePath) {
         for depth in 0..place.len() {
             self.expand(&place[..depth]);
         }

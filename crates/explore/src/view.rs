@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::source::{Holder, Node};
 use crate::task::Hit;
-use crate::tree::{Cache, Lookup, Place};
+use crate::tree::{Cache, Lookup, TreePath};
 
 /// A list with a selected row, of which a window is visible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(crate) enum View {
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) holder: Holder,
-    pub(crate) place: Place,
+    pub(crate) place: TreePath,
     pub(crate) scroll: Scroll,
     /// The names of the members seen so far, in the order of their first occurrence.
     pub(crate) columns: Vec<String>,
@@ -53,14 +53,14 @@ pub(crate) struct Order {
     pub(crate) column: String,
     pub(crate) descending: bool,
     /// The elements; `None` while they are being sorted.
-    pub(crate) indices: Option<Arc<Vec<u32>>>,
+    pub(crate) indices: Option<Arc<[u32]>>,
 }
 
 /// Columns of a table at most.
 const MAX_COLUMNS: usize = 200;
 
 impl Table {
-    pub(crate) fn new(holder: Holder, place: Place) -> Self {
+    pub(crate) fn new(holder: Holder, place: TreePath) -> Self {
         let scroll = Scroll::default();
         Self { holder, place, scroll, columns: Vec::new(), column: 0, order: None }
     }
@@ -73,7 +73,7 @@ impl Table {
         }
     }
 
-    pub(crate) fn indices(&self) -> Option<&Arc<Vec<u32>>> {
+    pub(crate) fn indices(&self) -> Option<&Arc<[u32]>> {
         self.order.as_ref().and_then(|order| order.indices.as_ref())
     }
 

@@ -111,10 +111,10 @@ fn merged_parts_equal_one_run() {
 fn short_and_empty_arrays_have_parts() {
     let divided = Divided::new(br#"{"a":[],"b":[1,2,3],"c":4}"#, 1 << 20);
     assert_eq!(divided.longest(), None);
-    for (query, expected) in [("$.a[*]", vec![0..0]), ("$.b[*]", vec![0..1, 1..3]), ("$.none[*]", vec![0..0])]
-    {
+    for (query, expected) in [("$.a[*]", "[0..0]"), ("$.b[*]", "[0..1, 1..3]"), ("$.none[*]", "[0..0]")] {
         let parts = divided.parts(&query.parse().unwrap(), 2);
-        assert_eq!(parts.into_iter().map(|part| part.elements).collect::<Vec<_>>(), expected, "{query}");
+        let ranges: Vec<_> = parts.into_iter().map(|part| part.elements).collect();
+        assert_eq!(format!("{ranges:?}"), expected, "{query}");
     }
 }
 

@@ -100,7 +100,9 @@ impl Settings {
         let (report, _) = settings.run(py, elements_of(each))?;
         match report.answers.iter().map(Answer::count).collect::<Option<Vec<_>>>().as_deref() {
             Some(&[nodes, elements]) if nodes == elements => Ok(Some(nodes)),
-            _ => Err(PyValueError::new_err("the records of each() are members of objects, which have no parts")),
+            _ => Err(PyValueError::new_err(
+                "the records of each() are members of objects, which have no parts",
+            )),
         }
     }
 
@@ -118,7 +120,9 @@ impl Settings {
     pub(crate) fn check_undivided(&self) -> PyResult<()> {
         match self.elements {
             None => Ok(()),
-            Some(_) => Err(PyValueError::new_err("a part of an array has its records already: choose them first")),
+            Some(_) => {
+                Err(PyValueError::new_err("a part of an array has its records already: choose them first"))
+            }
         }
     }
 

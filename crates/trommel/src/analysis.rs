@@ -67,22 +67,13 @@ pub(crate) struct Options {
     pub(crate) populations: Vec<Option<SamplePopulation>>,
     /// The query whose nodes are the records.
     pub(crate) each: Option<Query>,
-    /// The indices of the elements that are records, if not all are.
-    pub(crate) elements: Option<Range<u64>>,
+    /// The same for all elements, if the records are some of them.
+    pub(crate) all_elements: Option<Query>,
     /// The number of this input among several. Rows of statistics come in the order of the inputs.
     pub(crate) part: u64,
 }
 
 impl Options {
-    /// The query whose nodes are the records of this run.
-    pub(crate) fn nodes(&self) -> Option<Query> {
-        let each = self.each.clone()?;
-        Some(match self.elements.clone() {
-            Some(Range { start, end }) => each.with_last_slice(start, end),
-            None => each,
-        })
-    }
-
     pub(crate) fn config(&self) -> Config {
         let config = Config::new().limits(self.limits).validation(self.validation);
         let config = self.window.map_or(config, |window| config.window(window));
@@ -203,7 +194,7 @@ impl Analysis {
     /// [`Coverage::records`]: crate::Coverage::records
     #[must_use]
     pub fn each(mut self, query: Query) -> Self {
-        self.options.each = Some(query);
+        (self.options.each, self.options.all_elements) = (Some(query), None);
         self
     }
 
@@ -227,7 +218,9 @@ impl Analysis {
     /// ```
     #[must_use]
     pub fn elements(mut self, range: Range<u64>) -> Self {
-        self.options.elements = Some(range);
+        let all = self.options.all_elements.take().or_else(|| self.options.each.take());
+        self.options.each = all.clone().map(|each| each.with_last_slice(range.start, range.end));
+        self.options.all_elements = all;
         self
     }
 
@@ -278,9 +271,9 @@ impl Analysis {
     #[must_use]
     pub fn settings(&self) -> Self {
         let (filters, totals, control) = (Vec::new(), Vec::new(), Control::default());
-        let (populations, each, elements) = (Vec::new(), None, None);
+        let (populations, each, all_elements) = (Vec::new(), None, None);
         let options =
-            Options { control, filters, totals, populations, each, elements, ..self.options.clone() };
+            Options { control, filters, totals, populations, each, all_elements, ..self.options.clone() };
         Self { measures: Vec::new(), options }
     }
 

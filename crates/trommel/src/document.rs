@@ -179,18 +179,12 @@ impl<'a> Document<'a> {
 
     /// The length in bytes, if it is known in advance.
     pub fn len(&self) -> Option<u64> {
-        match &self.source {
-            Source::Input(input) => input.known_len(),
-            Source::Packed(..) | Source::Reader(_) => None,
-        }
+        if let Source::Input(input) = &self.source { input.known_len() } else { None }
     }
 
     /// The offset of the first byte to read: 0, unless the document is a part.
     pub(crate) fn start(&self) -> u64 {
-        match &self.source {
-            Source::Input(input) => input.start(),
-            Source::Packed(..) | Source::Reader(_) => 0,
-        }
+        if let Source::Input(input) = &self.source { input.start() } else { 0 }
     }
 
     /// True if the document is known to be empty.
@@ -276,10 +270,8 @@ pub(crate) trait Growing {
 
 impl Growing for Document<'_> {
     fn has_grown(&self) -> bool {
-        match &self.source {
-            Source::Input(input) => input.verify(false).is_err() && input.verify(true).is_ok(),
-            Source::Packed(..) | Source::Reader(_) => false,
-        }
+        let Source::Input(input) = &self.source else { return false };
+        input.verify(false).is_err() && input.verify(true).is_ok()
     }
 }
 

@@ -177,7 +177,7 @@ impl Analysis {
             text.push_str(&question(measure));
             text.push('\n');
         }
-        if let Some(each) = &self.options.each {
+        if let Some(each) = self.options.all_elements.as_ref().or(self.options.each.as_ref()) {
             text.extend(["each ", &each.to_string(), "\n"]);
         }
         for filter in &self.options.filters {

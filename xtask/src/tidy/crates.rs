@@ -5,7 +5,7 @@ use crate::source::{Kind, Source, word};
 use crate::workspace::Package;
 
 /// Packages whose purpose is to print.
-const PRINTERS: &[&str] = &["trommel-benches", "trommel-cli", "trommel-testkit", "xtask"];
+const PRINTERS: &[&str] = &["trommel-explore", "trommel-benches", "trommel-cli", "trommel-testkit", "xtask"];
 
 /// The fewest `//!` lines that can state a crate's purpose, terms, and limits.
 const FRONT_LINES: usize = 3;

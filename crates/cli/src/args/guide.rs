@@ -68,8 +68,8 @@ pub(crate) enum GuideOperation {
     },
     /// Divide the elements of a long array for several processes or machines
     ///
-    /// Each part is a query for --each. Merged counts, statistics, and groups of the parts are those
-    /// of all elements.
+    /// Each part is a query for --each. Merged counts, statistics, and groups of the parts are
+    /// those of all elements.
     Parts {
         /// File whose guide divides it
         file: PathBuf,

@@ -3,7 +3,7 @@
 use std::env;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use trommel::framing_of;
@@ -117,7 +117,7 @@ fn plain(args: &ExploreArgs, file: File, name: &str, framing: Records) -> Result
 }
 
 /// Keeps a guide for later questions. Without room or permission, they read the file.
-fn keep(path: &PathBuf, guide: &Guide) {
+fn keep(path: &Path, guide: &Guide) {
     if let Ok(guides) = home::guides() {
         let _ = guides.keep(path, guide, Location::Folder);
     }

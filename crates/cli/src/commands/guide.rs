@@ -101,12 +101,11 @@ fn divide(file: &Path, count: u64, each: Option<&str>) -> Result<Divided, Failur
     let opened = open(file)?;
     let (guide, _) = home::guides()?.find(file, &opened).map_err(|error| failure(file, error))?;
     let failed = |error| failure(file, error);
-    let each = match each {
-        Some(query) => QueryError::parse_option(query, "--each")?,
-        None => {
-            let longest = guide.longest_array(&opened).map_err(failed)?;
-            longest.ok_or_else(|| failed(Error::Unsuitable("it has no long array: lines need no guide")))?
-        }
+    let each = if let Some(query) = each {
+        QueryError::parse_option(query, "--each")?
+    } else {
+        let longest = guide.longest_array(&opened).map_err(failed)?;
+        longest.ok_or_else(|| failed(Error::Unsuitable("it has no long array: lines need no guide")))?
     };
     if each.clone().with_last_slice(0, 0) == each {
         let message = format!("--each {each} does not end in [*], which the parts replace");
@@ -168,7 +167,7 @@ fn build(file: &Path, framing: Option<Framing>, screen: &Screen) -> Result<Guide
 impl Info {
     fn new(file: &Path, guide: &Guide, path: &Path) -> Self {
         let bytes = path.metadata().map_or(0, |found| found.len());
-        Self::of(file, guide, (path.to_string_lossy().into_owned(), bytes))
+        Self::of(file, guide, path.to_string_lossy().into_owned(), bytes)
     }
 
     /// The guide that was stored with an output.
@@ -178,10 +177,10 @@ impl Info {
         let guide = store.guide(&stored).map_err(|error| failure(file, error))?;
         let guide = guide.ok_or_else(|| failure(file, Error::Missing))?;
         let bytes = stored.guide.as_ref().map_or(0, |guide| guide.bytes);
-        Ok(Self::of(file, &guide, ("stored with the output".to_owned(), bytes)))
+        Ok(Self::of(file, &guide, "stored with the output".to_owned(), bytes))
     }
 
-    fn of(file: &Path, guide: &Guide, (place, guide_bytes): (String, u64)) -> Self {
+    fn of(file: &Path, guide: &Guide, place: String, guide_bytes: u64) -> Self {
         let index = guide.index();
         Self {
             file: file.to_string_lossy().into_owned(),

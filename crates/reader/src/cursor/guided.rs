@@ -74,12 +74,11 @@ impl<'a> Cursor<'a> {
     /// included. Returns the number of children passed, and is before a child then.
     pub fn pass_children(&mut self, index: u64, count: u64) -> Result<u64> {
         let depth = self.stack.depth();
-        let is_between = match self.expect {
-            Expect::First | Expect::Next => true,
-            expect => expect == Expect::Value && !self.stack.in_object(),
+        let is_between = matches!(self.expect, Expect::First | Expect::Next)
+            || self.expect == Expect::Value && !self.stack.in_object();
+        let Some(guide) = self.askable().filter(|_| is_between && depth > 0 && count > 0) else {
+            return Ok(0);
         };
-        let is_inside = is_between && depth > 0;
-        let Some(guide) = self.askable().filter(|_| is_inside && count > 0) else { return Ok(0) };
         let place = guide.place(self.offset(), depth, index.saturating_add(count));
         match place.filter(|place| place.offset > self.offset() && place.index > index) {
             Some(place) if self.move_between(depth, place)? => Ok(place.index - index),
