@@ -105,7 +105,10 @@ fn divide(file: &Path, count: u64, each: Option<&str>) -> Result<Divided, Failur
         QueryError::parse_option(query, "--each")?
     } else {
         let longest = guide.longest_array(&opened).map_err(failed)?;
-        longest.ok_or_else(|| failed(Error::Unsuitable("it has no long array: lines need no guide")))?
+        longest.ok_or_else(|| Failure::Usage {
+            command: "guide parts",
+            message: "the guide knows no long array; name the elements, as in --each '$.users[*]'".to_owned(),
+        })?
     };
     if each.clone().with_last_slice(0, 0) == each {
         let message = format!("--each {each} does not end in [*], which the parts replace");
