@@ -135,6 +135,24 @@ pub(crate) fn known_end(source: &Source, node: Node) -> Option<reader::Container
     source.index()?.end(node.start + 1, node.depth + 1)
 }
 
+/// Leaves the container that the cursor has entered, and returns the number of its children. If it
+/// does not end before an offset, stops there and returns `None`.
+fn count_within(cursor: &mut Cursor<'_>, kind: Kind, end: u64) -> reader::Result<Option<u64>> {
+    let mut count = 0;
+    while cursor.offset() < end {
+        if !next_child(cursor, kind)? {
+            return Ok(Some(count));
+        }
+        count += 1;
+        let is_container = cursor.peek()?.is_some_and(Kind::is_container);
+        // A long child is not read only to be counted.
+        if is_container && !cursor.skip_container_before(end)? {
+            break;
+        }
+    }
+    Ok(None)
+}
+
 pub(crate) fn next_child(cursor: &mut Cursor<'_>, kind: Kind) -> reader::Result<bool> {
     if kind == Kind::Object { cursor.next_member() } else { cursor.next_element() }
 }
@@ -212,14 +230,7 @@ impl Lister<'_> {
         let mut children = None;
         if kind.is_container() {
             cursor.begin_value()?;
-            let mut count = 0;
-            while cursor.depth() > outside && cursor.offset() - node.start < COUNTED {
-                if next_child(cursor, kind)? {
-                    count += 1;
-                } else {
-                    children = Some(count);
-                }
-            }
+            children = count_within(cursor, kind, node.start + COUNTED)?;
             if cursor.depth() > outside {
                 children = known_end(self.source, node).map(|known| known.children);
                 if children.is_none() {

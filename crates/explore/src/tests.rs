@@ -406,3 +406,22 @@ fn wide_values() {
         assert!(printer.text().contains("   99999  99999"), "{}", printer.text());
     }
 }
+
+/// Rows are shown before a long value among them was read to its end.
+#[test]
+fn rows_before_a_long_value_are_early() {
+    let long = format!("[{}]", "[0,1,2,3,4,5,6,7,8,9],".repeat(20_000).trim_end_matches(','));
+    let text = format!("{{\"first\":1,\"long\":{{\"inner\":{long}}},\"last\":2}}");
+    let source = source(&*text, Framing::Single);
+    let node = Node { start: 0, kind: Kind::Object, depth: 0 };
+    let mut early = Vec::new();
+    let page =
+        list::list(&source, Holder::Value(node), 0, &Cancel::new(), &mut |page| early.push(page.clone()));
+    assert_eq!(early.len(), 1);
+    let names: Vec<_> = early[0].rows.iter().map(|row| row.name.as_deref().unwrap()).collect();
+    assert_eq!((names, early[0].rows[1].end), (vec!["first", "long"], None));
+    assert_eq!(
+        (page.rows.len(), page.rows[1].children, page.rows[1].end),
+        (3, None, Some(text.len() as u64 - 10))
+    );
+}
