@@ -13,7 +13,7 @@ def test_the_page_runs(monkeypatch, tmp_path):
     (tmp_path / "testdata").symlink_to(ROOT / "testdata")
     monkeypatch.chdir(tmp_path)
     programs = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/PYTHON.md").read_text(), re.DOTALL | re.MULTILINE)
-    assert len(programs) == 6
+    assert len(programs) == 7
     names = {}
     for program in programs:
         exec(program, names)
