@@ -207,11 +207,14 @@ impl Analysis {
     /// [guide](Document::guided_by). Members of objects are in no range.
     ///
     /// ```
-    /// use trommel::{Analysis, Document};
+    /// use trommel::{Analysis, Document, Match};
     ///
     /// let page = r#"{"users": [{"id": 1}, {"id": 2}, {"id": 3}]}"#;
     /// let all = Analysis::new().each("$.users[*]".parse()?).count("$.id".parse()?);
-    /// let part = |range| all.clone().elements(range).run_part(&mut Document::from_bytes(page), 0, &mut |_: &_| Ok(()));
+    /// let part = |range| {
+    ///     let mut document = Document::from_bytes(page);
+    ///     all.clone().elements(range).run_part(&mut document, 0, &mut |_: &Match<'_>| Ok(()))
+    /// };
     /// let merged = part(0..1)?.merge(part(1..3)?)?;
     /// assert_eq!(all.finish(merged)?.answers[0].count(), Some(3));
     /// # Ok::<(), trommel::Error>(())
