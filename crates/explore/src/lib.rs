@@ -6,7 +6,7 @@
 //!
 //! # fn main() -> Result<(), trommel_explore::Error> {
 //! let text = r#"{"users": [{"name": "Ada"}, {"name": "Bob"}]}"#;
-//! let source = Source::new("users.json", Framing::Single, || Ok(Input::from_bytes(text)));
+//! let source = Source::new("users.json", Framing::Single, move || Ok(Input::from_bytes(text)));
 //! // Prints the screen after two keys. `run` shows it in the terminal.
 //! let screen = Explorer::new(source).print((80, 10), "jl")?;
 //! assert!(screen.contains(r#"{"name":"Ada"}"#), "{screen}");
