@@ -90,6 +90,8 @@ pub(crate) struct App {
     pub(crate) size: (u16, u16),
     pub(crate) effects: Effects,
     pub(crate) task: Option<(Cancel, Arc<Meter>, &'static str)>,
+    /// The number of the current task.
+    tasks: u64,
     movement: Option<Movement>,
     need: Option<(Need, Cancel)>,
     sender: Sender<Message>,
@@ -117,6 +119,7 @@ impl App {
             size: (24, 80),
             effects: Effects::default(),
             task: None,
+            tasks: 0,
             movement: None,
             need: None,
             sender,
@@ -166,12 +169,14 @@ impl App {
                 }
             }
             Message::Met(need, met) => self.met(need, met),
-            Message::Hits(hits) => {
+            // A cancelled task may have sent results before it ended.
+            Message::Hits(number, _) | Message::Done(number, _) if number != self.tasks => {}
+            Message::Hits(_, hits) => {
                 if let Some(View::Results(results)) = self.views.last_mut() {
                     results.hits.extend(hits);
                 }
             }
-            Message::Done(outcome) => {
+            Message::Done(_, outcome) => {
                 self.task = None;
                 self.finish(outcome);
             }
@@ -309,7 +314,9 @@ impl App {
     pub(crate) fn start(&mut self, name: &'static str, work: impl FnOnce(&Task) -> Outcome + Send + 'static) {
         self.cancel_task();
         let (cancel, meter) = (Cancel::new(), Arc::new(Meter::default()));
+        self.tasks += 1;
         let task = Task {
+            number: self.tasks,
             source: Arc::clone(&self.source),
             cancel: cancel.clone(),
             meter: Arc::clone(&meter),
@@ -319,17 +326,17 @@ impl App {
         self.status.clear();
         thread::spawn(move || {
             let outcome = work(&task);
-            // The results of a cancelled task would end the next one.
             if !cancel.is_cancelled() {
-                let _ = task.sender.send(Message::Done(outcome));
+                let _ = task.sender.send(Message::Done(task.number, outcome));
             }
         });
     }
 
-    /// Cancels the task. Returns false if there is none.
+    /// Cancels the task. Returns false if nothing runs.
     pub(crate) fn cancel_task(&mut self) -> bool {
         let Some((cancel, _, name)) = self.task.take() else { return false };
         cancel.cancel();
+        self.tasks += 1;
         self.status = format!("{name}: cancelled");
         if let Some(View::Results(results)) = self.views.last_mut() {
             results.ended.get_or_insert_with(|| "cancelled: more results may follow".into());

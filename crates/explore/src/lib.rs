@@ -1,4 +1,4 @@
-//! An explorer of JSON of any size for the terminal: a tree that reads only what is on the screen.
+//! An explorer of JSON of any size for the terminal: a tree that reads only its visible rows.
 //!
 //! ```
 //! use trommel::reader::{Framing, Input};

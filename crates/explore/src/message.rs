@@ -24,10 +24,10 @@ pub(crate) enum Message {
     Rows(Holder, u64, Page),
     /// A need was met.
     Met(Need, Met),
-    /// Results of the task.
-    Hits(Vec<Hit>),
-    /// The task has ended.
-    Done(Outcome),
+    /// Results of the task with this number.
+    Hits(u64, Vec<Hit>),
+    /// The task with this number has ended.
+    Done(u64, Outcome),
     /// The pass in the background has ended.
     Guide(Result<(), String>),
 }

@@ -1,4 +1,4 @@
-//! The input: opened anew for every task, and read through a window from any value.
+//! The input: opened again for every task, and read through a window from any value.
 
 use std::fmt;
 use std::io::{self, Read};

@@ -70,6 +70,8 @@ impl Meter {
 
 /// What every task gets.
 pub(crate) struct Task {
+    /// Its number, by which results of a cancelled task are recognized.
+    pub(crate) number: u64,
     pub(crate) source: Arc<Source>,
     pub(crate) cancel: Cancel,
     pub(crate) meter: Arc<Meter>,
@@ -255,7 +257,7 @@ impl Hits<'_> {
     fn send(&mut self) {
         let batch = std::mem::take(&mut self.batch);
         // Without a receiver, the program ends.
-        let _ = self.task.sender.send(Message::Hits(batch));
+        let _ = self.task.sender.send(Message::Hits(self.task.number, batch));
     }
 }
 

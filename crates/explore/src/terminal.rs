@@ -1,4 +1,4 @@
-//! The terminal: entered, restored whatever happens, and read on a thread of its own.
+//! The terminal: entered, restored also after panics and signals, and read on a thread of its own.
 
 use std::io::{self, Write};
 use std::panic;

@@ -1,4 +1,4 @@
-//! What lies over the tree: tables, lists of results, and texts.
+//! Views over the tree: tables, lists of results, and texts.
 
 use std::sync::Arc;
 
