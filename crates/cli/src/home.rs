@@ -43,9 +43,14 @@ pub fn outputs_folder() -> Option<PathBuf> {
     folder().ok().map(|folder| folder.join(OUTPUTS_FOLDER))
 }
 
+/// Returns the folder of the guides of files, or `None` if the platform has no data directory.
+pub fn guides_folder() -> Option<PathBuf> {
+    folder().ok().map(|folder| folder.join(GUIDES_FOLDER))
+}
+
 /// Returns the guides of files.
 pub(crate) fn guides() -> Result<Guides, Failure> {
-    Ok(Guides::new(folder()?.join(GUIDES_FOLDER)))
+    guides_folder().map(Guides::new).ok_or(Failure::NoDataDir)
 }
 
 /// Opens the store of outputs, and creates it if necessary. Tools map its payloads.

@@ -172,11 +172,15 @@ impl Options {
         Ok((document, stored))
     }
 
-    /// The guide of a file that was opened, if there is one that fits.
-    pub(crate) fn guide(&self, document: &Document<'_>) -> Option<Guide> {
-        let file = document.file().filter(|_| self.is_guided && !self.is_stdin())?;
+    /// The guide of a file that was opened, if there is one that fits, and its path.
+    pub(crate) fn guide(&self, document: &Document<'_>) -> Option<(Guide, PathBuf)> {
         // Any other guide is not used. `trommel guide verify` says why.
-        home::guides().ok()?.find(&self.file, file).ok().map(|(guide, _)| guide)
+        home::guides().ok()?.find(&self.file, self.guided_file(document)?).ok()
+    }
+
+    /// The file that was opened, if its guide may be used.
+    pub(crate) fn guided_file<'d>(&self, document: &'d Document<'_>) -> Option<&'d File> {
+        document.file().filter(|_| self.is_guided && !self.is_stdin())
     }
 
     /// The framing that an option or the name of the input declares, or `Auto`.

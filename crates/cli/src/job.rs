@@ -1,6 +1,7 @@
 //! A run of the engine over the inputs of a command: opening them, running the analysis, and
 //! explaining failures.
 
+mod guide;
 mod hints;
 mod open;
 
@@ -56,8 +57,8 @@ pub(crate) struct Job {
     document: Document<'static>,
     /// The metadata of the current input, if it is a stored output.
     stored: Option<Stored>,
-    /// The guide of the current input.
-    guide: Option<Guide>,
+    /// The guide of the current input, and its path.
+    guide: Option<(Guide, PathBuf)>,
     /// The store, and the first bytes of an input that can be read only once.
     shared: SharedInputs,
     analysis: Analysis,
@@ -281,11 +282,11 @@ impl Job {
     /// Runs the analysis over the current input alone.
     pub(crate) fn run_one(&mut self, sink: &mut dyn InputSink) -> Result<Report, Failure> {
         self.begin_input(sink);
-        let known = self.guide.as_ref().map(|guide| guide.answer(&self.analysis, &mut self.document));
+        let known = self.guide.as_ref().map(|(guide, _)| guide.answer(&self.analysis, &mut self.document));
         let report = match known {
             Some(Ok(Some(report))) => Ok(report),
             // After an error of the guide, a run over the input reports the cause.
-            _ => self.analysis.run_with(&mut self.document, sink),
+            _ => self.run_and_leave_guide(sink),
         };
         // The bar stays while further inputs follow.
         if !self.has_several_inputs() {

@@ -33,7 +33,7 @@ use clap::FromArgMatches;
 use crate::args::Cli;
 use crate::screen::Screen;
 
-pub use home::outputs_folder;
+pub use home::{guides_folder, outputs_folder};
 pub use invocation::Invocation;
 
 /// Runs the program, and returns its exit status. Uses the standard streams, handles signals, and

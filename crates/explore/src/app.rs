@@ -3,12 +3,14 @@
 //! One thread holds the state, handles messages, and draws. It reads nothing of the input itself:
 //! it collects what the visible rows need, and other threads read that, one need at a time.
 
+use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
+use ratatui::crossterm::event::KeyEvent;
 use trommel::reader::{Event, Framing, Kind, Span};
 use trommel::{Analysis, Cancel};
 use trommel_guide::Guide;
@@ -16,7 +18,7 @@ use trommel_guide::Guide;
 use crate::list::{self, PAGE};
 use crate::message::{Message, Met, Outcome, Root};
 use crate::source::{Holder, Node, Source};
-use crate::task::{Meter, Pattern, Task};
+use crate::task::{Listed, MAX_HITS, Meter, Pattern, Task};
 use crate::tree::{Lookup, Need, Tree, TreePath};
 use crate::view::{Results, Scroll, Text, View};
 
@@ -92,7 +94,9 @@ pub(crate) struct App {
     pub(crate) task: Option<(Cancel, Arc<Meter>, &'static str)>,
     /// The number of the current task.
     tasks: u64,
-    movement: Option<Movement>,
+    pub(crate) movement: Option<Movement>,
+    /// Keys that wait for the movement before them.
+    pub(crate) typed: VecDeque<KeyEvent>,
     need: Option<(Need, Cancel)>,
     sender: Sender<Message>,
     pub(crate) receiver: Receiver<Message>,
@@ -121,6 +125,7 @@ impl App {
             task: None,
             tasks: 0,
             movement: None,
+            typed: VecDeque::new(),
             need: None,
             sender,
             receiver,
@@ -216,9 +221,12 @@ impl App {
 
     /// Moves as far as the known rows allow, and starts to read what the screen needs.
     pub(crate) fn update(&mut self) {
-        let need = match self.advance() {
-            Ok(()) => self.missing(),
-            Err(need) => Some(need),
+        let need = loop {
+            match self.advance() {
+                Err(need) => break Some(need),
+                Ok(()) if self.is_moving() || self.typed.is_empty() => break self.missing(),
+                Ok(()) => self.type_next(),
+            }
         };
         match (need, &self.need) {
             (Some(need), Some((awaited, _))) if need == *awaited => {}
@@ -231,6 +239,11 @@ impl App {
                 }
             }
         }
+    }
+
+    /// True if the row that will be selected is not known yet.
+    pub(crate) fn is_moving(&self) -> bool {
+        self.movement.is_some() || self.tree.is_none() && self.fault.is_none()
     }
 
     fn advance(&mut self) -> Lookup<()> {
@@ -438,14 +451,20 @@ impl Drop for App {
 }
 
 impl Results {
-    fn ending(listed: Result<u64, String>) -> String {
-        match listed {
-            Ok(count) if count > crate::task::MAX_HITS as u64 => {
-                format!("the first {}; there are more", crate::task::MAX_HITS)
-            }
-            Ok(1) => "1 result".into(),
-            Ok(count) => format!("{count} results"),
-            Err(error) => error,
+    fn ending(listed: Result<Listed, String>) -> String {
+        let Listed { found, malformed } = match listed {
+            Ok(listed) => listed,
+            Err(error) => return error,
+        };
+        let found = match found {
+            1 => "1 result".to_owned(),
+            found if found > MAX_HITS as u64 => format!("the first {MAX_HITS}; there are more"),
+            found => format!("{found} results"),
+        };
+        match malformed {
+            0 => found,
+            1 => format!("{found}; skipped 1 malformed record"),
+            many => format!("{found}; skipped {many} malformed records"),
         }
     }
 }

@@ -27,15 +27,16 @@ impl Task {
             let mut document = document.map_err(|error| error.to_string())?;
             analysis.run(&mut document).map_err(|error| error.to_string())?
         };
+        let malformed = report.coverage.bad_records;
         let answer = report.answers.into_iter().find_map(|answer| match answer {
             Answer::Stats(answer) => Some(answer),
             _ => None,
         });
-        answer.map(|answer| lines(&answer)).ok_or_else(|| "the run has no statistics".to_owned())
+        answer.map(|answer| lines(&answer, malformed)).ok_or_else(|| "the run has no statistics".to_owned())
     }
 }
 
-fn lines(answer: &StatsAnswer) -> Vec<String> {
+fn lines(answer: &StatsAnswer, malformed: u64) -> Vec<String> {
     let summary = &answer.summary;
     let structure = &summary.structure;
     let mut lines = vec![
@@ -48,6 +49,9 @@ fn lines(answer: &StatsAnswer) -> Vec<String> {
     ];
     if let Some(records) = answer.records {
         lines.push(format!("records     {}", grouped(records)));
+    }
+    if malformed > 0 {
+        lines.push(format!("malformed   {}, which are left out", grouped(malformed)));
     }
     if structure.duplicate_names > 0 {
         lines.push(format!(

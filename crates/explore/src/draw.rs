@@ -1,5 +1,7 @@
 //! The screen: a title, the body, and a line at the bottom.
 
+use std::borrow::Cow;
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
@@ -67,7 +69,10 @@ impl App {
             Background::Ready => "  guide".into(),
             Background::Failed(_) => "  no guide".into(),
         };
-        format!(" {}  {}{background}  {place}", safe(self.source.name()), bytes(self.length))
+        // The place matters more than the folder.
+        let name = self.source.name();
+        let name = name.rsplit_once('/').map_or(name, |(_, last)| last);
+        format!(" {}  {}{background}  {place}", safe(name), bytes(self.length))
     }
 
     fn shown_location(&self, place: &[u64]) -> String {
@@ -186,8 +191,11 @@ const fn mark(is_expanded: bool) -> &'static str {
 }
 
 fn fault(error: &str, depth: usize, width: usize) -> Line<'static> {
-    let first = error.lines().next().unwrap_or("");
-    Line::styled(fit(&format!("{}! {}", "  ".repeat(depth), safe(first)), width), FAULT)
+    Line::styled(fit(&format!("{}! {}", "  ".repeat(depth), first_line(error)), width), FAULT)
+}
+
+fn first_line(error: &str) -> Cow<'_, str> {
+    safe(error.lines().next().unwrap_or(""))
 }
 
 /// The look of a row.
@@ -212,12 +220,21 @@ impl RowLine {
             (Some(end), Some(whole)) => share(end - row.node.start, whole),
             _ => "…".into(),
         };
-        let facts = format!(" {:<8}{count:>COUNT_WIDTH$}{share:>SHARE_WIDTH$}  ", row.node.kind.name());
-        let preview = fit(&row.preview, width.saturating_sub(name_width(width) + facts.width()));
+        let kind = match &row.fault {
+            Some(_) if !row.node.kind.is_container() => "invalid",
+            _ => row.node.kind.name(),
+        };
+        let facts = format!(" {kind:<8}{count:>COUNT_WIDTH$}{share:>SHARE_WIDTH$}  ");
+        let preview = match &row.fault {
+            Some(error) => Cow::Owned(format!("! {}: {}", first_line(error), row.preview)),
+            None => Cow::Borrowed(row.preview.as_str()),
+        };
+        let preview = fit(&preview, width.saturating_sub(name_width(width) + facts.width()));
         if style == SELECTED {
             return Line::styled(format!("{name}{facts}{preview}"), style);
         }
         let value = match row.node.kind {
+            _ if row.fault.is_some() => FAULT,
             Kind::String => Style::new().fg(Color::Green),
             Kind::Number => Style::new().fg(Color::Cyan),
             Kind::Bool | Kind::Null => Style::new().fg(Color::Yellow),
@@ -281,6 +298,9 @@ fn table_lines(table: &Table, tree: &Tree, height: usize, width: usize) -> Vec<L
 
 fn table_row(row: &Row, columns: &[&String], index_width: usize) -> String {
     let mut text = fit(&format!("{:>8}", row.index), index_width);
+    if let Some(error) = &row.fault {
+        return text + "! " + &first_line(error);
+    }
     if row.cells.is_empty() && row.node.kind != Kind::Object {
         return text + &row.preview;
     }

@@ -18,6 +18,9 @@ use crate::view::{Order, Results, Scroll, Table, Text, View};
 /// Rows of a turn of the wheel.
 const WHEEL: i64 = 3;
 
+/// Keys that wait for a movement at most.
+const MAX_TYPED: usize = 1000;
+
 /// Bytes of a value that are copied at most: terminals drop longer texts.
 const MAX_COPIED: u64 = 100_000;
 
@@ -43,7 +46,7 @@ q                 quit";
 impl App {
     pub(crate) fn handle(&mut self, event: &Event) {
         match event {
-            Event::Key(key) if key.kind != KeyEventKind::Release => self.key(*key),
+            Event::Key(key) if key.kind != KeyEventKind::Release => self.press(*key),
             Event::Mouse(mouse) => self.mouse(*mouse),
             Event::Paste(text) => {
                 if let Some(prompt) = &mut self.prompt {
@@ -53,6 +56,31 @@ impl App {
             _ => {}
         }
         self.update();
+    }
+
+    /// Handles a key, or keeps it until the movement before it has ended: its row is not selected
+    /// yet. Keys that end or replace the movement do not wait.
+    fn press(&mut self, key: KeyEvent) {
+        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
+        let waits = self.is_moving() && self.prompt.is_none() || !self.typed.is_empty();
+        let is_final = match key.code {
+            KeyCode::Esc => true,
+            KeyCode::Char('c') if ctrl => true,
+            KeyCode::Char('q' | 'g' | 'G') | KeyCode::Home | KeyCode::End => self.typed.is_empty(),
+            _ => false,
+        };
+        if !waits || is_final {
+            self.key(key);
+        } else if self.typed.len() < MAX_TYPED {
+            self.typed.push_back(key);
+        }
+    }
+
+    /// Handles the first key that waits.
+    pub(crate) fn type_next(&mut self) {
+        if let Some(key) = self.typed.pop_front() {
+            self.key(key);
+        }
     }
 
     fn key(&mut self, key: KeyEvent) {
@@ -109,11 +137,18 @@ impl App {
     }
 
     fn escape(&mut self) {
-        if self.cancel_task() {
+        let was_moving = self.stop_moving();
+        if self.cancel_task() || was_moving {
             return;
         }
         self.status.clear();
         self.views.pop();
+    }
+
+    /// Ends a movement that waits for rows. Returns false if there is none.
+    fn stop_moving(&mut self) -> bool {
+        self.typed.clear();
+        self.movement.take().is_some()
     }
 
     fn step(&mut self, rows: i64) {
@@ -151,6 +186,7 @@ impl App {
             self.step(i64::MIN);
         } else if let Some(tree) = &mut self.tree {
             tree.selected = Vec::new();
+            self.movement = None;
         }
     }
 
@@ -446,6 +482,7 @@ impl App {
         if row >= u64::from(self.size.0) || self.prompt.is_some() {
             return;
         }
+        self.stop_moving();
         let select = |scroll: &mut Scroll, first: u64, count: u64| {
             let clicked = (scroll.top + row).checked_sub(first).filter(|clicked| *clicked < count);
             let is_selected = clicked == Some(scroll.selected);

@@ -1,7 +1,7 @@
 //! Lists the children of a container, or the records: a page at a time.
 
 use trommel::Cancel;
-use trommel::reader::{self, Cursor, Event, Guide as _, Kind, Span, compact};
+use trommel::reader::{self, Cursor, ErrorKind, Event, Guide as _, Kind, Span, Syntax, compact};
 use trommel_base::text;
 
 use crate::source::{Holder, Node, Source};
@@ -36,6 +36,16 @@ pub(crate) struct Row {
     pub(crate) preview: String,
     /// The members of an element that is an object, as far as they were read.
     pub(crate) cells: Vec<(String, String)>,
+    /// The reason why this record is malformed. The records after it are listed all the same.
+    pub(crate) fault: Option<String>,
+}
+
+impl Row {
+    /// The row of a value of which nothing is known but where it begins.
+    const fn new(index: u64, node: Node) -> Self {
+        let (name, end, children, fault) = (None, None, None, None);
+        Self { index, name, node, end, children, preview: String::new(), cells: Vec::new(), fault }
+    }
 }
 
 /// Consecutive rows.
@@ -56,8 +66,8 @@ impl Page {
         let cell =
             |(name, value): &(String, String)| size_of::<(String, String)>() + name.len() + value.len();
         let row = |row: &Row| {
-            let name = row.name.as_ref().map_or(0, String::len);
-            size_of::<Row>() + name + row.preview.len() + row.cells.iter().map(cell).sum::<usize>()
+            let texts = [&row.name, &row.fault].into_iter().flatten().map(String::len).sum::<usize>();
+            size_of::<Row>() + texts + row.preview.len() + row.cells.iter().map(cell).sum::<usize>()
         };
         size_of::<Self>() + self.rows.iter().map(row).sum::<usize>()
     }
@@ -108,12 +118,29 @@ fn count_records(source: &Source, cancel: &Cancel, count: &mut u64) -> reader::R
         return Ok(());
     }
     source.read_records(0, cancel, |cursor| {
-        while cursor.next_record()? {
-            *count += 1;
-            cursor.skip_value()?;
+        loop {
+            let passed = match cursor.next_record() {
+                Ok(true) => cursor.skip_value().map(|_| true),
+                ended => ended,
+            };
+            if !matches!(passed, Ok(false)) {
+                *count = cursor.record() + 1;
+            }
+            match passed {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(error) if passes(&error, cursor) => {}
+                Err(error) => return Err(error),
+            }
         }
-        Ok(())
     })
+}
+
+/// True if the records after a malformed one can be read.
+pub(crate) fn passes(error: &reader::Error, cursor: &Cursor<'_>) -> bool {
+    // UTF-16 and UTF-32 lack the delimiter.
+    let is_other = error.kind() == ErrorKind::Syntax(Syntax::Encoding);
+    error.is_syntax() && !is_other && cursor.can_recover()
 }
 
 fn count_children(source: &Source, node: Node, cancel: &Cancel, count: &mut u64) -> reader::Result<()> {
@@ -174,21 +201,51 @@ impl Lister<'_> {
     fn records(&mut self, cancel: &Cancel) -> reader::Result<()> {
         let known = self.source.index().map(|index| index.record_before(self.first));
         let start = known.map_or(0, |place| place.offset);
-        self.passed = known.map_or(0, |place| place.index);
+        let before = known.map_or(0, |place| place.index);
+        self.passed = before;
         let source = self.source;
         source.read_records(start, cancel, |cursor| {
-            while cursor.next_record()? {
-                if self.is_full() {
+            loop {
+                let found = cursor.next_record();
+                if let Ok(false) = found {
+                    self.page.count = Some(self.passed);
                     return Ok(());
                 }
-                if self.passed >= self.first {
-                    self.row(cursor, None, 0)?;
+                if found.is_ok() && self.is_full() {
+                    return Ok(());
                 }
-                self.passed += 1;
+                // An error may be about what follows the value of the record before.
+                let index = before + cursor.record();
+                self.passed = index;
+                let is_listed = index >= self.first;
+                let read = match found {
+                    Ok(_) if is_listed => self.row(cursor, None, 0),
+                    found => found.map(|_| ()),
+                };
+                match read {
+                    Err(error) if !passes(&error, cursor) => return Err(error),
+                    Err(error) if is_listed => self.mark(&error, cursor.record_start())?,
+                    _ => {}
+                }
+                self.passed = index + 1;
             }
-            self.page.count = Some(self.passed);
-            Ok(())
         })
+    }
+
+    /// Shows that a record is malformed, of which the cursor is at the end, or in it.
+    fn mark(&mut self, error: &reader::Error, start: u64) -> reader::Result<()> {
+        if self.page.rows.last().is_none_or(|row| row.index < self.passed) {
+            // It is not a value, so it has no kind, and nothing in it is shown.
+            let node = Node { start, kind: Kind::Null, depth: 0 };
+            self.page.rows.push(Row::new(self.passed, node));
+        }
+        let bytes = self.source.bytes(start, PREVIEW_BYTES)?;
+        let line = String::from_utf8_lossy(bytes.split(|byte| *byte == b'\n').next().unwrap_or(&[]));
+        if let Some(row) = self.page.rows.last_mut() {
+            row.preview = text::clip(&text::safe(&line), PREVIEW_CHARS).into_owned();
+            row.fault = Some(error.message());
+        }
+        Ok(())
     }
 
     fn children(&mut self, cursor: &mut Cursor<'_>, node: Node) -> reader::Result<()> {
@@ -223,9 +280,7 @@ impl Lister<'_> {
         };
         let node = Node { start: cursor.offset(), kind, depth };
         let preview = preview(&self.source.bytes(node.start, PREVIEW_BYTES)?);
-        let row =
-            Row { index: self.passed, name, node, end: None, children: None, preview, cells: Vec::new() };
-        self.page.rows.push(row);
+        self.page.rows.push(Row { name, preview, ..Row::new(self.passed, node) });
         let outside = cursor.depth();
         let mut children = None;
         if kind.is_container() {

@@ -3,7 +3,7 @@
 use trommel::Cancel;
 use trommel::reader::{self, Cursor, Event, Kind};
 
-use crate::list::next_child;
+use crate::list::{next_child, passes};
 use crate::source::{Holder, Node, Source};
 
 /// A step from a container to a child, or to a record.
@@ -14,7 +14,7 @@ pub(crate) struct Step {
 }
 
 /// The steps from the root to the innermost value that contains an offset. Ends with the container
-/// if the offset is between two of its children.
+/// if the offset is between two of its children, or after a fault.
 pub(crate) fn locate(
     source: &Source,
     root: Holder,
@@ -28,7 +28,14 @@ pub(crate) fn locate(
     {
         return Ok(steps);
     }
-    while let Some(step) = child_at(source, holder, offset, cancel)? {
+    loop {
+        let step = match child_at(source, holder, offset, cancel) {
+            Ok(Some(step)) => step,
+            Ok(None) => break,
+            // The children up to a fault do not contain the offset.
+            Err(error) if error.is_syntax() && !steps.is_empty() => break,
+            Err(error) => return Err(error),
+        };
         steps.push(step);
         if !step.node.kind.is_container() {
             break;
@@ -43,18 +50,29 @@ fn child_at(source: &Source, holder: Holder, offset: u64, cancel: &Cancel) -> re
     match holder {
         Holder::Records => {
             let known = source.index().and_then(|index| index.place_before(0, 0, offset));
-            let (start, mut index) = known.map_or((0, 0), |place| (place.offset, place.index));
+            let (start, before) = known.map_or((0, 0), |place| (place.offset, place.index));
             source.read_records(start, cancel, |cursor| {
-                while cursor.next_record()? {
-                    match pass(cursor, index, 0)? {
-                        Some((step, end)) if offset < end => {
-                            return Ok(Some(step).filter(|step| step.node.start <= offset));
+                // The malformed record before this one.
+                let mut malformed = None;
+                loop {
+                    let found = cursor.next_record();
+                    if let Ok(false) = found {
+                        return Ok(malformed);
+                    }
+                    let (index, start) = (before + cursor.record(), cursor.record_start());
+                    match found.and_then(|_| pass(cursor, index, 0)) {
+                        Ok(Some((step, end))) if offset < end => {
+                            return Ok(if step.node.start <= offset { Some(step) } else { malformed });
                         }
-                        Some(_) => index += 1,
-                        None => break,
+                        Err(error) if !passes(&error, cursor) => return Err(error),
+                        Ok(Some(_)) => malformed = None,
+                        Ok(None) | Err(_) if offset < start => return Ok(malformed),
+                        Ok(None) | Err(_) => {
+                            malformed =
+                                Some(Step { index, node: Node { start, kind: Kind::Null, depth: 0 } });
+                        }
                     }
                 }
-                Ok(None)
             })
         }
         Holder::Value(node) => {

@@ -5,7 +5,7 @@ use ratatui::crossterm::event::Event;
 use crate::list::Page;
 use crate::locate::Step;
 use crate::source::{Holder, Node};
-use crate::task::Hit;
+use crate::task::{Hit, Listed};
 use crate::tree::Need;
 
 /// What holds the first rows, and the only document with its preview.
@@ -44,8 +44,8 @@ pub(crate) enum Met {
 pub(crate) enum Outcome {
     /// An offset and the steps to its value; `None` if it was not found.
     Found(Result<Option<(u64, Vec<Step>)>, String>),
-    /// The number of results, all of which were sent unless it exceeds the maximum.
-    Listed(Result<u64, String>),
+    /// A query has ended.
+    Listed(Result<Listed, String>),
     /// Lines of text.
     Text(Result<Vec<String>, String>),
     /// Indices in order, and the number of elements that were left out.

@@ -30,6 +30,23 @@ impl Printer {
         Ok(printer)
     }
 
+    /// A printer that has read nothing yet.
+    #[cfg(test)]
+    pub(crate) fn start(app: App, size: (u16, u16)) -> io::Result<Self> {
+        let terminal = Terminal::new(TestBackend::new(size.0, size.1)).map_err(io::Error::other)?;
+        let mut printer = Self { app, terminal };
+        let app = &mut printer.app;
+        printer.terminal.draw(|frame| app.draw(frame)).map_err(io::Error::other)?;
+        Ok(printer)
+    }
+
+    /// Types keys before anything that they need was read.
+    #[cfg(test)]
+    pub(crate) fn type_ahead(&mut self, keys: &str) -> Result<(), Error> {
+        parse(keys)?.into_iter().for_each(|key| self.app.handle(&Event::Key(key)));
+        Ok(())
+    }
+
     /// Types keys, and waits for the work of each.
     pub(crate) fn press(&mut self, keys: &str) -> Result<(), Error> {
         for key in parse(keys)? {

@@ -11,7 +11,7 @@ use std::sync::mpsc::Sender;
 use memchr::memmem::Finder;
 use trommel::path::{Duplicates, Logical, Query};
 use trommel::reader::{self, Event, Kind, Payload, Scalar, Span};
-use trommel::{Analysis, Cancel, Document, Extract, Match, Measure, Progress, Sink};
+use trommel::{Analysis, Cancel, Damage, Document, Extract, Match, Measure, OnBadRecord, Progress, Sink};
 use trommel_base::text;
 
 use crate::list::{PREVIEW_BYTES, count, next_child, preview};
@@ -40,6 +40,15 @@ pub(crate) struct Hit {
     pub(crate) record: u64,
     pub(crate) start: u64,
     pub(crate) preview: String,
+}
+
+/// How many results a query has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Listed {
+    /// The number of results, all of which were sent unless it exceeds the maximum.
+    pub(crate) found: u64,
+    /// The number of records that were left out.
+    pub(crate) malformed: u64,
 }
 
 /// The progress of a task, in bytes of all bytes.
@@ -81,17 +90,21 @@ pub(crate) struct Task {
 impl Task {
     pub(crate) fn analysis(&self) -> Analysis {
         let callback = self.meter.callback();
-        Analysis::new().duplicates(Duplicates::All).cancel_with(&self.cancel).on_progress(callback)
+        Analysis::new()
+            .duplicates(Duplicates::All)
+            .on_bad_record(OnBadRecord::Skip { at_most: u64::MAX })
+            .cancel_with(&self.cancel)
+            .on_progress(callback)
     }
 
     /// Lists the values that a query selects in each record.
-    pub(crate) fn query(&self, query: Query) -> Result<u64, String> {
+    pub(crate) fn query(&self, query: Query) -> Result<Listed, String> {
         let extract = Extract::new(query).limit(MAX_HITS as u64 + 1);
         self.collect(self.source.document(), &self.analysis().ask(Measure::Extract(extract)), "$")
     }
 
     /// Lists the records for which a filter holds.
-    pub(crate) fn filter_records(&self, filter: Logical) -> Result<u64, String> {
+    pub(crate) fn filter_records(&self, filter: Logical) -> Result<Listed, String> {
         self.collect(self.source.document(), &whole(self.analysis().filter(filter)), "$")
     }
 
@@ -101,24 +114,24 @@ impl Task {
         array: Span,
         location: &str,
         filter: Logical,
-    ) -> Result<u64, String> {
+    ) -> Result<Listed, String> {
         let elements = "$[*]".parse().map_err(|error: trommel::path::ParseError| error.to_string())?;
         let analysis = whole(self.analysis().each(elements).filter(filter));
         self.collect(self.source.document_of(array), &analysis, location)
     }
 
-    /// Sends at most [`MAX_HITS`] values. Returns a larger number if there are more.
+    /// Sends at most [`MAX_HITS`] values. The number that it returns is larger if there are more.
     fn collect(
         &self,
         document: io::Result<Document<'static>>,
         analysis: &Analysis,
         location: &str,
-    ) -> Result<u64, String> {
+    ) -> Result<Listed, String> {
         let mut document = document.map_err(|error| error.to_string())?;
-        let mut hits = Hits { task: self, location, batch: Vec::new(), count: 0 };
+        let mut hits = Hits { task: self, location, batch: Vec::new(), listed: Listed::default() };
         let run = analysis.run_with(&mut document, &mut hits);
         hits.send();
-        run.map(|_| hits.count).map_err(|error| error.to_string())
+        run.map(|_| hits.listed).map_err(|error| error.to_string())
     }
 
     /// The offset of the next occurrence of a text after `from`, or of the one before it. Continues
@@ -250,7 +263,7 @@ struct Hits<'t> {
     /// The location of the document in the input.
     location: &'t str,
     batch: Vec<Hit>,
-    count: u64,
+    listed: Listed,
 }
 
 impl Hits<'_> {
@@ -263,8 +276,8 @@ impl Hits<'_> {
 
 impl Sink for Hits<'_> {
     fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
-        self.count += 1;
-        if self.count > MAX_HITS as u64 {
+        self.listed.found += 1;
+        if self.listed.found > MAX_HITS as u64 {
             return Ok(());
         }
         let bytes = &found.value[..found.value.len().min(PREVIEW_BYTES)];
@@ -275,6 +288,11 @@ impl Sink for Hits<'_> {
         if self.batch.len() == BATCH {
             self.send();
         }
+        Ok(())
+    }
+
+    fn damaged(&mut self, _: &Damage) -> io::Result<()> {
+        self.listed.malformed += 1;
         Ok(())
     }
 

@@ -14,9 +14,12 @@ use trommel_testkit::naive;
 use crate::app::App;
 use crate::list::{self, Row};
 use crate::locate::locate;
+use crate::message::{Message, Outcome};
 use crate::print::Printer;
 use crate::source::{Holder, Node, Source};
+use crate::task::Listed;
 use crate::tree::{Lookup, Need, Tree, TreePath};
+use crate::view::View;
 
 /// A source of bytes that can change, read through a small window.
 fn source_of(bytes: &Arc<Mutex<Vec<u8>>>, framing: Framing) -> Source {
@@ -375,6 +378,122 @@ fn malformed_input_is_shown_up_to_the_fault() {
     assert!(screen("nonsense", "jlG").contains("not a JSON literal"), "{}", screen("nonsense", "jlG"));
     let cut = screen("[1, 2, {\"a\": ", "j");
     assert!(cut.contains("[1]") && cut.contains("! "), "{cut}");
+}
+
+#[test]
+fn malformed_records_do_not_end_the_list() {
+    let lines = "{\"a\":1}\n{\"a\":2} x\nnonsense\n[1,\n{\"a\":5}\n";
+    let shown = |keys: &str| {
+        let mut printer = printer(source(lines, Framing::Lines), (120, 14));
+        printer.press(keys).unwrap();
+        printer.text()
+    };
+    let rows = shown("G");
+    let faults: Vec<_> = rows.lines().skip(2).take(5).map(|line| line.contains("  ! ")).collect();
+    assert_eq!(faults, [false, true, true, true, false], "{rows}");
+    assert!(rows.contains("[2]") && rows.contains("invalid") && rows.contains(": nonsense"), "{rows}");
+    assert!(rows.contains("record 4  $\n"), "{rows}");
+    let inside = shown("jjjjl");
+    assert!(inside.contains("    [0]") && inside.contains("    ! "), "{inside}");
+    let results = shown(":$.a<Enter>");
+    assert!(results.contains("2 results; skipped 3 malformed records"), "{results}");
+    assert!(shown("d").contains("malformed   3"), "{}", shown("d"));
+    for (text, record) in [("nonsense", 2), ("x", 1), ("[1", 3), ("5", 4)] {
+        let found = shown(&format!("/{text}<Enter>"));
+        assert!(found.contains(&format!("record {record}  ")), "{text} {found}");
+    }
+}
+
+/// Lines with faults anywhere, listed from every page on.
+#[test]
+fn malformed_records_keep_their_numbers() {
+    let mut malformed = 0;
+    for seed in 0..8 {
+        let mut random = Random::new(seed);
+        let mut lines = Vec::new();
+        for number in 0..300 {
+            let mut line =
+                document(seed * 1000 + number, &DocumentShape { depth: 2, ..DocumentShape::default() });
+            if random.chance(20) {
+                line = trommel_testkit::generate::damage(number, &line);
+            }
+            line.retain(|byte| *byte != b'\n' && *byte != b'\r');
+            if line.iter().any(|byte| !byte.is_ascii_whitespace()) {
+                lines.push(line);
+            }
+        }
+        let text = lines.join(&b'\n');
+        let source = source(text, Framing::Lines).window(random.between(16, 300));
+        let (mut start, mut rows) = (0, Vec::new());
+        for page in 0..=lines.len() as u64 / list::PAGE {
+            let listed = list::list(&source, Holder::Records, page * list::PAGE, &Cancel::new(), &mut |_| {});
+            assert_eq!(listed.error, None);
+            rows.extend(listed.rows);
+        }
+        assert_eq!(rows.len(), lines.len());
+        assert_eq!(list::count(&source, Holder::Records, &Cancel::new()), lines.len() as u64);
+        for (index, (row, line)) in rows.iter().zip(&lines).enumerate() {
+            let blank = line.iter().take_while(|byte| byte.is_ascii_whitespace()).count() as u64;
+            assert_eq!((row.index, row.node.start), (index as u64, start + blank));
+            // Reading by masks misses faults, but never reports one that is not there.
+            let is_valid = naive::parse(line).is_ok();
+            assert!(!is_valid || row.fault.is_none(), "{row:?}");
+            malformed += u64::from(row.fault.is_some());
+            let steps = locate(&source, Holder::Records, row.node.start, &Cancel::new()).unwrap();
+            assert_eq!(steps.first().map(|step| step.index), Some(index as u64));
+            start += line.len() as u64 + 1;
+        }
+    }
+    assert!(malformed > 100, "{malformed}");
+}
+
+/// Keys of the tree.
+const TREE_KEYS: [&str; 12] = ["j", "j", "j", "k", "l", "l", "h", "G", "g", "<Space>", "<PgUp>", "<Enter>"];
+
+/// The title, and the names of the rows. Counts of rows that were never on the screen are unknown.
+fn names(screen: &str) -> Vec<String> {
+    let name = |(number, line): (usize, &str)| line.chars().take(if number == 0 { 80 } else { 26 }).collect();
+    screen.lines().enumerate().map(name).collect()
+}
+
+/// Nothing has been read when the later keys arrive.
+#[test]
+fn keys_that_are_typed_ahead_wait_for_their_row() {
+    for seed in 0..80 {
+        let mut random = Random::new(seed);
+        let text = document(seed, &DocumentShape::default());
+        let keys: String = (0..random.between(1, 40)).map(|_| random.pick(&TREE_KEYS)).collect();
+        let open = || printer(source(text.clone(), Framing::Auto), (80, 300));
+        let mut slow = open();
+        slow.press(&keys).unwrap();
+        let app = App::new(source(text.clone(), Framing::Auto), None, false).unwrap();
+        let mut fast = Printer::start(app, (80, 300)).unwrap();
+        fast.type_ahead(&keys).unwrap();
+        fast.draw().unwrap();
+        assert_eq!(names(&fast.text()), names(&slow.text()), "{seed} {keys}");
+    }
+    let app = App::new(source(SHOP, Framing::Auto), None, false).unwrap();
+    let mut printer = Printer::start(app, (100, 14)).unwrap();
+    printer.type_ahead("jl<Esc>j").unwrap();
+    printer.draw().unwrap();
+    assert!(printer.text().contains("  $['shop']\n"), "{}", printer.text());
+    assert!(!printer.text().contains("    ▸ books"), "{}", printer.text());
+}
+
+#[test]
+fn results_of_a_cancelled_task_are_not_shown() {
+    let mut printer = printer(source(SHOP, Framing::Auto), (100, 14));
+    printer.press(":$..price<Enter>").unwrap();
+    let Some(View::Results(results)) = printer.app.views.last() else { panic!("no results") };
+    let (hits, count) = (results.hits.clone(), results.hits.len());
+    printer.type_ahead(":$..title<Enter>").unwrap();
+    let done = Outcome::Listed(Ok(Listed { found: 77, malformed: 0 }));
+    printer.app.receive(Message::Hits(1, hits));
+    printer.app.receive(Message::Done(1, done));
+    printer.draw().unwrap();
+    let shown = printer.text();
+    assert_eq!(count, 3);
+    assert!(shown.contains("3 results") && !shown.contains("price"), "{shown}");
 }
 
 #[test]

@@ -61,11 +61,29 @@ impl Guides {
     /// # Errors
     /// [`Error::Missing`] without a guide; otherwise the reason why it cannot be used.
     pub fn find(&self, file: &Path, open: &File) -> Result<(Guide, PathBuf)> {
+        self.find_that(file, open, Guide::check_file)
+    }
+
+    /// Finds the guide of an open file of lines, of which it describes the first ones: others were
+    /// appended since.
+    ///
+    /// # Errors
+    /// Like [`find`](Self::find).
+    pub fn find_grown(&self, file: &Path, open: &File) -> Result<(Guide, PathBuf)> {
+        self.find_that(file, open, Guide::check_grown)
+    }
+
+    fn find_that(
+        &self,
+        file: &Path,
+        open: &File,
+        check: fn(&Guide, &File) -> Result<()>,
+    ) -> Result<(Guide, PathBuf)> {
         let metadata = open.metadata().map_err(trommel::Error::from)?;
         let mut found = Error::Missing;
         for location in [Location::Beside, Location::Folder] {
             let path = self.path(file, &metadata, location);
-            match read(&path, open) {
+            match read(&path, open, check) {
                 Ok(guide) => return Ok((guide, path)),
                 Err(Error::Missing) => {}
                 Err(error) => found = error,
@@ -148,7 +166,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Reads the guide of an open file, and notes that it was used.
-fn read(path: &Path, of: &File) -> Result<Guide> {
+fn read(path: &Path, of: &File, check: fn(&Guide, &File) -> Result<()>) -> Result<Guide> {
     let mut file = match files::open(path) {
         Ok(file) => file,
         Err(error) if error.is_missing() => return Err(Error::Missing),
@@ -167,7 +185,7 @@ fn read(path: &Path, of: &File) -> Result<Guide> {
     let mut bytes = Vec::with_capacity(metadata.len() as usize);
     file.read_to_end(&mut bytes).map_err(trommel::Error::from)?;
     let guide = Guide::from_bytes(&bytes)?;
-    guide.check_file(of)?;
+    check(&guide, of)?;
     mark_used(&file);
     Ok(guide)
 }

@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use trommel::reader::{Framing, Guide as _, MapPolicy, Monitor};
-use trommel::{Analysis, Document, Report};
+use trommel::reader::{Framing, Guide as _, Input, Limits, MapPolicy, Monitor, Span};
+use trommel::{Analysis, Document, Measure, Partial, Report};
 
 use crate::builder::IndexBuilder;
 use crate::error::{Error, Result};
@@ -12,11 +12,14 @@ use crate::format::Parts;
 use crate::identity::{FileIdentity, Identity};
 use crate::index::Index;
 use crate::sample::sample;
-use crate::shape::Shape;
+use crate::shape::{Shape, StoredAnswer, statistics_of};
 
 /// The share of the input that a guide may have, and the bytes that it may have in addition.
 const MAX_SHARE: u64 = 200;
 const EXTRA: u64 = 4 << 10;
+
+/// Answers at most.
+const MAX_ANSWERS: usize = 16;
 
 /// What an earlier pass has found in an input: its index and its shape.
 #[derive(Debug)]
@@ -44,8 +47,7 @@ impl Guide {
     pub fn build(file: &File, framing: Framing, settings: &Analysis, spacing: u64) -> Result<Self> {
         let input = || -> Result<Document<'static>> {
             let again = file.try_clone().map_err(trommel::Error::from)?;
-            let input =
-                trommel::reader::Input::from_file(again, MapPolicy::never()).map_err(trommel::Error::from)?;
+            let input = Input::from_file(again, MapPolicy::never()).map_err(trommel::Error::from)?;
             Ok(Document::from_input(input).map_err(trommel::Error::from)?.framing(framing))
         };
         if !FRAMINGS.contains(&framing) {
@@ -71,6 +73,47 @@ impl Guide {
         Ok(Self::new(Identity::File(identity), framing, index, shape))
     }
 
+    /// Creates the guide of a file from the answer of one run over all of it: it has no places to
+    /// begin at, and answers the same question, and those that follow from it.
+    ///
+    /// `None` if the run does not describe the whole input, has skipped malformed records or limits
+    /// of its own, or asked something else than statistics.
+    ///
+    /// # Errors
+    /// If the partial is one of another analysis, or is damaged.
+    pub fn of_answer(
+        identity: FileIdentity,
+        framing: Framing,
+        analysis: &Analysis,
+        partial: &Partial,
+    ) -> Result<Option<Self>> {
+        let Some((answer, index)) = answered(analysis, partial)? else { return Ok(None) };
+        if !FRAMINGS.contains(&framing) {
+            return Ok(None);
+        }
+        let guide = Self::new(Identity::File(identity), framing, index, Shape::new(vec![answer]));
+        // An answer that does not fit would be left out.
+        Ok(Some(guide).filter(Self::fits))
+    }
+
+    /// Adds the answer of a run over all of the same input. Returns false if it is not like that of
+    /// [`of_answer`](Self::of_answer), or if the guide would be too large.
+    ///
+    /// # Errors
+    /// If the partial is one of another analysis, or is damaged.
+    pub fn add_answer(&mut self, analysis: &Analysis, partial: &Partial) -> Result<bool> {
+        let Some((answer, index)) = answered(analysis, partial)? else { return Ok(false) };
+        if (index.length(), index.records()) != (self.index.length(), self.index.records()) {
+            return Err(Error::Changed("the run has read another input"));
+        }
+        self.shape.add(answer);
+        let fits = self.shape.answers.len() <= MAX_ANSWERS && self.fits();
+        if !fits {
+            self.shape.answers.pop();
+        }
+        Ok(fits)
+    }
+
     /// Creates a guide from its parts.
     ///
     /// # Panics
@@ -82,13 +125,26 @@ impl Guide {
         Self { identity, framing, index: Arc::new(index), shape }
     }
 
+    /// The largest stored form, in bytes.
+    fn max_bytes(&self) -> u64 {
+        self.index.length() / MAX_SHARE + EXTRA
+    }
+
+    /// True if its stored form has the shape.
+    fn fits(&self) -> bool {
+        self.whole().to_bytes().len() as u64 <= self.max_bytes()
+    }
+
+    fn whole(&self) -> Parts {
+        let (identity, index) = (self.identity.clone(), Index::clone(&self.index));
+        Parts { identity, framing: self.framing, index, answers: self.shape.answers.clone() }
+    }
+
     /// The stored form: that with the shape, unless it is too large.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let most = self.index.length() / MAX_SHARE + EXTRA;
-        let (identity, index) = (self.identity.clone(), Index::clone(&self.index));
-        let mut parts = Parts { identity, framing: self.framing, index, answers: self.shape.answers.clone() };
+        let mut parts = self.whole();
         let whole = parts.to_bytes();
-        if whole.len() as u64 <= most {
+        if whole.len() as u64 <= self.max_bytes() {
             return whole;
         }
         parts.answers.clear();
@@ -122,6 +178,19 @@ impl Guide {
         !self.shape.answers.is_empty()
     }
 
+    /// True if reading can begin at places that it knows. A guide of an [answer](Self::of_answer)
+    /// has none, nor has that of a file of one window.
+    pub fn has_places(&self) -> bool {
+        self.index.has_places()
+    }
+
+    /// True if it says what another guide of the same input says, as far as both know it.
+    pub fn agrees(&self, other: &Self) -> bool {
+        let facts = |index: &Index| (index.length(), index.records());
+        let places = !self.index.has_places() || !other.index.has_places() || self.index == other.index;
+        places && facts(&self.index) == facts(&other.index) && self.shape.agrees(&other.shape)
+    }
+
     /// Fails if it does not describe this file as it is now.
     ///
     /// # Errors
@@ -134,6 +203,47 @@ impl Guide {
             Some(difference) => Err(Error::Changed(difference)),
             None => Ok(()),
         }
+    }
+
+    /// Fails unless it describes the first lines of this file, to which others were appended.
+    ///
+    /// # Errors
+    /// [`Error::Changed`], and those of reading.
+    pub fn check_grown(&self, file: &File) -> Result<()> {
+        match &self.identity {
+            Identity::File(identity)
+                if self.is_of(Framing::Lines)
+                    && identity.has_grown(file).map_err(trommel::Error::from)? =>
+            {
+                Ok(())
+            }
+            _ => Err(Error::Changed("the file has not only grown by lines")),
+        }
+    }
+
+    /// Answers statistics of a file of lines that [has grown](Self::check_grown): reads the lines
+    /// that were appended, and merges what they add. Returns the answer over the whole file, as the
+    /// analysis and the partial to make a guide [of](Self::of_answer). `None` if the guide does not
+    /// have the statistics.
+    ///
+    /// # Errors
+    /// Those of the run.
+    pub fn answer_grown(&self, analysis: &Analysis, file: &File) -> Result<Option<(Analysis, Partial)>> {
+        let Identity::File(identity) = &self.identity else { return Ok(None) };
+        let fits = self.index.is_within(analysis.current_limits());
+        let Some((asked, before)) = fits.then(|| self.shape.partial(analysis)).flatten() else {
+            return Ok(None);
+        };
+        let opened = file.try_clone().map_err(trommel::Error::from)?;
+        let input = Input::from_file(opened, MapPolicy::never()).map_err(trommel::Error::from)?;
+        let length = input.len();
+        let appended = input.range(Span::new(identity.size(), length));
+        let appended = appended.ok_or(Error::Unsuitable("its length is unknown"))?;
+        let mut document =
+            Document::from_input(appended).map_err(trommel::Error::from)?.framing(Framing::Lines);
+        // Offsets in a range are those of the whole input: its rows come after those before.
+        let after = asked.run_part(&mut document, 0, &mut |_: &trommel::Match<'_>| Ok(()))?;
+        Ok(Some((asked, before.merge(after)?)))
     }
 
     /// True if it describes the input in this framing.
@@ -153,7 +263,7 @@ impl Guide {
     /// Lets a document of the input use the index, if it has the same framing.
     #[must_use]
     pub fn guide<'a>(&self, document: Document<'a>) -> Document<'a> {
-        if !self.is_of(document.current_framing()) {
+        if !self.is_of(document.current_framing()) || !self.has_places() {
             return document;
         }
         document.guided_by(Arc::clone(&self.index) as _)
@@ -181,7 +291,27 @@ impl Guide {
         }
         match self.report(analysis, framing) {
             Some(report) => Ok(Some(report)),
+            None if !self.has_places() => Ok(None),
             None => sample(&self.index, analysis, document),
         }
     }
+}
+
+/// The stored form of an answer about a whole input, and what it says about the input.
+fn answered(analysis: &Analysis, partial: &Partial) -> Result<Option<(StoredAnswer, Index)>> {
+    let report = analysis.finish(partial.clone())?;
+    let coverage = report.coverage;
+    let is_whole = coverage.complete && coverage.strict && coverage.bad_records == 0;
+    let [Measure::Stats(stats)] = analysis.measures() else { return Ok(None) };
+    let asks_all = stats.queries.is_empty() && analysis.filters().is_empty();
+    if !(is_whole && asks_all && analysis.each_query().is_none())
+        || *analysis.current_limits() != Limits::default()
+    {
+        return Ok(None);
+    }
+    let Some(answer) = statistics_of(report) else { return Ok(None) };
+    let depth = u32::try_from(answer.summary.structure.max_depth).unwrap_or(u32::MAX);
+    let index = Index::without_places(coverage.bytes_read, coverage.records, depth);
+    let (questions, partial) = (analysis.questions(), partial.to_bytes()?);
+    Ok(Some((StoredAnswer { questions, partial }, index)))
 }

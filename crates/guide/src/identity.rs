@@ -40,19 +40,44 @@ fn times(metadata: &Metadata) -> (i128, i128) {
     (modified, nanoseconds(metadata.ctime(), metadata.ctime_nsec()))
 }
 
+/// The hashes of both ends of the first `size` bytes of a file.
+fn ends(file: &File, size: u64) -> io::Result<([u8; 32], [u8; 32])> {
+    let hash = |from: u64, to: u64| {
+        let mut bytes = vec![0; (to - from) as usize];
+        file.read_exact_at(&mut bytes, from)?;
+        io::Result::Ok(*blake3::hash(&bytes).as_bytes())
+    };
+    Ok((hash(0, size.min(END))?, hash(size.saturating_sub(END), size)?))
+}
+
 impl FileIdentity {
     /// The identity of an open file.
     pub fn of(file: &File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         let (modified, changed) = times(&metadata);
         let size = metadata.len();
-        let end = |from: u64, to: u64| {
-            let mut bytes = vec![0; (to - from) as usize];
-            file.read_exact_at(&mut bytes, from)?;
-            io::Result::Ok(*blake3::hash(&bytes).as_bytes())
-        };
-        let (head, tail) = (end(0, size.min(END))?, end(size.saturating_sub(END), size)?);
+        let (head, tail) = ends(file, size)?;
         Ok(Self { device: metadata.dev(), inode: metadata.ino(), size, modified, changed, head, tail })
+    }
+
+    /// The length of the file, in bytes.
+    pub(crate) const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// True if the file has only grown since: it is the same one, is longer, and has the same ends
+    /// up to its former length, which was the end of a line.
+    pub(crate) fn has_grown(&self, file: &File) -> io::Result<bool> {
+        let metadata = file.metadata()?;
+        let is_longer = (metadata.dev(), metadata.ino()) == (self.device, self.inode)
+            && metadata.len() > self.size
+            && self.size > 0;
+        if !is_longer {
+            return Ok(false);
+        }
+        let mut last = [0];
+        file.read_exact_at(&mut last, self.size - 1)?;
+        Ok(last == *b"\n" && ends(file, self.size)? == (self.head, self.tail))
     }
 
     /// The name of the guide of this file in a folder of guides: its device and inode.

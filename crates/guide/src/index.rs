@@ -52,6 +52,17 @@ pub struct Index {
 }
 
 impl Index {
+    /// The index of an input of which only the shape is known: reading begins at its start.
+    pub(crate) fn without_places(length: u64, records: u64, max_depth: u32) -> Self {
+        let points = vec![Point { offset: 0, container: NONE, index: 0, filter: 0, probes: 0 }];
+        Self { length, records, max_depth, containers: Vec::new(), points, filters: Vec::new() }
+    }
+
+    /// True if reading can begin at other places than the start.
+    pub fn has_places(&self) -> bool {
+        self.points.len() > 1
+    }
+
     /// The length of the input in bytes.
     pub fn length(&self) -> u64 {
         self.length

@@ -31,6 +31,7 @@ mod names;
 mod parts;
 mod sample;
 mod shape;
+mod skips;
 #[cfg(test)]
 mod tests;
 
@@ -42,6 +43,7 @@ pub use identity::{FileIdentity, Identity};
 pub use index::Index;
 pub use parts::Part;
 pub use shape::Shape;
+pub use skips::without_skipped;
 
 /// The version of the stored form. Readers refuse newer ones.
 pub const VERSION: u32 = 1;

@@ -27,6 +27,8 @@ pub(crate) struct StoredAnswer {
 /// The statistics from which others follow.
 #[derive(Debug)]
 struct Statistics {
+    /// What was asked.
+    asked: Stats,
     answer: StatsAnswer,
     coverage: Coverage,
     /// The values of every path, if each value was counted at its own path.
@@ -40,11 +42,11 @@ fn stored() -> Stats {
     stats
 }
 
-/// The statistics that follow from the stored ones.
+/// The statistics that follow from the stored ones, those with the most figures first.
 fn derived() -> impl Iterator<Item = Stats> {
     let switches = [true, false].into_iter();
-    switches.clone().flat_map(move |schema| {
-        switches.clone().flat_map(move |fields| {
+    switches.clone().flat_map(move |fields| {
+        switches.clone().flat_map(move |schema| {
             [true, false].into_iter().map(move |item_types| {
                 let mut stats = Stats::new();
                 (stats.schema, stats.fields, stats.item_types) = (schema, fields, item_types);
@@ -52,6 +54,12 @@ fn derived() -> impl Iterator<Item = Stats> {
             })
         })
     })
+}
+
+/// True if statistics can be left out of others.
+fn follows(stats: &Stats, from: &Stats) -> bool {
+    let switches = |stats: &Stats| [stats.schema, stats.fields, stats.item_types];
+    switches(stats).iter().zip(switches(from)).all(|(asked, known)| known || !asked)
 }
 
 fn asked(stats: Stats) -> Analysis {
@@ -82,26 +90,82 @@ impl Shape {
         if asks.is_empty() || analysis.questions() != fresh {
             return None;
         }
-        let statistics = self.statistics.get_or_init(|| self.statistics()).as_ref()?;
-        let answers = asks.iter().map(|measure| statistics.answer(measure)).collect::<Option<_>>()?;
-        let mut coverage = statistics.coverage;
+        let (answers, mut coverage) = if let Some(report) = self.same(analysis) {
+            (report.answers, report.coverage)
+        } else {
+            let statistics = self.statistics.get_or_init(|| self.statistics()).as_ref()?;
+            let answers = asks.iter().map(|measure| statistics.answer(measure)).collect::<Option<_>>()?;
+            (answers, statistics.coverage)
+        };
         coverage.guide = true;
         Some(Report::new(answers, coverage))
     }
 
-    fn statistics(&self) -> Option<Statistics> {
-        let analysis = asked(stored());
+    /// The answer to the same questions.
+    fn same(&self, analysis: &Analysis) -> Option<Report> {
         let questions = analysis.questions();
         let found = self.answers.iter().find(|answer| answer.questions == questions)?;
-        let report = analysis.finish(Partial::from_bytes(&found.partial).ok()?).ok()?;
-        let coverage = report.coverage;
-        let answer = report.answers.into_iter().find_map(|answer| match answer {
-            Answer::Stats(answer) => Some(*answer),
-            _ => None,
-        })?;
-        let paths = paths(&answer);
-        Some(Statistics { answer, coverage, paths })
+        analysis.finish(Partial::from_bytes(&found.partial).ok()?).ok()
     }
+
+    fn statistics(&self) -> Option<Statistics> {
+        let (asked, report) =
+            derived().find_map(|stats| self.same(&asked(stats.clone())).map(|report| (stats, report)))?;
+        let coverage = report.coverage;
+        let answer = statistics_of(report)?;
+        let paths = paths(&answer);
+        Some(Statistics { asked, answer, coverage, paths })
+    }
+
+    /// The analysis and the partial of stored statistics from which those of an analysis follow. It
+    /// has the threads, the cancellation, and the progress of that one.
+    pub(crate) fn partial(&self, analysis: &Analysis) -> Option<(Analysis, Partial)> {
+        let [Measure::Stats(stats)] = analysis.measures() else { return None };
+        let plain = asked(stats.clone()).questions();
+        // Filters and the query of the records are part of the questions.
+        if analysis.questions() != plain {
+            return None;
+        }
+        let wanted = derived().find(|derived| asked(derived.clone()).questions() == plain);
+        let larger = derived().filter(|larger| wanted.as_ref().is_some_and(|wanted| follows(wanted, larger)));
+        std::iter::once(stats.clone()).chain(larger).find_map(|stats| {
+            let questions = asked(stats.clone()).questions();
+            let found = self.answers.iter().find(|answer| answer.questions == questions)?;
+            let partial = Partial::from_bytes(&found.partial).ok()?;
+            Some((analysis.clone().without_measures().ask(Measure::Stats(stats)), partial))
+        })
+    }
+
+    /// Adds an answer, unless it has that already.
+    pub(crate) fn add(&mut self, answer: StoredAnswer) {
+        if self.answers.iter().all(|known| known.questions != answer.questions) {
+            self.answers.push(answer);
+            self.statistics = OnceLock::new();
+        }
+    }
+
+    /// True if both have the same answers to all questions that both can answer.
+    pub(crate) fn agrees(&self, other: &Self) -> bool {
+        derived().all(|stats| {
+            let analysis = asked(stats);
+            let answer = |shape: &Self| shape.report(&analysis).and_then(statistics_of);
+            match (answer(self), answer(other)) {
+                (Some(one), Some(other)) => {
+                    let size = |answer: &StatsAnswer| (answer.bytes, answer.characters, answer.records);
+                    size(&one) == size(&other) && one.summary == other.summary
+                }
+                _ => true,
+            }
+        })
+    }
+}
+
+/// The statistics in a report.
+pub(crate) fn statistics_of(report: Report) -> Option<StatsAnswer> {
+    report.answers.into_iter().find_map(|answer| match answer {
+        Answer::Stats(answer) => Some(*answer),
+        _ => None,
+    })
 }
 
 /// The values of every path. Empty if some were counted elsewhere, or more than once.
@@ -124,7 +188,7 @@ impl Statistics {
             Measure::Stats(stats) => {
                 let questions = asked(stats.clone()).questions();
                 let stats = derived().find(|derived| asked(derived.clone()).questions() == questions)?;
-                Some(Answer::Stats(Box::new(self.derive(&stats))))
+                follows(&stats, &self.asked).then(|| Answer::Stats(Box::new(self.derive(&stats))))
             }
             Measure::Count(Count {
                 query, count_as: CountAs::Matches, filter: None, limit: None, ..

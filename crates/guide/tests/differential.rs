@@ -8,7 +8,7 @@ use std::sync::Arc;
 use trommel::path::{Duplicates, Order, Query};
 use trommel::reader::{Framing, Validation};
 use trommel::{Analysis, Document, Extract, Match, Measure, Sink};
-use trommel_guide::{Index, IndexBuilder};
+use trommel_guide::{Index, IndexBuilder, without_skipped};
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{QueryOptions, Random, Shape, document, query, stream};
 use trommel_testkit::naive;
@@ -54,9 +54,11 @@ fn shape(random: &mut Random) -> Shape {
     Shape { duplicates: random.chance(25), ..shape }
 }
 
-fn compare(seed: u64, text: &[u8], framing: Framing, queries: &[String], random: &mut Random) {
+/// Returns the number of runs that passed elements.
+fn compare(seed: u64, text: &[u8], framing: Framing, queries: &[String], random: &mut Random) -> u64 {
     let spacing = random.between(8, 128) as u64;
     let index = Arc::new(index(text, spacing, framing));
+    let mut shortened = 0;
     for query in queries {
         let Ok(parsed) = query.parse::<Query>() else { continue };
         let kind = random.bits();
@@ -81,11 +83,15 @@ fn compare(seed: u64, text: &[u8], framing: Framing, queries: &[String], random:
             let extract = Extract::new(parsed);
             let extract =
                 if random.chance(25) { extract.limit(random.between(1, 9) as u64) } else { extract };
+            let extract =
+                if random.chance(25) { extract.skip(random.between(1, 20) as u64) } else { extract };
             analysis.ask(Measure::Extract(extract))
         };
-        let run = |document: &mut Document<'_>| {
+        let mut run = |document: &mut Document<'_>| {
             let mut values = Values { wants_location: kind % 4 < 2, ..Values::default() };
-            let report = analysis.run_with(document, &mut values);
+            let shorter = without_skipped(&analysis, document).unwrap();
+            shortened += u64::from(shorter.is_some());
+            let report = shorter.as_ref().unwrap_or(&analysis).run_with(document, &mut values);
             (report, values)
         };
         let (plain, values) = run(&mut opened(text, kind, framing));
@@ -111,18 +117,31 @@ fn compare(seed: u64, text: &[u8], framing: Framing, queries: &[String], random:
         guided.coverage.guide = false;
         assert_eq!(plain.coverage, guided.coverage, "{}", context());
     }
+    shortened
+}
+
+/// The paths of the arrays of a document, with `[*]`.
+fn elements(tree: &naive::Document) -> Vec<String> {
+    let is_array = |id: &naive::ValueId| matches!(tree[*id].data, naive::Data::Array(_));
+    tree.ids().filter(is_array).map(|id| format!("{}[*]", tree.path(id))).collect()
 }
 
 #[test]
 fn documents_have_the_same_answers() {
+    let mut shortened = 0;
     for seed in 0..cases(1500, 100_000) {
         let mut random = Random::new(seed);
         let text = document(seed, &shape(&mut random));
         let tree = naive::parse(&text).unwrap();
-        let queries: Vec<_> =
+        let mut queries: Vec<_> =
             (0..8).map(|number| query(seed * 8 + number, &tree, &QueryOptions::default())).collect();
-        compare(seed, &text, Framing::Auto, &queries, &mut random);
+        let elements = elements(&tree);
+        if !elements.is_empty() {
+            queries.extend((0..2).map(|_| elements[random.below(elements.len())].clone()));
+        }
+        shortened += compare(seed, &text, Framing::Auto, &queries, &mut random);
     }
+    assert!(shortened > 100, "{shortened}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use trommel::path::{Order, Query};
 use trommel::reader::{Framing, Validation};
 use trommel::sampler::Seed;
 use trommel::{Analysis, Document, Match, Measure, Sample, Strategy};
-use trommel_guide::{Guide, Identity, Index, IndexBuilder, Shape};
+use trommel_guide::{Guide, Identity, Index, IndexBuilder, Shape, without_skipped};
 
 /// A reader that counts the bytes that it returns.
 struct Counted {
@@ -121,6 +121,34 @@ fn questions_read_what_they_need() {
     let mut document = input.guide.guide(document);
     assert_eq!(counting.run(&mut document).unwrap().answers[0].count(), Some(count));
     assert!(read.load(Ordering::Relaxed) <= 2 * level);
+}
+
+/// The elements before a page are not visited.
+#[test]
+fn pages_read_what_they_need() {
+    let input = Input::new(&records(100_000));
+    for (query, skip) in [("$.data.records[*]", 70_000), ("$.data.records[*].id", 70_000)] {
+        let page = trommel::Extract::new(query.parse().unwrap()).skip(skip).limit(20);
+        let analysis = Analysis::new().validation(Validation::Structural).ask(Measure::Extract(page));
+        let values = |document: &mut Document<'_>| {
+            let shorter = without_skipped(&analysis, document).unwrap();
+            let (mut values, is_shorter) = (Vec::new(), shorter.is_some());
+            let report =
+                shorter.unwrap_or_else(|| analysis.clone()).run_with(document, &mut |found: &Match<'_>| {
+                    values.push((found.span, found.value.to_vec()));
+                    Ok(())
+                });
+            assert_eq!(report.unwrap().answers[0].count(), Some(20));
+            (values, is_shorter)
+        };
+        let (document, read) = input.open();
+        let (guided, is_shorter) = values(&mut input.guide.guide(document));
+        assert_eq!(guided, values(&mut Document::from_bytes(&input.bytes)).0);
+        let read = read.load(Ordering::Relaxed);
+        // Only the elements themselves have numbers.
+        assert_eq!(is_shorter, query.ends_with("[*]"));
+        assert_eq!(read < 8 * (64 << 10), is_shorter, "{read}");
+    }
 }
 
 #[test]

@@ -66,6 +66,174 @@ fn the_shape_answers_like_a_run() {
     assert!(answered > 200, "{answered} counts were answered");
 }
 
+/// Of small inputs, an answer takes more than a guide may have.
+fn padded(mut text: Vec<u8>) -> Vec<u8> {
+    text.splice(0..0, std::iter::repeat_n(b' ', 2 << 20));
+    text
+}
+
+/// The answer of one run answers what follows from it, and nothing else.
+#[test]
+fn an_answer_is_a_guide() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut same, mut derived, mut refused) = (0, 0, 0);
+    for seed in 0..cases(100, 5_000) {
+        let text = if seed % 3 == 0 {
+            stream(seed, &Shape::plain(), naive::Framing::Lines, 5)
+        } else {
+            document(seed, &Shape::wide(20))
+        };
+        let text = padded(text);
+        let (path, opened) = file(&folder, if seed % 3 == 0 { "a.jsonl" } else { "a.json" }, &text);
+        let framing = framing_of(&path);
+        let run = |stats: Stats| {
+            let analysis = Analysis::new().ask(Measure::Stats(stats));
+            let opened = &mut Document::open(&path).unwrap();
+            let partial = analysis.run_part(opened, 0, &mut |_: &trommel::Match<'_>| Ok(())).unwrap();
+            (analysis, partial)
+        };
+        let (analysis, partial) = run(statistics(seed));
+        let identity = || trommel_guide::FileIdentity::of(&opened).unwrap();
+        let guide = Guide::of_answer(identity(), framing, &analysis, &partial).unwrap();
+        let Some(guide) = guide else { continue };
+        let mut guide = Guide::from_bytes(&guide.to_bytes()).unwrap();
+        assert!(!guide.has_places() && guide.check_file(&opened).is_ok());
+        let whole = Guide::build(&opened, framing, &Analysis::new(), 64).unwrap();
+        assert!(guide.agrees(&whole) && whole.agrees(&guide), "seed {seed}");
+        for other in 0..8 {
+            let (asked, partial) = run(statistics(other));
+            let Some(known) = guide.report(&asked, framing) else {
+                // What was left out of the answer was asked.
+                assert_ne!(seed & !other & 7, 0, "seed {seed}: {other}");
+                refused += 1;
+                continue;
+            };
+            assert_eq!(other & seed & 7, seed & 7, "seed {seed}: {other}");
+            let mut ran = asked.finish(partial).unwrap();
+            assert_eq!(format!("{:?}", known.answers), format!("{:?}", ran.answers), "seed {seed}: {other}");
+            ran.coverage.guide = true;
+            assert_eq!(known.coverage, ran.coverage);
+            if other == seed & 7 { same += 1 } else { derived += 1 }
+        }
+        let (values, partial) = run({
+            let mut values = Stats::new();
+            values.values = true;
+            values
+        });
+        assert!(guide.report(&values, framing).is_none());
+        if guide.add_answer(&values, &partial).unwrap() {
+            let known = guide.report(&values, framing).unwrap();
+            let ran = values.finish(partial).unwrap();
+            assert_eq!(format!("{:?}", known.answers), format!("{:?}", ran.answers), "seed {seed}");
+        }
+    }
+    assert!(same > 20 && derived > 50 && refused > 50, "{same} {derived} {refused}");
+}
+
+/// A log that grows line by line: each time, only the appended lines are read.
+#[test]
+fn statistics_of_a_growing_log_are_those_of_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let guides = Guides::new(folder.path().join("guides"));
+    let mut grown = 0;
+    for seed in 0..cases(40, 2_000) {
+        let mut random = Random::new(seed);
+        let lines = |number: u64| {
+            let mut text =
+                stream(seed * 100 + number, &Shape::plain(), naive::Framing::Lines, 1 + number as usize);
+            if text.last() != Some(&b'\n') {
+                text.push(b'\n');
+            }
+            text
+        };
+        let (path, opened) = file(&folder, "log.jsonl", &padded(lines(0)));
+        let stats = statistics(seed);
+        let run = |stats: &Stats| {
+            let analysis = Analysis::new().ask(Measure::Stats(stats.clone()));
+            let document = &mut Document::open(&path).unwrap();
+            let partial = analysis.run_part(document, 0, &mut |_: &trommel::Match<'_>| Ok(())).unwrap();
+            (analysis, partial)
+        };
+        let identity = || trommel_guide::FileIdentity::of(&opened).unwrap();
+        let (analysis, partial) = run(&stats);
+        let Some(left) = Guide::of_answer(identity(), Framing::Lines, &analysis, &partial).unwrap() else {
+            continue;
+        };
+        guides.keep(&path, &left, Location::Folder).unwrap();
+        for number in 1..4 {
+            let mut log = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+            log.write_all(&lines(number)).unwrap();
+            assert!(matches!(guides.find(&path, &opened), Err(Error::Changed(_))));
+            let (known, _) = guides.find_grown(&path, &opened).unwrap();
+            // Statistics that are known have more figures, or the same.
+            let asked = Analysis::new().ask(Measure::Stats(statistics(seed | random.bits())));
+            let (merged, partial) = known.answer_grown(&asked, &opened).unwrap().unwrap();
+            let Some(guide) = Guide::of_answer(identity(), Framing::Lines, &merged, &partial).unwrap() else {
+                break;
+            };
+            let known = guide.report(&asked, Framing::Lines).unwrap();
+            let mut ran = asked.run(&mut Document::open(&path).unwrap()).unwrap();
+            ran.coverage.guide = true;
+            assert_eq!(format!("{:?}", known.answers), format!("{:?}", ran.answers), "seed {seed}");
+            assert_eq!(known.coverage, ran.coverage, "seed {seed}");
+            guides.keep(&path, &guide, Location::Folder).unwrap();
+            grown += 1;
+        }
+    }
+    assert!(grown > 20, "{grown}");
+}
+
+#[test]
+fn other_changes_are_not_growth() {
+    let folder = tempfile::tempdir().unwrap();
+    let guides = Guides::new(folder.path().join("guides"));
+    let text: &[u8] = b"{\"a\":1}\n{\"a\":2}\n";
+    let is_grown = |before: &[u8], after: &[u8]| {
+        let (path, opened) = file(&folder, "log.jsonl", before);
+        let analysis = Analysis::new().stats();
+        let mut document = Document::open(&path).unwrap();
+        let partial = analysis.run_part(&mut document, 0, &mut |_: &trommel::Match<'_>| Ok(())).unwrap();
+        let identity = trommel_guide::FileIdentity::of(&opened).unwrap();
+        let guide = Guide::of_answer(identity, Framing::Lines, &analysis, &partial).unwrap().unwrap();
+        guides.keep(&path, &guide, Location::Folder).unwrap();
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().write_all(after).unwrap();
+        guides.find_grown(&path, &opened).is_ok()
+    };
+    assert!(is_grown(text, &[text, b"3\n"].concat()));
+    assert!(!is_grown(text, text));
+    assert!(!is_grown(text, b"{\"a\":1}\n{\"a\":3}\n4\n"));
+    assert!(!is_grown(b"{\"a\":1}\n2", b"{\"a\":1}\n23\n"));
+    assert!(!is_grown(text, b"{\"b\":1}\n{\"a\":2}\n3\n"));
+}
+
+#[test]
+fn other_runs_leave_no_guide() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, opened) = file(&folder, "a.jsonl", b"{\"a\":[1]}\n{\"a\":2}\n");
+    let left = |analysis: &Analysis, text: &[u8]| {
+        let mut document = Document::from_bytes(text.to_vec()).framing(Framing::Lines);
+        let partial = analysis.run_part(&mut document, 0, &mut |_: &trommel::Match<'_>| Ok(())).unwrap();
+        let identity = trommel_guide::FileIdentity::of(&opened).unwrap();
+        Guide::of_answer(identity, Framing::Lines, analysis, &partial).unwrap().is_some()
+    };
+    let (text, broken): (&[u8], &[u8]) = (b"{\"a\":[1]}\n{\"a\":2}\n", b"{\"a\":[1]}\n{\n");
+    let stats = || Analysis::new().stats();
+    let skip = trommel::OnBadRecord::Skip { at_most: 9 };
+    let mut limits = Limits::default();
+    limits.depth = 5;
+    let mut narrow = Stats::new();
+    narrow.queries.push("$.a".parse().unwrap());
+    assert!(left(&stats(), text));
+    assert!(left(&stats().on_bad_record(skip), text));
+    assert!(!left(&stats().on_bad_record(skip), broken));
+    assert!(!left(&stats().limits(limits), text));
+    assert!(!left(&stats().validation(trommel::reader::Validation::Structural), text));
+    assert!(!left(&stats().filter(trommel::path::Query::parse_filter("@.a").unwrap()), text));
+    assert!(!left(&stats().each("$.a".parse().unwrap()), text));
+    assert!(!left(&stats().count("$.a".parse().unwrap()), text));
+    assert!(!left(&Analysis::new().ask(Measure::Stats(narrow)), text));
+}
+
 #[test]
 fn other_questions_are_not_answered() {
     let folder = tempfile::tempdir().unwrap();

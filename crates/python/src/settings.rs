@@ -51,8 +51,19 @@ impl Settings {
         }
         match self.part.filter(|_| self.elements.is_none()) {
             Some((number, count)) => document.part(number, count),
-            None => Ok(document),
+            None => Ok(match self.source.guide(&document) {
+                Some(guide) => guide.guide(document),
+                None => document,
+            }),
         }
+    }
+
+    /// The answer that a guide of the source has. After an error of the guide, a run over the input
+    /// reports the cause.
+    fn known(&self, analysis: &Analysis, document: &mut trommel::Document<'_>) -> Option<Report> {
+        let is_whole = self.part.is_none() && self.elements.is_none();
+        let guide = self.source.guide(document).filter(|_| is_whole)?;
+        guide.answer(analysis, document).ok()?
     }
 
     /// The analysis of the records, without measures.
@@ -154,9 +165,13 @@ impl Settings {
 
     /// Answers measures over the document, and returns the extracted values.
     pub(crate) fn run(&self, py: Python<'_>, measures: Vec<Measure>) -> PyResult<(Report, Extracted)> {
+        let settings = self.clone();
         let (report, extracted) = self.perform(py, move |analysis, document| {
             let mut extracted = Extracted::default();
             let analysis = measures.into_iter().fold(analysis, Analysis::ask);
+            if let Some(report) = settings.known(&analysis, document) {
+                return Ok((report, extracted));
+            }
             let report = analysis.run_with(document, &mut |found: &Match<'_>| {
                 extracted.push(found);
                 Ok(())

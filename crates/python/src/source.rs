@@ -9,6 +9,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
 use trommel::Error;
 use trommel::reader::{Framing, MapPolicy};
+use trommel_guide::{Guide, Guides};
 use trommel_store::{Store, Stored};
 
 use crate::errors::of_store;
@@ -18,12 +19,28 @@ pub(crate) enum Source {
     Path {
         path: PathBuf,
         is_trusted: bool,
+        guide: KnownGuide,
     },
     Bytes(Arc<PyBackedBytes>),
     Seekable(Arc<SharedFile>),
     /// A file object that can be read once.
     Stream(Mutex<Option<FileObject>>),
-    Stored(Arc<Store>, Box<Stored>),
+    Stored(Arc<Store>, Box<Stored>, KnownGuide),
+}
+
+/// The guide that the last run has found.
+#[derive(Default)]
+pub(crate) struct KnownGuide(Mutex<Option<Arc<Guide>>>);
+
+impl KnownGuide {
+    /// The known guide if it still fits, or another one.
+    fn get(&self, fits: impl Fn(&Guide) -> bool, find: impl FnOnce() -> Option<Guide>) -> Option<Arc<Guide>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.as_ref().is_none_or(|guide| !fits(guide)) {
+            *known = find().map(Arc::new);
+        }
+        known.clone()
+    }
 }
 
 /// Shares bytes among the documents of several runs.
@@ -64,7 +81,7 @@ impl Source {
             let name = source.get_type().name().map_or_else(|_| "this".into(), |name| name.to_string());
             PyTypeError::new_err(format!("cannot open {name}: give a path, bytes, or a binary file object"))
         })?;
-        Ok(Self::Path { path, is_trusted })
+        Ok(Self::Path { path, is_trusted, guide: KnownGuide::default() })
     }
 
     /// True if the source can be read again.
@@ -75,8 +92,8 @@ impl Source {
     /// Opens the source. Runs without the interpreter lock.
     pub(crate) fn document(&self) -> Result<trommel::Document<'static>, Error> {
         Ok(match self {
-            Self::Path { path, is_trusted: false } => trommel::Document::open(path)?,
-            Self::Path { path, is_trusted: true } => {
+            Self::Path { path, is_trusted: false, .. } => trommel::Document::open(path)?,
+            Self::Path { path, is_trusted: true, .. } => {
                 // SAFETY: the caller of `open` states that no other process truncates the file.
                 let policy = unsafe { MapPolicy::trusted() };
                 trommel::Document::open_with(path, policy)?
@@ -87,12 +104,29 @@ impl Source {
                 let object = object.lock().unwrap_or_else(PoisonError::into_inner).take();
                 trommel::Document::from_reader(object.ok_or(Error::Consumed)?)
             }
-            Self::Stored(store, stored) => {
+            Self::Stored(store, stored, _) => {
                 let refused = |error| Python::attach(|py| of_store(py, &error));
                 let opened = store.document(stored).map_err(refused);
                 opened.map_err(|error| trommel::reader::Error::io(std::io::Error::other(error), 0))?
             }
         })
+    }
+
+    /// The guide of a document of this source, if there is one that fits.
+    pub(crate) fn guide(&self, document: &trommel::Document<'_>) -> Option<Arc<Guide>> {
+        if std::env::var_os("TROMMEL_GUIDE").is_some_and(|value| value == "off") {
+            return None;
+        }
+        match self {
+            Self::Path { path, guide, .. } => {
+                let file = document.file()?;
+                let find = || Some(Guides::new(trommel_cli::guides_folder()?).find(path, file).ok()?.0);
+                guide.get(|known| known.check_file(file).is_ok(), find)
+            }
+            // An output does not change.
+            Self::Stored(store, stored, guide) => guide.get(|_| true, || store.guide(stored).ok()?),
+            Self::Bytes(_) | Self::Seekable(_) | Self::Stream(_) => None,
+        }
     }
 }
 

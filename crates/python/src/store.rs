@@ -17,7 +17,7 @@ use crate::document::{Document, OpenOptions};
 use crate::errors::{internal, of_store};
 use crate::file::{FileObject, SharedFile};
 use crate::run::interruptible;
-use crate::source::{Source, framing_of};
+use crate::source::{KnownGuide, Source, framing_of};
 
 /// A folder of stored outputs.
 #[pyclass(module = "trommel", frozen)]
@@ -200,7 +200,7 @@ impl Store {
     fn open(&self, py: Python<'_>, id: String) -> PyResult<Document> {
         let stored = self.call(py, move |store| store.get(&id))?;
         let skips = stored.on_bad_record();
-        let source = Source::Stored(Arc::clone(&self.0), Box::new(stored));
+        let source = Source::Stored(Arc::clone(&self.0), Box::new(stored), KnownGuide::default());
         Ok(Document::new(source, OpenOptions { on_bad_record: skips, ..OpenOptions::default() }))
     }
 

@@ -48,6 +48,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "trommel",
             "trommel-answer",
             "trommel-blocks",
+            "trommel-guide",
             "trommel-hints",
             "trommel-route",
             "trommel-search",

@@ -63,9 +63,11 @@ pub(crate) struct Source {
     #[arg(long, help_heading = "Input")]
     pub(crate) no_mmap: bool,
 
-    /// Do not use the guide of the file
+    /// Neither use nor leave a guide of the file
     ///
-    /// The variable `TROMMEL_GUIDE=off` does the same. Answers are those with a guide.
+    /// `stats` and `schema` leave their answer about a file of 64 MiB and more below
+    /// `$TROMMEL_HOME/guides`. Answers are the same with and without a guide. The variable
+    /// `TROMMEL_GUIDE=off` does the same as this option.
     #[arg(long, help_heading = "Input")]
     pub(crate) no_guide: bool,
 

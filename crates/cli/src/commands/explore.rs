@@ -103,7 +103,9 @@ fn plain(args: &ExploreArgs, file: File, name: &str, framing: Records) -> Result
     if !wants_guide(args) {
         return Ok(Explorer::new(source));
     }
-    if let Some((guide, _)) = known.filter(|(guide, _)| guide.is_of(framing)) {
+    // An answer that `stats` has left has no places to read from.
+    let serves = |guide: &Guide| guide.is_of(framing) && (guide.has_places() || length <= SPACING);
+    if let Some((guide, _)) = known.filter(|(guide, _)| serves(guide)) {
         return Ok(Explorer::new(source.guided_by(guide)));
     }
     let path = args.file.clone();

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &GuideArgs, screen: &Screen) -> Result<(), Failure> {
             let (guide, _) = find(file)?;
             let fresh = build(file, *input, screen)?;
             let differs = "the file has other contents than the guide says";
-            if fresh.index() == guide.index() { Ok(()) } else { Err(failure(file, Error::Changed(differs))) }
+            if guide.agrees(&fresh) { Ok(()) } else { Err(failure(file, Error::Changed(differs))) }
         }
         GuideOperation::Parts { file, parts, each, json } => {
             let divided = divide(file, parts.get(), each.as_deref())?;
@@ -99,15 +99,19 @@ struct DividedPart {
 
 fn divide(file: &Path, count: u64, each: Option<&str>) -> Result<Divided, Failure> {
     let opened = open(file)?;
-    let (guide, _) = home::guides()?.find(file, &opened).map_err(|error| failure(file, error))?;
     let failed = |error| failure(file, error);
+    let (guide, _) = home::guides()?.find(file, &opened).map_err(failed)?;
     let each = if let Some(query) = each {
         QueryError::parse_option(query, "--each")?
     } else {
         let longest = guide.longest_array(&opened).map_err(failed)?;
         longest.ok_or_else(|| Failure::Usage {
             command: "guide parts",
-            message: "the guide knows no long array; name the elements, as in --each '$.users[*]'".to_owned(),
+            message: if guide.has_places() {
+                "the guide knows no long array; name the elements, as in --each '$.users[*]'".to_owned()
+            } else {
+                "the guide has only an answer of `trommel stats`; build a whole one with `trommel guide build`".to_owned()
+            },
         })?
     };
     if each.clone().with_last_slice(0, 0) == each {

@@ -131,7 +131,7 @@ impl Job {
         self.options = self.options.of_file(file);
         (self.document, self.stored) = self.options.open(&self.shared)?;
         self.guide = self.options.guide(&self.document);
-        if let Some(guide) = &self.guide {
+        if let Some((guide, _)) = &self.guide {
             let document = std::mem::replace(&mut self.document, Document::from_bytes([]));
             self.document = guide.guide(document);
         }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::process::Child;
+use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ struct Session {
 }
 
 impl Session {
-    fn start(mut command: std::process::Command) -> Self {
+    fn start(mut command: Command) -> Self {
         let (shown, inside) = terminal(100);
         command.env("TERM", "xterm-256color").stdin(inside.try_clone().unwrap());
         let child = command.stdout(inside.try_clone().unwrap()).stderr(inside).spawn().unwrap();
@@ -135,4 +135,75 @@ fn a_guide_is_left() {
     assert_eq!(session.status(), Some(0));
     let info = home.run(["guide", "info", name, "--json"]).ok();
     assert!(info.contains("\"shape\":true"), "{info}");
+}
+
+/// A terminal of tmux, which answers like one of a user.
+struct Tmux {
+    socket: String,
+}
+
+impl Tmux {
+    fn run(&self, arguments: &[&str]) -> String {
+        let mut tmux = Command::new("tmux");
+        tmux.args(["-L", &self.socket, "-f", "/dev/null"]).args(arguments).env_remove("TMUX");
+        let output = tmux.output().unwrap();
+        assert!(output.status.success(), "{arguments:?} {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Types keys, and waits for a text on the screen. Returns the screen.
+    fn press(&self, keys: &[&str], awaited: &str) -> String {
+        for key in keys {
+            self.run(&["send-keys", key]);
+        }
+        let started = Instant::now();
+        loop {
+            let screen = self.run(&["capture-pane", "-p"]);
+            if screen.contains(awaited) {
+                return screen;
+            }
+            assert!(started.elapsed() < Duration::from_secs(30), "{keys:?} no {awaited:?}: {screen}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Tmux {
+    fn drop(&mut self) {
+        // The session may have ended.
+        let _ = Command::new("tmux").args(["-L", &self.socket, "kill-server"]).output();
+    }
+}
+
+#[test]
+fn a_story_in_tmux() {
+    if Command::new("tmux").arg("-V").output().is_err() {
+        println!("NOT RUN: tmux is not installed");
+        return;
+    }
+    let folder = Folder::new("explore-tmux");
+    let file = folder.path("people.json");
+    let people = r#"{"people":[{"name":"Ada","age":36},{"name":"Bob","age":24},{"name":"Cy","age":51}]}"#;
+    fs::write(&file, people).unwrap();
+    let command = trommel(["explore", file.to_str().unwrap()]);
+    let arguments = command.get_args().map(|argument| argument.to_str().unwrap()).collect::<Vec<_>>();
+    let program = command.get_program().to_str().unwrap();
+    let line = format!("TROMMEL_GUIDE=off {program} {}; echo left with $?; cat", arguments.join(" "));
+    let tmux = Tmux { socket: format!("trommel-{}", std::process::id()) };
+    tmux.run(&["new-session", "-d", "-x", "100", "-y", "20", &line]);
+    tmux.press(&[], "people");
+    tmux.press(&["jljl"], "age\":51");
+    tmux.press(&["/bob", "Enter"], "$['people'][1]['name']");
+    let table = tmux.press(&["t", "ls"], "age ▲");
+    let order = ["24", "36", "51"].map(|age| table.find(&format!(" {age}")).unwrap());
+    assert!(order.is_sorted(), "{table}");
+    tmux.press(&["Escape"], "$['people'][1]['name']");
+    tmux.press(&[":$..age", "Enter"], "3 results");
+    tmux.run(&["resize-window", "-x", "60", "-y", "10"]);
+    let narrow = tmux.press(&["Escape"], "$['people'][1]['name']");
+    assert!(
+        narrow.lines().count() <= 10 && narrow.lines().all(|line| line.chars().count() <= 60),
+        "{narrow}"
+    );
+    tmux.press(&["q"], "left with 0");
 }

@@ -138,6 +138,78 @@ fn guides_can_be_refused() {
     assert_eq!(Run::of(off.output().unwrap()).json()["total"], json!(4));
 }
 
+/// `stats` and `schema` of a large file leave their answers.
+#[test]
+fn large_files_leave_answers() {
+    let home = Home::new("guide-left");
+    let spaces = " ".repeat(64 << 20);
+    let text = format!("{{\"a\":[1,2,{spaces}{{\"b\":null}}]}}");
+    let file = home.0.file("large.json", &text);
+    let packed =
+        home.0.file("large.json.gz", crate::common::gzip(&[text.as_bytes(), b"\n".as_slice()].concat()));
+    let left = |name: &str| fs::read_dir(home.home().join(name)).map_or(0, Iterator::count);
+    let plain = |args: &[&str]| home.run(&[args, &["--no-guide"]].concat()).ok();
+    let (stats, schema) = (plain(&["stats", &file]), plain(&["schema", &file]));
+    home.run(&["check", &file]).ok();
+    home.run(&["stats", &file, "$.a"]).ok();
+    home.run(&["stats", &file, "--limit-depth", "9"]).ok();
+    assert_eq!(left("guides"), 0);
+    assert_eq!(home.run(&["stats", &file]).ok(), stats);
+    let info = home.run(&["guide", "info", &file]).json();
+    assert_eq!((&info["places"], &info["points"], &info["shape"]), (&Value::Null, &json!(1), &json!(true)));
+    assert_eq!(home.run(&["schema", &file]).ok(), schema);
+    let bytes = |path: &str| fs::read(path).unwrap();
+    let kept = bytes(info["guide"].as_str().unwrap());
+    assert_eq!(home.run(&["stats", &file]).ok(), stats);
+    assert_eq!(home.run(&["schema", &file]).ok(), schema);
+    assert_eq!(bytes(info["guide"].as_str().unwrap()), kept);
+    home.run(&["guide", "verify", &file]).ok();
+    let parts = home.run(&["guide", "parts", &file, "-n", "2"]).failed(2);
+    assert!(parts.contains("trommel guide build"), "{parts}");
+    fs::write(&file, text.replace("null", "true")).unwrap();
+    assert_ne!(home.run(&["schema", &file]).ok(), schema);
+    // A compressed file has no places, but answers.
+    let unpacked = plain(&["stats", &packed]);
+    assert_eq!(left("guides"), 1);
+    assert_eq!(home.run(&["stats", &packed]).ok(), unpacked);
+    assert_eq!(left("guides"), 2);
+    assert_eq!(home.run(&["stats", &packed]).ok(), unpacked);
+    assert_eq!(home.run(&["extract", &packed, "$.a[2]"]).ok(), "{\"b\":null}\n");
+    // Without a place for guides, the answer comes all the same, with a note.
+    fs::remove_dir_all(home.home()).unwrap();
+    fs::write(home.home(), "not a folder").unwrap();
+    let run = home.run(&["stats", &packed]);
+    assert!(run.err.contains("note: the answer is not kept for the next time"), "{}", run.err);
+    assert_eq!((run.status, run.out), (Some(0), unpacked));
+}
+
+/// Of a log that grows, `stats` reads the appended lines.
+#[test]
+fn growing_logs_keep_their_answers() {
+    let home = Home::new("guide-grown");
+    let line = format!("{{\"a\":1}}{}\n", " ".repeat(64 << 20));
+    let file = home.0.file("log.jsonl", &line);
+    let plain = || home.run(&["stats", &file, "--no-guide"]).ok();
+    assert_eq!(home.run(&["stats", &file]).ok(), plain());
+    let guide = || home.run(&["guide", "info", &file]);
+    assert_eq!(guide().json()["records"], json!(1));
+    let append = |text: &str| {
+        let mut log = fs::OpenOptions::new().append(true).open(&file).unwrap();
+        std::io::Write::write_all(&mut log, text.as_bytes()).unwrap();
+    };
+    for records in 2..5 {
+        append("{\"a\":2,\"b\":[]}\n");
+        assert!(guide().failed(1).contains("has changed"));
+        assert_eq!(home.run(&["stats", &file]).ok(), plain());
+        assert_eq!(guide().json()["records"], json!(records));
+    }
+    // A fault in the appended lines is reported as by a run over all of them.
+    append("{\n");
+    let broken = home.run(&["stats", &file]).failed(1);
+    assert_eq!(broken, home.run(&["stats", &file, "--no-guide"]).failed(1));
+    assert!(broken.contains("log.jsonl:5:"), "{broken}");
+}
+
 /// Inputs that cannot have a guide, and places that cannot be written.
 #[test]
 fn refusals_say_why() {

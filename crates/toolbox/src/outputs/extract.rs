@@ -16,6 +16,7 @@ use std::sync::Arc;
 use serde_json::json;
 use trommel::reader::Validation;
 use trommel::{Error, Measure, OnBadRecord, Report};
+use trommel_guide::without_skipped;
 use trommel_hints::UnmatchedQuery as HintQuery;
 use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
@@ -230,14 +231,19 @@ impl ExtractRun<'_> {
         // A value and its comma take at least two characters, which bounds the values of a page.
         let page = self.subject.max_chars as u64 / 2 + 2;
         for (number, path) in self.request.paths_from(self.start) {
-            let skip = if number == self.start.path { self.start.skip } else { 0 };
             let mut extract = trommel::Extract::new((*path.query).clone());
+            if number == self.start.path {
+                extract = extract.skip(collector.skip());
+            }
             if let Some(limit) = collector.limit(page) {
-                extract = extract.limit(skip.saturating_add(limit));
+                extract = extract.limit(limit);
             }
             analysis = analysis.ask(Measure::Extract(extract));
         }
-        self.request.filters.narrow(analysis).run_with(&mut source.document, collector)
+        let analysis = self.request.filters.narrow(analysis);
+        // After an error, the run over all values reports the cause.
+        let shorter = without_skipped(&analysis, &mut source.document).ok().flatten();
+        shorter.as_ref().unwrap_or(&analysis).run_with(&mut source.document, collector)
     }
 
     /// Returns the reason why values may be missing from the collector, if not for lack of space.

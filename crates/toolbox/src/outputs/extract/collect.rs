@@ -73,7 +73,7 @@ impl Collector {
         options: CollectOptions,
         notifier: ResultNotifier,
     ) -> Self {
-        let part = |(path, skip)| Part { path, skip, seen: 0, values: Vec::new(), more: false };
+        let part = |(path, skip)| Part { path, skip, seen: skip, values: Vec::new(), more: false };
         Self {
             parts: paths.map(part).collect(),
             options,
@@ -138,7 +138,7 @@ impl Sink for Collector {
         // The analysis has one measure per part, in the same order.
         let part = &mut self.parts[found.measure];
         part.seen += 1;
-        if part.seen <= part.skip || part.more {
+        if part.more {
             return Ok(());
         }
         match self.value(found) {
@@ -174,5 +174,9 @@ impl Collect for Collector {
 
     fn limit(&self, page: u64) -> Option<u64> {
         Some(page)
+    }
+
+    fn skip(&self) -> u64 {
+        self.parts.first().map_or(0, |part| part.skip)
     }
 }

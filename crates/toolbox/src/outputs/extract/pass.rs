@@ -20,6 +20,10 @@ pub(super) trait Collect: Sink {
 
     /// Returns the maximum number of values of each path, given that of a page.
     fn limit(&self, page: u64) -> Option<u64>;
+
+    /// The number of values of the first path that earlier pages have, unless the collector skips
+    /// them itself.
+    fn skip(&self) -> u64;
 }
 
 /// The state of a pass.

@@ -197,6 +197,10 @@ impl Collect for RowCollector<'_> {
     fn limit(&self, _: u64) -> Option<u64> {
         None
     }
+
+    fn skip(&self) -> u64 {
+        0
+    }
 }
 
 /// `{"extracted": [{NAME: value, …}, …], "missing_paths": […]}`
