@@ -94,23 +94,34 @@ fn wants_guide(args: &ExploreArgs) -> bool {
     !args.no_guide && env::var_os("TROMMEL_GUIDE").is_none_or(|value| value != "off")
 }
 
-/// Explores a file, with its guide.
+/// Explores a file, with its guide. A large one takes longer to read than the first screen: that
+/// does not wait for it.
 fn plain(args: &ExploreArgs, file: File, name: &str, framing: Records) -> Result<Explorer, Failure> {
     let length = file.metadata().map_or(0, |metadata| metadata.len());
-    let known = home::guides().ok().and_then(|guides| guides.find(&args.file, &file).ok());
-    let build = file.try_clone().map_err(|error| failure(&args.file, error))?;
+    let opened = file.try_clone().map_err(|error| failure(&args.file, error))?;
     let source = source_of(file, name.to_owned(), framing);
     if !wants_guide(args) {
         return Ok(Explorer::new(source));
     }
+    let path = args.file.clone();
     // An answer that `stats` has left has no places to read from.
-    let serves = |guide: &Guide| guide.is_of(framing) && (guide.has_places() || length <= SPACING);
-    if let Some((guide, _)) = known.filter(|(guide, _)| serves(guide)) {
-        return Ok(Explorer::new(source.guided_by(guide)));
+    let serves = move |guide: &Guide| guide.is_of(framing) && (guide.has_places() || length <= SPACING);
+    let find = move |file: &File| {
+        let (guide, _) = home::guides().ok()?.find(&path, file).ok()?;
+        Some(guide).filter(serves)
+    };
+    if args.print.is_some() {
+        return Ok(Explorer::new(match find(&opened) {
+            Some(guide) => source.guided_by(guide),
+            None => source,
+        }));
     }
     let path = args.file.clone();
     Ok(Explorer::new(source).build_guide(move |settings| {
-        let guide = Guide::build(&build, framing, settings, SPACING).map_err(|error| error.to_string())?;
+        if let Some(guide) = find(&opened) {
+            return Ok(guide);
+        }
+        let guide = Guide::build(&opened, framing, settings, SPACING).map_err(|error| error.to_string())?;
         if length >= MIN_KEPT {
             keep(&path, &guide);
         }
