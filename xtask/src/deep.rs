@@ -59,7 +59,8 @@ pub(crate) struct Options {
 enum Step {
     /// Clippy with every combination of features of every published library, and tests of tables
     Features,
-    /// All tests in release mode with debug assertions, at full size (`TROMMEL_DEEP=1`)
+    /// All tests in release mode with debug assertions, at full size (`TROMMEL_DEEP=1`), and each
+    /// benchmark once
     Tests,
     /// Cloud storages with every feature, against emulators
     Cloud,
@@ -210,6 +211,8 @@ fn powerset(package: &Package) -> Vec<Vec<&str>> {
 
 fn tests(workspace: &Workspace) -> Ran {
     must_run(release_tests(&workspace.root, "--workspace --no-fail-fast").env("TROMMEL_DEEP", "1"))?;
+    // Built like a test, a benchmark runs each of its cases once and checks the answer.
+    must_run(&mut release_tests(&workspace.root, "--workspace --bench *"))?;
     Ok(Outcome::Passed)
 }
 
