@@ -17,7 +17,8 @@
 //! # Limits
 //!
 //! A guide has at most 0.5 % of the bytes of its input and 4 KiB. It is read into memory.
-//! Compressed inputs have none.
+//! Compressed inputs have only answers: [`Guide::of_answer`] keeps that of a run which was made
+//! anyway, without an index.
 
 mod build;
 mod builder;

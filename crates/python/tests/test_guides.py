@@ -39,7 +39,7 @@ ASKED = [
     lambda doc: doc.stats(),
     lambda doc: doc.schema(),
     lambda doc: list(doc.values("$.data.records[-3:].tags[*]")),
-    lambda doc: doc.sample("$.data.records", 3, seed=7).values(),
+    lambda doc: list(doc.sample("$.data.records", 3, seed=7)),
     lambda doc: doc.each("$.data.records[*]").group("$.tags[0]"),
     lambda doc: doc.check(),
 ]

@@ -42,7 +42,9 @@ fn childs_work() {
             Ok(put) => put,
             Err(error) => break error,
         };
-        let payload = format!("[{}]", stored.len()).repeat(1) + &" ".repeat(20_000);
+        // One of ten has a guide.
+        let records = if stored.len() % 10 == 3 { "{\"a\":[1,2,3]},".repeat(6_000) } else { String::new() };
+        let payload = format!("[{records}{}]", stored.len()) + &" ".repeat(20_000);
         match put.write_all(payload.as_bytes()).map(|()| put.finish()) {
             Ok(Ok(output)) => stored.push(output),
             Ok(Err(error)) => break error,
@@ -61,6 +63,7 @@ fn childs_work() {
     let again = Store::open(&root, StoreOptions::default()).unwrap();
     let listed = again.list(&all()).unwrap();
     assert_eq!(listed.total, stored.len() as u64);
+    assert!(stored.iter().filter(|output| output.guide.is_some()).count() > 3);
     assert!(stored.iter().all(|output| bytes_of(&again, output).len() as u64 == output.size_bytes));
     // Space can be freed on a full disk and then used.
     let mut sweep = GcOptions::default();
