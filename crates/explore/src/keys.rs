@@ -145,7 +145,7 @@ impl App {
         self.views.pop();
     }
 
-    /// Ends a movement that waits for rows. Returns false if there is none.
+    /// Ends a movement that waits for rows. Returns true if one was waiting.
     fn stop_moving(&mut self) -> bool {
         self.typed.clear();
         self.movement.take().is_some()

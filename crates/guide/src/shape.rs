@@ -27,7 +27,7 @@ pub(crate) struct StoredAnswer {
 /// The statistics from which others follow.
 #[derive(Debug)]
 struct Statistics {
-    /// What was asked.
+    /// The question.
     asked: Stats,
     answer: StatsAnswer,
     coverage: Coverage,
@@ -136,12 +136,12 @@ impl Shape {
         })
     }
 
-    /// Adds an answer, unless it has that already.
+    /// Adds an answer as the last one. Replaces one to the same questions: a partial of another
+    /// release cannot be read.
     pub(crate) fn add(&mut self, answer: StoredAnswer) {
-        if self.answers.iter().all(|known| known.questions != answer.questions) {
-            self.answers.push(answer);
-            self.statistics = OnceLock::new();
-        }
+        self.answers.retain(|known| known.questions != answer.questions);
+        self.answers.push(answer);
+        self.statistics = OnceLock::new();
     }
 
     /// True if both have the same answers to all questions that both can answer.

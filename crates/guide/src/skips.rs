@@ -11,9 +11,9 @@ use crate::error::Result;
 const MAX_INDEX: u64 = (1 << 53) - 1;
 
 /// The same analysis of a document that has a guide, without visiting the elements that its
-/// extractions of `[*]` skip. `None` if there are none, or if other values are skipped.
+/// extractions of `[*]` skip. `None` if no extraction skips elements of one array.
 ///
-/// Extractions and their order are the same. Costs a look at the start of each such array.
+/// The values and their order are the same. Reads the first element of each such array.
 ///
 /// # Errors
 /// Those of reading.
@@ -27,28 +27,27 @@ pub fn without_skipped(analysis: &Analysis, document: &mut Document<'_>) -> Resu
     }
     // The members of an object have no indices, and each document of a stream has elements of its
     // own.
-    let mut look = analysis.settings().cancel_with(analysis.cancel()).ask(Measure::Count({
+    let mut first = analysis.settings().cancel_with(analysis.cancel()).ask(Measure::Count({
         let mut records = Count::new(Query::root());
         records.limit = Some(2);
         records
     }));
     for array in arrays.iter().flatten() {
-        look = look.count(array.clone().with_child(Selector::Index(0)));
+        first = first.count(array.clone().with_child(Selector::Index(0)));
     }
-    let found = look.run(document)?;
+    let found = first.run(document)?;
     if found.answers.iter().any(|answer| answer.count() != Some(1)) {
         return Ok(None);
     }
-    let measures = analysis.measures().iter().cloned().map(|measure| match measure {
-        Measure::Extract(mut extract) if skipped_array(&Measure::Extract(extract.clone())).is_some() => {
+    let measures = analysis.measures().iter().cloned().zip(arrays).map(|pair| match pair {
+        (Measure::Extract(mut extract), Some(_)) => {
             extract.query = extract.query.with_last_slice(extract.skip, u64::MAX);
             extract.skip = 0;
             Measure::Extract(extract)
         }
-        other => other,
+        (other, _) => other,
     });
-    let measures: Vec<Measure> = measures.collect();
-    Ok(Some(measures.into_iter().fold(analysis.clone().without_measures(), Analysis::ask)))
+    Ok(Some(measures.fold(analysis.clone().without_measures(), Analysis::ask)))
 }
 
 /// The array whose elements an extraction skips.

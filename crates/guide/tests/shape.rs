@@ -103,7 +103,7 @@ fn an_answer_is_a_guide() {
         for other in 0..8 {
             let (asked, partial) = run(statistics(other));
             let Some(known) = guide.report(&asked, framing) else {
-                // What was left out of the answer was asked.
+                // The question asks for figures that the answer lacks.
                 assert_ne!(seed & !other & 7, 0, "seed {seed}: {other}");
                 refused += 1;
                 continue;
@@ -122,6 +122,9 @@ fn an_answer_is_a_guide() {
         });
         assert!(guide.report(&values, framing).is_none());
         if guide.add_answer(&values, &partial).unwrap() {
+            let stored = guide.to_bytes();
+            assert!(guide.add_answer(&values, &partial).unwrap());
+            assert_eq!(guide.to_bytes(), stored, "the same answer replaces itself");
             let known = guide.report(&values, framing).unwrap();
             let ran = values.finish(partial).unwrap();
             assert_eq!(format!("{:?}", known.answers), format!("{:?}", ran.answers), "seed {seed}");
