@@ -3,6 +3,7 @@
 //! - `tidy` checks rules that the compiler does not check: dependencies between crates, files that
 //!   may contain `unsafe`, lengths of files and functions, and required entries of manifests and
 //!   promises.
+//! - `test` runs the tests of the workspace, two binaries at a time.
 //! - `deep` runs checks that take too long for every change: all combinations of features,
 //!   sanitizers, every backend, hours of fuzzing, packaging, and the memory of every command on
 //!   gigabytes.
@@ -27,6 +28,7 @@ mod process;
 mod python;
 mod rss;
 mod source;
+mod test;
 mod tidy;
 mod workspace;
 
@@ -51,6 +53,8 @@ struct Arguments {
 enum Chore {
     /// Check layers, unsafe code, sizes, docs, wording, promises, and manifests
     Tidy,
+    /// Run the tests of the workspace, two binaries at a time
+    Test,
     /// Run the checks that take too long for every change
     Deep(deep::Options),
     /// Measure the lines that the tests run
@@ -97,6 +101,7 @@ fn run(chore: &Chore) -> Verdict {
     let workspace = Workspace::load()?;
     match chore {
         Chore::Tidy => tidy::run(&workspace),
+        Chore::Test => test::run(&workspace),
         Chore::Deep(options) => Ok(deep::run(&workspace, options)),
         Chore::Coverage(options) => match coverage::run(&workspace, options)? {
             coverage::Measured::Enough => Ok(true),

@@ -35,7 +35,7 @@ const MAX_BYTES: u64 = 12_000_000;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Build without optimization, and do not check the package's size
+    /// Build in the profile of tests, and do not check the package's size
     #[arg(long)]
     quick: bool,
 }
@@ -88,9 +88,13 @@ impl Package {
         if wheels.exists() {
             fs::remove_dir_all(&wheels)?;
         }
-        let profile = if is_quick { "" } else { " --release" };
-        let mut build = installed.python(&format!("-m maturin build{profile} --quiet --out"));
-        build.arg(&wheels).env("CARGO_TARGET_DIR", folder.join("target"));
+        // What the tests of the workspace have compiled is reused by the quick build.
+        let (options, target) = match is_quick {
+            true => ("--profile test --features as-tested", workspace.target.clone()),
+            false => ("--release", folder.join("target")),
+        };
+        let mut build = installed.python(&format!("-m maturin build {options} --quiet --out"));
+        build.arg(&wheels).env("CARGO_TARGET_DIR", target);
         must_run(build.env("PYO3_PYTHON", &installed.python))?;
         let wheel = only_file(&wheels)?;
         let bytes = fs::metadata(&wheel)?.len();

@@ -13,6 +13,7 @@ mod crates;
 mod cycles;
 mod density;
 mod layers;
+mod locks;
 mod manifests;
 mod paths;
 mod promises;
@@ -111,6 +112,7 @@ pub(crate) fn run(workspace: &Workspace) -> Verdict {
     faults.extend(promises::check(&tree));
     faults.extend(paths::check(&tree));
     faults.extend(manifests::check(&tree)?);
+    faults.extend(locks::check(&tree)?);
     let (figures, oversize) = sizes::check(&tree);
     faults.extend(oversize);
     faults.extend(cycles::check(&tree));

@@ -60,7 +60,7 @@ pub(crate) enum Movement {
     Step(i64),
     /// To the last row.
     End,
-    /// To a place that was found.
+    /// To a path that a search has found.
     To(TreePath),
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct App {
     pub(crate) background: Background,
     pub(crate) follows: bool,
     pub(crate) searched: Option<Pattern>,
-    /// The place and the offset that were found last.
+    /// The path and the offset that were found last.
     pub(crate) found: Option<(TreePath, u64)>,
     /// Rows of the body, and columns.
     pub(crate) size: (u16, u16),
@@ -252,9 +252,9 @@ impl App {
         match &self.movement {
             Some(Movement::Step(rows)) => tree.step(*rows)?,
             Some(Movement::End) => tree.selected = tree.last_within(&[])?,
-            Some(Movement::To(place)) => {
-                if place.is_empty() || tree.row(place)?.is_some() {
-                    tree.reveal(place.clone());
+            Some(Movement::To(path)) => {
+                if path.is_empty() || tree.row(path)?.is_some() {
+                    tree.reveal(path.clone());
                 } else {
                     self.status = "it is after a fault of the input, up to which rows are listed".into();
                 }
@@ -274,14 +274,14 @@ impl App {
         if let Some(View::Table(table)) = self.views.last_mut() {
             // The names of the columns are above the rows.
             table.scroll.show(height.saturating_sub(1));
-            tree.touch(&table.place);
+            tree.touch(&table.path);
             return table.collect_columns(&mut tree.cache, height).err();
         }
-        let mut place = tree.top.clone();
+        let mut path = tree.top.clone();
         for _ in 0..height {
-            tree.touch(&place);
-            match tree.next(&place) {
-                Ok(Some(next)) => place = next,
+            tree.touch(&path);
+            match tree.next(&path) {
+                Ok(Some(next)) => path = next,
                 Ok(None) => return None,
                 Err(need) => return Some(need),
             }
@@ -366,9 +366,9 @@ impl App {
         match outcome {
             Outcome::Found(Ok(Some((offset, steps)))) => {
                 self.views.clear();
-                let place: TreePath = steps.iter().map(|step| step.index).collect();
-                self.found = Some((place.clone(), offset));
-                self.go(Movement::To(place));
+                let path: TreePath = steps.iter().map(|step| step.index).collect();
+                self.found = Some((path.clone(), offset));
+                self.go(Movement::To(path));
             }
             Outcome::Found(Ok(None)) => self.status = "not found".into(),
             Outcome::Listed(listed) => {

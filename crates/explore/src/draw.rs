@@ -53,8 +53,8 @@ impl App {
     }
 
     fn title(&self) -> String {
-        let place = match (self.views.last(), &self.tree) {
-            (Some(View::Table(table)), _) => format!("table of {}", self.shown_location(&table.place)),
+        let shown = match (self.views.last(), &self.tree) {
+            (Some(View::Table(table)), _) => format!("table of {}", self.shown_location(&table.path)),
             (Some(View::Results(results)), _) => safe(&results.title).into_owned(),
             (Some(View::Text(text)), _) => text.title.clone(),
             (None, Some(tree)) => self.shown_location(&tree.selected),
@@ -69,14 +69,14 @@ impl App {
             Background::Ready => "  guide".into(),
             Background::Failed(_) => "  no guide".into(),
         };
-        // The place matters more than the folder.
+        // The path in the document matters more than the folder.
         let name = self.source.name();
         let name = name.rsplit_once('/').map_or(name, |(_, last)| last);
-        format!(" {}  {}{background}  {place}", safe(name), bytes(self.length))
+        format!(" {}  {}{background}  {shown}", safe(name), bytes(self.length))
     }
 
-    fn shown_location(&self, place: &[u64]) -> String {
-        let (record, path) = self.location(place);
+    fn shown_location(&self, path: &[u64]) -> String {
+        let (record, path) = self.location(path);
         let path = safe(&path).into_owned();
         record.map_or_else(|| path.clone(), |record| format!("record {}  {path}", grouped(record)))
     }
@@ -98,8 +98,8 @@ impl App {
         let levels = name_width(width).saturating_sub(MIN_NAME) / 2;
         let hidden = tree.selected.len().saturating_sub(levels);
         let indent = |depth: usize| depth.saturating_sub(hidden).min(levels);
-        let mut place = Some(tree.top.clone());
-        while let Some(at) = place.take().filter(|_| lines.len() < height) {
+        let mut path = Some(tree.top.clone());
+        while let Some(at) = path.take().filter(|_| lines.len() < height) {
             let style = if at == tree.selected { SELECTED } else { Style::new() };
             match at.split_last() {
                 None => {
@@ -124,7 +124,7 @@ impl App {
                 }
             }
             match tree.next(&at) {
-                Ok(next) => place = next,
+                Ok(next) => path = next,
                 Err(_) => lines.push(Line::styled("  reading…", DIM)),
             }
         }

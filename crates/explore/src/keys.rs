@@ -177,7 +177,7 @@ impl App {
         match table.indices() {
             Some(indices) => indices.len() as u64,
             // Until the end is known, one page after the selected row can be reached.
-            None => tree.count(&table.place).unwrap_or(table.scroll.selected + crate::list::PAGE),
+            None => tree.count(&table.path).unwrap_or(table.scroll.selected + crate::list::PAGE),
         }
     }
 
@@ -200,11 +200,11 @@ impl App {
             return;
         }
         let Some(tree) = self.tree.as_mut().filter(|_| self.views.is_empty()) else { return };
-        let place = tree.selected.clone();
-        if tree.is_expanded(&place) {
+        let path = tree.selected.clone();
+        if tree.is_expanded(&path) {
             self.go(Movement::Step(1));
-        } else if matches!(tree.holder(&place), Ok(Some(_))) {
-            tree.expand(&place);
+        } else if matches!(tree.holder(&path), Ok(Some(_))) {
+            tree.expand(&path);
         }
     }
 
@@ -214,10 +214,10 @@ impl App {
             return;
         }
         let Some(tree) = self.tree.as_mut().filter(|_| self.views.is_empty()) else { return };
-        let place = tree.selected.clone();
-        if tree.is_expanded(&place) && !place.is_empty() {
-            tree.collapse(&place);
-        } else if let Some((_, above)) = place.split_last() {
+        let path = tree.selected.clone();
+        if tree.is_expanded(&path) && !path.is_empty() {
+            tree.collapse(&path);
+        } else if let Some((_, above)) = path.split_last() {
             tree.selected = above.to_vec();
         }
     }
@@ -230,20 +230,20 @@ impl App {
             }
             Some(View::Table(table)) => {
                 let Some(element) = table.element(table.scroll.selected) else { return };
-                let place = [&table.place[..], &[element]].concat();
+                let path = [&table.path[..], &[element]].concat();
                 self.views.clear();
-                self.go(Movement::To(place));
+                self.go(Movement::To(path));
             }
             Some(View::Text(_)) => {
                 self.views.pop();
             }
             None => {
                 let Some(tree) = &mut self.tree else { return };
-                let place = tree.selected.clone();
-                if tree.is_expanded(&place) {
-                    tree.collapse(&place);
-                } else if matches!(tree.holder(&place), Ok(Some(_))) {
-                    tree.expand(&place);
+                let path = tree.selected.clone();
+                if tree.is_expanded(&path) {
+                    tree.collapse(&path);
+                } else if matches!(tree.holder(&path), Ok(Some(_))) {
+                    tree.expand(&path);
                 }
             }
         }
@@ -265,15 +265,15 @@ impl App {
             Holder::Value(node) => node.kind == Kind::Array,
         };
         // The selected array, or the one around the selected value.
-        let mut place = tree.selected.clone();
+        let mut path = tree.selected.clone();
         loop {
-            if let Ok(Some(holder)) = tree.holder(&place)
+            if let Ok(Some(holder)) = tree.holder(&path)
                 && is_array(&holder)
             {
-                self.views.push(View::Table(Table::new(holder, place)));
+                self.views.push(View::Table(Table::new(holder, path)));
                 return;
             }
-            if place.pop().is_none() {
+            if path.pop().is_none() {
                 self.status = "a table shows an array: select one".into();
                 return;
             }
@@ -322,7 +322,7 @@ impl App {
         };
         let Some(tree) = &self.tree else { return };
         let from = match (&self.found, tree.row(&tree.selected)) {
-            (Some((place, offset)), _) if *place == tree.selected => *offset,
+            (Some((path, offset)), _) if *path == tree.selected => *offset,
             // Also finds the name before the value.
             (_, Ok(Some(row))) => {
                 let name = row.name.as_ref().map_or(0, |name| name.len() as u64 + 4);
@@ -399,21 +399,21 @@ impl App {
             }
         };
         let Some(tree) = &self.tree else { return };
-        let mut place = tree.selected.clone();
+        let mut path = tree.selected.clone();
         loop {
-            match (tree.holder(&place), place.is_empty()) {
+            match (tree.holder(&path), path.is_empty()) {
                 (Ok(Some(Holder::Records)), _) => {
                     self.list(text);
                     self.start("filter", move |task| Outcome::Listed(task.filter_records(filter)));
                     return;
                 }
                 (Ok(Some(Holder::Value(node))), _) if node.kind == Kind::Array => {
-                    let end = tree.row(&place).ok().flatten().map_or(Some(self.length), |row| row.end);
+                    let end = tree.row(&path).ok().flatten().map_or(Some(self.length), |row| row.end);
                     let Some(end) = end else {
                         self.status = "the end of the array is not known yet".into();
                         return;
                     };
-                    let (span, location) = (Span::new(node.start, end), self.location(&place).1);
+                    let (span, location) = (Span::new(node.start, end), self.location(&path).1);
                     self.list(text);
                     self.start("filter", move |task| {
                         Outcome::Listed(task.filter_elements(span, &location, filter))
@@ -425,7 +425,7 @@ impl App {
                     return;
                 }
                 _ => {
-                    place.pop();
+                    path.pop();
                 }
             }
         }
@@ -497,15 +497,15 @@ impl App {
             Some(View::Text(_)) => return,
             None => {
                 let Some(tree) = &mut self.tree else { return };
-                let mut place = tree.top.clone();
+                let mut path = tree.top.clone();
                 for _ in 0..row {
-                    match tree.next(&place) {
-                        Ok(Some(next)) => place = next,
+                    match tree.next(&path) {
+                        Ok(Some(next)) => path = next,
                         _ => return,
                     }
                 }
-                let is_selected = place == tree.selected;
-                tree.selected = place;
+                let is_selected = path == tree.selected;
+                tree.selected = path;
                 is_selected
             }
         };

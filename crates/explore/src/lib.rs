@@ -18,7 +18,7 @@
 //!
 //! The first screen needs the first bytes of the input only, at any size. A page has 64 rows; at
 //! most 128 pages are in memory. A child is found by a [guide](trommel_guide) of the input within
-//! 32 KiB of its place. Without one, the bytes before it are skipped by masks, and a pass in the
+//! 32 KiB of it. Without one, the bytes before it are skipped by masks, and a pass in the
 //! background [builds](Explorer::build_guide) the guide.
 //!
 //! # Errors

@@ -200,8 +200,8 @@ impl Lister<'_> {
 
     fn records(&mut self, cancel: &Cancel) -> reader::Result<()> {
         let known = self.source.index().map(|index| index.record_before(self.first));
-        let start = known.map_or(0, |place| place.offset);
-        let before = known.map_or(0, |place| place.index);
+        let start = known.map_or(0, |waypoint| waypoint.offset);
+        let before = known.map_or(0, |waypoint| waypoint.index);
         self.passed = before;
         let source = self.source;
         source.read_records(start, cancel, |cursor| {

@@ -1,4 +1,4 @@
-//! Finds the value at an offset: the way from the root, child by child.
+//! Finds the value at an offset: descends from the root, child by child.
 
 use trommel::Cancel;
 use trommel::reader::{self, Cursor, Event, Kind};
@@ -49,8 +49,8 @@ pub(crate) fn locate(
 fn child_at(source: &Source, holder: Holder, offset: u64, cancel: &Cancel) -> reader::Result<Option<Step>> {
     match holder {
         Holder::Records => {
-            let known = source.index().and_then(|index| index.place_before(0, 0, offset));
-            let (start, before) = known.map_or((0, 0), |place| (place.offset, place.index));
+            let known = source.index().and_then(|index| index.waypoint_before(0, 0, offset));
+            let (start, before) = known.map_or((0, 0), |waypoint| (waypoint.offset, waypoint.index));
             source.read_records(start, cancel, |cursor| {
                 // The malformed record before this one.
                 let mut malformed = None;
@@ -76,9 +76,10 @@ fn child_at(source: &Source, holder: Holder, offset: u64, cancel: &Cancel) -> re
             })
         }
         Holder::Value(node) => {
-            let known =
-                source.index().and_then(|guide| guide.place_before(node.start + 1, node.depth + 1, offset));
-            let from = known.map_or(0, |place| place.index);
+            let known = source
+                .index()
+                .and_then(|guide| guide.waypoint_before(node.start + 1, node.depth + 1, offset));
+            let from = known.map_or(0, |waypoint| waypoint.index);
             source.read_value(node, cancel, |cursor| child_within(cursor, node.depth + 1, from, offset))
         }
     }

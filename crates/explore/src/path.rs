@@ -1,4 +1,4 @@
-//! Paths of places, and commands that print their values.
+//! Normalized paths of tree paths, and commands that print their values.
 
 use trommel::path::Location;
 
@@ -6,14 +6,14 @@ use crate::app::App;
 use crate::source::Holder;
 
 impl App {
-    /// The record and the normalized path of a place, as far as its rows are known.
-    pub(crate) fn location(&self, place: &[u64]) -> (Option<u64>, String) {
+    /// The record and the normalized path of a tree path, as far as its rows are known.
+    pub(crate) fn location(&self, path: &[u64]) -> (Option<u64>, String) {
         let mut location = Location::new();
         let Some(tree) = &self.tree else { return (None, location.to_string()) };
         let is_stream = tree.root == Holder::Records;
-        let record = place.first().copied().filter(|_| is_stream);
-        for depth in usize::from(is_stream) + 1..=place.len() {
-            match (tree.row(&place[..depth]), place[depth - 1]) {
+        let record = path.first().copied().filter(|_| is_stream);
+        for depth in usize::from(is_stream) + 1..=path.len() {
+            match (tree.row(&path[..depth]), path[depth - 1]) {
                 (Ok(Some(row)), index) => match &row.name {
                     Some(name) => location.push_name(name),
                     None => location.push_index(index),

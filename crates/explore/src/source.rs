@@ -212,13 +212,13 @@ impl reader::Guide for Below {
         self.index.end(at, depth + self.depth)
     }
 
-    fn place(&self, at: u64, depth: u32, index: u64) -> Option<Waypoint> {
-        self.index.place(at, depth + self.depth, index)
+    fn waypoint(&self, at: u64, depth: u32, index: u64) -> Option<Waypoint> {
+        self.index.waypoint(at, depth + self.depth, index)
     }
 
     fn before_names(&self, at: u64, floor: u32, deepest: u32, names: &[&str]) -> Option<(u32, Waypoint)> {
         let (floor, deepest) = (floor + self.depth, deepest + self.depth);
-        let (depth, place) = self.index.before_names(at, floor, deepest, names)?;
-        Some((depth - self.depth, place))
+        let (depth, waypoint) = self.index.before_names(at, floor, deepest, names)?;
+        Some((depth - self.depth, waypoint))
     }
 }

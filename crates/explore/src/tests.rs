@@ -80,16 +80,16 @@ const fn kind_of(data: &naive::Data) -> Kind {
     }
 }
 
-/// The place of a value in a document.
+/// The path of a value in a document.
 fn place_of(document: &naive::Document, id: naive::ValueId) -> TreePath {
-    let mut place = TreePath::new();
+    let mut path = TreePath::new();
     let mut at = id;
     while let (Some(parent), Some(position)) = (document.parent(at), document.position(at)) {
-        place.push(position as u64);
+        path.push(position as u64);
         at = parent;
     }
-    place.reverse();
-    place
+    path.reverse();
+    path
 }
 
 /// Random documents, with and without a guide.
@@ -114,15 +114,15 @@ fn rows_are_those_of_the_document() {
         let root = &parsed[parsed.root()];
         let node = Node { start: root.span.start, kind: kind_of(&root.data), depth: 0 };
         let mut tree = Tree::new(Holder::Value(node));
-        let mut place = TreePath::new();
+        let mut path = TreePath::new();
         let mut ids = parsed.ids().filter(|id| *id != parsed.root()).collect::<Vec<_>>();
         ids.sort_by_key(|id| parsed[*id].span.start);
         for id in ids {
-            tree.expand(&place);
-            let next = known(source, &mut tree, |tree| tree.next(&place)).unwrap();
+            tree.expand(&path);
+            let next = known(source, &mut tree, |tree| tree.next(&path)).unwrap();
             assert_eq!(next, place_of(parsed, id), "{}", String::from_utf8_lossy(text));
             let before = known(source, &mut tree, |tree| tree.previous(&next)).unwrap();
-            assert_eq!(before, place);
+            assert_eq!(before, path);
             let row = known(source, &mut tree, |tree| tree.row(&next).map(Option::<&Row>::cloned)).unwrap();
             let value = &parsed[id];
             assert_eq!((row.node.start, row.end), (value.span.start, Some(value.span.end)));
@@ -130,11 +130,11 @@ fn rows_are_those_of_the_document() {
             if row.node.kind.is_container() {
                 assert_eq!(row.children, Some(parsed.children(id).len() as u64));
             }
-            place = next;
+            path = next;
         }
-        tree.expand(&place);
-        assert_eq!(known(source, &mut tree, |tree| tree.next(&place)), None);
-        assert_eq!(known(source, &mut tree, |tree| tree.last_within(&[])), place);
+        tree.expand(&path);
+        assert_eq!(known(source, &mut tree, |tree| tree.next(&path)), None);
+        assert_eq!(known(source, &mut tree, |tree| tree.last_within(&[])), path);
     });
 }
 
@@ -145,7 +145,7 @@ fn offsets_are_located() {
         let holder = Holder::Value(Node { start: root.span.start, kind: kind_of(&root.data), depth: 0 });
         for offset in 0..text.len() as u64 {
             let steps = locate(source, holder, offset, &Cancel::new()).unwrap();
-            let place: TreePath = steps.iter().map(|step| step.index).collect();
+            let path: TreePath = steps.iter().map(|step| step.index).collect();
             let holds = |id: &naive::ValueId| {
                 let name = parsed
                     .parent(*id)
@@ -155,7 +155,7 @@ fn offsets_are_located() {
             };
             let innermost = parsed.ids().filter(holds).max_by_key(|id| parsed[*id].depth);
             let expected = innermost.map_or_else(TreePath::new, |id| place_of(parsed, id));
-            assert_eq!(place, expected, "{offset} {}", String::from_utf8_lossy(text));
+            assert_eq!(path, expected, "{offset} {}", String::from_utf8_lossy(text));
         }
     });
 }
@@ -227,10 +227,10 @@ fn any_keys_leave_a_selected_row_on_the_screen() {
                 "{seed}: {:?} {row:?}",
                 tree.selected
             );
-            let mut place = Some(tree.top.clone());
+            let mut path = Some(tree.top.clone());
             let shown = (0..app.size.0.max(1)).any(|_| {
-                let here = place.take();
-                place = here.as_ref().and_then(|here| tree.next(here).ok().flatten());
+                let here = path.take();
+                path = here.as_ref().and_then(|here| tree.next(here).ok().flatten());
                 here.as_ref() == Some(&tree.selected)
             });
             assert!(shown, "{seed}: {:?} {:?}", tree.top, tree.selected);
@@ -275,8 +275,8 @@ fn queries_list_results_that_can_be_entered() {
     let results = screen(SHOP, ":$..price<Enter>");
     assert!(results.contains("$['shop']['books'][1]['price']"), "{results}");
     assert!(results.contains("3 results"), "{results}");
-    let place = screen(SHOP, ":$..price<Enter>j<Enter>");
-    assert!(place.contains("  $['shop']['books'][1]['price']\n"), "{place}");
+    let path = screen(SHOP, ":$..price<Enter>j<Enter>");
+    assert!(path.contains("  $['shop']['books'][1]['price']\n"), "{path}");
     let fault = screen(SHOP, ":$.[<Enter>");
     assert!(fault.lines().last().unwrap().contains("expected"), "{fault}");
 }
@@ -285,8 +285,8 @@ fn queries_list_results_that_can_be_entered() {
 fn filters_select_elements_and_records() {
     let results = screen(SHOP, "jlljjlf@.price > 9<Enter>");
     assert!(results.contains("$['shop']['books'][1] ") && results.contains("2 results"), "{results}");
-    let place = screen(SHOP, "jlljjlf@.price > 9<Enter>j<Enter>");
-    assert!(place.contains("  $['shop']['books'][2]\n"), "{place}");
+    let path = screen(SHOP, "jlljjlf@.price > 9<Enter>j<Enter>");
+    assert!(path.contains("  $['shop']['books'][2]\n"), "{path}");
     let records = screen("{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n", "f@.a > 1<Enter>j<Enter>");
     assert!(records.contains("record 2  $\n"), "{records}");
     let none = screen(SHOP, "f@.price > 9<Enter>");
@@ -308,13 +308,13 @@ fn tables_are_sorted() {
     assert_eq!(order("jlljjtlsss"), "ABC");
     // Elements without the member are last.
     assert_eq!(order("jlljjtllss"), "BAC");
-    let place = screen(SHOP, "jlljjtlsj<Enter>");
-    assert!(place.contains("  $['shop']['books'][2]\n"), "{place}");
+    let path = screen(SHOP, "jlljjtlsj<Enter>");
+    assert!(path.contains("  $['shop']['books'][2]\n"), "{path}");
 }
 
 #[test]
 fn searches_find_names_and_values_in_both_directions() {
-    for (keys, place) in [
+    for (keys, path) in [
         ("/corner<Enter>", "$['shop']['name']"),
         ("/price<Enter>", "$['shop']['books'][0]['price']"),
         ("/price<Enter>n", "$['shop']['books'][1]['price']"),
@@ -324,7 +324,7 @@ fn searches_find_names_and_values_in_both_directions() {
         ("/null<Enter>", "$['seen']"),
     ] {
         let shown = screen(SHOP, keys);
-        assert!(shown.contains(&format!("  {place}\n")), "{keys} {shown}");
+        assert!(shown.contains(&format!("  {path}\n")), "{keys} {shown}");
     }
     assert!(screen(SHOP, "/absent<Enter>").contains("not found"));
 }

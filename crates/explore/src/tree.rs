@@ -1,6 +1,6 @@
 //! The tree: which containers are expanded, and the visible rows, found from pages of children.
 //!
-//! A place is the way from the root: the number of the child at each level. Nothing is known about
+//! A [`TreePath`] is the number of the child at each level below the root. Nothing is known about
 //! rows that are not visible. A lookup that needs an unread page ends with that [`Need`], and is
 //! repeated once the page was read.
 
@@ -15,12 +15,12 @@ use crate::source::{Holder, Node};
 /// Bytes of pages in memory. Pages on the screen are kept in any case.
 const MAX_BYTES: usize = 24 << 20;
 
-/// Places of expanded containers; the oldest ones are forgotten.
+/// Paths of expanded containers; the oldest ones are forgotten.
 const MAX_EXPANDED: usize = 10_000;
 
 pub(crate) type TreePath = Vec<u64>;
 
-/// What a lookup lacks.
+/// The data that a lookup lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Need {
     /// The page with this number.
@@ -44,11 +44,11 @@ pub(crate) struct Cache {
     version: u64,
 }
 
-/// The place that was looked up last, and the containers on the way to it, the root first.
+/// The path that was looked up last, and the containers around it, the root first.
 #[derive(Debug, Default)]
-struct Way {
+struct LastLookup {
     version: u64,
-    place: TreePath,
+    path: TreePath,
     holders: Vec<Holder>,
 }
 
@@ -153,99 +153,100 @@ pub(crate) struct Tree {
     pub(crate) top: TreePath,
     pub(crate) selected: TreePath,
     pub(crate) cache: Cache,
-    /// Neighbors have most of their way in common.
-    way: RefCell<Way>,
+    /// Neighbors have most of their paths in common.
+    last: RefCell<LastLookup>,
 }
 
 impl Tree {
     pub(crate) fn new(root: Holder) -> Self {
         let (top, selected, expanded) = (TreePath::new(), TreePath::new(), HashSet::from([TreePath::new()]));
-        Self { root, expanded, top, selected, cache: Cache::default(), way: RefCell::default() }
+        Self { root, expanded, top, selected, cache: Cache::default(), last: RefCell::default() }
     }
 
-    pub(crate) fn is_expanded(&self, place: &[u64]) -> bool {
-        self.expanded.contains(place)
+    pub(crate) fn is_expanded(&self, path: &[u64]) -> bool {
+        self.expanded.contains(path)
     }
 
-    pub(crate) fn expand(&mut self, place: &[u64]) {
+    pub(crate) fn expand(&mut self, path: &[u64]) {
         if self.expanded.len() >= MAX_EXPANDED {
             let kept = |other: &TreePath| self.selected.starts_with(other);
             let kept = self.expanded.iter().filter(|other| kept(other)).cloned().collect();
             self.expanded = kept;
         }
-        self.expanded.insert(place.to_vec());
+        self.expanded.insert(path.to_vec());
     }
 
-    pub(crate) fn collapse(&mut self, place: &[u64]) {
-        self.expanded.remove(place);
+    pub(crate) fn collapse(&mut self, path: &[u64]) {
+        self.expanded.remove(path);
     }
 
-    /// The row at a place other than the root; `None` if it does not exist.
-    pub(crate) fn row(&self, place: &[u64]) -> Lookup<Option<&Row>> {
-        let Some((last, above)) = place.split_last() else { return Ok(None) };
+    /// The row at a path other than the root; `None` if it does not exist.
+    pub(crate) fn row(&self, path: &[u64]) -> Lookup<Option<&Row>> {
+        let Some((last, above)) = path.split_last() else { return Ok(None) };
         match self.holder(above)? {
             Some(holder) => self.cache.row(holder, *last),
             None => Ok(None),
         }
     }
 
-    /// The container at a place.
-    pub(crate) fn holder(&self, place: &[u64]) -> Lookup<Option<Holder>> {
-        let mut way = self.way.borrow_mut();
-        if way.version != self.cache.version || way.holders.first() != Some(&self.root) {
-            *way = Way { version: self.cache.version, place: TreePath::new(), holders: vec![self.root] };
+    /// The container at a path.
+    pub(crate) fn holder(&self, path: &[u64]) -> Lookup<Option<Holder>> {
+        let mut last = self.last.borrow_mut();
+        if last.version != self.cache.version || last.holders.first() != Some(&self.root) {
+            *last =
+                LastLookup { version: self.cache.version, path: TreePath::new(), holders: vec![self.root] };
         }
-        let common = common(&way.place, place);
-        way.place.truncate(common);
-        way.holders.truncate(common + 1);
-        let mut holder = way.holders[common];
-        for index in &place[common..] {
+        let common = common(&last.path, path);
+        last.path.truncate(common);
+        last.holders.truncate(common + 1);
+        let mut holder = last.holders[common];
+        for index in &path[common..] {
             match self.cache.row(holder, *index)? {
                 Some(row) if row.node.kind.is_container() => holder = Holder::Value(row.node),
                 _ => return Ok(None),
             }
-            way.place.push(*index);
-            way.holders.push(holder);
+            last.path.push(*index);
+            last.holders.push(holder);
         }
         Ok(Some(holder).filter(is_container))
     }
 
-    /// Keeps the page of a place that is on the screen.
-    pub(crate) fn touch(&mut self, place: &[u64]) {
-        if let Some((last, above)) = place.split_last()
+    /// Keeps the page of a path that is on the screen.
+    pub(crate) fn touch(&mut self, path: &[u64]) {
+        if let Some((last, above)) = path.split_last()
             && let Ok(Some(holder)) = self.holder(above)
         {
             self.cache.touch(holder, *last);
         }
     }
 
-    /// Keeps the pages on the way to the first row of the screen.
+    /// Keeps the pages of the containers around the first row of the screen.
     pub(crate) fn touch_top(&mut self) {
         for depth in 1..=self.top.len() {
-            let place = self.top[..depth].to_vec();
-            self.touch(&place);
+            let path = self.top[..depth].to_vec();
+            self.touch(&path);
         }
     }
 
-    fn exists(&self, place: &[u64]) -> Lookup<bool> {
-        Ok(place.is_empty() || self.row(place)?.is_some())
+    fn exists(&self, path: &[u64]) -> Lookup<bool> {
+        Ok(path.is_empty() || self.row(path)?.is_some())
     }
 
-    pub(crate) fn count(&self, place: &[u64]) -> Lookup<u64> {
-        let Some(holder) = self.holder(place)? else { return Ok(0) };
+    pub(crate) fn count(&self, path: &[u64]) -> Lookup<u64> {
+        let Some(holder) = self.holder(path)? else { return Ok(0) };
         if let Some(count) = self.cache.known_count(holder) {
             return Ok(count);
         }
-        match self.row(place)?.and_then(|row| row.children) {
+        match self.row(path)?.and_then(|row| row.children) {
             Some(count) => Ok(count),
             None => Err(Need::Count(holder)),
         }
     }
 
     /// The visible row after another.
-    pub(crate) fn next(&self, place: &[u64]) -> Lookup<Option<TreePath>> {
-        let mut next = place.to_vec();
-        if self.is_expanded(place) {
+    pub(crate) fn next(&self, path: &[u64]) -> Lookup<Option<TreePath>> {
+        let mut next = path.to_vec();
+        if self.is_expanded(path) {
             next.push(0);
             if self.exists(&next)? {
                 return Ok(Some(next));
@@ -263,15 +264,15 @@ impl Tree {
     }
 
     /// The visible row before another.
-    pub(crate) fn previous(&self, place: &[u64]) -> Lookup<Option<TreePath>> {
-        let Some((last, above)) = place.split_last() else { return Ok(None) };
+    pub(crate) fn previous(&self, path: &[u64]) -> Lookup<Option<TreePath>> {
+        let Some((last, above)) = path.split_last() else { return Ok(None) };
         let Some(before) = last.checked_sub(1) else { return Ok(Some(above.to_vec())) };
         self.last_within(&[above, &[before]].concat()).map(Some)
     }
 
     /// The last visible row in a container, or itself.
-    pub(crate) fn last_within(&self, place: &[u64]) -> Lookup<TreePath> {
-        let mut last = place.to_vec();
+    pub(crate) fn last_within(&self, path: &[u64]) -> Lookup<TreePath> {
+        let mut last = path.to_vec();
         while self.is_expanded(&last) {
             let Some(index) = self.count(&last)?.checked_sub(1) else { break };
             last.push(index);
@@ -292,7 +293,7 @@ impl Tree {
         for _ in 0..rows.unsigned_abs() {
             let to = if rows < 0 { self.previous(&self.selected)? } else { self.next(&self.selected)? };
             match to {
-                Some(place) => self.selected = place,
+                Some(path) => self.selected = path,
                 None => break,
             }
         }
@@ -305,17 +306,17 @@ impl Tree {
             self.top.clone_from(&self.selected);
             return Ok(());
         }
-        let mut place = self.top.clone();
+        let mut path = self.top.clone();
         for _ in 1..height.max(1) {
-            if place == self.selected {
+            if path == self.selected {
                 return Ok(());
             }
-            match self.next(&place)? {
-                Some(next) => place = next,
+            match self.next(&path)? {
+                Some(next) => path = next,
                 None => break,
             }
         }
-        if place == self.selected {
+        if path == self.selected {
             return Ok(());
         }
         // The selection becomes the last row; without the rows above it, the first.
@@ -331,19 +332,19 @@ impl Tree {
         Ok(())
     }
 
-    /// Expands the containers around a place, and selects it.
-    pub(crate) fn reveal(&mut self, place: TreePath) {
-        for depth in 0..place.len() {
-            self.expand(&place[..depth]);
+    /// Expands the containers around a path, and selects it.
+    pub(crate) fn reveal(&mut self, path: TreePath) {
+        for depth in 0..path.len() {
+            self.expand(&path[..depth]);
         }
-        self.selected = place;
+        self.selected = path;
     }
 }
 
-/// The length of the common start of two places.
+/// The length of the common prefix of two paths.
 fn common(known: &[u64], asked: &[u64]) -> usize {
     let shorter = known.len().min(asked.len());
-    // Usually one place is in the other, or next to it.
+    // Usually one path is a prefix of the other, or a neighbor of it.
     let starts = [shorter, shorter.saturating_sub(1)];
     let fast = starts.into_iter().find(|length| known[..*length] == asked[..*length]);
     let rest = || known.iter().zip(asked).take_while(|(known, asked)| known == asked).count();

@@ -38,7 +38,7 @@ pub(crate) enum View {
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) holder: Holder,
-    pub(crate) place: TreePath,
+    pub(crate) path: TreePath,
     pub(crate) scroll: Scroll,
     /// The names of the members seen so far, in the order of their first occurrence.
     pub(crate) columns: Vec<String>,
@@ -60,9 +60,9 @@ pub(crate) struct Order {
 const MAX_COLUMNS: usize = 200;
 
 impl Table {
-    pub(crate) fn new(holder: Holder, place: TreePath) -> Self {
+    pub(crate) fn new(holder: Holder, path: TreePath) -> Self {
         let scroll = Scroll::default();
-        Self { holder, place, scroll, columns: Vec::new(), column: 0, order: None }
+        Self { holder, path, scroll, columns: Vec::new(), column: 0, order: None }
     }
 
     /// The element in a row of the table; `None` after the last one.

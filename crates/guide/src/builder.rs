@@ -18,8 +18,8 @@ const MIN_CONTAINERS: u64 = 24;
 #[derive(Debug)]
 struct Open {
     start: u64,
-    /// Offset of its name, or of itself.
-    place: u64,
+    /// Offset of its name in an object, else of itself.
+    child_start: u64,
     /// The number of children before it in the container around it.
     index: u64,
     /// The number of children that have started in it.
@@ -28,7 +28,7 @@ struct Open {
     id: u32,
 }
 
-/// A place for the next point: the outermost one in its window so far.
+/// A candidate for the next point: the outermost one in its window so far.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     depth: usize,
@@ -52,7 +52,7 @@ pub enum TokenKind {
 
 /// Builds an [`Index`] from the events of a strict pass over an input.
 ///
-/// In each window of the input, one place between two children becomes a point: the first one in
+/// In each window of the input, one offset between two children becomes a point: the first one in
 /// the outermost container. So the points of an array of short records lie between the records, and
 /// only containers with points in them are recorded.
 #[derive(Debug)]
@@ -201,18 +201,18 @@ impl IndexBuilder {
     #[inline]
     fn enter(&mut self, object: bool, at: u64) {
         self.element(at);
-        let (index, place) = match self.open.last() {
+        let (index, child_start) = match self.open.last() {
             None => (self.records.saturating_sub(1), at),
             Some(outer) => (outer.children - 1, if outer.object { self.name_at } else { at }),
         };
-        self.open.push(Open { start: at, place, index, children: 0, object, id: NONE });
+        self.open.push(Open { start: at, child_start, index, children: 0, object, id: NONE });
         self.max_depth = self.max_depth.max(self.open.len() as u32);
     }
 
     #[inline]
     fn leave(&mut self, at: u64) {
         if self.candidate_depth >= self.open.len() && self.candidate.is_some() {
-            // A place in a container that has ended is useless.
+            // A point in a container that has ended is useless.
             self.drop_candidate();
         }
         let Some(open) = self.open.pop() else { return };
@@ -243,11 +243,11 @@ impl IndexBuilder {
         for (depth, open) in (1..).zip(&mut self.open[..candidate.depth]) {
             if open.id == NONE {
                 open.id = self.containers.len() as u32;
-                let Open { start, place, index, object, .. } = *open;
+                let Open { start, child_start, index, object, .. } = *open;
                 self.containers.push(Container {
                     start,
                     end: u64::MAX,
-                    place,
+                    child_start,
                     index,
                     children: 0,
                     parent,

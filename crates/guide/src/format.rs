@@ -158,7 +158,7 @@ fn containers_to_bytes(containers: &[Container]) -> Vec<u8> {
     for container in containers {
         out.u64(container.start);
         out.u64(container.end);
-        out.u64(container.place);
+        out.u64(container.child_start);
         out.u64(container.index);
         out.u64(container.children);
         out.u32(container.parent);
@@ -168,11 +168,11 @@ fn containers_to_bytes(containers: &[Container]) -> Vec<u8> {
 }
 
 fn read_container(section: &mut Reader<'_>) -> Result<Container> {
-    let (start, end, place) = (section.u64()?, section.u64()?, section.u64()?);
+    let (start, end, child_start) = (section.u64()?, section.u64()?, section.u64()?);
     let (index, children, parent) = (section.u64()?, section.u64()?, section.u32()?);
     let depth = section.u32()?;
     let (object, depth) = (depth & OBJECT != 0, depth & !OBJECT);
-    Ok(Container { start, end, place, index, children, parent, depth, object })
+    Ok(Container { start, end, child_start, index, children, parent, depth, object })
 }
 
 fn points_to_bytes(points: &[Point]) -> Vec<u8> {

@@ -73,7 +73,7 @@ impl Guide {
         Ok(Self::new(Identity::File(identity), framing, index, shape))
     }
 
-    /// Creates the guide of a file from the answer of one run over all of it: it has no places to
+    /// Creates the guide of a file from the answer of one run over all of it: it has no points to
     /// begin at, and answers the same question, and those that follow from it.
     ///
     /// `None` if the run does not describe the whole input, has skipped malformed records or limits
@@ -178,17 +178,17 @@ impl Guide {
         !self.shape.answers.is_empty()
     }
 
-    /// True if reading can begin at places that it knows. A guide of an [answer](Self::of_answer)
+    /// True if reading can begin at points that it knows. A guide of an [answer](Self::of_answer)
     /// has none, nor has that of a file of one window.
-    pub fn has_places(&self) -> bool {
-        self.index.has_places()
+    pub fn has_points(&self) -> bool {
+        self.index.has_points()
     }
 
     /// True if it says what another guide of the same input says, as far as both know it.
     pub fn agrees(&self, other: &Self) -> bool {
         let facts = |index: &Index| (index.length(), index.records());
-        let places = !self.index.has_places() || !other.index.has_places() || self.index == other.index;
-        places && facts(&self.index) == facts(&other.index) && self.shape.agrees(&other.shape)
+        let points = !self.index.has_points() || !other.index.has_points() || self.index == other.index;
+        points && facts(&self.index) == facts(&other.index) && self.shape.agrees(&other.shape)
     }
 
     /// Fails if it does not describe this file as it is now.
@@ -263,7 +263,7 @@ impl Guide {
     /// Lets a document of the input use the index, if it has the same framing.
     #[must_use]
     pub fn guide<'a>(&self, document: Document<'a>) -> Document<'a> {
-        if !self.is_of(document.current_framing()) || !self.has_places() {
+        if !self.is_of(document.current_framing()) || !self.has_points() {
             return document;
         }
         document.guided_by(Arc::clone(&self.index) as _)
@@ -291,7 +291,7 @@ impl Guide {
         }
         match self.report(analysis, framing) {
             Some(report) => Ok(Some(report)),
-            None if !self.has_places() => Ok(None),
+            None if !self.has_points() => Ok(None),
             None => sample(&self.index, analysis, document),
         }
     }
@@ -311,7 +311,7 @@ fn answered(analysis: &Analysis, partial: &Partial) -> Result<Option<(StoredAnsw
     }
     let Some(answer) = statistics_of(report) else { return Ok(None) };
     let depth = u32::try_from(answer.summary.structure.max_depth).unwrap_or(u32::MAX);
-    let index = Index::without_places(coverage.bytes_read, coverage.records, depth);
+    let index = Index::without_points(coverage.bytes_read, coverage.records, depth);
     let (questions, partial) = (analysis.questions(), partial.to_bytes()?);
     Ok(Some((StoredAnswer { questions, partial }, index)))
 }

@@ -1,4 +1,4 @@
-//! The index: places in long containers, and the names between them.
+//! The index: points in long containers, and the names between them.
 
 use trommel::reader::{ContainerEnd, Guide, Limits, Waypoint};
 
@@ -14,8 +14,8 @@ pub(crate) struct Container {
     pub(crate) start: u64,
     /// Offset after the closing bracket.
     pub(crate) end: u64,
-    /// Offset of its name, or of itself.
-    pub(crate) place: u64,
+    /// Offset of its name in an object, else of itself.
+    pub(crate) child_start: u64,
     /// The number of children before it in the container around it.
     pub(crate) index: u64,
     pub(crate) children: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Container {
     pub(crate) object: bool,
 }
 
-/// A place before a child of a container, and the names up to the next point.
+/// An offset before a child of a container, and the names up to the next point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Point {
     pub(crate) offset: u64,
@@ -53,13 +53,13 @@ pub struct Index {
 
 impl Index {
     /// The index of an input of which only the shape is known: reading begins at its start.
-    pub(crate) fn without_places(length: u64, records: u64, max_depth: u32) -> Self {
+    pub(crate) fn without_points(length: u64, records: u64, max_depth: u32) -> Self {
         let points = vec![Point { offset: 0, container: NONE, index: 0, filter: 0, probes: 0 }];
         Self { length, records, max_depth, containers: Vec::new(), points, filters: Vec::new() }
     }
 
-    /// True if reading can begin at other places than the start.
-    pub fn has_places(&self) -> bool {
+    /// True if reading can begin at other offsets than the start.
+    pub fn has_points(&self) -> bool {
         self.points.len() > 1
     }
 
@@ -83,7 +83,7 @@ impl Index {
         self.containers.len()
     }
 
-    /// The number of places at which reading can begin.
+    /// The number of points at which reading can begin.
     pub fn points(&self) -> usize {
         self.points.len()
     }
@@ -96,26 +96,26 @@ impl Index {
             .map_or(Waypoint { offset: 0, index: 0 }, |last| self.record_of(&self.points[last]))
     }
 
-    /// The last known place at or before an offset: of a child of the container that is open at a
-    /// depth around `at`, or of a record, if the depth is 0.
-    pub fn place_before(&self, at: u64, depth: u32, offset: u64) -> Option<Waypoint> {
+    /// The last waypoint at or before an offset: in the container that is open at a depth around
+    /// `at`, or among the records if the depth is 0.
+    pub fn waypoint_before(&self, at: u64, depth: u32, offset: u64) -> Option<Waypoint> {
         let point = &self.points[self.block(offset)];
-        let place = match depth {
+        let waypoint = match depth {
             0 => self.record_of(point),
-            _ => self.place_in(point, self.container(at, depth)?)?,
+            _ => self.waypoint_in(point, self.container(at, depth)?)?,
         };
-        Some(place).filter(|place| place.offset <= offset && (depth == 0 || place.offset > at))
+        Some(waypoint).filter(|waypoint| waypoint.offset <= offset && (depth == 0 || waypoint.offset > at))
     }
 
     /// The record that a point is in.
     fn record_of(&self, point: &Point) -> Waypoint {
-        let mut place = Waypoint { offset: point.offset, index: point.index };
+        let mut waypoint = Waypoint { offset: point.offset, index: point.index };
         let mut number = point.container;
         while let Some(container) = self.containers.get(number as usize) {
-            place = Waypoint { offset: container.place, index: container.index };
+            waypoint = Waypoint { offset: container.child_start, index: container.index };
             number = container.parent;
         }
-        place
+        waypoint
     }
 
     /// The reason why references or offsets contradict each other, if they do. Without one, every
@@ -130,11 +130,11 @@ impl Index {
                 Some(parent) => {
                     (container.parent as usize) < number
                         && parent.depth + 1 == container.depth
-                        && parent.start < container.place
+                        && parent.start < container.child_start
                         && container.end < parent.end
                 }
             };
-            bounds && parent && container.place <= container.start
+            bounds && parent && container.child_start <= container.start
         };
         if !containers.iter().enumerate().all(is_inside) {
             return Some("a container is not in the one around it");
@@ -175,15 +175,16 @@ impl Index {
         }
     }
 
-    /// The place of a point in a container around it: before the child that contains it.
-    fn place_in(&self, point: &Point, container: u32) -> Option<Waypoint> {
-        let mut place = Waypoint { offset: point.offset, index: point.index };
+    /// The waypoint of a point in a container around it: before the child that contains it.
+    fn waypoint_in(&self, point: &Point, container: u32) -> Option<Waypoint> {
+        let mut waypoint = Waypoint { offset: point.offset, index: point.index };
         let mut number = point.container;
         while number != container {
-            let Container { place: offset, index, parent, .. } = *self.containers.get(number as usize)?;
-            (place, number) = (Waypoint { offset, index }, parent);
+            let Container { child_start: offset, index, parent, .. } =
+                *self.containers.get(number as usize)?;
+            (waypoint, number) = (Waypoint { offset, index }, parent);
         }
-        Some(place)
+        Some(waypoint)
     }
 
     /// The number of the last point at or before an offset.
@@ -210,16 +211,16 @@ impl Guide for Index {
         Some(ContainerEnd { offset: end, children })
     }
 
-    fn place(&self, at: u64, depth: u32, index: u64) -> Option<Waypoint> {
+    fn waypoint(&self, at: u64, depth: u32, index: u64) -> Option<Waypoint> {
         let number = self.container(at, depth)?;
         let end = self.containers[number as usize].end;
         let from = self.points.partition_point(|point| point.offset <= at);
         let to = self.points.partition_point(|point| point.offset < end);
         let points = self.points.get(from..to)?;
         let is_before =
-            |point: &Point| self.place_in(point, number).is_some_and(|place| place.index <= index);
+            |point: &Point| self.waypoint_in(point, number).is_some_and(|waypoint| waypoint.index <= index);
         let last = points.partition_point(is_before).checked_sub(1)?;
-        self.place_in(&points[last], number).filter(|place| place.offset > at)
+        self.waypoint_in(&points[last], number).filter(|waypoint| waypoint.offset > at)
     }
 
     fn before_names(&self, at: u64, floor: u32, deepest: u32, names: &[&str]) -> Option<(u32, Waypoint)> {
@@ -234,14 +235,14 @@ impl Guide for Index {
             return None;
         }
         let point = &self.points[block];
-        let mut place = Waypoint { offset: point.offset, index: point.index };
+        let mut waypoint = Waypoint { offset: point.offset, index: point.index };
         let mut number = point.container;
         loop {
             let container = self.containers.get(number as usize)?;
             if container.start < at && container.depth <= deepest {
-                return Some((container.depth, place)).filter(|(_, place)| place.offset > at);
+                return Some((container.depth, waypoint)).filter(|(_, waypoint)| waypoint.offset > at);
             }
-            place = Waypoint { offset: container.place, index: container.index };
+            waypoint = Waypoint { offset: container.child_start, index: container.index };
             number = container.parent;
         }
     }

@@ -2,7 +2,7 @@
 //! they need.
 //!
 //! A [`Guide`] has two layers. Its [`Index`] knows where the long containers of the input end, how
-//! many children they have, places between their children every 32 KiB, and which names may occur
+//! many children they have, points between their children every 32 KiB, and which names may occur
 //! between two of these. The shape has the statistics and the schema. A document that is
 //! [guided](Guide::guide) passes what the index knows without reading it; [`Guide::report`]
 //! answers what follows from the shape.
@@ -12,7 +12,7 @@
 //! A guide never answers what the input does not say. It comes from a strict pass over all of the
 //! input, and is bound to the content: to the BLAKE3 hash of a stored output, or to the inode, the
 //! size, the times, and the hashes of both ends of a file. Every byte of it has a checksum. Each
-//! place is checked against the bytes around it before it is used.
+//! point is checked against the bytes around it before it is used.
 //!
 //! # Limits
 //!

@@ -1,4 +1,4 @@
-//! Parts of a document: ranges of the elements of a long array, cut at known places.
+//! Parts of a document: ranges of the elements of a long array, cut at known waypoints.
 
 use std::cmp::Reverse;
 use std::fs::File;
@@ -82,19 +82,20 @@ impl Guide {
 }
 
 impl Index {
-    /// The path of a container, whose names are read from the input. `None` if the bytes at their
-    /// places are no names.
+    /// The path of a container, whose names are read from the input. `None` if the bytes there are
+    /// not names.
     fn path_of(&self, file: &File, number: u32) -> io::Result<Option<Query>> {
         let mut steps = Vec::new();
         let mut number = number;
-        while let Some(Container { place, index, parent, .. }) = self.containers.get(number as usize).copied()
+        while let Some(Container { child_start, index, parent, .. }) =
+            self.containers.get(number as usize).copied()
         {
             if parent == NONE {
                 break;
             }
             let is_member = self.containers[parent as usize].object;
             steps.push(match (is_member, i64::try_from(index)) {
-                (true, _) => match name_at(file, place)? {
+                (true, _) => match name_at(file, child_start)? {
                     Some(name) => Selector::Name(name),
                     None => return Ok(None),
                 },
@@ -106,7 +107,7 @@ impl Index {
         Ok(Some(steps.into_iter().rev().fold(Query::root(), Query::with_child)))
     }
 
-    /// Divides an array at known places.
+    /// Divides an array at known waypoints.
     fn cuts(&self, number: u32, count: u64) -> Vec<Part> {
         let Container { start, end, children, depth, .. } = self.containers[number as usize];
         let bytes = end - start;
@@ -114,8 +115,8 @@ impl Index {
         for part in 1..count {
             // At most the bytes.
             let offset = start + (u128::from(bytes) * u128::from(part) / u128::from(count)) as u64;
-            let place = self.place_before(start + 1, depth, offset);
-            cuts.extend(place.map(|place| (place.index, place.offset)));
+            let waypoint = self.waypoint_before(start + 1, depth, offset);
+            cuts.extend(waypoint.map(|waypoint| (waypoint.index, waypoint.offset)));
         }
         cuts.push((children, end));
         cuts.dedup_by_key(|(index, _)| *index);

@@ -74,7 +74,7 @@ fn contradictions_are_refused() {
         |index| index.containers[1].parent = 7,
         |index| index.containers[0].end = u64::MAX,
         |index| index.containers[1].depth = 9,
-        |index| index.containers[1].place = 0,
+        |index| index.containers[1].child_start = 0,
         |index| index.points[1].offset = 1 << 40,
         |index| index.points[1].container = 99,
         |index| index.points[1].filter = u32::MAX,
@@ -149,6 +149,6 @@ fn places_are_between_children() {
     assert_eq!((start, end, children), (0, text.len() as u64, 3));
     let inner = index.end(2, 2).map(|end| (end.offset, end.children));
     assert_eq!(inner, Some((20, 9)));
-    assert_eq!(index.place(2, 2, 100).map(|place| (place.offset, place.index)), Some((8, 3)));
+    assert_eq!(index.waypoint(2, 2, 100).map(|waypoint| (waypoint.offset, waypoint.index)), Some((8, 3)));
     assert_eq!(index.end(2, 3), None);
 }

@@ -97,7 +97,7 @@ fn an_answer_is_a_guide() {
         let guide = Guide::of_answer(identity(), framing, &analysis, &partial).unwrap();
         let Some(guide) = guide else { continue };
         let mut guide = Guide::from_bytes(&guide.to_bytes()).unwrap();
-        assert!(!guide.has_places() && guide.check_file(&opened).is_ok());
+        assert!(!guide.has_points() && guide.check_file(&opened).is_ok());
         let whole = Guide::build(&opened, framing, &Analysis::new(), 64).unwrap();
         assert!(guide.agrees(&whole) && whole.agrees(&guide), "seed {seed}");
         for other in 0..8 {

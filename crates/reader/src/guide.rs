@@ -1,8 +1,8 @@
-//! Places at which a cursor may continue, known from an earlier pass over the same input.
+//! Waypoints, at which a cursor may continue, known from an earlier pass over the same input.
 
 use crate::config::Limits;
 
-/// A place in an open container, before one of its children.
+/// An offset in an open container, before one of its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "it has exactly these parts")]
 pub struct Waypoint {
@@ -22,13 +22,13 @@ pub struct ContainerEnd {
     pub children: u64,
 }
 
-/// Facts about an input that was validated strictly: where its long containers end, and places in
-/// them. A [`Cursor`](crate::Cursor) uses them to pass bytes without reading them.
+/// Facts about an input that was validated strictly: where its long containers end, and
+/// waypoints in them. A [`Cursor`](crate::Cursor) uses them to pass bytes without reading them.
 ///
 /// An offset `at` and a depth denote the container that is open at that depth around that offset;
 /// the outermost container has depth 1. Only containers that are long have facts.
 ///
-/// The facts must be those of the same bytes. A cursor checks each place as far as the bytes around
+/// The facts must be those of the same bytes. A cursor checks each waypoint as far as the bytes around
 /// it can show, and ignores one that cannot be true.
 pub trait Guide: Send + Sync {
     /// True if no value of the input exceeds these limits of depth and tokens.
@@ -37,10 +37,10 @@ pub trait Guide: Send + Sync {
     /// The end of a container.
     fn end(&self, at: u64, depth: u32) -> Option<ContainerEnd>;
 
-    /// The last place in a container that is after `at`, with at most `index` children before it.
-    fn place(&self, at: u64, depth: u32, index: u64) -> Option<Waypoint>;
+    /// The last waypoint in a container that is after `at`, with at most `index` children before it.
+    fn waypoint(&self, at: u64, depth: u32, index: u64) -> Option<Waypoint>;
 
-    /// The last place after `at` before which none of these names occurs, in a container that is
+    /// The last waypoint after `at` before which none of these names occurs, in a container that is
     /// open around `at` at a depth from `floor` to `deepest`. Also returns the depth of that
     /// container.
     fn before_names(&self, at: u64, floor: u32, deepest: u32, names: &[&str]) -> Option<(u32, Waypoint)>;

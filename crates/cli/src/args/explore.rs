@@ -34,7 +34,7 @@ pub(crate) struct ExploreArgs {
     #[arg(long)]
     pub(crate) no_guide: bool,
 
-    /// Print the screen of so many columns and rows instead of showing it
+    /// Print a screen of this size, instead of showing it
     #[arg(long, value_name = "COLUMNSxROWS", value_parser = size)]
     pub(crate) print: Option<(u16, u16)>,
 

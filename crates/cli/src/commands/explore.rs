@@ -104,8 +104,8 @@ fn plain(args: &ExploreArgs, file: File, name: &str, framing: Records) -> Result
         return Ok(Explorer::new(source));
     }
     let path = args.file.clone();
-    // An answer that `stats` has left has no places to read from.
-    let serves = move |guide: &Guide| guide.is_of(framing) && (guide.has_places() || length <= SPACING);
+    // An answer that `stats` has left has no points to read from.
+    let serves = move |guide: &Guide| guide.is_of(framing) && (guide.has_points() || length <= SPACING);
     let find = move |file: &File| {
         let (guide, _) = home::guides().ok()?.find(&path, file).ok()?;
         Some(guide).filter(serves)

@@ -29,7 +29,7 @@ struct Info {
     records: u64,
     /// The number of containers whose ends are known.
     containers: usize,
-    /// The number of places at which reading can begin.
+    /// The number of points at which reading can begin.
     points: usize,
     /// True if statistics, schema, and counts of paths are known.
     shape: bool,
@@ -107,7 +107,7 @@ fn divide(file: &Path, count: u64, each: Option<&str>) -> Result<Divided, Failur
         let longest = guide.longest_array(&opened).map_err(failed)?;
         longest.ok_or_else(|| Failure::Usage {
             command: "guide parts",
-            message: if guide.has_places() {
+            message: if guide.has_points() {
                 "the guide knows no long array; name the elements, as in --each '$.users[*]'".to_owned()
             } else {
                 "the guide has only an answer of `trommel stats`; build a whole one with `trommel guide build`".to_owned()
@@ -187,11 +187,11 @@ impl Info {
         Ok(Self::of(file, &guide, "stored with the output".to_owned(), bytes))
     }
 
-    fn of(file: &Path, guide: &Guide, place: String, guide_bytes: u64) -> Self {
+    fn of(file: &Path, guide: &Guide, guide_path: String, guide_bytes: u64) -> Self {
         let index = guide.index();
         Self {
             file: file.to_string_lossy().into_owned(),
-            guide: place,
+            guide: guide_path,
             guide_bytes,
             input_bytes: index.length(),
             records: index.records(),
@@ -209,7 +209,7 @@ impl Info {
         grid.row(["input".into(), binary(self.input_bytes)]);
         grid.row(["records".into(), grouped(self.records)]);
         grid.row(["containers".into(), grouped(self.containers as u64)]);
-        grid.row(["places".into(), grouped(self.points as u64)]);
+        grid.row(["points".into(), grouped(self.points as u64)]);
         grid.row(["shape".into(), if self.shape { "yes" } else { "no" }.to_owned()]);
         grid.text()
     }

@@ -1,4 +1,4 @@
-//! Runs that use the places of a guide, and answers that are left for the next question: `stats`
+//! Runs that use the points of a guide, and answers that are left for the next question: `stats`
 //! and `schema` of a large file have seen all of it.
 
 use trommel::reader::{Framing, Validation};
@@ -52,14 +52,14 @@ impl Job {
         if self.guide.is_some() || self.document.current_framing() != Framing::Lines {
             return None;
         }
-        let (known, place) = guides.find_grown(path, file).ok()?;
+        let (known, known_path) = guides.find_grown(path, file).ok()?;
         let (analysis, partial) = known.answer_grown(&self.analysis, file).ok()??;
         // The file must not have changed meanwhile.
         let guide = Guide::of_answer(identity.clone(), Framing::Lines, &analysis, &partial).ok()??;
         guide.check_file(file).ok()?;
         let report = guide.report(&self.analysis, Framing::Lines)?;
-        // A guide with places serves more questions than this one.
-        if !known.has_places() && place == guides.path(path, &file.metadata().ok()?, Location::Folder) {
+        // A guide with points serves more questions than this one.
+        if !known.has_points() && known_path == guides.path(path, &file.metadata().ok()?, Location::Folder) {
             self.note_refusal(guides.keep(path, &guide, Location::Folder).map(|_| ()));
         }
         Some(report)

@@ -156,7 +156,10 @@ fn large_files_leave_answers() {
     assert_eq!(left("guides"), 0);
     assert_eq!(home.run(&["stats", &file]).ok(), stats);
     let info = home.run(&["guide", "info", &file]).json();
-    assert_eq!((&info["places"], &info["points"], &info["shape"]), (&Value::Null, &json!(1), &json!(true)));
+    assert_eq!(
+        (&info["waypoints"], &info["points"], &info["shape"]),
+        (&Value::Null, &json!(1), &json!(true))
+    );
     assert_eq!(home.run(&["schema", &file]).ok(), schema);
     let bytes = |path: &str| fs::read(path).unwrap();
     let kept = bytes(info["guide"].as_str().unwrap());
@@ -168,7 +171,7 @@ fn large_files_leave_answers() {
     assert!(parts.contains("trommel guide build"), "{parts}");
     fs::write(&file, text.replace("null", "true")).unwrap();
     assert_ne!(home.run(&["schema", &file]).ok(), schema);
-    // A compressed file has no places, but answers.
+    // A compressed file has no points, but answers.
     let unpacked = plain(&["stats", &packed]);
     assert_eq!(left("guides"), 1);
     assert_eq!(home.run(&["stats", &packed]).ok(), unpacked);

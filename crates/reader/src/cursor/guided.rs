@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::event::Kind;
 use crate::guide::{ContainerEnd, Guide, Waypoint};
 
-/// Bytes before a place among which the comma or bracket before it is searched.
+/// Bytes before a waypoint among which the comma or bracket before it is searched.
 const MAX_SPACE: usize = 64;
 
 impl<'a> Cursor<'a> {
@@ -79,9 +79,9 @@ impl<'a> Cursor<'a> {
         let Some(guide) = self.askable().filter(|_| is_between && depth > 0 && count > 0) else {
             return Ok(0);
         };
-        let place = guide.place(self.offset(), depth, index.saturating_add(count));
-        match place.filter(|place| place.offset > self.offset() && place.index > index) {
-            Some(place) if self.move_between(depth, place)? => Ok(place.index - index),
+        let waypoint = guide.waypoint(self.offset(), depth, index.saturating_add(count));
+        match waypoint.filter(|waypoint| waypoint.offset > self.offset() && waypoint.index > index) {
+            Some(waypoint) if self.move_between(depth, waypoint)? => Ok(waypoint.index - index),
             Some(_) => Ok(0),
             None => {
                 self.pause_guide();
@@ -97,13 +97,13 @@ impl<'a> Cursor<'a> {
         guide.end(self.offset(), self.stack.depth()).map(|ContainerEnd { children, .. }| children)
     }
 
-    /// Passes bytes in which none of the names occurs, at most up to a place in the container at
+    /// Passes bytes in which none of the names occurs, at most up to a waypoint in the container at
     /// depth `floor` or in a deeper one that is open. Returns false if nothing was passed.
     pub(super) fn pass_to_names(&mut self, floor: u32, names: &[&str]) -> Result<bool> {
         let Some(guide) = self.askable() else { return Ok(false) };
         let (at, deepest) = (self.offset(), self.stack.depth());
         match guide.before_names(at, floor, deepest, names) {
-            Some((depth, place)) => self.move_between(depth, place),
+            Some((depth, waypoint)) => self.move_between(depth, waypoint),
             None => Ok(self.pause_guide()),
         }
     }
@@ -127,12 +127,12 @@ impl<'a> Cursor<'a> {
         false
     }
 
-    /// Moves to a place in an open container.
-    fn move_between(&mut self, depth: u32, place: Waypoint) -> Result<bool> {
+    /// Moves to a waypoint in an open container.
+    fn move_between(&mut self, depth: u32, waypoint: Waypoint) -> Result<bool> {
         let Some(kind) = self.kind_at(depth) else { return Ok(false) };
         let is_child = |byte| if kind == Kind::Object { byte == b'"' } else { kind_of(byte).is_some() };
         let follows = |before| matches!(before, b',' | b'{' | b'[');
-        if !self.move_to(place.offset, is_child, follows)? {
+        if !self.move_to(waypoint.offset, is_child, follows)? {
             return Ok(false);
         }
         self.stack.set_depth(depth);
@@ -173,7 +173,7 @@ impl<'a> Cursor<'a> {
         Ok(moved)
     }
 
-    /// Moves to an offset of a stream, if the bytes around it are those of a place.
+    /// Moves to an offset of a stream, if the bytes around it are those of a waypoint.
     fn restart_if(&mut self, offset: u64, is_place: impl Fn(&[u8], usize) -> bool) -> Result<bool> {
         let (start, at) = (self.absolute(self.start.min(self.at)), self.offset());
         let index = offset.min(MAX_SPACE as u64) as usize;

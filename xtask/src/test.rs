@@ -1,0 +1,143 @@
+//! `cargo xtask test`: runs the tests of the workspace, two binaries at a time.
+//!
+//! `cargo test` runs one binary after another, and most end with one long test while the other
+//! processor waits. Here, three tests run at a time on two processors. Binaries that measure time
+//! run alone, after the others.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+
+use crate::Verdict;
+use crate::process::{cargo, must_run, output};
+use crate::workspace::Workspace;
+
+/// The binaries that take longest, in the order in which they start.
+const LONGEST: [(&str, &str); 6] = [
+    ("trommel-cli", "program"),
+    ("trommel", "battery"),
+    ("trommel-store", "battery"),
+    ("trommel-path", "matching"),
+    ("trommel-cli", "memory"),
+    ("trommel-reader", "battery"),
+];
+
+/// Binaries that measure time.
+const TIMED: &str = "timed";
+
+/// The crates of the engine, whose tests also run on the scalar backend: those of the library, and
+/// these binaries.
+const ENGINE: [&str; 5] = ["trommel", "trommel-path", "trommel-reader", "trommel-scan", "trommel-stats"];
+const ON_SCALAR: [&str; 5] = ["hostile", "matching", "oracle", "regress", "schema"];
+
+/// A compiled test binary.
+#[derive(Clone)]
+struct TestBinary {
+    package: String,
+    name: String,
+    is_library: bool,
+    path: PathBuf,
+    /// The folder of its package, where it runs.
+    folder: PathBuf,
+    /// The backend that it is restricted to.
+    backend: Option<&'static str>,
+}
+
+pub(crate) fn run(workspace: &Workspace) -> Verdict {
+    let mut binaries = compiled(workspace)?;
+    let on_scalar = |binary: &TestBinary| {
+        let is_named = binary.is_library || ON_SCALAR.contains(&&*binary.name);
+        is_named && ENGINE.contains(&&*binary.package)
+    };
+    let scalar: Vec<_> = binaries.iter().filter(|binary| on_scalar(binary)).cloned().collect();
+    binaries.extend(scalar.into_iter().map(|binary| TestBinary { backend: Some("scalar"), ..binary }));
+    binaries.sort_by_key(|binary| {
+        let key = (&*binary.package, &*binary.name);
+        LONGEST.iter().position(|long| *long == key).unwrap_or(LONGEST.len())
+    });
+    let (timed, others) = binaries.into_iter().partition(|binary| binary.name == TIMED);
+    let mut failed = run_all(others, &[2, 1]);
+    failed.extend(run_all(timed, &[2]));
+    if !failed.is_empty() {
+        return Err(format!("failed: {}", failed.join(", ")).into());
+    }
+    must_run(&mut cargo(&workspace.root, "test --workspace --doc"))?;
+    Ok(true)
+}
+
+/// Compiles the tests of the workspace.
+fn compiled(workspace: &Workspace) -> Result<Vec<TestBinary>, Box<dyn std::error::Error>> {
+    let mut build =
+        cargo(&workspace.root, "test --workspace --no-run --message-format json-render-diagnostics");
+    let messages = output(build.stderr(Stdio::inherit()))?;
+    let messages = messages.lines().map(serde_json::from_str::<Value>);
+    let binaries =
+        messages.filter_map(|message| message.map(|message| test_binary(workspace, &message)).transpose());
+    Ok(binaries.collect::<Result<_, _>>()?)
+}
+
+/// The test binary that a message of cargo reports, if it does.
+fn test_binary(workspace: &Workspace, message: &Value) -> Option<TestBinary> {
+    let path = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
+    let manifest = Path::new(message["manifest_path"].as_str()?);
+    let folder = manifest.parent()?.to_owned();
+    let package = workspace.packages.iter().find(|package| package.manifest_path == manifest)?;
+    let package = package.name.clone();
+    let target = &message["target"];
+    let is_library = target["kind"] == serde_json::json!(["lib"]);
+    let name = target["name"].as_str()?.to_owned();
+    Some(TestBinary { package, name, is_library, path: path.into(), folder, backend: None })
+}
+
+/// Runs binaries in as many workers as there are numbers, each of which is the number of tests that
+/// its binary runs at a time. Returns the names of the failed ones.
+fn run_all(binaries: Vec<TestBinary>, workers: &[usize]) -> Vec<String> {
+    let queue = Mutex::new(VecDeque::from(binaries));
+    let failed = Mutex::new(Vec::new());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    std::thread::scope(|scope| {
+        for threads in workers {
+            scope.spawn(|| {
+                while let Some(binary) = next() {
+                    if !passes(&binary, *threads) {
+                        failed.lock().unwrap_or_else(PoisonError::into_inner).push(binary.shown());
+                    }
+                }
+            });
+        }
+    });
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a binary, and prints its output once it has ended.
+fn passes(binary: &TestBinary, threads: usize) -> bool {
+    let started = std::time::Instant::now();
+    let mut command = Command::new(&binary.path);
+    command.current_dir(&binary.folder).env("RUST_TEST_THREADS", threads.to_string());
+    if let Some(backend) = binary.backend {
+        // The division among threads does not depend on the backend.
+        command.env("TROMMEL_BACKEND", backend).args(["--skip", "divided::"]);
+    }
+    let (said, is_success) = match command.output() {
+        Ok(output) => {
+            let said = [output.stdout, output.stderr].concat();
+            (String::from_utf8_lossy(&said).into_owned(), output.status.success())
+        }
+        Err(error) => (error.to_string(), false),
+    };
+    let seconds = started.elapsed().as_secs();
+    // One call, so that the outputs of two workers do not mix.
+    println!("\n     Running {} ({seconds} s)\n{}", binary.shown(), said.trim_end());
+    is_success
+}
+
+impl TestBinary {
+    fn shown(&self) -> String {
+        let kind = if self.is_library { " (unit tests)" } else { "" };
+        let backend = self.backend.map_or_else(String::new, |backend| format!(" on {backend}"));
+        format!("{} {}{kind}{backend}", self.package, self.name)
+    }
+}
