@@ -35,7 +35,7 @@ const MAX_BYTES: u64 = 12_000_000;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Build in the profile of tests, and do not check the package's size
+    /// Build with little optimization, and do not check the package's size
     #[arg(long)]
     quick: bool,
 }
@@ -90,7 +90,7 @@ impl Package {
         }
         // What the tests of the workspace have compiled is reused by the quick build.
         let (options, target) = match is_quick {
-            true => ("--profile test --features as-tested", workspace.target.clone()),
+            true => ("--features as-tested", workspace.target.clone()),
             false => ("--release", folder.join("target")),
         };
         let mut build = installed.python(&format!("-m maturin build {options} --quiet --out"));

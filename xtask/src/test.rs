@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::Value;
 
 use crate::Verdict;
-use crate::process::{cargo, must_run, output};
+use crate::process::{cargo, output};
 use crate::workspace::Workspace;
 
 /// The binaries that take longest, in the order in which they start.
@@ -46,6 +46,13 @@ struct TestBinary {
     backend: Option<&'static str>,
 }
 
+/// Tests that run in one process after another.
+enum Job {
+    Binary(TestBinary),
+    /// The examples in the docs of all crates, from this root folder.
+    Examples(PathBuf),
+}
+
 pub(crate) fn run(workspace: &Workspace) -> Verdict {
     let mut binaries = compiled(workspace)?;
     let on_scalar = |binary: &TestBinary| {
@@ -58,14 +65,13 @@ pub(crate) fn run(workspace: &Workspace) -> Verdict {
         let key = (&*binary.package, &*binary.name);
         LONGEST.iter().position(|long| *long == key).unwrap_or(LONGEST.len())
     });
-    let (timed, others) = binaries.into_iter().partition(|binary| binary.name == TIMED);
-    let mut failed = run_all(others, &[2, 1]);
-    failed.extend(run_all(timed, &[2]));
-    if !failed.is_empty() {
-        return Err(format!("failed: {}", failed.join(", ")).into());
-    }
-    must_run(&mut cargo(&workspace.root, "test --workspace --doc"))?;
-    Ok(true)
+    let (timed, others): (Vec<_>, Vec<_>) = binaries.into_iter().partition(|binary| binary.name == TIMED);
+    let mut jobs: VecDeque<_> = others.into_iter().map(Job::Binary).collect();
+    // The second worker begins with the examples, which take long to compile, one crate at a time.
+    jobs.insert(1, Job::Examples(workspace.root.clone()));
+    let mut failed = run_all(jobs, &[2, 1]);
+    failed.extend(run_all(timed.into_iter().map(Job::Binary).collect(), &[2]));
+    if failed.is_empty() { Ok(true) } else { Err(format!("failed: {}", failed.join(", ")).into()) }
 }
 
 /// Compiles the tests of the workspace.
@@ -92,18 +98,18 @@ fn test_binary(workspace: &Workspace, message: &Value) -> Option<TestBinary> {
     Some(TestBinary { package, name, is_library, path: path.into(), folder, backend: None })
 }
 
-/// Runs binaries in as many workers as there are numbers, each of which is the number of tests that
-/// its binary runs at a time. Returns the names of the failed ones.
-fn run_all(binaries: Vec<TestBinary>, workers: &[usize]) -> Vec<String> {
-    let queue = Mutex::new(VecDeque::from(binaries));
+/// Runs jobs in as many workers as there are numbers, each of which is the number of tests that a
+/// binary runs at a time. Returns the names of the failed ones.
+fn run_all(jobs: VecDeque<Job>, workers: &[usize]) -> Vec<String> {
+    let queue = Mutex::new(jobs);
     let failed = Mutex::new(Vec::new());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     std::thread::scope(|scope| {
         for threads in workers {
             scope.spawn(|| {
-                while let Some(binary) = next() {
-                    if !passes(&binary, *threads) {
-                        failed.lock().unwrap_or_else(PoisonError::into_inner).push(binary.shown());
+                while let Some(job) = next() {
+                    if !passes(&job, *threads) {
+                        failed.lock().unwrap_or_else(PoisonError::into_inner).push(job.shown());
                     }
                 }
             });
@@ -112,16 +118,10 @@ fn run_all(binaries: Vec<TestBinary>, workers: &[usize]) -> Vec<String> {
     failed.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a binary, and prints its output once it has ended.
-fn passes(binary: &TestBinary, threads: usize) -> bool {
+/// Runs a job, and prints its output once it has ended.
+fn passes(job: &Job, threads: usize) -> bool {
     let started = std::time::Instant::now();
-    let mut command = Command::new(&binary.path);
-    command.current_dir(&binary.folder).env("RUST_TEST_THREADS", threads.to_string());
-    if let Some(backend) = binary.backend {
-        // The division among threads does not depend on the backend.
-        command.env("TROMMEL_BACKEND", backend).args(["--skip", "divided::"]);
-    }
-    let (said, is_success) = match command.output() {
+    let (said, is_success) = match job.command(threads).output() {
         Ok(output) => {
             let said = [output.stdout, output.stderr].concat();
             (String::from_utf8_lossy(&said).into_owned(), output.status.success())
@@ -130,14 +130,32 @@ fn passes(binary: &TestBinary, threads: usize) -> bool {
     };
     let seconds = started.elapsed().as_secs();
     // One call, so that the outputs of two workers do not mix.
-    println!("\n     Running {} ({seconds} s)\n{}", binary.shown(), said.trim_end());
+    println!("\n     Running {} ({seconds} s)\n{}", job.shown(), said.trim_end());
     is_success
 }
 
-impl TestBinary {
+impl Job {
+    fn command(&self, threads: usize) -> Command {
+        let binary = match self {
+            Self::Examples(root) => return cargo(root, "test --quiet --workspace --doc"),
+            Self::Binary(binary) => binary,
+        };
+        let mut command = Command::new(&binary.path);
+        command.current_dir(&binary.folder).env("RUST_TEST_THREADS", threads.to_string());
+        if let Some(backend) = binary.backend {
+            // The division among threads does not depend on the backend.
+            command.env("TROMMEL_BACKEND", backend).args(["--skip", "divided::"]);
+        }
+        command
+    }
+
     fn shown(&self) -> String {
-        let kind = if self.is_library { " (unit tests)" } else { "" };
-        let backend = self.backend.map_or_else(String::new, |backend| format!(" on {backend}"));
-        format!("{} {}{kind}{backend}", self.package, self.name)
+        let binary = match self {
+            Self::Examples(_) => return "examples in docs".to_owned(),
+            Self::Binary(binary) => binary,
+        };
+        let kind = if binary.is_library { " (unit tests)" } else { "" };
+        let backend = binary.backend.map_or_else(String::new, |backend| format!(" on {backend}"));
+        format!("{} {}{kind}{backend}", binary.package, binary.name)
     }
 }
