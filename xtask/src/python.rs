@@ -89,9 +89,10 @@ impl Package {
             fs::remove_dir_all(&wheels)?;
         }
         // What the tests of the workspace have compiled is reused by the quick build.
-        let (options, target) = match is_quick {
-            true => ("--features as-tested", workspace.target.clone()),
-            false => ("--release", folder.join("target")),
+        let (options, target) = if is_quick {
+            ("--features as-tested", workspace.target.clone())
+        } else {
+            ("--release", folder.join("target"))
         };
         let mut build = installed.python(&format!("-m maturin build {options} --quiet --out"));
         build.arg(&wheels).env("CARGO_TARGET_DIR", target);

@@ -112,6 +112,11 @@ impl Distinct {
         self.add(fingerprint);
     }
 
+    /// Adds a value that was added before.
+    pub(crate) fn observe_repeated(&mut self) {
+        self.observed = self.observed.saturating_add(1);
+    }
+
     fn add(&mut self, fingerprint: u64) {
         match &mut self.values {
             Values::Exact(values) => {

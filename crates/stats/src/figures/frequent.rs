@@ -144,7 +144,8 @@ impl Frequent {
         }
     }
 
-    pub(crate) fn observe_identity(&mut self, identity: &Identity<'_>, at: u64) {
+    /// Adds the value at an offset of the input. Returns true if it has an entry from before.
+    pub(crate) fn observe_identity(&mut self, identity: &Identity<'_>, at: u64) -> bool {
         let fingerprint = identity.fingerprint;
         // Sample from the first value on. If sampling began only past the cap, the candidates would
         // depend on when the sketch took over, and so on the order of merging.
@@ -154,16 +155,19 @@ impl Frequent {
         if let Some(sketch) = &mut self.sketch {
             sketch.add(fingerprint, 1);
         }
+        let mut is_known = false;
         if sampled || self.sketch.is_none() {
             let first = if self.sketch.is_none() { at } else { 0 };
             let entry = self.values.entry(fingerprint).or_insert_with(|| {
                 self.text_bytes += text.len();
                 Entry { count: 0, first, value: StoredValue::of(identity) }
             });
+            is_known = entry.count > 0;
             entry.count += 1;
             entry.first = entry.first.min(at);
         }
         self.shrink_to_cap();
+        is_known
     }
 
     /// Adds an occurrence to the sample if it belongs there. Returns true if it was added. The

@@ -84,8 +84,12 @@ impl Values {
         };
         match identity {
             Some(identity) => {
-                self.distinct.observe_fingerprint(identity.fingerprint);
-                self.frequent.observe_identity(&identity, at);
+                // A value with an entry was observed before, so it is among the distinct ones.
+                if self.frequent.observe_identity(&identity, at) {
+                    self.distinct.observe_repeated();
+                } else {
+                    self.distinct.observe_fingerprint(identity.fingerprint);
+                }
             }
             None => self.uncompared += 1,
         }

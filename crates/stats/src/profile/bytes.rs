@@ -64,26 +64,39 @@ pub(super) fn scalar_length(tokens: &Tokens<'_>, number: usize) -> u64 {
     let Some(&next) = starts.get(number + 1) else {
         return length_of(&tokens.scalar(number).expect("the token is a scalar"));
     };
-    let end = trimmed(tokens.bytes(), usize::from(next));
-    let end = if tokens.bytes()[end - 1] == b',' { trimmed(tokens.bytes(), end - 1) } else { end };
-    (end - usize::from(starts[number])) as u64
+    let (bytes, start, next) = (tokens.bytes(), usize::from(starts[number]), usize::from(next));
+    let is_separated = bytes[next - 1] == b',';
+    // Compact JSON has nothing but a comma between a value and the next token.
+    let mut end = next - usize::from(is_separated);
+    if bytes[end - 1] <= b' ' {
+        end = trimmed(bytes, end);
+        if !is_separated && bytes[end - 1] == b',' {
+            end = trimmed(bytes, end - 1);
+        }
+    }
+    (end - start) as u64
 }
 
 /// The bytes of the name that starts at an index, and of its colon. `value` is the start of its
 /// value.
 #[inline]
 pub(super) fn name_length(bytes: &[u8], start: usize, value: usize) -> u64 {
+    if bytes[value - 2..value] == *b"\":" {
+        return (value - start) as u64;
+    }
     let colon = trimmed(bytes, value) - 1;
     (trimmed(bytes, colon) - start) as u64 + 1
 }
 
 impl Core {
-    /// Counts the bytes of a name, which is that of a member of a container.
+    /// Counts the bytes of a child of a container: of its name with the colon, and of its value. 0
+    /// for an element, which has no name, and for a container, which counts at its end.
     #[inline]
-    pub(super) fn add_name(&mut self, frame: &mut Frame, node: u32, length: u64) {
-        frame.inner += length;
+    pub(super) fn add_child(&mut self, frame: &mut Frame, node: u32, name: u64, value: u64) {
+        frame.inner += name + value;
         if let Some(bytes) = self.trie.bytes.get_mut(node as usize) {
-            bytes.names += length;
+            bytes.names += name;
+            bytes.values += value;
         }
     }
 

@@ -63,6 +63,7 @@ impl Core {
                 frame = outer;
                 continue;
             }
+            let mut name_bytes = 0;
             let node = if frame.kind == Kind::Object {
                 let node = match self.predicted_at(&mut frame, bytes, start + 1) {
                     Some(node) => node,
@@ -73,15 +74,11 @@ impl Core {
                 let name = std::mem::replace(&mut start, usize::from(starts[number]));
                 byte = bytes[start];
                 if BYTES {
-                    self.add_name(&mut frame, node, name_length(bytes, name, start));
+                    name_bytes = name_length(bytes, name, start);
                 }
                 node
             } else {
-                // The node of the elements is that of the last one.
-                if frame.last == NONE && frame.deeper {
-                    frame.last = self.trie.item(frame.node);
-                }
-                frame.last
+                self.element_node(&mut frame)
             };
             let kind = KINDS[usize::from(byte)];
             let at = base + start as u64;
@@ -99,8 +96,9 @@ impl Core {
             if DESCRIBES && frame.kind == Kind::Array {
                 self.begin_row(node, at);
             }
-            if BYTES && !kind.is_container() {
-                self.add_value(Some(&mut frame), node, scalar_length(tokens, number));
+            if BYTES {
+                let value_bytes = if kind.is_container() { 0 } else { scalar_length(tokens, number) };
+                self.add_child(&mut frame, node, name_bytes, value_bytes);
             }
             if DESCRIBES
                 && (self.options.values && self.in_sample || self.is_described(node, kind))
@@ -124,6 +122,15 @@ impl Core {
         walk.frames.push(frame);
         self.count(&added);
         number
+    }
+
+    /// The node of the elements, which is that of the last one.
+    #[inline]
+    fn element_node(&mut self, frame: &mut Frame) -> u32 {
+        if frame.last == NONE && frame.deeper {
+            frame.last = self.trie.item(frame.node);
+        }
+        frame.last
     }
 
     /// True if a scalar of this kind can change the description of a node.

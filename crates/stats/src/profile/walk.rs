@@ -263,7 +263,7 @@ impl Core {
         let node = self.member(frame, name);
         walk.pending = Some(node);
         if self.options.bytes {
-            self.add_name(frame, node, length);
+            self.add_child(frame, node, length, 0);
         }
     }
 

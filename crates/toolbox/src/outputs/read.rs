@@ -169,17 +169,22 @@ fn in_record(query: &Query, record: i64) -> Query {
 impl PageReader<'_> {
     fn answer(&self, stored: Stored, request: &ReadRequest) -> Result<(Output, AnswerCoverage), Failure> {
         let total = stored.size_bytes;
-        let mut read = 0;
+        let mut coverage = AnswerCoverage::known(total);
         let output = if stored.kind == Payload::Text {
-            self.text(&stored, request, &mut read)?
+            self.text(&stored, request, &mut coverage)?
         } else {
-            self.value(stored, request, &mut read)?
+            self.value(stored, request, &mut coverage)?
         };
         self.job.finished(total);
-        Ok((output, AnswerCoverage { read, ..AnswerCoverage::known(total) }))
+        Ok((output, coverage))
     }
 
-    fn value(&self, stored: Stored, request: &ReadRequest, read: &mut u64) -> Result<Output, Failure> {
+    fn value(
+        &self,
+        stored: Stored,
+        request: &ReadRequest,
+        coverage: &mut AnswerCoverage,
+    ) -> Result<Output, Failure> {
         self.check_request(&stored, request)?;
         let page_start = match &request.numbers {
             Some(numbers) => {
@@ -191,14 +196,16 @@ impl PageReader<'_> {
         let source = self.shared.open(self.subject.action, stored)?;
         let page_start = match page_start {
             Some(page_start) => page_start,
-            None => PageStart::start(self.locate(&source, read)?),
+            None => PageStart::start(self.locate(&source, coverage)?),
         };
         match page_start.value.value_type {
             ValueType::Array | ValueType::Object | ValueType::Records => {
-                self.container(&source, &page_start, read)
+                self.container(&source, &page_start, coverage)
             }
-            ValueType::String => self.string(&source, &page_start, read),
-            ValueType::Number | ValueType::Bool | ValueType::Null => self.scalar(&source, &page_start, read),
+            ValueType::String => self.string(&source, &page_start, coverage),
+            ValueType::Number | ValueType::Bool | ValueType::Null => {
+                self.scalar(&source, &page_start, coverage)
+            }
         }
     }
 

@@ -48,6 +48,17 @@ impl<'s> Source<'s> {
         .monitored(monitor))
     }
 
+    /// Returns a cursor at the start of the payload, which passes what the guide of the output
+    /// knows.
+    pub(crate) fn guided_cursor<'a>(&'a self, config: &Config, monitor: Monitor<'a>) -> Result<Cursor<'a>> {
+        // Each record of a damaged output is validated before it counts.
+        if self.stored.damaged_records > 0 || self.document.guide().is_none() {
+            return self.cursor(config, monitor);
+        }
+        let cursor = self.document.cursor(config).map_err(|error| Error::io(io::Error::other(error), 0))?;
+        Ok(cursor.monitored(monitor))
+    }
+
     /// Returns random access to the payload's values.
     pub(crate) fn values(&self) -> Result<Values<'_>> {
         Ok(match self.document.view() {

@@ -1,5 +1,7 @@
 //! `tool_outputs.read`.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::support::Bench;
@@ -64,6 +66,38 @@ fn later_pages_do_not_reread_earlier_ones() {
         let root = bench.ok("read", json!({ "id": "one-line", "path": "$" }));
         assert_eq!(root.value["content"]["data"]["path"], "$.data");
         assert_eq!(root.value["content"]["meta"], 1);
+    }
+}
+
+#[test]
+fn guides_locate_the_same_values() {
+    let bench = Bench::new();
+    let items: Vec<Value> = (0..20_000).map(|n| json!({ "id": n, "tags": [n, "x"] })).collect();
+    let text = json!({ "data": { "items": items, "by": { "a": { "b": 1 } } }, "meta": 1 }).to_string();
+    bench.put("guided", &text);
+    let plain = bench.put("plain", &text);
+    assert!(plain.guide.is_some());
+    let folders = fs::read_dir(bench.folder.path().join("store/payload")).unwrap();
+    let guides = folders.map(|folder| folder.unwrap().path().join("plain.guide"));
+    assert_eq!(guides.filter(|guide| fs::remove_file(guide).is_ok()).count(), 1);
+    for path in [
+        "$.data.items",
+        "$.data.items[12345]",
+        "$.data.items[-2].tags[1]",
+        "$.data.by.a",
+        "$.data.by.a.b",
+        "$.data",
+        "$.meta",
+    ] {
+        let read = |id: &str| bench.ok("read", json!({ "id": id, "path": path }));
+        let (guided, plain) = (read("guided"), read("plain"));
+        assert_eq!(guided.text, plain.text, "{path}");
+        assert_eq!((guided.coverage("guide"), plain.coverage("guide")), (&json!(true), &Value::Null), "{path}");
+        assert_eq!(guided.coverage("bytes_read"), plain.coverage("bytes_read"), "{path}");
+    }
+    for path in ["$.data.items[20000]", "$.data.by.b", "$.data.itens[1]"] {
+        let refused = |id: &str| bench.refused("read", json!({ "id": id, "path": path })).replace(id, "ID");
+        assert_eq!(refused("guided"), refused("plain"), "{path}");
     }
 }
 

@@ -18,7 +18,8 @@ pub(crate) struct Bench {
     pub(crate) store: Arc<Store>,
     pub(crate) executor: Executor,
     results: BTreeMap<String, Validator>,
-    _folder: TempDir,
+    /// The folder of the store.
+    pub(crate) folder: TempDir,
 }
 
 /// Parses a JSON text. Numbers that no double can hold become zero.
@@ -120,7 +121,7 @@ impl Bench {
             (metadata.name.clone(), jsonschema::validator_for(&metadata.result_schema).unwrap())
         });
         let results = results.collect();
-        Self { store, executor: Executor::new(Arc::new(registry)), results, _folder: folder }
+        Self { store, executor: Executor::new(Arc::new(registry)), results, folder }
     }
 
     /// Stores a payload under an ID.

@@ -9,6 +9,7 @@ use super::page::{Child, Content};
 use super::value::{Answer, PageReader, PageStart, ValueType};
 use crate::outputs::damage::RecordSkipper;
 use crate::outputs::item::{Item, kind_of};
+use crate::outputs::job::AnswerCoverage;
 use crate::outputs::mark::TruncationMark;
 use crate::outputs::page::Reason;
 use crate::outputs::source::{Source, Values};
@@ -16,10 +17,15 @@ use crate::text::{push_name, unquoted};
 
 impl PageReader<'_> {
     /// Returns a page of a container.
-    pub(super) fn container(&self, source: &Source<'_>, page_start: &PageStart, read: &mut u64) -> Answer {
+    pub(super) fn container(
+        &self,
+        source: &Source<'_>,
+        page_start: &PageStart,
+        coverage: &mut AnswerCoverage,
+    ) -> Answer {
         let mut children = Vec::new();
         let mut end = None;
-        if let Err(error) = self.fill(source, page_start, &mut children, read) {
+        if let Err(error) = self.fill(source, page_start, &mut children, coverage) {
             let out_of_time = error.is_cancelled() && self.job.is_out_of_time();
             if children.is_empty() || !(out_of_time || error.is_syntax()) {
                 return Err(self.subject.action.read(&error, None));
@@ -32,11 +38,16 @@ impl PageReader<'_> {
     }
 
     /// Returns the page of a number, a boolean, or null.
-    pub(super) fn scalar(&self, source: &Source<'_>, page_start: &PageStart, read: &mut u64) -> Answer {
+    pub(super) fn scalar(
+        &self,
+        source: &Source<'_>,
+        page_start: &PageStart,
+        coverage: &mut AnswerCoverage,
+    ) -> Answer {
         let span = Span::new(page_start.value.start, page_start.value.end);
         let item = source.values().and_then(|mut values| self.item(&mut values, span, String::new));
         let item = item.map_err(|error| self.subject.action.read(&error, None))?;
-        *read += span.len();
+        coverage.read += span.len();
         self.page(page_start, Content::Whole(item), None)
     }
 
@@ -56,7 +67,7 @@ impl PageReader<'_> {
         source: &Source<'_>,
         page_start: &PageStart,
         children: &mut Vec<Child>,
-        read: &mut u64,
+        coverage: &mut AnswerCoverage,
     ) -> Result<()> {
         let PageStart { value, position } = page_start;
         let max_chars = self.subject.max_chars;
@@ -91,7 +102,7 @@ impl PageReader<'_> {
             children.push(child);
             number += 1;
         }
-        *read += walk.cursor.offset();
+        coverage.read += walk.cursor.offset();
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ use trommel_tool::Failure;
 use super::value::{Located, PageReader, ValueType};
 use crate::outputs::damage::validate;
 use crate::outputs::item::kind_of;
+use crate::outputs::job::AnswerCoverage;
 use crate::outputs::source::Source;
 
 /// The number of bytes at each end of a payload that are searched for the start or end of its
@@ -19,7 +20,7 @@ impl PageReader<'_> {
     pub(super) fn locate(
         &self,
         source: &Source<'_>,
-        read: &mut u64,
+        coverage: &mut AnswerCoverage,
     ) -> std::result::Result<Located, Failure> {
         let key = format!("{} {}", source.stored.digest, self.query);
         if let Some(known) = self.locations.get(&key) {
@@ -30,7 +31,7 @@ impl PageReader<'_> {
         let known = if root { root_value(source).map_err(failed)? } else { None };
         let located = match known {
             Some(located) => located,
-            None => self.search(source, read)?,
+            None => self.search(source, coverage)?,
         };
         let weight = key.len() + size_of::<Located>();
         self.locations.put(key, located, weight);
@@ -38,16 +39,21 @@ impl PageReader<'_> {
     }
 
     /// Searches the payload for the value at the path.
-    fn search(&self, source: &Source<'_>, read: &mut u64) -> std::result::Result<Located, Failure> {
+    fn search(
+        &self,
+        source: &Source<'_>,
+        coverage: &mut AnswerCoverage,
+    ) -> std::result::Result<Located, Failure> {
         let (record, query) = self.split_record(source)?;
         let found = find(source, &query, record, self.job.monitor(source.stored.size_bytes));
-        let FoundValues { spans, items, read: passed } = found.map_err(|error| match record {
+        let FoundValues { spans, items, read, is_guided } = found.map_err(|error| match record {
             Some(record) if source.stored.damaged_records > 0 && error.is_syntax() => {
                 self.damaged_record(record, &error)
             }
             record => self.subject.action.read(&error, record),
         })?;
-        *read += passed;
+        coverage.read += read;
+        coverage.guide |= is_guided;
         match *spans.as_slice() {
             [] => Err(self.no_match(source, &query, record)),
             [(span, first)] => {
@@ -162,6 +168,8 @@ struct FoundValues {
     items: u64,
     /// The number of bytes read.
     read: u64,
+    /// True if a guide could pass bytes, which count as read.
+    is_guided: bool,
 }
 
 /// Runs a query over a document or over one of its records, and counts the children of the result.
@@ -176,7 +184,8 @@ fn find(
     let mut wants = Wants::default();
     wants.leave = vec![true, false];
     let config = Config::new().validation(Validation::Structural);
-    let mut cursor: Cursor<'_> = source.cursor(&config, monitor)?;
+    let mut cursor: Cursor<'_> = source.guided_cursor(&config, monitor)?;
+    let is_guided = cursor.is_guided();
     for _ in 0..record.unwrap_or(0) {
         cursor.next_record()?;
     }
@@ -203,5 +212,5 @@ fn find(
         Ok((span, byte))
     };
     let spans = spans.into_iter().map(&mut first).collect::<Result<_>>()?;
-    Ok(FoundValues { spans, items, read })
+    Ok(FoundValues { spans, items, read, is_guided })
 }

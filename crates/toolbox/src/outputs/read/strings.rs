@@ -4,18 +4,24 @@ use trommel::reader::{Config, Cursor, Error, Result, Span};
 
 use super::page::{Character, Content, Position};
 use super::value::{Answer, Located, PageReader, PageStart};
+use crate::outputs::job::AnswerCoverage;
 use crate::outputs::source::Source;
 
 impl PageReader<'_> {
     /// Returns a page of a JSON string, with its characters as written.
-    pub(super) fn string(&self, source: &Source<'_>, page_start: &PageStart, read: &mut u64) -> Answer {
+    pub(super) fn string(
+        &self,
+        source: &Source<'_>,
+        page_start: &PageStart,
+        coverage: &mut AnswerCoverage,
+    ) -> Answer {
         let Located { start, end, .. } = page_start.value;
         let at = page_start.position.at.max(start + 1);
         let until = end.saturating_sub(1).max(at);
         let span = self.span_to_read(at, until);
         let piece = source.values().and_then(|mut values| Ok(values.bytes(span)?.to_vec()));
         let piece = piece.map_err(|error| self.subject.action.read(&error, None))?;
-        *read += span.len();
+        coverage.read += span.len();
         let units = Character::escaped(&piece, span.end == until, self.subject.max_chars);
         // Only complete characters are validated: the part may end within an escape.
         let length: usize = units.iter().map(Character::bytes).sum();

@@ -15,6 +15,7 @@ use super::page::{Character, Content, Head, Position, ValuePage};
 use super::value::{Answer, PageReader};
 use super::{Arguments, ReadRequest};
 use crate::outputs::cursor::CursorError;
+use crate::outputs::job::AnswerCoverage;
 
 /// The first number of a cursor, which is not that of a value.
 const CURSOR_KIND: u64 = 8;
@@ -77,7 +78,12 @@ impl TextStart {
 
 impl PageReader<'_> {
     /// Returns a page of a payload that is not JSON.
-    pub(super) fn text(&self, stored: &Stored, request: &ReadRequest, read: &mut u64) -> Answer {
+    pub(super) fn text(
+        &self,
+        stored: &Stored,
+        request: &ReadRequest,
+        coverage: &mut AnswerCoverage,
+    ) -> Answer {
         let action = self.subject.action;
         if request.has_record {
             return Err(
@@ -96,7 +102,7 @@ impl PageReader<'_> {
         };
         let span = self.span_to_read(start.at, start.until);
         let piece = text.piece(span)?;
-        *read += text.read;
+        coverage.read += text.read;
         let units = Character::decoded(&piece, span.end == start.until, self.subject.max_chars);
         let cursor = |Position { index, at }: Position| {
             self.binding.cursor(&TextStart { at, line_ends: index, ..start }.numbers())
