@@ -92,7 +92,11 @@ fn guides_locate_the_same_values() {
         let read = |id: &str| bench.ok("read", json!({ "id": id, "path": path }));
         let (guided, plain) = (read("guided"), read("plain"));
         assert_eq!(guided.text, plain.text, "{path}");
-        assert_eq!((guided.coverage("guide"), plain.coverage("guide")), (&json!(true), &Value::Null), "{path}");
+        assert_eq!(
+            (guided.coverage("guide"), plain.coverage("guide")),
+            (&json!(true), &Value::Null),
+            "{path}"
+        );
         assert_eq!(guided.coverage("bytes_read"), plain.coverage("bytes_read"), "{path}");
     }
     for path in ["$.data.items[20000]", "$.data.by.b", "$.data.itens[1]"] {
