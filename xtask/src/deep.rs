@@ -62,6 +62,8 @@ enum Step {
     /// All tests in release mode with debug assertions, at full size (`TROMMEL_DEEP=1`), and each
     /// benchmark once
     Tests,
+    /// Licenses, sources, and versions of dependencies, with `cargo deny`
+    Licenses,
     /// Cloud storages with every feature, against emulators
     Cloud,
     /// Clients, servers, and the conformance suite of others: `cargo xtask mcp`
@@ -137,6 +139,7 @@ impl Step {
         match self {
             Self::Features => features(workspace),
             Self::Tests => tests(workspace),
+            Self::Licenses => licenses(workspace),
             Self::Cloud => cloud::run(workspace),
             Self::Mcp => Ok(by_others(mcp::run(workspace))),
             Self::Browser => Ok(by_others(browser::deep(workspace))),
@@ -298,6 +301,15 @@ fn asan(workspace: &Workspace) -> Ran {
     command.env("RUSTFLAGS", "-Zsanitizer=address").env("TROMMEL_SANITIZED", "1");
     command.env("CARGO_TARGET_DIR", workspace.target.join("asan"));
     must_run(&mut command)?;
+    Ok(Outcome::Passed)
+}
+
+fn licenses(workspace: &Workspace) -> Ran {
+    let mut install = cargo(&workspace.root, "install --quiet --locked --debug cargo-deny --version 0.20.2");
+    if !is_installed(Command::new("cargo-deny").arg("--version"), &mut install) {
+        return Ok(Outcome::NotRun("cargo-deny is not installed, and installing it failed".to_owned()));
+    }
+    must_run(&mut cargo(&workspace.root, "deny --log-level error check licenses bans sources"))?;
     Ok(Outcome::Passed)
 }
 

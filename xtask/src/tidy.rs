@@ -12,6 +12,7 @@ macro_rules! rules {
 mod crates;
 mod cycles;
 mod density;
+mod dependencies;
 mod layers;
 mod locks;
 mod manifests;
@@ -113,6 +114,7 @@ pub(crate) fn run(workspace: &Workspace) -> Verdict {
     faults.extend(paths::check(&tree));
     faults.extend(manifests::check(&tree)?);
     faults.extend(locks::check(&tree)?);
+    faults.extend(dependencies::check(&tree)?);
     let (figures, oversize) = sizes::check(&tree);
     faults.extend(oversize);
     faults.extend(cycles::check(&tree));

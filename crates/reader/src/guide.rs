@@ -28,8 +28,8 @@ pub struct ContainerEnd {
 /// An offset `at` and a depth denote the container that is open at that depth around that offset;
 /// the outermost container has depth 1. Only containers that are long have facts.
 ///
-/// The facts must be those of the same bytes. A cursor checks each waypoint as far as the bytes around
-/// it can show, and ignores one that cannot be true.
+/// The facts must be those of the same bytes. A cursor checks each waypoint as far as the bytes
+/// around it can show, and ignores one that cannot be true.
 pub trait Guide: Send + Sync {
     /// True if no value of the input exceeds these limits of depth and tokens.
     fn is_within(&self, limits: &Limits) -> bool;
@@ -37,7 +37,8 @@ pub trait Guide: Send + Sync {
     /// The end of a container.
     fn end(&self, at: u64, depth: u32) -> Option<ContainerEnd>;
 
-    /// The last waypoint in a container that is after `at`, with at most `index` children before it.
+    /// The last waypoint in a container that is after `at`, with at most `index` children before
+    /// it.
     fn waypoint(&self, at: u64, depth: u32, index: u64) -> Option<Waypoint>;
 
     /// The last waypoint after `at` before which none of these names occurs, in a container that is

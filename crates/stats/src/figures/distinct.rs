@@ -83,7 +83,7 @@ impl Distinct {
     /// Adds a value.
     pub fn observe(&mut self, scalar: &Scalar<'_>) {
         if let Some(identity) = Identity::of(scalar) {
-            self.observe_fingerprint(identity.fingerprint);
+            self.observe_fingerprint(identity.fingerprint, false);
         }
     }
 
@@ -91,7 +91,7 @@ impl Distinct {
     /// have different ones. Such values and those of [`observe`](Self::observe) never count as
     /// equal. Linear in the length of the text.
     pub fn observe_text(&mut self, text: &[u8]) {
-        self.observe_fingerprint(fingerprint(TEXT_DOMAIN, text));
+        self.observe_fingerprint(fingerprint(TEXT_DOMAIN, text), false);
     }
 
     /// The number of observed values, including repeated ones. It bounds the estimate, but it is
@@ -107,14 +107,12 @@ impl Distinct {
         self
     }
 
-    pub(crate) fn observe_fingerprint(&mut self, fingerprint: u64) {
+    /// Adds a value. `is_known` is true only if it was added before.
+    pub(crate) fn observe_fingerprint(&mut self, fingerprint: u64, is_known: bool) {
         self.observed = self.observed.saturating_add(1);
-        self.add(fingerprint);
-    }
-
-    /// Adds a value that was added before.
-    pub(crate) fn observe_repeated(&mut self) {
-        self.observed = self.observed.saturating_add(1);
+        if !is_known {
+            self.add(fingerprint);
+        }
     }
 
     fn add(&mut self, fingerprint: u64) {

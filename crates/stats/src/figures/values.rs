@@ -85,11 +85,8 @@ impl Values {
         match identity {
             Some(identity) => {
                 // A value with an entry was observed before, so it is among the distinct ones.
-                if self.frequent.observe_identity(&identity, at) {
-                    self.distinct.observe_repeated();
-                } else {
-                    self.distinct.observe_fingerprint(identity.fingerprint);
-                }
+                let is_known = self.frequent.observe_identity(&identity, at);
+                self.distinct.observe_fingerprint(identity.fingerprint, is_known);
             }
             None => self.uncompared += 1,
         }

@@ -46,10 +46,11 @@ pub(super) fn length_of(scalar: &Scalar<'_>) -> u64 {
     length as u64
 }
 
-/// The end of the bytes before an index, without the white space there.
+/// The end of the bytes before an index, without the white space there. Valid JSON has no other
+/// byte up to the space outside of strings.
 #[inline]
 fn trimmed(bytes: &[u8], mut end: usize) -> usize {
-    while matches!(bytes[end - 1], b' ' | b'\n' | b'\r' | b'\t') {
+    while bytes[end - 1] <= b' ' {
         end -= 1;
     }
     end
@@ -64,26 +65,15 @@ pub(super) fn scalar_length(tokens: &Tokens<'_>, number: usize) -> u64 {
     let Some(&next) = starts.get(number + 1) else {
         return length_of(&tokens.scalar(number).expect("the token is a scalar"));
     };
-    let (bytes, start, next) = (tokens.bytes(), usize::from(starts[number]), usize::from(next));
-    let is_separated = bytes[next - 1] == b',';
-    // Compact JSON has nothing but a comma between a value and the next token.
-    let mut end = next - usize::from(is_separated);
-    if bytes[end - 1] <= b' ' {
-        end = trimmed(bytes, end);
-        if !is_separated && bytes[end - 1] == b',' {
-            end = trimmed(bytes, end - 1);
-        }
-    }
-    (end - start) as u64
+    let end = trimmed(tokens.bytes(), usize::from(next));
+    let end = if tokens.bytes()[end - 1] == b',' { trimmed(tokens.bytes(), end - 1) } else { end };
+    (end - usize::from(starts[number])) as u64
 }
 
 /// The bytes of the name that starts at an index, and of its colon. `value` is the start of its
 /// value.
 #[inline]
 pub(super) fn name_length(bytes: &[u8], start: usize, value: usize) -> u64 {
-    if bytes[value - 2..value] == *b"\":" {
-        return (value - start) as u64;
-    }
     let colon = trimmed(bytes, value) - 1;
     (trimmed(bytes, colon) - start) as u64 + 1
 }

@@ -78,8 +78,8 @@ fn guides_locate_the_same_values() {
     let plain = bench.put("plain", &text);
     assert!(plain.guide.is_some());
     let folders = fs::read_dir(bench.folder.path().join("store/payload")).unwrap();
-    let guides = folders.map(|folder| folder.unwrap().path().join("plain.guide"));
-    assert_eq!(guides.filter(|guide| fs::remove_file(guide).is_ok()).count(), 1);
+    let candidates = folders.map(|folder| folder.unwrap().path().join("plain.guide"));
+    assert_eq!(candidates.filter(|candidate| fs::remove_file(candidate).is_ok()).count(), 1);
     for path in [
         "$.data.items",
         "$.data.items[12345]",
