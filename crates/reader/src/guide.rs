@@ -1,4 +1,4 @@
-//! Waypoints, at which a cursor may continue, known from an earlier pass over the same input.
+//! Waypoints: offsets at which a cursor may continue, found when the same input was read before.
 
 use crate::config::Limits;
 
