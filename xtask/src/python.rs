@@ -90,9 +90,9 @@ impl Package {
         }
         // What the tests of the workspace have compiled is reused by the quick build.
         let (options, target) = if is_quick {
-            ("--features as-tested", workspace.target.clone())
+            ("--profile dev --features table,as-tested", workspace.target.clone())
         } else {
-            ("--release", folder.join("target"))
+            ("", folder.join("target"))
         };
         let mut build = installed.python(&format!("-m maturin build {options} --quiet --out"));
         build.arg(&wheels).env("CARGO_TARGET_DIR", target);

@@ -11,12 +11,7 @@ use super::{Fault, Rule, Tree};
 const MAIN: &str = "Cargo.lock";
 
 /// The lock files of the workspaces beside the main one.
-const OTHERS: [&str; 4] = [
-    "benches/jsonpath_lib/Cargo.lock",
-    "crates/capi/Cargo.lock",
-    "crates/python/Cargo.lock",
-    "fuzz/Cargo.lock",
-];
+const OTHERS: [&str; 3] = ["benches/jsonpath_lib/Cargo.lock", "crates/capi/Cargo.lock", "fuzz/Cargo.lock"];
 
 rules! {
     SAME_VERSIONS: "a package has the version of the main lock file in the other ones, too"
