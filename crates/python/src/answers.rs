@@ -6,7 +6,7 @@ use pyo3::types::{PyDict, PyList};
 use trommel::{Answer, Coverage, Measure, Report};
 use trommel_answer::{GroupRequest, Request, StatsRequest};
 
-use crate::decode::Decoder;
+use crate::decode::{ByteOrigin, Decoder};
 use crate::errors::internal;
 use crate::sample::SampleAnswer;
 
@@ -31,7 +31,7 @@ impl Extracted {
         let mut start = 0;
         for &(of, offset, end) in &self.ends {
             if of == measure {
-                list.append(decoder.value(py, &self.bytes[start..end], (offset, ""))?)?;
+                list.append(decoder.value(py, &self.bytes[start..end], ByteOrigin::input(offset))?)?;
             }
             start = end;
         }
@@ -45,7 +45,8 @@ pub(crate) fn list<'py>(
     py: Python<'py>,
     requests: &[Request],
     measures: &[Measure],
-    (report, extracted): (Report, &Extracted),
+    report: Report,
+    extracted: &Extracted,
 ) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     let answers = requests.iter().zip(measures).zip(report.answers);
@@ -80,7 +81,7 @@ fn one<'py>(
             )
         }
     };
-    Decoder::new(py, is_decimal)?.value(py, &text, (0, " of the answer"))
+    Decoder::new(py, is_decimal)?.value(py, &text, ByteOrigin::all(" of the answer"))
 }
 
 /// The answer to `check`.

@@ -17,7 +17,34 @@ const MAX_NAME: usize = 32;
 pub(crate) struct Decoder {
     config: Config,
     decimal: Option<Py<PyAny>>,
-    names: Vec<Option<(Box<[u8]>, Py<PyString>)>>,
+    names: Vec<Option<CachedName>>,
+}
+
+/// The string of a frequent name.
+struct CachedName {
+    bytes: Box<[u8]>,
+    string: Py<PyString>,
+}
+
+/// The origin of decoded bytes, for errors.
+#[derive(Clone, Copy)]
+pub(crate) struct ByteOrigin<'a> {
+    /// The offset of the first byte.
+    pub(crate) offset: u64,
+    /// What offsets count, if it is not the input.
+    pub(crate) of: &'a str,
+}
+
+impl ByteOrigin<'static> {
+    /// The input.
+    pub(crate) fn input(offset: u64) -> Self {
+        Self { offset, of: "" }
+    }
+
+    /// All of a text that `of` names.
+    pub(crate) fn all(of: &'static str) -> Self {
+        Self { offset: 0, of }
+    }
 }
 
 /// An open container.
@@ -42,13 +69,12 @@ impl Decoder {
         Self { config: self.config, decimal, names: (0..NAMES).map(|_| None).collect() }
     }
 
-    /// Decodes a value that starts at `offset`. Errors show offsets from there on, `of` what they
-    /// count.
+    /// Decodes a value. Errors show its origin.
     pub(crate) fn value<'py>(
         &mut self,
         py: Python<'py>,
         bytes: &[u8],
-        (offset, of): (u64, &str),
+        ByteOrigin { offset, of }: ByteOrigin<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Some(value) = simple(py, bytes) {
             return Ok(value);
@@ -142,10 +168,10 @@ impl Decoder {
         let hash = bytes.iter().fold(bytes.len(), |hash, &byte| hash.wrapping_mul(31) ^ usize::from(byte));
         let entry = &mut self.names[hash % NAMES];
         match entry {
-            Some((known, string)) if **known == *bytes => string.bind(py).clone(),
+            Some(CachedName { bytes: known, string }) if **known == *bytes => string.bind(py).clone(),
             _ => {
                 let string = PyString::new(py, &decoded);
-                *entry = Some((bytes.into(), string.clone().unbind()));
+                *entry = Some(CachedName { bytes: bytes.into(), string: string.clone().unbind() });
                 string
             }
         }

@@ -19,8 +19,8 @@ use crate::progress::Progress;
 use crate::run::interruptible;
 use crate::settings::Settings;
 use crate::source::{Source, framing_of};
-use crate::table::{Table, TableOptions};
-use crate::values::ValueIterator;
+use crate::table::{Table, TableKeywords, TableOptions};
+use crate::values::{Selection, ValueIterator};
 
 /// JSON of any size, and the records in it that count.
 #[pyclass(module = "trommel", frozen, subclass)]
@@ -104,12 +104,7 @@ impl Document {
     }
 
     /// One part: of lines, or of `total` elements.
-    fn part_of(
-        &self,
-        py: Python<'_>,
-        (number, count): (u64, u64),
-        total: Option<u64>,
-    ) -> PyResult<Py<PyAny>> {
+    fn part_of(&self, py: Python<'_>, number: u64, count: u64, total: Option<u64>) -> PyResult<Py<PyAny>> {
         let part = Some((number, count));
         if let Some(total) = total {
             // At most the total.
@@ -134,7 +129,7 @@ impl Document {
         let measures = requests.iter().map(Request::measure).collect::<Result<Vec<_>, _>>();
         let measures = measures.map_err(|error| of_request(py, &error))?;
         let (report, extracted) = self.0.run(py, measures.clone())?;
-        answers::list(py, requests, &measures, (report, &extracted))
+        answers::list(py, requests, &measures, report, &extracted)
     }
 
     /// The answer to a request, made by its class.
@@ -142,7 +137,8 @@ impl Document {
         &self,
         py: Python<'py>,
         class: &str,
-        (arguments, named): (&Bound<'py, PyTuple>, Option<&Bound<'py, PyDict>>),
+        arguments: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let request = py.import("trommel._requests")?.getattr(class)?.call(arguments, named)?;
         self.answers(py, &requests([request])?)?.get_item(0)
@@ -171,13 +167,13 @@ impl Document {
     /// lines, or the elements of an array: `each("$.users[*]")`. One part is the whole document.
     fn part(&self, py: Python<'_>, number: u64, count: u64) -> PyResult<Py<PyAny>> {
         let total = if count == 1 || number >= count { None } else { self.0.divisible_elements(py)? };
-        self.part_of(py, (number, count), total)
+        self.part_of(py, number, count, total)
     }
 
     /// All of `count` parts. An array is counted once.
     fn parts(&self, py: Python<'_>, count: u64) -> PyResult<Vec<Py<PyAny>>> {
         let total = if count <= 1 { None } else { self.0.divisible_elements(py)? };
-        (0..count).map(|number| self.part_of(py, (number, count), total)).collect()
+        (0..count).map(|number| self.part_of(py, number, count, total)).collect()
     }
 
     /// The elements of the array of `each("$.users[*]")` from index `start` to `stop`, without
@@ -202,7 +198,7 @@ impl Document {
         arguments: &Bound<'py, PyTuple>,
         named: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.answer(py, "Stats", (arguments, named))
+        self.answer(py, "Stats", arguments, named)
     }
 
     /// Infers a JSON Schema that every record satisfies.
@@ -213,7 +209,7 @@ impl Document {
         arguments: &Bound<'py, PyTuple>,
         named: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.answer(py, "Schema", (arguments, named))
+        self.answer(py, "Schema", arguments, named)
     }
 
     /// Groups records by the values of queries.
@@ -224,7 +220,7 @@ impl Document {
         arguments: &Bound<'py, PyTuple>,
         named: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.answer(py, "Group", (arguments, named))
+        self.answer(py, "Group", arguments, named)
     }
 
     /// Draws a sample of the elements of an array, or of the nodes of a query.
@@ -235,7 +231,7 @@ impl Document {
         arguments: &Bound<'py, PyTuple>,
         named: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.answer(py, "Sample", (arguments, named))
+        self.answer(py, "Sample", arguments, named)
     }
 
     /// Validates the whole input strictly, and counts repeated names. The first `limit` of them are
@@ -257,6 +253,7 @@ impl Document {
 
     /// Iterates over the values of a query.
     #[pyo3(signature = (query, *, order="rfc", limit=None, decimal=false))]
+    #[expect(clippy::too_many_arguments, reason = "the arguments are those of Python")]
     fn values(
         &self,
         py: Python<'_>,
@@ -270,7 +267,8 @@ impl Document {
             "document" => Order::Document,
             _ => return Err(PyValueError::new_err(format!("order must be rfc or document, not {order:?}"))),
         };
-        ValueIterator::new(py, self.0.clone(), (parsed(py, query)?, order, limit), decimal)
+        let selection = Selection { query: parsed(py, query)?, order, limit };
+        ValueIterator::new(py, self.0.clone(), selection, decimal)
     }
 
     /// Counts the nodes of queries: a number for one query, otherwise a dictionary.
@@ -330,7 +328,8 @@ impl Document {
             settings.check_undivided()?;
             settings.each = Some(parsed(py, rows)?);
         }
-        let options = TableOptions::new(py, columns, (numbers, on_bad_row), (schema, types), depth)?;
+        let keywords = TableKeywords { columns, numbers, on_bad_row, schema, types, depth };
+        let options = TableOptions::new(py, &keywords)?;
         Ok(Table::new(settings, options))
     }
 }

@@ -114,6 +114,7 @@ pub(crate) fn of_store(py: Python<'_>, error: &trommel_store::Error) -> PyErr {
 }
 
 /// The exception of a failed thread or a broken invariant.
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes values")]
 pub(crate) fn internal(message: impl ToString) -> PyErr {
     PyRuntimeError::new_err(message.to_string())
 }

@@ -42,7 +42,7 @@ impl Partial {
     }
 }
 
-fn invalid(error: trommel::Error) -> PyErr {
+fn invalid(error: &trommel::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
@@ -57,16 +57,16 @@ impl Partial {
     /// Reads the stored form.
     #[classmethod]
     fn from_bytes(_class: &Bound<'_, PyType>, bytes: &[u8]) -> PyResult<Self> {
-        PartialAnswers::from_bytes(bytes).map(Self).map_err(invalid)
+        PartialAnswers::from_bytes(bytes).map(Self).map_err(|error| invalid(&error))
     }
 
     /// The answers, in the order of the requests.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let Self(PartialAnswers { questions, .. }) = self;
-        let report = self.0.clone().finish().map_err(invalid)?;
+        let report = self.0.clone().finish().map_err(|error| invalid(&error))?;
         answers::warn_skipped(py, &report.coverage)?;
         let measures = questions.measures().map_err(|error| of_request(py, &error))?;
-        answers::list(py, &questions.requests, &measures, (report, &Extracted::default()))
+        answers::list(py, &questions.requests, &measures, report, &Extracted::default())
     }
 
     fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
@@ -81,14 +81,14 @@ impl Partial {
 pub(crate) fn merge(partials: &Bound<'_, PyTuple>) -> PyResult<Partial> {
     let mut merged: Option<PartialAnswers> = None;
     for partial in partials {
-        let partial = partial.cast::<Partial>().map_err(|_| {
+        let partial = partial.cast::<Partial>().map_err(|_other_type| {
             let name = partial.get_type().name().map_or_else(|_| "this".into(), |name| name.to_string());
             PyTypeError::new_err(format!("{name} is not a Partial"))
         })?;
         let later = partial.get().0.clone();
         merged = Some(match merged {
             None => later,
-            Some(earlier) => earlier.merge(later).map_err(invalid)?,
+            Some(earlier) => earlier.merge(later).map_err(|error| invalid(&error))?,
         });
     }
     merged.map(Partial).ok_or_else(|| PyTypeError::new_err("merge() needs at least one Partial"))

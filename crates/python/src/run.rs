@@ -14,6 +14,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Runs `work` without the interpreter lock. If a signal handler raises, cancels the work and
 /// returns the exception at once: the thread may wait for a pipe, and ends by itself.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method has one lifetime, not any")]
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     cancel: &Cancel,

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::decode::Decoder;
+use crate::decode::{ByteOrigin, Decoder};
 
 /// The items of a sample, in the order of the input. Each is decoded when it is asked for.
 #[pyclass(module = "trommel", frozen)]
@@ -44,7 +44,7 @@ impl SampleAnswer {
         for stratum in strata {
             let row = PyDict::new(py);
             if let Some(value) = &stratum.value {
-                row.set_item("value", decoder.value(py, value, (0, " of the group's value"))?)?;
+                row.set_item("value", decoder.value(py, value, ByteOrigin::all(" of the group's value"))?)?;
             }
             row.set_item("total", stratum.total)?;
             row.set_item("sampled", stratum.sampled)?;
@@ -65,7 +65,7 @@ impl SampleAnswer {
         self.decoder.lock().unwrap_or_else(PoisonError::into_inner).value(
             py,
             &item.value,
-            (0, " of the sampled value"),
+            ByteOrigin::all(" of the sampled value"),
         )
     }
 }

@@ -77,7 +77,7 @@ impl Source {
             let opened = py.import("fsspec")?.call_method1("open", (text, "rb"))?.call_method0("open")?;
             return Self::of(&opened, is_trusted);
         }
-        let path = source.extract::<PathBuf>().map_err(|_| {
+        let path = source.extract::<PathBuf>().map_err(|_not_a_path| {
             let name = source.get_type().name().map_or_else(|_| "this".into(), |name| name.to_string());
             PyTypeError::new_err(format!("cannot open {name}: give a path, bytes, or a binary file object"))
         })?;
@@ -94,6 +94,7 @@ impl Source {
         Ok(match self {
             Self::Path { path, is_trusted: false, .. } => trommel::Document::open(path)?,
             Self::Path { path, is_trusted: true, .. } => {
+                #[expect(unsafe_code, reason = "the caller of `open` vouches for the file")]
                 // SAFETY: the caller of `open` states that no other process truncates the file.
                 let policy = unsafe { MapPolicy::trusted() };
                 trommel::Document::open_with(path, policy)?

@@ -12,7 +12,7 @@ use trommel::reader::Framing;
 use trommel_store::{Filter, Origin, StoreOptions, Stored};
 use trommel_tool::Redaction;
 
-use crate::decode::Decoder;
+use crate::decode::{ByteOrigin, Decoder};
 use crate::document::{Document, OpenOptions};
 use crate::errors::{internal, of_store};
 use crate::file::{FileObject, SharedFile};
@@ -62,7 +62,7 @@ impl Payload {
         if data.hasattr("read")? {
             return Ok(Self::Object(FileObject::new(&Arc::new(SharedFile::new(data.clone().unbind())))));
         }
-        data.extract::<PathBuf>().map(Self::Path).map_err(|_| {
+        data.extract::<PathBuf>().map(Self::Path).map_err(|_not_a_path| {
             let name = data.get_type().name().map_or_else(|_| "this".into(), |name| name.to_string());
             PyTypeError::new_err(format!("cannot store {name}: give bytes, text, a binary file, or a path"))
         })
@@ -137,7 +137,7 @@ impl Store {
 /// A description as a dictionary.
 fn dictionary<'py>(py: Python<'py>, described: &impl serde::Serialize) -> PyResult<Bound<'py, PyAny>> {
     let text = serde_json::to_vec(described).map_err(internal)?;
-    Decoder::new(py, false)?.value(py, &text, (0, " of the description"))
+    Decoder::new(py, false)?.value(py, &text, ByteOrigin::all(" of the description"))
 }
 
 #[pymethods]
@@ -181,6 +181,7 @@ impl Store {
 
     /// The stored outputs, newest first, as dictionaries.
     #[pyo3(signature = (*, tool=None, conversation=None, limit=20, offset=0))]
+    #[expect(clippy::too_many_arguments, reason = "the arguments are those of Python")]
     fn list<'py>(
         &self,
         py: Python<'py>,
@@ -223,5 +224,6 @@ impl Store {
 
     /// Does nothing: the store holds no lock and no unwritten data.
     #[pyo3(signature = (*_arguments))]
+    #[expect(clippy::unused_self, reason = "Python calls it as a method")]
     fn __exit__(&self, _arguments: &Bound<'_, pyo3::types::PyTuple>) {}
 }

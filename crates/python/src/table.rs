@@ -32,14 +32,19 @@ pub(crate) struct TableOptions {
     depth: u32,
 }
 
+/// The keyword arguments of a table.
+pub(crate) struct TableKeywords<'a, 'py> {
+    pub(crate) columns: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) numbers: &'a str,
+    pub(crate) on_bad_row: &'a str,
+    pub(crate) schema: Option<&'a str>,
+    pub(crate) types: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) depth: u32,
+}
+
 impl TableOptions {
-    pub(crate) fn new(
-        py: Python<'_>,
-        columns: Option<&Bound<'_, PyAny>>,
-        (numbers, on_bad_row): (&str, &str),
-        (schema, types): (Option<&str>, Option<&Bound<'_, PyAny>>),
-        depth: u32,
-    ) -> PyResult<Self> {
+    pub(crate) fn new(py: Python<'_>, keywords: &TableKeywords<'_, '_>) -> PyResult<Self> {
+        let TableKeywords { columns, numbers, on_bad_row, schema, types, depth } = *keywords;
         let numbers = match numbers {
             "exact" => NumberPolicy::Exact,
             "float" => NumberPolicy::Rounded,
@@ -171,7 +176,8 @@ impl Table {
     fn perform<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        (request, cancel): (TableRequest, &Cancel),
+        request: TableRequest,
+        cancel: &Cancel,
         work: impl FnOnce(&TableRequest, trommel::Document<'static>) -> Result<T, trommel_table::Error>
         + Send
         + 'static,
@@ -195,7 +201,7 @@ impl Table {
             }
             (None, None, None) => None,
         };
-        let table = self.perform(py, (request, cancel), trommel_table::Table::open)?;
+        let table = self.perform(py, request, cancel, trommel_table::Table::open)?;
         *self.report.lock().unwrap_or_else(PoisonError::into_inner) = table.report();
         let columns = table.columns().iter().map(|column| (column.name.clone(), kind(&column.column_type)));
         let known = KnownColumns { schema: table.table_schema(), columns: columns.collect() };
@@ -255,7 +261,7 @@ impl Table {
     fn types<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let cancel = Cancel::new();
         let request = self.request(&cancel);
-        let shape = self.perform(py, (request, &cancel), |request, mut document| {
+        let shape = self.perform(py, request, &cancel, |request, mut document| {
             TableShape::observe(request, &mut document)
         })?;
         Ok(PyBytes::new(py, &shape.to_bytes()))
@@ -285,7 +291,7 @@ impl Table {
         notes
     }
 
-    /// The Arrow PyCapsule interface. Each call reads the rows from the first one.
+    /// The Arrow `PyCapsule` interface. Each call reads the rows from the first one.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -301,6 +307,7 @@ impl Table {
 
     /// Writes a Parquet file. Returns the number of rows. A file that cannot be finished does not
     /// appear.
+    #[expect(clippy::needless_pass_by_value, reason = "Python passes values")]
     fn to_parquet(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
         let cancel = Cancel::new();
         let mut table = self.open(py, &cancel)?;

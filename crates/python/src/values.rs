@@ -7,7 +7,7 @@ use trommel::path::{Order, Query};
 use trommel::{Cancel, Extract, Measure};
 
 use crate::answers::warn_skipped;
-use crate::decode::Decoder;
+use crate::decode::{ByteOrigin, Decoder};
 use crate::run::interruptible;
 use crate::settings::Settings;
 
@@ -15,13 +15,21 @@ use crate::settings::Settings;
 #[pyclass(module = "trommel")]
 pub(crate) struct ValueIterator {
     settings: Settings,
-    query: (Query, Order, Option<u64>),
+    selection: Selection,
     form: Form,
     decoder: Decoder,
     cancel: Cancel,
     state: State,
     /// The number of the next value in the current batch.
     at: usize,
+}
+
+/// The values that are returned.
+#[derive(Clone)]
+pub(crate) struct Selection {
+    pub(crate) query: Query,
+    pub(crate) order: Order,
+    pub(crate) limit: Option<u64>,
 }
 
 /// The form of the returned values.
@@ -42,12 +50,12 @@ impl ValueIterator {
     pub(crate) fn new(
         py: Python<'_>,
         settings: Settings,
-        query: (Query, Order, Option<u64>),
+        selection: Selection,
         is_decimal: bool,
     ) -> PyResult<Self> {
         let decoder = Decoder::new(py, is_decimal)?;
         let (form, cancel, state) = (Form::Decoded, Cancel::new(), State::NotStarted);
-        Ok(Self { settings, query, form, decoder, cancel, state, at: 0 })
+        Ok(Self { settings, selection, form, decoder, cancel, state, at: 0 })
     }
 
     /// Starts the run, and reads the next batch. Returns false after the last one.
@@ -55,7 +63,7 @@ impl ValueIterator {
         if matches!(self.state, State::NotStarted) {
             self.state = State::Over;
             let analysis = self.settings.analysis(&self.cancel);
-            let (query, order, limit) = self.query.clone();
+            let Selection { query, order, limit } = self.selection.clone();
             let extract = Extract::new(query);
             let extract = match limit {
                 Some(limit) => extract.limit(limit),
@@ -102,8 +110,9 @@ impl ValueIterator {
             return Err(PyRuntimeError::new_err("the values are already being read"));
         }
         let decoder = self.decoder.again(py);
-        let (settings, query) = (self.settings.clone(), self.query.clone());
-        Ok(Self { settings, query, form, decoder, cancel: Cancel::new(), state: State::NotStarted, at: 0 })
+        let (settings, selection) = (self.settings.clone(), self.selection.clone());
+        let (cancel, state) = (Cancel::new(), State::NotStarted);
+        Ok(Self { settings, selection, form, decoder, cancel, state, at: 0 })
     }
 }
 
@@ -137,9 +146,12 @@ impl ValueIterator {
                 self.at += 1;
                 return Ok(Some(match self.form {
                     Form::Raw => PyBytes::new(py, value.bytes).into_any(),
-                    Form::Decoded => self.decoder.value(py, value.bytes, (value.span.start, ""))?,
+                    Form::Decoded => {
+                        self.decoder.value(py, value.bytes, ByteOrigin::input(value.span.start))?
+                    }
                     Form::Located => {
-                        let decoded = self.decoder.value(py, value.bytes, (value.span.start, ""))?;
+                        let decoded =
+                            self.decoder.value(py, value.bytes, ByteOrigin::input(value.span.start))?;
                         let span = (value.span.start, value.span.end).into_pyobject(py)?.into_any();
                         let path = value.location.into_pyobject(py)?.into_any();
                         PyTuple::new(py, [path, span, decoded])?.into_any()

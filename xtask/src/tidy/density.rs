@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::sizes::KEYWORDS;
 use super::{Fault, Rule, Tree};
 use crate::source::{Kind, Source, word};
 
@@ -12,7 +13,7 @@ const DEFAULTS_MAX: usize = 59;
 rules! {
     TUPLES: "no function destructures a tuple in its parameter list"
         => "use a struct with named fields, or separate parameters";
-    PARAMETERS: "a function has at most 5 parameters, counting the elements of tuples"
+    PARAMETERS: "a function has at most 5 parameters, counting the elements of tuples, unless they are keyword arguments of Python"
         => "group related parameters in a struct";
     COMMENTS: "a comment line has at most 100 columns, except tables, code, and diagrams"
         => "wrap the paragraph";
@@ -47,7 +48,7 @@ fn check_functions(source: &Source) -> Vec<Fault> {
         if function.takes_tuple {
             faults.push(TUPLES.fault(&source.path, function.line, format!("`{name}` destructures a tuple")));
         }
-        if function.real_parameters > PARAMETERS_MAX {
+        if function.real_parameters > PARAMETERS_MAX && !KEYWORDS.contains(&&*source.path) {
             let what = format!("`{name}` has {} parameters in all", function.real_parameters);
             faults.push(PARAMETERS.fault(&source.path, function.line, what));
         }

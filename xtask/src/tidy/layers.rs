@@ -82,6 +82,19 @@ const LAYERS: &[(&str, &[&str])] = &[
             "trommel-workflow",
         ],
     ),
+    (
+        "trommel-python",
+        &[
+            "trommel",
+            "trommel-answer",
+            "trommel-cli",
+            "trommel-guide",
+            "trommel-packed",
+            "trommel-store",
+            "trommel-table",
+            "trommel-tool",
+        ],
+    ),
     ("trommel-testkit", &["trommel-query"]),
 ];
 

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use super::{Fault, Rule, Tree};
 use crate::workspace::{Package, Workspace};
 
-/// Packages that serve only this workspace.
-const PRIVATE: &[&str] = &["trommel-benches", "trommel-testkit", "xtask"];
+/// Packages that serve only this workspace, and the Python package, which is not one of Rust.
+const PRIVATE: &[&str] = &["trommel-benches", "trommel-python", "trommel-testkit", "xtask"];
 
 /// The fuzz targets are a separate workspace.
 const FUZZ: &str = "fuzz/Cargo.toml";
@@ -18,7 +18,7 @@ const LICENSE: &str = "MIT OR Apache-2.0";
 rules! {
     COMPLETE: "a published crate has a description, license, repository, rust-version, and docs.rs settings"
         => "add the field, or inherit it with `.workspace = true`";
-    KEPT: "exactly benches, fuzz, testkit and xtask are unpublished"
+    KEPT: "exactly benches, fuzz, python, testkit and xtask are unpublished"
         => "add or remove `publish = false`";
     LINTED: "every crate of the workspace inherits the workspace's lints"
         => "add `[lints]` with `workspace = true`";

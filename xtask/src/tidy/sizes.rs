@@ -27,7 +27,7 @@ const FUNCTION_SHARES: &[(usize, usize)] = &[(50, 8), (90, 25), (99, 70)];
 const PARAMETERS_MAX: usize = 5;
 
 /// The files whose functions may have more parameters: the keyword arguments of Python.
-const KEYWORDS: &[&str] = &["crates/python/src/document.rs", "crates/python/src/store.rs"];
+pub(super) const KEYWORDS: &[&str] = &["crates/python/src/document.rs", "crates/python/src/store.rs"];
 
 const ENGINE_CRATE_MAX: usize = 4_900;
 
