@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
+use trommel_testkit::effort::cases;
 use trommel_testkit::generate::Random;
 
 use crate::support::Bench;
@@ -47,7 +48,7 @@ fn lines_of(text: &str, start: usize, end: usize) -> String {
 
 #[test]
 fn ranges_are_those_of_a_naive_split() {
-    for seed in 0..6 {
+    for seed in 0..cases(3, 30) {
         let mut random = Random::new(seed);
         let text = random_text(&mut random);
         let bench = if random.chance(50) { Bench::new() } else { Bench::packed() };
