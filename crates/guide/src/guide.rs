@@ -4,14 +4,14 @@ use std::fs::File;
 use std::sync::Arc;
 
 use trommel::reader::{Framing, Guide as _, Input, Limits, MapPolicy, Monitor, Span};
-use trommel::{Analysis, Document, Measure, Partial, Report};
+use trommel::{Analysis, Coverage, Document, Match, Measure, Partial, Report};
 
 use crate::builder::IndexBuilder;
 use crate::error::{Error, Result};
 use crate::format::Parts;
 use crate::identity::{FileIdentity, Identity};
 use crate::index::Index;
-use crate::sample::sample;
+use crate::sample::{draw, sample};
 use crate::shape::{Shape, StoredAnswer, statistics_of};
 
 /// The share of the input that a guide may have, and the bytes that it may have in addition.
@@ -242,7 +242,7 @@ impl Guide {
         let mut document =
             Document::from_input(appended).map_err(trommel::Error::from)?.framing(Framing::Lines);
         // Offsets in a range are those of the whole input: its rows come after those before.
-        let after = asked.run_part(&mut document, 0, &mut |_: &trommel::Match<'_>| Ok(()))?;
+        let after = asked.run_part(&mut document, 0, &mut |_: &Match<'_>| Ok(()))?;
         Ok(Some((asked, before.merge(after)?)))
     }
 
@@ -294,6 +294,22 @@ impl Guide {
             None if !self.has_points() => Ok(None),
             None => sample(&self.index, analysis, document),
         }
+    }
+
+    /// Draws the sample of an analysis that [`answer`](Self::answer) answers, without holding it:
+    /// calls `each` with the index and the value of each item, in order. Returns the size of the
+    /// population and the coverage.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn draw(
+        &self,
+        analysis: &Analysis,
+        document: &mut Document<'_>,
+        each: &mut dyn FnMut(u64, &Match<'_>),
+    ) -> Result<Option<(u64, Coverage)>> {
+        let can = self.is_of(document.current_framing()) && self.has_points();
+        if can { draw(&self.index, analysis, document, each) } else { Ok(None) }
     }
 }
 

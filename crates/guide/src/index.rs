@@ -212,6 +212,9 @@ impl Guide for Index {
     }
 
     fn waypoint(&self, at: u64, depth: u32, index: u64) -> Option<Waypoint> {
+        if depth == 0 {
+            return Some(self.record_before(index)).filter(|waypoint| waypoint.offset > at);
+        }
         let number = self.container(at, depth)?;
         let end = self.containers[number as usize].end;
         let from = self.points.partition_point(|point| point.offset <= at);

@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 
 use trommel::path::{Query, Selector};
-use trommel::reader::{Config, Cursor, Input, MapPolicy, Payload, Scalar, Span};
-use trommel::{Analysis, Document};
+use trommel::reader::{Config, Cursor, Input, MapPolicy, Payload, Scalar, Span, Waypoint};
+use trommel::{Analysis, Document, ElementPart};
 
 use crate::error::Result;
 use crate::guide::Guide;
@@ -71,6 +72,17 @@ impl Guide {
         Ok(at_least_one(parts.map(|elements| Part { elements, bytes: None }).collect()))
     }
 
+    /// Divides a single document into at most `count` parts of about the same number of bytes, in
+    /// its longest array that is in no other array. Each is for [`Document::within`]. Without such
+    /// an array, there is no part.
+    ///
+    /// # Errors
+    /// Those of reading. The bytes around the ends of the parts are read.
+    pub fn document_parts(&self, file: &File, count: u64) -> Result<Vec<ElementPart>> {
+        let parts = self.index().document_parts(file, count).map_err(trommel::Error::from)?;
+        Ok(if self.index().records() == 1 { parts } else { Vec::new() })
+    }
+
     /// The arrays of a single document, those with the most elements first.
     fn arrays(&self) -> Vec<u32> {
         let containers = &self.index().containers;
@@ -109,23 +121,91 @@ impl Index {
 
     /// Divides an array at known waypoints.
     fn cuts(&self, number: u32, count: u64) -> Vec<Part> {
+        let part = |pair: &[Waypoint]| {
+            let (from, to) = (pair[0], pair[1]);
+            Part { elements: from.index..to.index, bytes: Some(to.offset - from.offset) }
+        };
+        at_least_one(self.divided(number, count).windows(2).map(part).collect())
+    }
+
+    /// The start of an array, waypoints that divide it, and its end.
+    fn divided(&self, number: u32, count: u64) -> Vec<Waypoint> {
         let Container { start, end, children, depth, .. } = self.containers[number as usize];
         let bytes = end - start;
-        let mut cuts = vec![(0, start)];
+        let mut cuts = vec![Waypoint { index: 0, offset: start }];
         for part in 1..count {
             // At most the bytes.
             let offset = start + (u128::from(bytes) * u128::from(part) / u128::from(count)) as u64;
-            let waypoint = self.waypoint_before(start + 1, depth, offset);
-            cuts.extend(waypoint.map(|waypoint| (waypoint.index, waypoint.offset)));
+            cuts.extend(self.waypoint_before(start + 1, depth, offset));
         }
-        cuts.push((children, end));
-        cuts.dedup_by_key(|(index, _)| *index);
-        let part = |pair: &[(u64, u64)]| {
-            let (from, to) = (pair[0], pair[1]);
-            Part { elements: from.0..to.0, bytes: Some(to.1 - from.1) }
-        };
-        at_least_one(cuts.windows(2).map(part).collect())
+        cuts.push(Waypoint { index: children, offset: end });
+        cuts.dedup_by_key(|cut| cut.index);
+        cuts
     }
+
+    fn document_parts(&self, file: &File, count: u64) -> io::Result<Vec<ElementPart>> {
+        let lengths =
+            self.containers.iter().zip(0..).filter(|(container, _)| self.is_outermost_array(container));
+        let longest = lengths.max_by_key(|(container, _)| container.end - container.start);
+        let Some((&Container { start, end, children, .. }, number)) = longest else { return Ok(Vec::new()) };
+        let mut cuts = self.divided(number, count);
+        // Before a matcher can pass elements, it reads two.
+        cuts.retain(|cut| cut.index == 0 || cut.index >= FIRST_ELEMENTS);
+        let mut ends = vec![start + 1];
+        for cut in &cuts[1..] {
+            let is_last = cut.index == children;
+            // The last waypoint is after the bracket.
+            let before = if is_last { end - 1 } else { cut.offset };
+            let Some(element_end) = element_end(file, before, !is_last)? else { return Ok(Vec::new()) };
+            ends.push(element_end);
+        }
+        let count = cuts.len() as u64 - 1;
+        let part = |(number, pair): (usize, &[Waypoint])| ElementPart {
+            number: number as u64,
+            count,
+            array: start,
+            elements: pair[0].index..pair[1].index,
+            bytes: ends[number]..ends[number + 1],
+            next: if pair[1].index == children { end - 1 } else { pair[1].offset },
+            first_end: ends[1],
+        };
+        Ok(cuts.windows(2).enumerate().map(part).collect())
+    }
+
+    /// True for an array that is in no other array.
+    fn is_outermost_array(&self, container: &Container) -> bool {
+        let mut outer = self.containers.get(container.parent as usize);
+        while let Some(Container { object: true, parent, .. }) = outer {
+            outer = self.containers.get(*parent as usize);
+        }
+        !container.object && outer.is_none()
+    }
+}
+
+/// Elements at the start of an array that the first part has.
+const FIRST_ELEMENTS: u64 = 2;
+
+/// Bytes that are read at a time before an offset.
+const STEP: u64 = 4096;
+
+/// The end of the last element before an offset: without white space, and, if there is one, the
+/// comma after it. `None` if the bytes are others.
+fn element_end(file: &File, before: u64, has_comma: bool) -> io::Result<Option<u64>> {
+    let (mut end, mut wants_comma) = (before, has_comma);
+    while end > 0 {
+        let start = end.saturating_sub(STEP);
+        let mut bytes = vec![0; (end - start) as usize];
+        file.read_exact_at(&mut bytes, start)?;
+        for (byte, at) in bytes.into_iter().rev().zip((start..end).rev()) {
+            match byte {
+                b' ' | b'\n' | b'\r' | b'\t' => {}
+                b',' if wants_comma => wants_comma = false,
+                _ => return Ok((!wants_comma).then_some(at + 1)),
+            }
+        }
+        end = start;
+    }
+    Ok(None)
 }
 
 /// An empty array has one part, so that its answers have the form of those of others.

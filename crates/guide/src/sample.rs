@@ -6,7 +6,7 @@ use trommel::path::{Query, Selector};
 use trommel::reader::Framing;
 use trommel::sampler::{systematic_indices, winners};
 use trommel::{
-    Analysis, Answer, Document, Extract, ItemOrigin, Match, Measure, Report, Sample, SampleAnswer,
+    Analysis, Answer, Coverage, Document, Extract, ItemOrigin, Match, Measure, Report, Sample, SampleAnswer,
     SampleItem, Sink, Strategy,
 };
 
@@ -26,6 +26,28 @@ pub(crate) fn sample(
     analysis: &Analysis,
     document: &mut Document<'_>,
 ) -> Result<Option<Report>> {
+    let with_origins = matches!(analysis.measures(), [Measure::Sample(sample)] if sample.origins);
+    let mut drawn = Vec::new();
+    let draw = draw(index, analysis, document, &mut |index, found| {
+        let origin = with_origins.then(|| {
+            let location = found.location.unwrap_or("").to_owned();
+            ItemOrigin { document: 0, span: found.span, record: found.record, location }
+        });
+        drawn.push(SampleItem { index, value: found.value.to_vec(), origin });
+    })?;
+    Ok(draw.map(|(total, coverage)| {
+        Report::new(vec![Answer::Sample(SampleAnswer::new(drawn, total))], coverage)
+    }))
+}
+
+/// Calls `each` with the index and the value of each item of a sample. Returns the size of the
+/// population and the coverage.
+pub(crate) fn draw(
+    index: &Index,
+    analysis: &Analysis,
+    document: &mut Document<'_>,
+    each: &mut dyn FnMut(u64, &Match<'_>),
+) -> Result<Option<(u64, Coverage)>> {
     let [Measure::Sample(sample)] = analysis.measures() else { return Ok(None) };
     let is_plain = analysis.filters().is_empty() && analysis.each_query().is_none();
     let is_single =
@@ -45,10 +67,9 @@ pub(crate) fn sample(
     let Some(mut indices) = indices(sample, total) else { return Ok(None) };
     indices.sort_unstable();
     let query = array.with_children(indices.iter().map(|index| Selector::Index(*index as i64)).collect());
-    let mut items = Items { drawn: Vec::new(), indices, with_origins: sample.origins };
+    let mut items = Items { each, indices: indices.into_iter(), is_located: sample.origins };
     settings.ask(Measure::Extract(Extract::new(query))).run_with(document, &mut items)?;
-    let answer = SampleAnswer::new(items.drawn, total);
-    Ok(Some(Report::new(vec![Answer::Sample(answer)], counted.coverage)))
+    Ok(Some((total, counted.coverage)))
 }
 
 /// The query of the array whose elements are the population.
@@ -69,27 +90,23 @@ fn indices(sample: &Sample, total: u64) -> Option<Vec<u64>> {
     })
 }
 
-/// Collects the elements of these indices.
-struct Items {
-    drawn: Vec<SampleItem>,
-    indices: Vec<u64>,
-    with_origins: bool,
+/// Passes on the elements of these indices.
+struct Items<'e> {
+    each: &'e mut dyn FnMut(u64, &Match<'_>),
+    indices: std::vec::IntoIter<u64>,
+    is_located: bool,
 }
 
-impl Sink for Items {
+impl Sink for Items<'_> {
     fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
-        let index = self.indices.get(self.drawn.len()).copied();
+        let index = self.indices.next();
         let index =
             index.ok_or_else(|| io::Error::other("an array has more elements than its guide says"))?;
-        let origin = self.with_origins.then(|| {
-            let location = found.location.unwrap_or("").to_owned();
-            ItemOrigin { document: 0, span: found.span, record: found.record, location }
-        });
-        self.drawn.push(SampleItem { index, value: found.value.to_vec(), origin });
+        (self.each)(index, found);
         Ok(())
     }
 
     fn wants_location(&self) -> bool {
-        self.with_origins
+        self.is_located
     }
 }

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use trommel::path::{Order, Query};
 use trommel::reader::{Framing, Validation};
-use trommel::{Cancel, Count, Match, Measure, OnBadRecord, Stats};
+use trommel::{Cancel, Count, ElementPart, Match, Measure, OnBadRecord, Stats};
 use trommel_answer::Request;
 
 use crate::answers;
@@ -85,6 +85,7 @@ impl Document {
             filters: Vec::new(),
             part: None,
             elements: None,
+            within: None,
             is_strict: options.is_strict,
             on_bad_record: options.on_bad_record,
             threads: options.threads.map(NonZeroUsize::get),
@@ -122,6 +123,11 @@ impl Document {
             })?;
         }
         Self::with(py, settings)
+    }
+
+    fn part_within(&self, py: Python<'_>, part: ElementPart) -> PyResult<Py<PyAny>> {
+        let number = Some((part.number, part.count));
+        Self::with(py, Settings { part: number, within: Some(part), ..self.0.clone() })
     }
 
     /// The answers to requests.
@@ -164,16 +170,36 @@ impl Document {
     }
 
     /// Part `number`, from 0, of `count` parts, which contain each record once. The records must be
-    /// lines, or the elements of an array: `each("$.users[*]")`. One part is the whole document.
+    /// lines, or the elements of an array: `each("$.users[*]")`. A single document whose file has a
+    /// guide is divided in its longest array, into at most `count` parts. One part is the whole
+    /// document.
     fn part(&self, py: Python<'_>, number: u64, count: u64) -> PyResult<Py<PyAny>> {
         let total = if count == 1 || number >= count { None } else { self.0.divisible_elements(py)? };
-        self.part_of(py, number, count, total)
+        let found = if count == 1 || total.is_some() { None } else { self.0.document_parts(py, count)? };
+        let Some(found) = found else { return self.part_of(py, number, count, total) };
+        let count = found.len();
+        let part = usize::try_from(number).ok().and_then(|number| found.into_iter().nth(number));
+        let none = || PyValueError::new_err(format!("the document has {count} parts, and no part {number}"));
+        self.part_within(py, part.ok_or_else(none)?)
     }
 
     /// All of `count` parts. An array is counted once.
     fn parts(&self, py: Python<'_>, count: u64) -> PyResult<Vec<Py<PyAny>>> {
         let total = if count <= 1 { None } else { self.0.divisible_elements(py)? };
+        if count > 1
+            && total.is_none()
+            && let Some(found) = self.0.document_parts(py, count)?
+        {
+            return found.into_iter().map(|part| self.part_within(py, part)).collect();
+        }
         (0..count).map(|number| self.part_of(py, number, count, total)).collect()
+    }
+
+    /// The part of the document that `cut` describes, the attribute of a part found elsewhere.
+    fn within(&self, py: Python<'_>, cut: &str) -> PyResult<Py<PyAny>> {
+        self.0.check_undivided()?;
+        let part = serde_json::from_str(cut);
+        self.part_within(py, part.map_err(|error| PyValueError::new_err(format!("not a cut: {error}")))?)
     }
 
     /// The elements of the array of `each("$.users[*]")` from index `start` to `stop`, without
@@ -323,6 +349,11 @@ impl Document {
         on_bad_row: &str,
         depth: u32,
     ) -> PyResult<Table> {
+        if self.0.within.is_some() {
+            return Err(PyValueError::new_err(
+                "a table is divided by its rows: choose them before the parts",
+            ));
+        }
         let mut settings = self.0.clone();
         if let Some(rows) = rows {
             settings.check_undivided()?;
@@ -339,8 +370,16 @@ impl Part {
     /// The indices of its elements, `(start, stop)`; None if it is a part of lines.
     #[getter]
     fn range(this: &Bound<'_, Self>) -> Option<(u64, u64)> {
-        let elements = this.as_super().get().0.elements.clone();
-        elements.map(|elements| (elements.start, elements.end))
+        let Settings { elements, within, .. } = &this.as_super().get().0;
+        let elements = elements.as_ref().or(within.as_ref().map(|part| &part.elements))?;
+        Some((elements.start, elements.end))
+    }
+
+    /// The part of a single document as text, for `Document.within` in another process; else None.
+    #[getter]
+    fn cut(this: &Bound<'_, Self>) -> PyResult<Option<String>> {
+        let within = this.as_super().get().0.within.as_ref();
+        within.map(|part| serde_json::to_string(part).map_err(internal)).transpose()
     }
 
     /// Answers requests in one pass over the part. `number` is the number of the part among all

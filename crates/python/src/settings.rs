@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use trommel::path::{Logical, Query};
 use trommel::reader::{Framing, Validation};
-use trommel::{Analysis, Answer, Cancel, Count, Error, Match, Measure, OnBadRecord, Report};
+use trommel::{Analysis, Answer, Cancel, Count, ElementPart, Error, Match, Measure, OnBadRecord, Report};
 use trommel_answer::{Questions, Request};
 
 use crate::answers::{self, Extracted};
@@ -27,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) part: Option<(u64, u64)>,
     /// The elements of a part of a document that is not divided by its lines.
     pub(crate) elements: Option<Range<u64>>,
+    /// The part of a single document.
+    pub(crate) within: Option<ElementPart>,
     pub(crate) is_strict: bool,
     pub(crate) on_bad_record: OnBadRecord,
     pub(crate) threads: Option<usize>,
@@ -48,6 +50,9 @@ impl Settings {
         let mut document = self.source.document()?;
         if let Some(framing) = self.framing {
             document = document.framing(framing);
+        }
+        if let Some(within) = &self.within {
+            return Ok(document.within(within.clone()));
         }
         match self.part.filter(|_| self.elements.is_none()) {
             Some((number, count)) => document.part(number, count),
@@ -117,6 +122,25 @@ impl Settings {
         }
     }
 
+    /// The parts of a single document, which a guide of its file knows. `None` without one.
+    pub(crate) fn document_parts(&self, py: Python<'_>, count: u64) -> PyResult<Option<Vec<ElementPart>>> {
+        if self.each.is_some() || self.within.is_some() {
+            return Ok(None);
+        }
+        let settings = self.clone();
+        let divided = interruptible(py, &Cancel::new(), move || {
+            let document = settings.document()?;
+            let guide =
+                settings.source.guide(&document).filter(|guide| guide.is_of(document.current_framing()));
+            let (Some(guide), Some(file)) = (guide, document.file()) else { return Ok(None) };
+            guide.document_parts(file, count).map(Some)
+        })?;
+        match divided {
+            Ok(parts) => Ok(parts.filter(|parts| !parts.is_empty())),
+            Err(error) => Err(PyValueError::new_err(error.to_string())),
+        }
+    }
+
     /// Fails unless the records are elements of an array.
     pub(crate) fn check_elements(&self) -> PyResult<()> {
         self.check_undivided()?;
@@ -129,12 +153,10 @@ impl Settings {
 
     /// Fails if the elements of a part were chosen.
     pub(crate) fn check_undivided(&self) -> PyResult<()> {
-        match self.elements {
-            None => Ok(()),
-            Some(_) => {
-                Err(PyValueError::new_err("a part of an array has its records already: choose them first"))
-            }
+        if self.elements.is_none() && self.within.is_none() {
+            return Ok(());
         }
+        Err(PyValueError::new_err("a part of an array has its records already: choose them first"))
     }
 
     /// The exception of a failed run: that of the progress callback, if it raised one.

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use trommel::path::{Order, Query};
 use trommel::{Cancel, Extract, Measure};
+use trommel_values::Values;
 
 use crate::answers::warn_skipped;
 use crate::decode::{ByteOrigin, Decoder};
@@ -42,7 +43,7 @@ enum Form {
 
 enum State {
     NotStarted,
-    Running(Box<trommel::Values>),
+    Running(Box<Values>),
     Over,
 }
 
@@ -74,9 +75,9 @@ impl ValueIterator {
             let started = interruptible(py, &self.cancel, move || {
                 let document = settings.document()?;
                 if form == Form::Located {
-                    analysis.located_values(document)
+                    Values::located(&analysis, document)
                 } else {
-                    analysis.values(document)
+                    Values::new(&analysis, document)
                 }
             })?;
             self.state = State::Running(Box::new(started.map_err(|error| self.settings.error(py, &error))?));

@@ -89,3 +89,31 @@ def test_stored_outputs_have_guides(home):
         stored = store.open(store.put(records(20_000), tool="t"))
         assert stored.count("$.data.records[*]") == 20_000
         assert list(stored.values("$.data.records[-1].id")) == [19_999]
+
+
+def test_a_document_with_a_guide_has_parts(tmp_path, home):
+    path = tmp_path / "one.json"
+    rows = [{"id": number, "text": "x" * 200} for number in range(20_000)]
+    path.write_text(json.dumps({"meta": {"id": 1}, "data": {"rows": rows}, "id": 2}))
+    with pytest.raises(ValueError, match="cannot be divided"):
+        tr.open(path).parts(3)
+    assert tr.run_program(["guide", "build", str(path), "--beside"]) == 0
+    doc, requests = tr.open(path), [tr.Count("$..id"), tr.Count("$.data.rows[?@.id > 5]"), tr.Count("$")]
+    parts = doc.parts(3)
+    assert [part.range[0] for part in parts][0] == 0 and parts[-1].range[1] == 20_000
+    partials = [part.run(*requests) for part in parts]
+    assert tr.merge(*partials).finish() == doc.run(*requests) == [20_002, 19_994, 1]
+    # Elsewhere, from the description of the part alone.
+    again = [tr.open(path).within(part.cut).run(*requests).to_bytes() for part in parts]
+    assert again == [partial.to_bytes() for partial in partials]
+    assert [doc.part(number, 3).cut for number in range(3)] == [part.cut for part in parts]
+    found = [value for part in parts for value in part.values("$..id", order="document")]
+    assert found == list(doc.values("$..id", order="document"))
+    stats = tr.merge(*(part.run(tr.Stats(values=True)) for part in parts)).finish()
+    assert stats == doc.run(tr.Stats(values=True))
+    with pytest.raises(ValueError, match="no part 9"):
+        doc.part(9, 9)
+    with pytest.raises(ValueError, match="not a cut"):
+        doc.within("{}")
+    with pytest.raises(ValueError, match="choose them before"):
+        parts[0].table(columns={"id": "$.id"})

@@ -86,6 +86,23 @@ def test_several_documents_are_one_input(spark, log, tmp_path):
     assert "cannot be divided" in part.whole
 
 
+def test_a_document_with_a_guide_is_divided(spark, tmp_path, monkeypatch):
+    monkeypatch.delenv("TROMMEL_GUIDE", raising=False)
+    monkeypatch.setenv("TROMMEL_HOME", str(tmp_path / "home"))
+    path = tmp_path / "one.json"
+    rows = [{"id": number, "text": "x" * 200} for number in range(20_000)]
+    path.write_text(json.dumps({"meta": {"id": 1}, "data": {"rows": rows}, "id": 2}))
+    assert "cannot be divided" in tr.spark.parts(path, partition_bytes=1_000_000)[0].whole
+    assert tr.run_program(["guide", "build", str(path), "--beside"]) == 0
+    divided = tr.spark.parts(path, partition_bytes=1_000_000)
+    assert len(divided) > 2 and not any(part.whole for part in divided)
+    requests = [tr.Count("$..id"), tr.Count("$.data.rows[*]"), tr.Count("$"), tr.Sample("$.data.rows", 5, seed=1)]
+    merged = tr.spark.run_partial(spark, str(path), requests, partition_bytes=1_000_000)
+    assert merged.finish()[:3] == [20_002, 20_000, 1]
+    (stats,) = tr.spark.run(spark, str(path), [tr.Stats()], partition_bytes=1_000_000)
+    assert stats == tr.open(path).stats()
+
+
 @pytest.mark.parametrize("count", [2, 7])
 def test_a_document_is_divided_by_its_elements(spark, tmp_path, count):
     path = tmp_path / "one.json"

@@ -38,7 +38,7 @@ pub trait Guide: Send + Sync {
     fn end(&self, at: u64, depth: u32) -> Option<ContainerEnd>;
 
     /// The last waypoint in a container that is after `at`, with at most `index` children before
-    /// it.
+    /// it. If the depth is 0, the children are the records of the input.
     fn waypoint(&self, at: u64, depth: u32, index: u64) -> Option<Waypoint>;
 
     /// The last waypoint after `at` before which none of these names occurs, in a container that is

@@ -435,7 +435,6 @@ impl Analysis {
     /// True if parts of the input can be processed apart. Candidates of a part have no origins. If
     /// a sample fails, values up to that offset must have been emitted, and threads cannot know the
     /// offset. The sink must not need the ends of records.
-    #[cfg(feature = "parallel")]
     pub(crate) fn has_parts(&self, needs_ends: bool) -> bool {
         let asks = |what: fn(&Measure) -> bool| self.measures.iter().any(what);
         let samples = asks(|measure| matches!(measure, Measure::Sample(_)));

@@ -81,7 +81,7 @@ impl<'a> ArrayDivider<'a> {
         let is_single = !matches!(document.current_framing(), Framing::Lines | Framing::JsonSeq);
         let fails = is_single || !matches!(options.on_bad_record, OnBadRecord::Skip { .. });
         let can = fails && analysis.has_parts(needs.ends) && (describes || measures.iter().all(is_divisible));
-        let can = can && Threads::count(options.threads) >= 2;
+        let can = can && document.element_part().is_none() && Threads::count(options.threads) >= 2;
         let Some(view) = document.view().filter(|view| can && view.bytes().len() as u64 > 4 * MAX_STRETCH)
         else {
             return Ok(None);

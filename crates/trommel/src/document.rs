@@ -14,6 +14,8 @@ use trommel_reader::{Config, Cursor, ErrorKind, Framing, Guide, Input, Limit, Ma
 use crate::control::{Control, Track};
 use crate::error::Error;
 
+pub use part::ElementPart;
+
 /// An input, and its framing into records.
 ///
 /// Files, bytes, and readers that seek can be read any number of times, other readers only once.
@@ -28,6 +30,7 @@ pub struct Document<'a> {
     /// The recorded bytes of a reader, if they are kept.
     kept: Option<Recording>,
     guide: Option<Arc<dyn Guide + 'a>>,
+    within: Option<ElementPart>,
 }
 
 enum Source<'a> {
@@ -115,7 +118,15 @@ impl<'a> Document<'a> {
     }
 
     fn new(source: Source<'a>) -> Self {
-        Self { source, framing: Framing::Auto, ratio: DEFAULT_RATIO, file: None, kept: None, guide: None }
+        Self {
+            source,
+            framing: Framing::Auto,
+            ratio: DEFAULT_RATIO,
+            file: None,
+            kept: None,
+            guide: None,
+            within: None,
+        }
     }
 
     /// Sets the framing.
@@ -155,6 +166,24 @@ impl<'a> Document<'a> {
     pub fn guided_by(mut self, guide: Arc<dyn Guide + 'a>) -> Self {
         self.guide = matches!(self.source, Source::Input(_)).then_some(guide);
         self
+    }
+
+    /// Restricts [partial answers](crate::Analysis::run_part) to a part of a single document: some
+    /// elements of a long array. Merged in the order of the parts, they are those of the whole,
+    /// except random samples, and values in the order of RFC 9535, which are in that order within
+    /// each part.
+    ///
+    /// What the queries do not treat alike for all elements, and statistics, groups, filters, and
+    /// limits, are answered by the first part alone.
+    #[must_use]
+    pub fn within(mut self, part: ElementPart) -> Self {
+        // A guided search does not stop between elements.
+        (self.within, self.guide) = (Some(part), None);
+        self
+    }
+
+    pub(crate) fn element_part(&self) -> Option<&ElementPart> {
+        self.within.as_ref()
     }
 
     /// The guide, if there is one.

@@ -116,6 +116,8 @@ pub enum PartError {
         /// The document.
         all: Range<u64>,
     },
+    /// The offsets of the part are not those of elements of the document.
+    Changed,
     /// A number that is not below the number of parts.
     NoSuchPart {
         /// The number, from 0.
@@ -141,6 +143,7 @@ impl fmt::Display for PartError {
                 "bytes {} to {} are not in the document, which has bytes {} to {}",
                 range.start, range.end, all.start, all.end
             ),
+            Self::Changed => f.write_str("the document is not the one whose parts were found: divide it again"),
             Self::NoSuchPart { number, count } => {
                 write!(f, "there is no part {number} of {count} parts; the first is part 0")
             }

@@ -62,7 +62,8 @@
 //! # Measures
 //!
 //! [`Extract`] passes values to a [`Sink`] as they are found: the verbatim bytes of the input, with
-//! nothing rounded, reordered, or dropped. [`Count`] counts nodes, elements, or members. [`Sample`]
+//! nothing rounded, reordered, or dropped. The crate `trommel-values` returns them in batches
+//! instead, for callers that pull. [`Count`] counts nodes, elements, or members. [`Sample`]
 //! draws items at random, from the start, from the end, evenly spaced, or from each group. Random
 //! samples are seeded and uniform, and the same on every platform and for every number of threads.
 //! [`Sample::origins`] adds the path, span, and record of each item.
@@ -72,12 +73,6 @@
 //! ([`groups`]). Beyond its limits, groups are an error, or only the most frequent ones remain.
 //! An [`Analysis`] takes any number of measures and answers them in one pass. There is one
 //! exception: an evenly spaced sample without a stride first counts its population.
-//!
-//! # Pulled values
-//!
-//! [`Analysis::values`] returns the extracted values in batches instead of passing them to a sink.
-//! The run is on a thread of its own, pauses while it is a batch ahead, and ends when the values
-//! are dropped.
 //!
 //! # Filters on records
 //!
@@ -163,6 +158,7 @@ mod control;
 #[cfg(feature = "parallel")]
 mod divide;
 mod document;
+mod elements;
 mod error;
 mod extract;
 #[cfg(feature = "parallel")]
@@ -180,10 +176,9 @@ mod sequence;
 mod sequential;
 mod setup;
 mod stats;
-mod values;
 
 pub use analysis::{Analysis, OnBadRecord};
-pub use document::{Document, framing_of};
+pub use document::{Document, ElementPart, framing_of};
 pub use error::{Error, NotCountable, PartError};
 pub use measure::{Count, CountAs, Extract, Measure, Sample, Stats, Strategy};
 #[cfg(feature = "serde")]
@@ -197,7 +192,6 @@ pub use trommel_base::{Cancel, Progress};
 pub use trommel_group::{Group, Groups};
 pub use trommel_packed::{is_packed, unpacked};
 pub use trommel_path::RepeatedName;
-pub use values::{Batch, Value, Values};
 
 /// Cursors and events over JSON bytes.
 pub use trommel_reader as reader;

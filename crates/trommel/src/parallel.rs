@@ -109,7 +109,7 @@ impl Analysis {
         let guide = state.descriptions.is_empty() && whole.cursor(view, &whole.track).is_guided();
         let coverage = Coverage { bytes_read: coverage.bytes_read - view.base(), guide, ..coverage };
         document.verify()?;
-        let facts = InputFacts { stream: true, characters, lone: None };
+        let facts = InputFacts { stream: true, characters, lone: None, is_divided: false };
         Ok(Some(Ran { state, coverage, facts }))
     }
 }

@@ -40,6 +40,17 @@ pub struct Partial {
     coverage: Coverage,
     characters: u64,
     stream: bool,
+    /// The first and the last of the merged parts, if they are parts of single documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    within: Option<[DocumentPart; 2]>,
+}
+
+/// A part of a single document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct DocumentPart {
+    number: u64,
+    /// False if the first part of the document has the answers for all.
+    divided: bool,
 }
 
 /// The version. Deserializing any other version is an error.
@@ -99,7 +110,9 @@ impl Analysis {
         let answers = self.answers_to_part(state, document)?;
         let questions = self.questions();
         let (characters, stream) = (facts.characters, facts.stream);
-        Ok(Partial { version: Version, questions, answers, coverage, characters, stream })
+        let mark = |number| DocumentPart { number, divided: facts.is_divided };
+        let within = document.element_part().map(|part| [mark(part.number); 2]);
+        Ok(Partial { version: Version, questions, answers, coverage, characters, stream, within })
     }
 
     /// Converts the state of a run over a part to its answers.
@@ -272,6 +285,7 @@ impl Partial {
         if self.questions != later.questions || self.answers.len() != later.answers.len() {
             return Err(Error::Partial("the partials answer different measures".into()));
         }
+        let follows = self.follow(later.within)?;
         let pairs = self.answers.into_iter().zip(later.answers);
         self.answers = pairs.map(|(answer, later)| answer.merge(later)).collect::<Result<_, _>>()?;
         let (coverage, later_coverage) = (&mut self.coverage, later.coverage);
@@ -285,9 +299,23 @@ impl Partial {
         coverage.complete &= later_coverage.complete;
         coverage.strict &= later_coverage.strict;
         self.characters = add(self.characters, later.characters);
-        // Merged parts are several, so the result describes a stream whatever each part was.
-        self.stream = true;
+        // Merged parts are several, so the result describes a stream whatever each part was, unless
+        // they are parts of one document.
+        self.stream |= !follows;
         Ok(self)
+    }
+
+    /// Checks that parts of a document follow each other. Returns true if the later one belongs to
+    /// the document of this one.
+    fn follow(&mut self, later: Option<[DocumentPart; 2]>) -> Result<bool, Error> {
+        let follows = later.is_some_and(|[first, _]| first.number > 0);
+        let next = self.within.map(|[_, last]| DocumentPart { number: last.number + 1, ..last });
+        if follows && later.map(|[first, _]| first) != next {
+            return Err(Error::Partial("parts of a document are merged in their order, each once".into()));
+        }
+        let first = self.within.map_or(DocumentPart { number: 0, divided: false }, |[first, _]| first);
+        self.within = later.map(|[_, last]| [first, last]);
+        Ok(follows)
     }
 
     /// Returns the stored form: JSON, with the same bytes for the same answers.

@@ -61,6 +61,8 @@ pub(crate) struct Run<'a> {
     pub(crate) physical_records: u64,
     /// The offset of the current node, if nodes are the records.
     pub(crate) node_start: Option<u64>,
+    /// True if what follows belongs to another part.
+    pub(crate) is_cut: bool,
 }
 
 /// Other threads, which process the elements of a long array.
@@ -105,6 +107,7 @@ impl<'a> Run<'a> {
             helpers: None,
             physical_records: 0,
             node_start: None,
+            is_cut: false,
         }
     }
 
@@ -197,7 +200,6 @@ impl<'a> Run<'a> {
     }
 
     /// Processes the matcher's steps until it pauses.
-    #[cfg(feature = "parallel")]
     pub(crate) fn elements(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         let has_nodes = self.request.setup.each.is_some();
         let mut node_scratch = Scratch::new();
@@ -267,6 +269,9 @@ impl<'a> Run<'a> {
         if !self.request.setup.marks_nodes {
             self.coverage.records += 1;
             self.report_end(matcher.cursor())?;
+        }
+        if self.is_cut {
+            return Ok(RecordOutcome::Enough { all_read: true });
         }
         let is_enough = outcome == ValueOutcome::Enough || self.is_done();
         if is_enough { end_run(matcher.cursor_mut()) } else { Ok(RecordOutcome::Done) }
@@ -356,6 +361,9 @@ impl<'a> Run<'a> {
             match helpers {
                 Some(helpers) if step.is_none() && matcher.paused().is_some() => {
                     helpers.match_elements(self, matcher)?;
+                    if self.is_cut {
+                        return Ok(None);
+                    }
                 }
                 _ => return Ok(step),
             }

@@ -171,7 +171,7 @@ impl Sequence {
     /// If a document ended with an error.
     pub fn finish(self) -> Result<Report, Error> {
         let state = self.state.ok_or(Error::Sequence("the sequence has ended with an error"))?;
-        let facts = InputFacts { stream: true, characters: self.characters, lone: None };
+        let facts = InputFacts { stream: true, characters: self.characters, lone: None, is_divided: false };
         self.analysis.report(state, self.coverage, facts, &Document::from_bytes(""))
     }
 }

@@ -9,6 +9,7 @@ use crate::control::Track;
 #[cfg(feature = "parallel")]
 use crate::divide::ArrayDivider;
 use crate::document::Document;
+use crate::elements::{PartRun, PartSink};
 use crate::error::Error;
 use crate::measure::{Measure, Stats};
 use crate::report::{Answer, Coverage, Damage, Match, Report, Sink, SinkNeeds};
@@ -24,6 +25,9 @@ pub(crate) struct InputFacts {
     pub(crate) characters: u64,
     /// The type of the only value, if the input is not a stream and the value is not an array.
     pub(crate) lone: Option<Kind>,
+    /// True if the run was one over a part of a document that could be divided.
+    #[cfg_attr(not(feature = "serde"), expect(dead_code, reason = "for partial answers"))]
+    pub(crate) is_divided: bool,
 }
 
 /// The results of a run over one document.
@@ -133,6 +137,16 @@ impl Analysis {
         let request = Request { analysis: self, setup: &setup };
         #[cfg(feature = "parallel")]
         let divide = ArrayDivider::new(request, document, track, SinkNeeds::of(sink))?;
+        let part = document.element_part().map(PartRun::new);
+        let can_divide = PartRun::can_divide(request, document, SinkNeeds::of(sink));
+        let mut late;
+        let sink: &mut dyn Sink = match part.as_ref().filter(|part| part.is_later()) {
+            Some(run) => {
+                late = PartSink { sink, run };
+                &mut late
+            }
+            None => &mut *sink,
+        };
         let mut run = Run::new(request, &mut state, sink, Coverage::new(self.options.validation, total));
         run.elements = !records && samples_root(&self.measures);
         run.tail = document.unterminated_line()?.map(|start| Tail { start, document });
@@ -140,9 +154,12 @@ impl Analysis {
         if let Some(divide) = &divide {
             run.helpers = Some(divide);
         }
+        if let Some(part) = part.as_ref().filter(|_| can_divide) {
+            run.helpers = Some(part);
+        }
         let framing =
             run.records(&mut cursor, first).map_err(|error| prefer_change_error(document, error))?;
-        let (coverage, physical_records) = (
+        let (mut coverage, physical_records) = (
             Coverage {
                 bytes_read: cursor.offset() - document.start(),
                 guide: cursor.is_guided(),
@@ -150,14 +167,20 @@ impl Analysis {
             },
             run.physical_records,
         );
-        let characters = cursor.chars(cursor.offset());
+        // Only what later parts do not have counts characters.
+        let is_later = part.as_ref().is_some_and(PartRun::is_later);
+        let characters = if is_later { 0 } else { cursor.chars(cursor.offset()) };
         drop(cursor);
         document.verify()?;
+        if let Some(part) = &part {
+            part.finish(self, &mut state, &mut coverage);
+        }
+        let is_divided = part.as_ref().is_some_and(PartRun::is_divided);
         let has_delimiter = matches!(framing, Framing::Lines | Framing::JsonSeq | Framing::Concatenated);
         let several = physical_records + coverage.bad_records > 1;
         let stream = has_delimiter || several || self.options.each.is_some();
         let lone = if stream { None } else { lone };
-        Ok(Ran { state, coverage, facts: InputFacts { stream, characters, lone } })
+        Ok(Ran { state, coverage, facts: InputFacts { stream, characters, lone, is_divided } })
     }
 
     /// True if statistics cover every byte of the input: no query and no filter narrows it, and the

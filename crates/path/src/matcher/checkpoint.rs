@@ -208,19 +208,60 @@ impl<'c> Matcher<'_, 'c> {
 
     /// Resumes after a pause. The matcher does not pause in that array again.
     pub fn resume(&mut self) {
+        let finished_array = self.innermost_start().unwrap_or(u64::MAX);
+        self.resume_walking();
+        self.scratch.pause = Pause { from_offset: 0, finished_array, ..Pause::default() };
+    }
+
+    fn resume_walking(&mut self) {
         if self.is_in_search() {
             let (depth, offset) = (self.cursor.depth(), self.cursor.offset());
             self.scratch.search.resume(depth, offset);
         }
-        let finished_array = match self.phase {
-            Phase::Tree(_) => self.scratch.levels.last().map(|level| level.start),
-            _ => self.scratch.frames.last().map(|frame| frame.start),
-        };
         if self.phase == Phase::Paused {
             self.phase = Phase::Walking;
         }
-        self.scratch.pause =
-            Pause { from_offset: 0, finished_array: finished_array.unwrap_or(u64::MAX), ..Pause::default() };
+    }
+
+    /// The start of the innermost level or frame.
+    fn innermost_start(&self) -> Option<u64> {
+        match self.phase {
+            Phase::Tree(_) => self.scratch.levels.last().map(|level| level.start),
+            _ => self.scratch.frames.last().map(|frame| frame.start),
+        }
+    }
+
+    /// Returns the offset of the array in which the matcher has paused.
+    pub fn paused_in(&self) -> Option<u64> {
+        self.innermost_start().filter(|_| self.scratch.pause.paused)
+    }
+
+    /// Resumes after a pause, with the element after `index` others, before which the cursor is.
+    /// Pauses again at or after the offset `until`, after an element that ends there.
+    pub fn resume_within(&mut self, index: u64, until: u64) {
+        self.resume_walking();
+        self.set_index(|_| index);
+        let is_in_search = self.is_in_search();
+        let Scratch { levels, frames, pause, search, .. } = &mut *self.scratch;
+        let levels = if matches!(self.phase, Phase::Tree(_)) { levels.len() } else { frames.len() };
+        *pause = Pause { from_offset: until, levels, ..Pause::default() };
+        if is_in_search {
+            // The search stops at `until` on its own.
+            search.stop_after(self.cursor.depth(), until);
+            pause.from_offset = Pause::default().from_offset;
+        }
+    }
+
+    /// Changes the number of elements of the innermost array that were passed.
+    fn set_index(&mut self, change: impl FnOnce(u64) -> u64) {
+        let Scratch { levels, frames, .. } = &mut *self.scratch;
+        let index = match self.phase {
+            Phase::Tree(_) => levels.last_mut().map(|level| &mut level.index),
+            _ => frames.last_mut().map(|frame| &mut frame.index),
+        };
+        if let Some(index) = index {
+            *index = change(*index);
+        }
     }
 
     /// Resumes after a later element, which ends at `offset`. Other matchers have matched the
@@ -228,14 +269,7 @@ impl<'c> Matcher<'_, 'c> {
     pub fn resume_after(&mut self, offset: u64, elements: u64, monitor: Monitor<'c>) {
         self.cursor.resume_after(offset, monitor);
         self.resume();
-        let Scratch { levels, frames, .. } = &mut *self.scratch;
-        let index = match self.phase {
-            Phase::Tree(_) => levels.last_mut().map(|level| &mut level.index),
-            _ => frames.last_mut().map(|frame| &mut frame.index),
-        };
-        if let Some(index) = index {
-            *index += elements;
-        }
+        self.set_index(|index| index + elements);
     }
 
     /// True if the matcher pauses before the next child of the innermost level.

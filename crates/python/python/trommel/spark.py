@@ -52,11 +52,12 @@ _OPTIONS = frozenset(
 class Part(InputPartition):
     """A part of the input: a byte range of lines, elements of an array, or a whole document.
 
-    ``elements`` is the range of the elements, or None. ``whole`` says why a document is not
-    divided, or is None if it is.
+    ``elements`` is the range of the elements, or None. ``cut`` describes the part of a single
+    document that a guide divides, or is None. ``whole`` says why a document is not divided, or is
+    None if it is.
     """
 
-    def __init__(self, path, number, count, first, bytes, whole, elements=None):
+    def __init__(self, path, number, count, first, bytes, whole, elements=None, cut=None):
         self.path = path
         self.number = number
         self.count = count
@@ -64,6 +65,7 @@ class Part(InputPartition):
         self.bytes = bytes
         self.whole = whole
         self.elements = elements
+        self.cut = cut
 
     def __repr__(self):
         why = f", whole: {self.whole}" if self.whole else ""
@@ -71,6 +73,8 @@ class Part(InputPartition):
 
     def _document(self, each, **options):
         document = open_document(self.path, **options)
+        if self.cut is not None:
+            return document.within(self.cut)
         if each is not None:
             document = document.each(each)
         if self.elements is not None:
@@ -112,24 +116,32 @@ def parts(paths, *, framing=None, partition_bytes=PARTITION_BYTES, each=None):
     """The parts that paths are divided into.
 
     Lines are divided by byte ranges. A document is divided by the elements of the array that
-    ``each`` names, as in ``$.users[*]``, which are counted here; otherwise it is one part.
+    ``each`` names, as in ``$.users[*]``, which are counted here. Without ``each``, a document whose
+    file has a guide is divided in its longest array; otherwise it is one part.
     """
+    return _parts(paths, framing, partition_bytes, each, each is None)
+
+
+def _parts(paths, framing, partition_bytes, each, divides_documents):
     if partition_bytes < 1:
         raise ValueError("partition_bytes must be at least 1")
     found = []
     for path in _paths(paths):
         size = _size(path)
-        count, whole, ranges = max(1, math.ceil(size / partition_bytes)), None, [None]
+        count, whole, divided = max(1, math.ceil(size / partition_bytes)), None, [None]
         if count > 1:
             document = open_document(path, framing=framing)
             try:
                 divided = (document if each is None else document.each(each)).parts(count)
-                ranges = [part.range for part in divided]
+                if divided[0].cut is not None and not divides_documents:
+                    raise ValueError("a single document cannot be divided into rows: choose them")
+                count = len(divided)
             except ValueError as error:
-                count, whole = 1, str(error)
+                count, whole, divided = 1, str(error), [None]
         for number in range(count):
             share = size * (number + 1) // count - size * number // count
-            found.append(Part(path, number, count, len(found), share, whole, ranges[number]))
+            cut, elements = getattr(divided[number], "cut", None), getattr(divided[number], "range", None)
+            found.append(Part(path, number, count, len(found), share, whole, elements, cut))
     return found
 
 
@@ -309,7 +321,7 @@ def _text(value):
 def _divided(paths, options):
     partition_bytes = int(options.get("partitionbytes", PARTITION_BYTES))
     framing, each = options.get("framing"), options.get("rows")
-    return parts(paths, framing=framing, partition_bytes=partition_bytes, each=each)
+    return _parts(paths, framing, partition_bytes, each, False)
 
 
 def _without_rows(options):

@@ -136,10 +136,8 @@ impl<'a> Cursor<'a> {
     /// the start of the view.
     pub fn from_between(view: View<'a>, between: &Between, config: &Config) -> Self {
         let mut cursor = Self::from_view(view, Framing::Single, config);
-        cursor.stack = between.stack.clone();
-        cursor.record = between.record;
-        cursor.record_start = between.record_start;
-        cursor.expect = Expect::Next;
+        (cursor.stack, cursor.expect) = (between.stack.clone(), Expect::Next);
+        (cursor.record, cursor.record_start) = (between.record, between.record_start);
         cursor
     }
 
@@ -155,8 +153,7 @@ impl<'a> Cursor<'a> {
     pub fn resume_after(&mut self, offset: u64, monitor: Monitor<'a>) {
         self.at = (offset - self.source.base()) as usize;
         (self.start, self.end) = (self.at, self.at);
-        self.token = Token::None;
-        self.expect = Expect::Next;
+        (self.token, self.expect) = (Token::None, Expect::Next);
         self.ahead.forget();
         self.source.resume_at(self.at);
         self.source.set_monitor(monitor);

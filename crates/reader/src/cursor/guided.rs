@@ -52,11 +52,8 @@ impl<'a> Cursor<'a> {
     pub(super) fn pass_container(&mut self, depth: u32, kind: Option<Kind>) -> Result<bool> {
         let Some(guide) = self.askable() else { return Ok(false) };
         let end = guide.end(self.offset(), depth).filter(|end| end.offset > self.offset());
-        let closes = |byte| match kind {
-            Some(Kind::Object) => byte == b'}',
-            Some(_) => byte == b']',
-            None => matches!(byte, b'}' | b']'),
-        };
+        let is = |bracket: Kind| kind.is_none_or(|kind| kind == bracket);
+        let closes = |byte| byte == b'}' && is(Kind::Object) || byte == b']' && is(Kind::Array);
         let Some(end) = end else { return Ok(self.pause_guide()) };
         // No container ends after a comma or a colon.
         let follows = |before| !matches!(before, b',' | b':');
@@ -80,14 +77,9 @@ impl<'a> Cursor<'a> {
             return Ok(0);
         };
         let waypoint = guide.waypoint(self.offset(), depth, index.saturating_add(count));
-        match waypoint.filter(|waypoint| waypoint.offset > self.offset() && waypoint.index > index) {
-            Some(waypoint) if self.move_between(depth, waypoint)? => Ok(waypoint.index - index),
-            Some(_) => Ok(0),
-            None => {
-                self.pause_guide();
-                Ok(0)
-            }
-        }
+        let is_later = |waypoint: &Waypoint| waypoint.offset > self.offset() && waypoint.index > index;
+        let Some(waypoint) = waypoint.filter(is_later) else { return Ok(self.pause_guide().into()) };
+        Ok(if self.move_between(depth, waypoint)? { waypoint.index - index } else { 0 })
     }
 
     /// The number of elements of the innermost array, which was just entered, if it is known.
@@ -108,16 +100,31 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Continues after a later element of the innermost array, which ends at this offset. Returns
+    /// false if a stream cannot move there, or if no element ends there.
+    pub fn continue_after(&mut self, offset: u64) -> Result<bool> {
+        let follows = |byte| is_space(byte) || matches!(byte, b',' | b']');
+        let moved = self.can_move() && self.move_to(offset, follows, |_| true)?;
+        if moved {
+            self.expect = Expect::Next;
+        }
+        Ok(moved)
+    }
+
     /// True if a guide may know what follows.
     #[inline]
     pub fn may_pass(&self) -> bool {
         self.guide.is_some() && self.offset() >= self.guide_from
     }
 
-    /// The guide, if it can be asked here. On a stream, held bytes must stay in the window.
+    /// The guide, if it can be asked here.
     fn askable(&self) -> Option<&'a dyn Guide> {
-        let can_move = !self.is_stream() || self.holds.is_empty() && self.source.can_restart();
-        self.guide.filter(|_| can_move && self.may_pass())
+        self.guide.filter(|_| self.can_move() && self.may_pass())
+    }
+
+    /// True if bytes can be passed without reading them. On a stream, held ones stay in the window.
+    fn can_move(&self) -> bool {
+        !self.is_stream() || self.holds.is_empty() && self.source.can_restart()
     }
 
     /// Asks no more for a while, which grows with each vain question. Returns false.

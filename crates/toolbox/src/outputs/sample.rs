@@ -357,8 +357,13 @@ impl SampleRun<'_> {
         let drawn = draw(source, self.job, wanted)?;
         let passes = if read > 0 { 2 } else { 1 };
         let complete = drawn.read >= total;
-        let coverage =
-            AnswerCoverage { passes, read: read + drawn.read, complete, ..AnswerCoverage::known(total) };
+        let coverage = AnswerCoverage {
+            passes,
+            read: read + drawn.read,
+            complete,
+            guide: drawn.guide,
+            ..AnswerCoverage::known(total)
+        };
         let weight = length.len();
         self.shared.counts.put(length, drawn.total, weight);
         let drawn = Arc::new(drawn);

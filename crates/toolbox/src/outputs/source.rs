@@ -4,7 +4,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use trommel::Document;
 use trommel::path::Duplicates;
-use trommel::reader::{Config, Cursor, Error, Framing, Monitor, Result, Span, View};
+use trommel::reader::{Config, Cursor, Error, Framing, Input, Monitor, Result, Span, View};
+use trommel_guide::Guide;
 use trommel_store::{Kind, Payload, Store, Stored};
 
 use super::item::{Rendering, render};
@@ -57,6 +58,26 @@ impl<'s> Source<'s> {
         }
         let cursor = self.document.cursor(config).map_err(|error| Error::io(io::Error::other(error), 0))?;
         Ok(cursor.monitored(monitor))
+    }
+
+    /// Returns the payload from a record on, and the number of that record: the last one up to
+    /// `record` whose offset the guide knows. `None` if reading has to begin at the start.
+    pub(crate) fn before_record(&self, record: u64) -> Result<Option<(Input<'static>, u64)>> {
+        let guide = self.document.guide().filter(|_| self.stored.damaged_records == 0);
+        let Some(known) = guide.and_then(|guide| guide.waypoint(0, 0, record)) else { return Ok(None) };
+        let input = Input::from_seekable(self.payload()?).map_err(|error| Error::io(error, 0))?;
+        let rest = Span::new(known.offset, input.len());
+        Ok(input.range(rest).map(|input| (input, known.index)))
+    }
+
+    /// Returns the guide of the output, and another document that uses it. `None` if there is no
+    /// guide, or if names are repeated or records damaged, which a guide does not show.
+    pub(crate) fn guided(&self) -> Option<(Guide, Document<'static>)> {
+        let is_plain = self.stored.damaged_records == 0 && self.stored.duplicate_names == 0;
+        self.document.guide().filter(|_| is_plain)?;
+        // Without either, the payload is read, as if there was no guide.
+        let guide = self.store.guide(&self.stored).ok().flatten()?;
+        Some((guide, self.store.document(&self.stored).ok()?))
     }
 
     /// Returns random access to the payload's values.

@@ -1,7 +1,5 @@
 //! `tool_outputs.read`.
 
-use std::fs;
-
 use serde_json::{Value, json};
 
 use crate::support::Bench;
@@ -76,10 +74,8 @@ fn guides_locate_the_same_values() {
     let items: Vec<Value> = (0..20_000).map(|n| json!({ "id": n, "tags": [n, "x"] })).collect();
     let text = json!({ "data": { "items": items, "by": { "a": { "b": 1 } } }, "meta": 1 }).to_string();
     guided.put("long", &text);
-    assert!(plain.put("long", &text).guide.is_some());
-    let folders = fs::read_dir(plain.folder.path().join("store/payload")).unwrap();
-    let candidates = folders.map(|folder| folder.unwrap().path().join("long.guide"));
-    assert_eq!(candidates.filter(|candidate| fs::remove_file(candidate).is_ok()).count(), 1);
+    plain.put("long", &text);
+    plain.remove_guide("long");
     for path in [
         "$.data.items",
         "$.data.items[12345]",
@@ -98,6 +94,31 @@ fn guides_locate_the_same_values() {
     for path in ["$.data.items[20000]", "$.data.by.b", "$.data.itens[1]"] {
         let refused = |bench: &Bench| bench.refused("read", json!({ "id": "long", "path": path }));
         assert_eq!(refused(&guided), refused(&plain), "{path}");
+    }
+}
+
+/// Records of a stream are counted from the last one that the guide knows.
+#[test]
+fn guides_locate_the_same_records() {
+    let (guided, plain) = (Bench::new(), Bench::new());
+    let line = |n: u64| format!("{{\"id\":{n},\"tags\":[{n},\"x\"]}}\n\n");
+    let lines = (0..20_000).map(line).collect::<Vec<_>>().concat();
+    let apart = lines.replace(',', ",\n ");
+    let sequence = (0..20_000).map(|n| format!("\u{1e}[{n}, {n}]\n")).collect::<Vec<_>>().concat();
+    for (id, text) in [("lines", &lines), ("apart", &apart), ("sequence", &sequence)] {
+        guided.put(id, text);
+        plain.put(id, text);
+        plain.remove_guide(id);
+        for path in ["$[0]", "$[1]", "$[12345]", "$[-1]", "$[19999]", "$[15000]"] {
+            let read = |bench: &Bench| bench.ok("read", json!({ "id": id, "path": path }));
+            let (with, without) = (read(&guided), read(&plain));
+            assert_eq!(with.text, without.text, "{id} {path}");
+            assert_eq!((with.coverage("guide"), without.coverage("guide")), (&json!(true), &Value::Null));
+        }
+        for path in ["$[20000]", "$[19000].tag", "$[7]['id','x']"] {
+            let refused = |bench: &Bench| bench.refused("read", json!({ "id": id, "path": path }));
+            assert_eq!(refused(&guided), refused(&plain), "{id} {path}");
+        }
     }
 }
 

@@ -50,6 +50,31 @@ fn seeds_agree_with_the_engine() {
     }
 }
 
+/// With a guide, the indices are drawn first, and only their items are read.
+#[test]
+fn guides_draw_the_same_samples() {
+    let (guided, plain) = (Bench::new(), Bench::new());
+    let items: Vec<Value> = (0..40_000).map(|n| json!({ "n": n, "text": "x".repeat(n % 400) })).collect();
+    let text = json!({ "items": items, "more": { "n": 1 } }).to_string();
+    guided.put("long", &text);
+    plain.put("long", &text);
+    plain.remove_guide("long");
+    for strategy in ["random", "first", "last", "systematic"] {
+        let arguments = |path: &str, size: u64| json!({ "id": "long", "path": path, "size": size, "strategy": strategy, "seed": 5 });
+        for size in [7, 28, 60] {
+            let draw = |bench: &Bench| bench.ok("sample", arguments("$.items", size));
+            let (with, without) = (draw(&guided), draw(&plain));
+            assert_eq!(with.text, without.text, "{size} {strategy}");
+            // Of 8 MB, more items are drawn in a pass.
+            assert_eq!(with.coverage("guide") == &json!(true), size < 60, "{size} {strategy}");
+        }
+        for path in ["$.more", "$.itens"] {
+            let refused = |bench: &Bench| bench.refused("sample", arguments(path, 3));
+            assert_eq!(refused(&guided), refused(&plain), "{path} {strategy}");
+        }
+    }
+}
+
 #[test]
 fn samples_records_of_a_stream() {
     let bench = Bench::new();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs;
 use std::sync::Arc;
 
 use jsonschema::Validator;
@@ -129,6 +130,14 @@ impl Bench {
         let mut origin = Origin::of("web.fetch");
         origin.id = Some(id.to_owned());
         self.store.put_from(origin, payload.as_ref()).unwrap()
+    }
+
+    /// Removes the guide of an output, which it must have.
+    pub(crate) fn remove_guide(&self, id: &str) {
+        assert!(self.store.get(id).unwrap().guide.is_some());
+        let folders = fs::read_dir(self.folder.path().join("store/payload")).unwrap();
+        let mut candidates = folders.map(|folder| folder.unwrap().path().join(format!("{id}.guide")));
+        assert!(candidates.any(|candidate| fs::remove_file(candidate).is_ok()));
     }
 
     pub(crate) fn call(&self, tool: &str, arguments: Value) -> ToolExecution {

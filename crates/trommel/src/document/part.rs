@@ -79,6 +79,31 @@ impl Document<'_> {
     }
 }
 
+/// A part of one document: consecutive elements of one array. The first part also has all that is
+/// before them, the last part all that is after them.
+///
+/// Offsets are those of bytes in the document. They come from an earlier pass over it, such as the
+/// one that makes a guide (crate `trommel-guide`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[expect(clippy::exhaustive_structs, reason = "it has exactly these members")]
+pub struct ElementPart {
+    /// The number of the part, from 0.
+    pub number: u64,
+    /// The number of parts.
+    pub count: u64,
+    /// The offset of the array's opening bracket.
+    pub array: u64,
+    /// The indices of the elements.
+    pub elements: Range<u64>,
+    /// From the end of the element before them to the end of the last one.
+    pub bytes: Range<u64>,
+    /// The offset after the white space and the comma that follow.
+    pub next: u64,
+    /// The end of the elements of the first part.
+    pub first_end: u64,
+}
+
 /// The offset of the first record that starts at or after an offset, or the end of the input.
 fn record_start(input: &Input<'_>, framing: Framing, at: u64) -> io::Result<u64> {
     let end = input.start() + input.len();

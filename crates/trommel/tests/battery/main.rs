@@ -21,7 +21,6 @@ mod packed;
 mod parallel;
 mod partials;
 mod programs;
-mod pulled;
 mod ranges;
 mod repeated;
 mod samples;

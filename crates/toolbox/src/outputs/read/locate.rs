@@ -184,9 +184,16 @@ fn find(
     let mut wants = Wants::default();
     wants.leave = vec![true, false];
     let config = Config::new().validation(Validation::Structural);
-    let mut cursor: Cursor<'_> = source.guided_cursor(&config, monitor)?;
+    let known = record.map_or(Ok(None), |record| source.before_record(record))?;
+    let (mut cursor, passed): (Cursor<'_>, u64) = match &known {
+        Some((rest, passed)) => {
+            let cursor = Cursor::from_input(rest, source.framing(), &config);
+            (cursor.guided_by(source.document.guide()).monitored(monitor), *passed)
+        }
+        None => (source.guided_cursor(&config, monitor)?, 0),
+    };
     let is_guided = cursor.is_guided();
-    for _ in 0..record.unwrap_or(0) {
+    for _ in passed..record.unwrap_or(0) {
         cursor.next_record()?;
     }
     let mut scratch = Scratch::new();

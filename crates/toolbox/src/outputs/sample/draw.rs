@@ -10,7 +10,7 @@ use trommel::path::{
 };
 use trommel::reader::{Config, ErrorKind, Kind, Limit, Span, Validation, compact};
 use trommel::sampler::{Draw, First, Item, Last, Reservoir, Sample, Seed, Strata, Stratum, Systematic};
-use trommel::{Error, reader};
+use trommel::{Error, Measure, Sample as SampleMeasure, Strategy, reader};
 
 use crate::outputs::damage::RecordSkipper;
 use crate::outputs::job::Job;
@@ -48,6 +48,8 @@ pub(crate) struct DrawnSample {
     pub(super) strata: Option<Vec<Group>>,
     /// The number of bytes read to draw it.
     pub(super) read: u64,
+    /// True if a guide passed bytes, which count as read.
+    pub(super) guide: bool,
 }
 
 /// An item of a sample.
@@ -102,8 +104,36 @@ pub(super) struct DrawRequest<'q> {
     pub(super) long: u64,
 }
 
+/// Draws a sample from a long array by the indices of its items, if a guide shows where they are.
+fn by_indices(source: &Source<'_>, job: &Job, request: &DrawRequest<'_>) -> Option<DrawnSample> {
+    let DrawRequest { query, each, filter, population, size, seed, long, .. } = *request;
+    let strategy = match request.rule {
+        Rule::Random => Strategy::Random,
+        Rule::First => Strategy::First,
+        Rule::Last => Strategy::Last,
+        Rule::Spread(_) => Strategy::Systematic(None),
+        Rule::Stride(_) | Rule::Groups(_) => return None,
+    };
+    let is_array = population == Population::Elements && each.is_none() && filter.is_none();
+    let (guide, mut document) = if is_array && !source.is_stream() { source.guided()? } else { return None };
+    let sample = SampleMeasure::new(query.clone(), size).strategy(strategy).seed(seed).origins();
+    let analysis = job.analysis(source, Validation::Structural).ask(Measure::Sample(sample));
+    let mut items = Vec::new();
+    let drawn = guide.draw(&analysis, &mut document, &mut |index, found| {
+        let Span { start, end } = found.span;
+        let path = found.location.filter(|_| found.span.len() >= long).map(str::to_owned);
+        items.push(DrawnItem { index, location: ItemLocation { start, end, path } });
+    });
+    // The pass over the payload meets an error again.
+    let (total, _) = drawn.ok()??;
+    Some(DrawnSample { items, total, strata: None, read: source.stored.size_bytes, guide: true })
+}
+
 /// Draws a sample in a single pass.
 pub(super) fn draw(source: &Source<'_>, job: &Job, request: DrawRequest<'_>) -> Result<DrawnSample, Error> {
+    if let Some(drawn) = by_indices(source, job, &request) {
+        return Ok(drawn);
+    }
     let config = Config::new().validation(Validation::Structural);
     let mut cursor = source.cursor(&config, job.monitor(source.stored.size_bytes))?;
     let plan = request.plan(source.duplicates());
@@ -401,7 +431,13 @@ impl DrawRun<'_> {
         let Sample { items, seen, .. } = sample;
         let items =
             items.into_iter().map(|Item { index, value }| DrawnItem { index, location: value.take() });
-        DrawnSample { items: items.collect(), total: self.request.total.unwrap_or(seen), strata, read: 0 }
+        DrawnSample {
+            items: items.collect(),
+            total: self.request.total.unwrap_or(seen),
+            strata,
+            read: 0,
+            guide: false,
+        }
     }
 }
 

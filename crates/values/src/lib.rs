@@ -1,16 +1,16 @@
-//! Values that are pulled: the run is on a thread of its own, at most one batch ahead.
+//! Extracted values that are pulled: for callers that cannot pass a sink to a run, such as
+//! iterators and bindings for other languages.
+//!
+//! [`Values`] returns what an [`Analysis`] extracts in batches. The run is on a thread of its own,
+//! pauses while it is a batch ahead, and ends when the values are dropped. Memory is bounded by two
+//! batches of 256 KiB and their longest values.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fmt, io, thread};
 
-use trommel_base::Cancel;
-use trommel_reader::Span;
-
-use crate::analysis::Analysis;
-use crate::document::Document;
-use crate::error::Error;
-use crate::report::{Match, Report, Sink};
+use trommel::reader::Span;
+use trommel::{Analysis, Cancel, Document, Error, Match, Report, Sink};
 
 /// Bytes of values in a batch. A batch exceeds it by at most one value.
 const BATCH_BYTES: usize = 256 << 10;
@@ -21,17 +21,16 @@ const BATCH_VALUES: usize = 4096;
 /// The time that values of an unfinished batch may wait while the reader of values waits, too.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// Extracted values that are pulled, in the order in which [`Analysis::run_with`] passes them to a
-/// sink. Created by [`Analysis::values`].
+/// Extracted values, in the order in which [`Analysis::run_with`] passes them to a sink.
 ///
-/// The run is on a thread of its own, and pauses while it is a batch ahead. Dropping the values
-/// cancels it.
+/// Dropping them cancels the run.
 ///
 /// ```
 /// use trommel::{Analysis, Document};
+/// use trommel_values::Values;
 ///
 /// let document = Document::from_bytes("{\"a\":[1,20,300]}");
-/// let mut values = Analysis::new().extract("$.a[*]".parse()?).values(document)?;
+/// let mut values = Values::new(&Analysis::new().extract("$.a[*]".parse()?), document)?;
 /// let mut texts = Vec::new();
 /// while let Some(batch) = values.next_batch()? {
 ///     texts.extend(batch.iter().map(|value| String::from_utf8_lossy(value.bytes).into_owned()));
@@ -78,7 +77,7 @@ pub struct Value<'b> {
     pub span: Span,
     /// The record that contains the value, from 0.
     pub record: u64,
-    /// The normalized path of the value, if it was requested with [`Analysis::located_values`].
+    /// The normalized path of the value, if the values are [`located`](Values::located).
     pub location: Option<&'b str>,
 }
 
@@ -103,26 +102,26 @@ struct State {
     ended: Option<Result<Report, Error>>,
 }
 
-impl Analysis {
-    /// Answers the measures over a document, and returns the extracted values to be pulled.
+impl Values {
+    /// Answers the measures of an analysis over a document.
     ///
     /// # Errors
     /// If no thread can be started. Errors of the run come after the values before them.
-    pub fn values(&self, document: Document<'static>) -> Result<Values, Error> {
-        self.pull(document, false)
+    pub fn new(analysis: &Analysis, document: Document<'static>) -> Result<Self, Error> {
+        Self::start(analysis, document, false)
     }
 
-    /// Like [`values`](Self::values), with the normalized path of each value.
+    /// Like [`new`](Self::new), with the normalized path of each value.
     ///
     /// # Errors
-    /// Those of `values`.
-    pub fn located_values(&self, document: Document<'static>) -> Result<Values, Error> {
-        self.pull(document, true)
+    /// Those of `new`.
+    pub fn located(analysis: &Analysis, document: Document<'static>) -> Result<Self, Error> {
+        Self::start(analysis, document, true)
     }
 
-    fn pull(&self, mut document: Document<'static>, is_located: bool) -> Result<Values, Error> {
-        let cancel = self.options.control.cancel.child();
-        let analysis = self.clone().cancel_with(&cancel);
+    fn start(analysis: &Analysis, mut document: Document<'static>, is_located: bool) -> Result<Self, Error> {
+        let cancel = analysis.cancel().child();
+        let analysis = analysis.clone().cancel_with(&cancel);
         let shared = Arc::new(Shared::default());
         let mut sink = BatchSink { shared: Arc::clone(&shared), is_located };
         let run = move || {
@@ -132,11 +131,9 @@ impl Analysis {
             guard.0.lock().ended = Some(result);
         };
         thread::Builder::new().name("trommel-values".into()).spawn(run)?;
-        Ok(Values { shared, cancel, batch: Batch::default(), report: None })
+        Ok(Self { shared, cancel, batch: Batch::default(), report: None })
     }
-}
 
-impl Values {
     /// Returns the next values, or `None` after the last one. Waits for at least one.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! Values that are pulled.
+//! Pulled values beside those that a sink receives.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -6,14 +7,49 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use trommel::path::Order;
-use trommel::reader::Framing;
-use trommel::{Analysis, Cancel, Document, Error, Report, Values};
+use trommel::path::{Order, Query};
+use trommel::reader::{Framing, Span};
+use trommel::{Analysis, Cancel, Document, Error, Match, Report, Sink};
 use trommel_testkit::chunks::Chunks;
+use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{Random, Shape, damage, stream};
 use trommel_testkit::naive;
+use trommel_values::Values;
 
-use crate::support::{Memory, Value, answer_text, cases, query};
+/// An emitted value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Value {
+    measure: usize,
+    text: String,
+    span: Span,
+    record: u64,
+    location: Option<String>,
+}
+
+/// A sink that remembers the values, in order.
+#[derive(Debug, Default)]
+struct Memory(Vec<Value>);
+
+impl Sink for Memory {
+    fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
+        self.0.push(Value {
+            measure: found.measure,
+            text: String::from_utf8_lossy(found.value).into_owned(),
+            span: found.span,
+            record: found.record,
+            location: found.location.map(str::to_owned),
+        });
+        Ok(())
+    }
+
+    fn wants_location(&self) -> bool {
+        true
+    }
+}
+
+fn query(text: &str) -> Query {
+    text.parse().unwrap()
+}
 
 /// All values, and the error that ends them.
 fn pull(values: &mut Values) -> (Vec<Value>, Option<String>) {
@@ -58,15 +94,15 @@ fn pulled_values_are_those_of_a_sink() {
             };
             document.framing(Framing::Lines)
         };
-        let mut memory = Memory::located();
+        let mut memory = Memory::default();
         let expected = analysis.run_with(&mut document(&text), &mut memory);
-        let mut values = analysis.located_values(document(&text)).unwrap();
+        let mut values = Values::located(&analysis, document(&text)).unwrap();
         let (found, error) = pull(&mut values);
-        assert_eq!(found, memory.values(), "seed {seed}");
+        assert_eq!(found, memory.0, "seed {seed}");
         assert_eq!(error, expected.as_ref().err().map(ToString::to_string), "seed {seed}");
         if let Ok(report) = expected {
-            let texts = |report: &Report| report.answers.iter().map(answer_text).collect::<Vec<_>>();
-            assert_eq!(texts(values.report().unwrap()), texts(&report), "seed {seed}");
+            let shown = |report: &Report| format!("{:?} {:?}", report.answers, report.coverage);
+            assert_eq!(shown(values.report().unwrap()), shown(&report), "seed {seed}");
             assert!(values.next_batch().unwrap().is_none());
         }
     }
@@ -95,7 +131,7 @@ fn sent(analysis: &Analysis) -> (Values, Sender<Vec<u8>>, Arc<AtomicU64>) {
     let (sender, pieces) = mpsc::channel();
     let read = Arc::new(AtomicU64::new(0));
     let reader = Sent { pieces, piece: io::Cursor::default(), read: Arc::clone(&read) };
-    let values = analysis.values(Document::from_reader(reader).framing(Framing::Lines)).unwrap();
+    let values = Values::new(analysis, Document::from_reader(reader).framing(Framing::Lines)).unwrap();
     (values, sender, read)
 }
 
@@ -161,7 +197,7 @@ fn the_run_waits_for_the_values_and_ends_with_them() {
 #[test]
 fn a_panic_of_a_callback_is_an_error() {
     let analysis = Analysis::new().extract(query("$.a")).on_progress(|_| panic!("of the callback"));
-    let mut values = analysis.values(Document::from_bytes("{\"a\":1}")).unwrap();
+    let mut values = Values::new(&analysis, Document::from_bytes("{\"a\":1}")).unwrap();
     let (found, error) = pull(&mut values);
     assert!(found.len() <= 1);
     assert_eq!(error.as_deref(), Some("cannot write: the thread that reads the values panicked"));
