@@ -1,7 +1,7 @@
 //! Lists the children of a container, or the records: a page at a time.
 
 use trommel::Cancel;
-use trommel::reader::{self, Cursor, ErrorKind, Event, Guide as _, Kind, Span, Syntax, compact};
+use trommel::reader::{self, Cursor, ErrorKind, Event, Framing, Guide as _, Kind, Span, Syntax, compact};
 use trommel_base::text;
 
 use crate::source::{Holder, Node, Source};
@@ -199,7 +199,9 @@ impl Lister<'_> {
     }
 
     fn records(&mut self, cancel: &Cancel) -> reader::Result<()> {
-        let known = self.source.index().map(|index| index.record_before(self.first));
+        // In a text sequence, a record begins before its value, whose offset a guide knows.
+        let index = self.source.index().filter(|_| self.source.framing() != Framing::JsonSeq);
+        let known = index.map(|index| index.record_before(self.first));
         let start = known.map_or(0, |waypoint| waypoint.offset);
         let before = known.map_or(0, |waypoint| waypoint.index);
         self.passed = before;

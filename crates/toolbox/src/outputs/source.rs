@@ -63,7 +63,9 @@ impl<'s> Source<'s> {
     /// Returns the payload from a record on, and the number of that record: the last one up to
     /// `record` whose offset the guide knows. `None` if reading has to begin at the start.
     pub(crate) fn before_record(&self, record: u64) -> Result<Option<(Input<'static>, u64)>> {
-        let guide = self.document.guide().filter(|_| self.stored.damaged_records == 0);
+        // In a text sequence, a record begins before its value, whose offset a guide knows.
+        let can = self.stored.damaged_records == 0 && self.framing() != Framing::JsonSeq;
+        let guide = self.document.guide().filter(|_| can);
         let Some(known) = guide.and_then(|guide| guide.waypoint(0, 0, record)) else { return Ok(None) };
         let input = Input::from_seekable(self.payload()?).map_err(|error| Error::io(error, 0))?;
         let rest = Span::new(known.offset, input.len());
