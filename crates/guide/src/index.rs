@@ -226,6 +226,10 @@ impl Guide for Index {
         self.waypoint_in(&points[last], number).filter(|waypoint| waypoint.offset > at)
     }
 
+    fn waypoint_before(&self, at: u64, depth: u32, offset: u64) -> Option<Waypoint> {
+        self.waypoint_before(at, depth, offset)
+    }
+
     fn before_names(&self, at: u64, floor: u32, deepest: u32, names: &[&str]) -> Option<(u32, Waypoint)> {
         let end = self.containers[self.container(at, floor)? as usize].end;
         let hashes: Vec<u64> = names.iter().map(|name| hash(name.as_bytes())).collect();

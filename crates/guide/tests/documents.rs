@@ -244,3 +244,46 @@ fn parts_are_merged_in_order_and_of_the_same_document() {
     let failed = analysis.run_part(&mut document, 2, &mut |_: &Match<'_>| Ok(())).unwrap_err();
     assert!(failed.to_string().contains("divide it again"), "{failed}");
 }
+
+/// Threads divide an array where the guide says that elements end, also one of numbers or of
+/// elements that differ, in which no end can be guessed.
+#[test]
+fn threads_divide_arrays_at_known_ends() {
+    let long = format!("\"{}\"", "a, ]".repeat(60_000));
+    let elements: [&dyn Fn(u64) -> String; 4] = [
+        &|number| (number * 7919).to_string(),
+        &|number| ["[1,\n {\"a\":2}]", "\"x,]\"", "null", "{\"b\" : 1}"][number as usize % 4].into(),
+        &|number| format!("{{\"a\":{number},\"b\":[1,2,3,{{\"a\":{number}}}]}}"),
+        &|number| if number % 40_000 == 7 { long.clone() } else { format!("[{number}]") },
+    ];
+    for element in elements {
+        let rows = (0..200_000).map(element).collect::<Vec<_>>().join(" ,\n ");
+        let text = format!("{{\"a\":1,\"rows\":[{rows}],\"end\":{{\"a\":3}}}}");
+        assert!(text.len() > 2 << 20);
+        let divided = Divided::new(&text, 32 << 10, 2);
+        let build =
+            || Index::build(&divided.document(true), IndexBuilder::new(32 << 10), Box::new(|_| Ok(())));
+        let index = std::sync::Arc::new(build().unwrap());
+        let mut stats = Stats::new();
+        (stats.schema, stats.fields) = (true, true);
+        for analysis in [
+            Analysis::new()
+                .count("$.rows[?@ > 5 || @.a]".parse().unwrap())
+                .extract("$.rows[*][1]".parse().unwrap()),
+            Analysis::new().ask(Measure::Stats(stats.clone())),
+        ] {
+            let run = |threads: usize, is_guided: bool| {
+                let mut values = Vec::new();
+                let document = divided.document(true).framing(Framing::Single);
+                let mut document = if is_guided { document.guided_by(index.clone()) } else { document };
+                let report =
+                    analysis.clone().threads(threads).run_with(&mut document, &mut kept(&mut values));
+                (format!("{:?}", report.unwrap().answers), values)
+            };
+            let expected = run(1, false);
+            for threads in [2, 3] {
+                assert!(run(threads, true) == expected, "{threads} {:?}", analysis.measures());
+            }
+        }
+    }
+}

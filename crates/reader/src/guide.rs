@@ -41,6 +41,10 @@ pub trait Guide: Send + Sync {
     /// it. If the depth is 0, the children are the records of the input.
     fn waypoint(&self, at: u64, depth: u32, index: u64) -> Option<Waypoint>;
 
+    /// The last waypoint at or before an offset, in the container that is open at a depth around
+    /// `at`.
+    fn waypoint_before(&self, at: u64, depth: u32, offset: u64) -> Option<Waypoint>;
+
     /// The last waypoint after `at` before which none of these names occurs, in a container that is
     /// open around `at` at a depth from `floor` to `deepest`. Also returns the depth of that
     /// container.

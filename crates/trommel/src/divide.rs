@@ -1,8 +1,8 @@
 //! Processes one document on several threads: speculatively divides a long array into stretches of
 //! elements.
 //!
-//! The start of a stretch is a guess: an offset that looks like the start of an element, judged by
-//! the first elements. A stretch counts only if the stretch before it ended exactly at that offset.
+//! The start of a stretch is known from a guide, or a guess: an offset that looks like the start of
+//! an element, judged by the first elements. A stretch counts only if the stretch before it ended exactly at that offset.
 //! Otherwise the joining thread matches the elements from the end of the last valid stretch again.
 //! A wrong guess therefore costs time and never changes an answer. After two wrong guesses in a
 //! row, the rest of the array is matched on one thread.
@@ -97,9 +97,36 @@ impl<'a> ArrayDivider<'a> {
     }
 }
 
+/// The ends of elements of one array.
+struct ElementEnds<'e> {
+    finder: Option<ElementFinder<'e>>,
+    guide: Option<&'e dyn Guide>,
+    view: View<'e>,
+    /// An offset in the array, and its depth.
+    at: u64,
+    depth: u32,
+}
+
+impl ElementEnds<'_> {
+    /// An end about `bytes` bytes after an offset, which the guide knows or which is a guess.
+    fn after(&self, from: u64, bytes: u64) -> Option<u64> {
+        // An element may be long.
+        let known = [bytes, MAX_SEARCH].into_iter().find_map(|bytes| self.known(from, from + bytes));
+        known.or_else(|| self.finder.as_ref()?.guess(from + bytes, MAX_SEARCH))
+    }
+
+    /// The last known end after `from` that is at most at an offset.
+    fn known(&self, from: u64, offset: u64) -> Option<u64> {
+        let waypoint = self.guide?.waypoint_before(self.at, self.depth, offset)?;
+        let before = self.view.bytes().get(..(waypoint.offset - self.view.base()) as usize)?;
+        let element = before.trim_ascii_end().strip_suffix(b",")?.trim_ascii_end();
+        Some(self.view.base() + element.len() as u64).filter(|end| *end > from)
+    }
+}
+
 /// The stretches that are still to be processed.
 struct Stretches<'e> {
-    elements: &'e ElementFinder<'e>,
+    ends: &'e ElementEnds<'e>,
     /// The start of the next one: the end of an element, known or guessed.
     from: u64,
     /// True if no end was found for the next one: a search may be long, and is not repeated.
@@ -107,13 +134,13 @@ struct Stretches<'e> {
 }
 
 impl<'e> Stretches<'e> {
-    const fn new(elements: &'e ElementFinder<'e>, from: u64) -> Self {
-        Self { elements, from, is_over: false }
+    const fn new(ends: &'e ElementEnds<'e>, from: u64) -> Self {
+        Self { ends, from, is_over: false }
     }
 
     /// Returns the next stretch of about `bytes` bytes.
     fn next(&mut self, bytes: u64) -> Option<Span> {
-        let end = if self.is_over { None } else { self.elements.guess(self.from + bytes, MAX_SEARCH) };
+        let end = if self.is_over { None } else { self.ends.after(self.from, bytes) };
         self.is_over = end.is_none();
         let end = end?;
         Some(Span::new(std::mem::replace(&mut self.from, end), end))
@@ -190,15 +217,15 @@ impl<'a> Chain<'a> {
 impl Helpers for ArrayDivider<'_> {
     fn match_elements(&self, run: &mut Run<'_>, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         let (paused, checkpoint) = (matcher.paused(), matcher.checkpoint());
-        let elements = paused.and_then(|paused| ElementFinder::new(self.view, paused));
-        let (Some(start), Some(checkpoint), Some(elements)) = (paused, checkpoint, elements) else {
+        let ends = paused.and_then(|paused| self.element_ends(paused, matcher.cursor().depth()));
+        let (Some(start), Some(checkpoint), Some(ends)) = (paused, checkpoint, ends) else {
             matcher.resume();
             return Ok(());
         };
         let mut chain = Chain::new(self.view, start, checkpoint.between());
         chain.elements = matcher.passed();
         let (request, first) = (run.request, chain.elements);
-        let stretches = Stretches::new(&elements, start);
+        let stretches = Stretches::new(&ends, start);
         let mut joiner = ElementJoiner {
             divider: self,
             run,
@@ -292,7 +319,16 @@ impl Pipeline for ElementJoiner<'_, '_, '_> {
     }
 }
 
-impl ArrayDivider<'_> {
+impl<'a> ArrayDivider<'a> {
+    /// The ends of the elements of an array, in which an element ends at `at`. `None` if neither a
+    /// guide nor a guess finds them.
+    fn element_ends(&self, at: u64, depth: u32) -> Option<ElementEnds<'a>> {
+        let Self { view, guide, .. } = *self;
+        let finder = ElementFinder::new(view, at);
+        let ends = ElementEnds { finder, guide, view, at, depth };
+        (ends.finder.is_some() || ends.known(at, u64::MAX).is_some()).then_some(ends)
+    }
+
     /// Returns a cursor after an element that ends at the start of the span.
     #[expect(clippy::expect_used, reason = "a stretch is a part of the view")]
     fn cursor_between(&self, between: &Between, span: Span, config: &Config) -> Cursor<'_> {

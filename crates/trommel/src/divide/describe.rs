@@ -3,9 +3,9 @@
 
 use trommel_base::threads::Pipeline;
 use trommel_path::Matcher;
-use trommel_reader::{Between, Config, ElementFinder, Kind, Listener, Scalar, Span, Text};
+use trommel_reader::{Between, Config, Kind, Listener, Scalar, Span, Text};
 
-use super::{ArrayDivider, Chain, Fit, MAX_MISSES, Stretches};
+use super::{ArrayDivider, Chain, ElementEnds, Fit, MAX_MISSES, Stretches};
 use crate::error::Error;
 use crate::stats::Description;
 
@@ -70,7 +70,7 @@ impl<'a> ArrayDivider<'a> {
         bytes: u64,
         matcher: &mut Matcher<'_, '_>,
         description: &mut Description,
-    ) -> Result<Option<ElementFinder<'a>>, Error> {
+    ) -> Result<Option<ElementEnds<'a>>, Error> {
         let (depth, offset) = (matcher.cursor().depth(), matcher.cursor().offset());
         let mut watch = Watch { description, depth, lowest: depth };
         matcher.forward_until(0, offset + bytes, &mut watch)?;
@@ -79,14 +79,15 @@ impl<'a> ArrayDivider<'a> {
             return Ok(None);
         }
         matcher.forward_until(lowest, u64::MAX, description)?;
-        Ok(matcher.cursor().between().and_then(|_| ElementFinder::new(self.view, matcher.cursor().offset())))
+        let (at, depth) = (matcher.cursor().offset(), matcher.cursor().depth());
+        Ok(matcher.cursor().between().and_then(|_| self.element_ends(at, depth)))
     }
 
     /// Computes the statistics of the elements after the current one. Returns true if any stretch
     /// was joined.
     fn elements(
         &self,
-        elements: &ElementFinder<'a>,
+        ends: &ElementEnds<'a>,
         config: &Config,
         matcher: &mut Matcher<'_, '_>,
         description: &mut Description,
@@ -95,7 +96,7 @@ impl<'a> ArrayDivider<'a> {
         let Some(between) = matcher.cursor().between() else { return Ok(false) };
         let chain = Chain::new(self.view, start, &between);
         let setup = StretchSetup { config: *config, between };
-        let stretches = Stretches::new(elements, start);
+        let stretches = Stretches::new(ends, start);
         let bytes = self.view.bytes().len() as u64 / (DESCRIBED_PER_THREAD * self.threads.count as u64);
         let bytes = bytes.clamp(self.factor * MIN_DESCRIBED, self.factor * MAX_DESCRIBED);
         let mut joiner = DescriptionJoiner {
