@@ -7,6 +7,7 @@ use trommel_reader::{Cursor, Kind, Result, Span};
 use super::machine::{Matcher, Step};
 use super::memory::{Level, Region, StepList};
 use super::phase::{Phase, Stage};
+use super::walk::pass_elements;
 use crate::options::{Duplicates, QueryId};
 use crate::program::{PathTree, TreeNode};
 
@@ -236,7 +237,7 @@ impl Matcher<'_, '_> {
                 member(self.cursor, node, &mut level.found, duplicates)?
             } else {
                 if self.cursor.may_pass() {
-                    level.index += self.cursor.pass_children(level.index, node.unselected(level.index))?;
+                    level.index += pass_elements(self.cursor, level.index, node.unselected(level.index))?;
                 }
                 element(self.cursor, node, &mut level.index)?
             };

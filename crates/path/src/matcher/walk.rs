@@ -1,6 +1,6 @@
 //! Moves from child to child of a container, and out of it.
 
-use trommel_reader::{Event, Kind, Result};
+use trommel_reader::{Cursor, Event, Kind, Result};
 
 use super::machine::Matcher;
 use super::memory::{Active, Frame};
@@ -168,7 +168,7 @@ impl Matcher<'_, '_> {
             }
             if !frame.object && self.cursor.may_pass() {
                 let count = self.elements_before_next(frame);
-                frame.index += self.cursor.pass_children(frame.index, count)?;
+                frame.index += pass_elements(self.cursor, frame.index, count)?;
             }
             let more = if frame.object { self.cursor.next_member()? } else { self.cursor.next_element()? };
             if !more {
@@ -288,4 +288,14 @@ impl Matcher<'_, '_> {
             self.scratch.location.push_index(next.saturating_sub(1));
         }
     }
+}
+
+/// Passes at most `count` elements after `index` others, if a guide knows an offset among them.
+pub(super) fn pass_elements(cursor: &mut Cursor<'_>, index: u64, count: u64) -> Result<u64> {
+    if count == 0 {
+        // Every element matters here, and probably the next one does, too.
+        cursor.pause_guide();
+        return Ok(0);
+    }
+    cursor.pass_children(index, count)
 }

@@ -128,7 +128,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Asks no more for a while, which grows with each vain question. Returns false.
-    fn pause_guide(&mut self) -> bool {
+    pub fn pause_guide(&mut self) -> bool {
         self.guide_from = self.offset() + self.source.step() as u64 / 2;
         self.source.show_more_at_once();
         false
