@@ -216,6 +216,10 @@ impl reader::Guide for Below {
         self.index.waypoint(at, depth + self.depth, index)
     }
 
+    fn waypoint_before(&self, at: u64, depth: u32, offset: u64) -> Option<Waypoint> {
+        self.index.waypoint_before(at, depth + self.depth, offset)
+    }
+
     fn before_names(&self, at: u64, floor: u32, deepest: u32, names: &[&str]) -> Option<(u32, Waypoint)> {
         let (floor, deepest) = (floor + self.depth, deepest + self.depth);
         let (depth, waypoint) = self.index.before_names(at, floor, deepest, names)?;

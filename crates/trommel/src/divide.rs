@@ -2,10 +2,10 @@
 //! elements.
 //!
 //! The start of a stretch is known from a guide, or a guess: an offset that looks like the start of
-//! an element, judged by the first elements. A stretch counts only if the stretch before it ended exactly at that offset.
-//! Otherwise the joining thread matches the elements from the end of the last valid stretch again.
-//! A wrong guess therefore costs time and never changes an answer. After two wrong guesses in a
-//! row, the rest of the array is matched on one thread.
+//! an element, judged by the first elements. A stretch counts only if the stretch before it ended
+//! exactly at that offset. Otherwise the joining thread matches the elements from the end of the
+//! last valid stretch again. A wrong guess therefore costs time and never changes an answer. After
+//! two wrong guesses in a row, the rest of the array is matched on one thread.
 
 mod describe;
 
