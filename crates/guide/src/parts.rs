@@ -163,6 +163,7 @@ impl Index {
         let part = |(number, pair): (usize, &[Waypoint])| ElementPart {
             number: number as u64,
             count,
+            length: self.length(),
             array: start,
             elements: pair[0].index..pair[1].index,
             bytes: ends[number]..ends[number + 1],

@@ -218,6 +218,41 @@ fn measures_of_parts_are_those_of_the_document() {
     }
 }
 
+/// Offsets from elsewhere are errors or parts, and never a panic.
+#[test]
+fn forged_parts_are_refused() {
+    let mut refused = 0;
+    for seed in 0..cases(600, 20_000) {
+        let mut random = Random::new(seed);
+        let text = text(&mut random);
+        let parts = Divided::new(&text, 32, 4);
+        if parts.parts.is_empty() {
+            continue;
+        }
+        let mut part = parts.parts[random.below(parts.parts.len())].clone();
+        let length = text.len() as u64;
+        let any = [0, 1, u64::MAX, u64::MAX - 1, length, length - 1, random.below(text.len()) as u64];
+        let value = any[random.below(any.len())];
+        match random.below(9) {
+            0 => part.number = value,
+            1 => part.count = value,
+            2 => part.array = value,
+            3 => part.elements.start = value,
+            4 => part.bytes.start = value,
+            5 => part.bytes.end = value,
+            6 => part.next = value,
+            7 => part.length = value,
+            _ => part.first_end = value,
+        }
+        let query: Query = random.pick(&QUERIES).parse().unwrap();
+        let analysis = Analysis::new().count(query.clone()).extract(query).order(Order::Document);
+        let mut document = parts.document(random.chance(50)).within(part);
+        let ran = analysis.run_part(&mut document, 1, &mut |_: &Match<'_>| Ok(()));
+        refused += usize::from(ran.is_err());
+    }
+    assert!(refused > 20, "{refused}");
+}
+
 #[test]
 fn parts_are_merged_in_order_and_of_the_same_document() {
     let text = format!("{{\"rows\":[{}]}}", vec!["{\"a\":1}"; 50].join(","));

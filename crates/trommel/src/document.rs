@@ -175,6 +175,9 @@ impl<'a> Document<'a> {
     ///
     /// What the queries do not treat alike for all elements, and statistics, groups, filters, and
     /// limits, are answered by the first part alone.
+    ///
+    /// The document must be the one that was divided. A run fails if its length differs, or if no
+    /// elements end at the offsets of the part.
     #[must_use]
     pub fn within(mut self, part: ElementPart) -> Self {
         // A guided search does not stop between elements.

@@ -24,8 +24,14 @@ pub(crate) struct PartRun<'p> {
 }
 
 impl<'p> PartRun<'p> {
-    pub(crate) fn new(part: &'p ElementPart) -> Self {
-        Self { part, is_divided: Cell::new(false) }
+    /// # Errors
+    /// If the document has another length than the one that was divided, or can be read only once.
+    pub(crate) fn new(part: &'p ElementPart, document: &Document<'_>) -> Result<Self, Error> {
+        if !document.is_repeatable() {
+            return Err(PartError::Reader.into());
+        }
+        let is_same = document.len() == Some(part.length);
+        if is_same { Ok(Self { part, is_divided: Cell::new(false) }) } else { Err(PartError::Changed.into()) }
     }
 
     pub(crate) fn is_divided(&self) -> bool {
@@ -38,7 +44,15 @@ impl<'p> PartRun<'p> {
     }
 
     fn is_last(&self) -> bool {
-        self.part.number + 1 == self.part.count
+        self.part.count.checked_sub(1) == Some(self.part.number)
+    }
+
+    /// True if the offsets can be those of a part, for a matcher that has paused in the array: they
+    /// may come from another process.
+    fn is_possible(&self, paused: u64) -> bool {
+        let ElementPart { elements, bytes, .. } = self.part;
+        let is_after = !self.is_later() || paused <= bytes.start;
+        is_after && bytes.start <= bytes.end && elements.start <= bytes.start
     }
 
     /// True if the measures may be divided.
@@ -80,10 +94,13 @@ impl<'p> PartRun<'p> {
 impl Helpers for PartRun<'_> {
     fn match_elements(&self, run: &mut Run<'_>, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         let ElementPart { number, array, elements, bytes, next, first_end, .. } = self.part;
-        let is_before = |paused: u64| matcher.paused_in() == Some(*array) && paused <= *first_end;
-        if !matcher.paused().is_some_and(is_before) {
+        let is_before = |paused: &u64| matcher.paused_in() == Some(*array) && paused <= first_end;
+        let Some(paused) = matcher.paused().filter(is_before) else {
             matcher.resume();
             return Ok(());
+        };
+        if !self.is_possible(paused) {
+            return Err(PartError::Changed.into());
         }
         self.is_divided.set(true);
         let mut index = matcher.passed();

@@ -131,7 +131,8 @@ impl fmt::Display for PartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SingleDocument => f.write_str(
-                "a single document cannot be divided into parts; for records on lines, set the framing to lines",
+                "a single document cannot be divided into parts without a guide of its file (trommel guide build); for \
+                 records on lines, set the framing to lines",
             ),
             Self::Packed(format) => {
                 write!(f, "a part of compressed input ({format}) cannot be read alone; decompress it first")
@@ -143,7 +144,7 @@ impl fmt::Display for PartError {
                 "bytes {} to {} are not in the document, which has bytes {} to {}",
                 range.start, range.end, all.start, all.end
             ),
-            Self::Changed => f.write_str("the document is not the one whose parts were found: divide it again"),
+            Self::Changed => f.write_str("the document has changed since it was divided: divide it again"),
             Self::NoSuchPart { number, count } => {
                 write!(f, "there is no part {number} of {count} parts; the first is part 0")
             }

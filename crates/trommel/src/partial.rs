@@ -309,7 +309,8 @@ impl Partial {
     /// the document of this one.
     fn follow(&mut self, later: Option<[DocumentPart; 2]>) -> Result<bool, Error> {
         let follows = later.is_some_and(|[first, _]| first.number > 0);
-        let next = self.within.map(|[_, last]| DocumentPart { number: last.number + 1, ..last });
+        let next =
+            self.within.map(|[_, last]| DocumentPart { number: last.number.saturating_add(1), ..last });
         if follows && later.map(|[first, _]| first) != next {
             return Err(Error::Partial("parts of a document are merged in their order, each once".into()));
         }

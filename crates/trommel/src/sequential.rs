@@ -137,7 +137,7 @@ impl Analysis {
         let request = Request { analysis: self, setup: &setup };
         #[cfg(feature = "parallel")]
         let divide = ArrayDivider::new(request, document, track, SinkNeeds::of(sink))?;
-        let part = document.element_part().map(PartRun::new);
+        let part = document.element_part().map(|part| PartRun::new(part, document)).transpose()?;
         let can_divide = PartRun::can_divide(request, document, SinkNeeds::of(sink));
         let mut late;
         let sink: &mut dyn Sink = match part.as_ref().filter(|part| part.is_later()) {

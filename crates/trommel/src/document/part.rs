@@ -92,6 +92,8 @@ pub struct ElementPart {
     pub number: u64,
     /// The number of parts.
     pub count: u64,
+    /// The length of the document.
+    pub length: u64,
     /// The offset of the array's opening bracket.
     pub array: u64,
     /// The indices of the elements.
