@@ -20,22 +20,15 @@ use crate::stats::Descriptions;
 pub(crate) struct PartRun<'p> {
     part: &'p ElementPart,
     /// True once the run is in the elements of the part.
-    is_divided: Cell<bool>,
+    pub(crate) is_divided: Cell<bool>,
 }
 
 impl<'p> PartRun<'p> {
     /// # Errors
-    /// If the document has another length than the one that was divided, or can be read only once.
+    /// If the document has another length than the one that was divided.
     pub(crate) fn new(part: &'p ElementPart, document: &Document<'_>) -> Result<Self, Error> {
-        if !document.is_repeatable() {
-            return Err(PartError::Reader.into());
-        }
         let is_same = document.len() == Some(part.length);
         if is_same { Ok(Self { part, is_divided: Cell::new(false) }) } else { Err(PartError::Changed.into()) }
-    }
-
-    pub(crate) fn is_divided(&self) -> bool {
-        self.is_divided.get()
     }
 
     /// True if it is not the first part.
@@ -45,14 +38,6 @@ impl<'p> PartRun<'p> {
 
     fn is_last(&self) -> bool {
         self.part.count.checked_sub(1) == Some(self.part.number)
-    }
-
-    /// True if the offsets can be those of a part, for a matcher that has paused in the array: they
-    /// may come from another process.
-    fn is_possible(&self, paused: u64) -> bool {
-        let ElementPart { elements, bytes, .. } = self.part;
-        let is_after = !self.is_later() || paused <= bytes.start;
-        is_after && bytes.start <= bytes.end && elements.start <= bytes.start
     }
 
     /// True if the measures may be divided.
@@ -71,23 +56,20 @@ impl<'p> PartRun<'p> {
     /// Leaves what belongs to the part.
     pub(crate) fn finish(&self, analysis: &Analysis, state: &mut RunState, coverage: &mut Coverage) {
         let bytes = &self.part.bytes;
-        if !self.is_later() {
-            if self.is_divided() && !self.is_last() {
-                (coverage.bytes_read, coverage.bytes_total) = (bytes.end, Some(bytes.end));
+        coverage.records = if self.is_later() { 0 } else { coverage.records };
+        if !self.is_divided.get() {
+            if self.is_later() {
+                *state = RunState::new(&analysis.measures, &analysis.options);
+                (coverage.bytes_read, coverage.bytes_total) = (0, Some(0));
             }
             return;
         }
-        coverage.records = 0;
-        if !self.is_divided() {
-            *state = RunState::new(&analysis.measures, &analysis.options);
-            (coverage.bytes_read, coverage.bytes_total) = (0, Some(0));
-        } else if self.is_last() {
-            coverage.bytes_read -= bytes.start;
-            coverage.bytes_total = coverage.bytes_total.map(|total| total - bytes.start);
-        } else {
-            coverage.bytes_read = bytes.end - bytes.start;
-            coverage.bytes_total = Some(coverage.bytes_read);
+        if !self.is_last() {
+            (coverage.bytes_read, coverage.bytes_total) = (bytes.end, Some(bytes.end));
         }
+        let before = if self.is_later() { bytes.start } else { 0 };
+        coverage.bytes_read -= before;
+        coverage.bytes_total = coverage.bytes_total.map(|total| total - before);
     }
 }
 
@@ -99,19 +81,19 @@ impl Helpers for PartRun<'_> {
             matcher.resume();
             return Ok(());
         };
-        if !self.is_possible(paused) {
+        // The offsets may come from another process.
+        let is_after = *number == 0 || paused <= bytes.start;
+        let fits = is_after && bytes.start <= bytes.end && elements.start <= bytes.start;
+        let mut index = matcher.passed();
+        if !fits || *number > 0 && !matcher.cursor_mut().continue_after(bytes.start)? {
             return Err(PartError::Changed.into());
         }
         self.is_divided.set(true);
-        let mut index = matcher.passed();
         if *number > 0 {
             // What is before the part belongs to the first one.
             let Request { analysis, .. } = run.request;
             *run.state = RunState::new(&analysis.measures, &analysis.options);
             index = elements.start;
-            if !matcher.cursor_mut().continue_after(bytes.start)? {
-                return Err(PartError::Changed.into());
-            }
         }
         matcher.resume_within(index, bytes.end);
         run.elements(matcher)?;
@@ -138,7 +120,7 @@ pub(crate) struct PartSink<'s, 'p> {
 
 impl Sink for PartSink<'_, '_> {
     fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
-        if self.run.is_divided() { self.sink.found(found) } else { Ok(()) }
+        if self.run.is_divided.get() { self.sink.found(found) } else { Ok(()) }
     }
 
     fn wants_location(&self) -> bool {

@@ -175,7 +175,7 @@ impl Analysis {
         if let Some(part) = &part {
             part.finish(self, &mut state, &mut coverage);
         }
-        let is_divided = part.as_ref().is_some_and(PartRun::is_divided);
+        let is_divided = part.as_ref().is_some_and(|part| part.is_divided.get());
         let has_delimiter = matches!(framing, Framing::Lines | Framing::JsonSeq | Framing::Concatenated);
         let several = physical_records + coverage.bad_records > 1;
         let stream = has_delimiter || several || self.options.each.is_some();
