@@ -74,7 +74,7 @@ impl Guide {
 
     /// Divides a single document into at most `count` parts of about the same number of bytes, in
     /// its longest array that is in no other array. Each is for [`Document::within`]. Without such
-    /// an array, there is no part.
+    /// an array, the result is empty.
     ///
     /// # Errors
     /// Those of reading. The bytes around the ends of the parts are read.

@@ -90,7 +90,7 @@ impl Helpers for PartRun<'_> {
         }
         self.is_divided.set(true);
         if *number > 0 {
-            // What is before the part belongs to the first one.
+            // The bytes before the part belong to the first one.
             let Request { analysis, .. } = run.request;
             *run.state = RunState::new(&analysis.measures, &analysis.options);
             index = elements.start;

@@ -299,8 +299,7 @@ impl Partial {
         coverage.complete &= later_coverage.complete;
         coverage.strict &= later_coverage.strict;
         self.characters = add(self.characters, later.characters);
-        // Merged parts are several, so the result describes a stream whatever each part was, unless
-        // they are parts of one document.
+        // Merged parts describe a stream, unless they are parts of one document.
         self.stream |= !follows;
         Ok(self)
     }

@@ -77,7 +77,7 @@ impl<'s> Source<'s> {
     pub(crate) fn guided(&self) -> Option<(Guide, Document<'static>)> {
         let is_plain = self.stored.damaged_records == 0 && self.stored.duplicate_names == 0;
         self.document.guide().filter(|_| is_plain)?;
-        // Without either, the payload is read, as if there was no guide.
+        // If either cannot be opened, the caller reads the payload, and meets its error.
         let guide = self.store.guide(&self.stored).ok().flatten()?;
         Some((guide, self.store.document(&self.stored).ok()?))
     }

@@ -124,7 +124,7 @@ fn by_indices(source: &Source<'_>, job: &Job, request: &DrawRequest<'_>) -> Opti
         let path = found.location.filter(|_| found.span.len() >= long).map(str::to_owned);
         items.push(DrawnItem { index, location: ItemLocation { start, end, path } });
     });
-    // The pass over the payload meets an error again.
+    // After an error, the caller reads the payload, and meets the error again.
     let (total, _) = drawn.ok()??;
     Some(DrawnSample { items, total, strata: None, read: source.stored.size_bytes, guide: true })
 }
