@@ -108,7 +108,10 @@ fn compiled(workspace: &Workspace) -> Result<Vec<TestBinary>, Box<dyn std::error
 
 /// The test binary that a message of cargo reports, if it does.
 fn test_binary(workspace: &Workspace, message: &Value) -> Option<TestBinary> {
-    let path = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
+    if message["profile"]["test"] != true {
+        return None;
+    }
+    let path = message["executable"].as_str()?;
     let manifest = Path::new(message["manifest_path"].as_str()?);
     let folder = manifest.parent()?.to_owned();
     let package = workspace.packages.iter().find(|package| package.manifest_path == manifest)?;

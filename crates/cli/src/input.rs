@@ -180,7 +180,7 @@ impl Options {
 
     /// The file that was opened, if its guide may be used.
     pub(crate) fn guided_file<'d>(&self, document: &'d Document<'_>) -> Option<&'d File> {
-        document.file().filter(|_| self.is_guided && !self.is_stdin())
+        if self.is_guided && !self.is_stdin() { document.file() } else { None }
     }
 
     /// The framing that an option or the name of the input declares, or `Auto`.
@@ -230,11 +230,12 @@ impl Options {
             }
         };
         let start = prefix.bytes().trim_ascii_start();
-        let fault = prefix.fault().filter(|_| !start.is_empty() && !start.starts_with(b"{"));
+        let may_be_list = !start.is_empty() && !start.starts_with(b"{");
+        let fault = if may_be_list { prefix.fault() } else { None };
         match (fault, input) {
             (Some(fault), input) => {
                 let looks_like_json = start.starts_with(b"[") || start.starts_with(b"\"");
-                Ok(Some((input, Some(fault).filter(|_| looks_like_json))))
+                Ok(Some((input, looks_like_json.then_some(fault))))
             }
             (None, RawInput::Stream(reader)) => {
                 push_back(reader);

@@ -131,7 +131,9 @@ impl App {
             receiver,
         };
         app.find_root();
-        if let Some(builder) = builder.filter(|_| matches!(app.background, Background::Off)) {
+        if let Some(builder) = builder
+            && matches!(app.background, Background::Off)
+        {
             app.build(builder);
         }
         Ok(app)

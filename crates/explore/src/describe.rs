@@ -18,7 +18,7 @@ impl Task {
         stats.fields = true;
         let analysis = self.analysis().ask(Measure::Stats(stats));
         let source = &self.source;
-        let known = source.guide().filter(|_| is_root);
+        let known = if is_root { source.guide() } else { None };
         let known = known.and_then(|guide| guide.report(&analysis, source.framing()));
         let report = if let Some(report) = known {
             report

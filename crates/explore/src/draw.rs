@@ -99,12 +99,16 @@ impl App {
         let hidden = tree.selected.len().saturating_sub(levels);
         let indent = |depth: usize| depth.saturating_sub(hidden).min(levels);
         let mut path = Some(tree.top.clone());
-        while let Some(at) = path.take().filter(|_| lines.len() < height) {
+        while let Some(at) = path.take()
+            && lines.len() < height
+        {
             let style = if at == tree.selected { SELECTED } else { Style::new() };
             match at.split_last() {
                 None => {
                     lines.push(self.root_line(tree, width, style));
-                    if let Some(error) = tree.cache.first_error(tree.root).filter(|_| tree.is_expanded(&at)) {
+                    if let Some(error) = tree.cache.first_error(tree.root)
+                        && tree.is_expanded(&at)
+                    {
                         lines.push(fault(error, 1, width));
                     }
                 }

@@ -199,7 +199,10 @@ impl App {
             table.column = (table.column + 1).min(table.columns.len().saturating_sub(1));
             return;
         }
-        let Some(tree) = self.tree.as_mut().filter(|_| self.views.is_empty()) else { return };
+        let Some(tree) = &mut self.tree else { return };
+        if !self.views.is_empty() {
+            return;
+        }
         let path = tree.selected.clone();
         if tree.is_expanded(&path) {
             self.go(Movement::Step(1));
@@ -213,7 +216,10 @@ impl App {
             table.column = table.column.saturating_sub(1);
             return;
         }
-        let Some(tree) = self.tree.as_mut().filter(|_| self.views.is_empty()) else { return };
+        let Some(tree) = &mut self.tree else { return };
+        if !self.views.is_empty() {
+            return;
+        }
         let path = tree.selected.clone();
         if tree.is_expanded(&path) && !path.is_empty() {
             tree.collapse(&path);
@@ -259,7 +265,10 @@ impl App {
     }
 
     fn table(&mut self) {
-        let Some(tree) = self.tree.as_ref().filter(|_| self.views.is_empty()) else { return };
+        let Some(tree) = &self.tree else { return };
+        if !self.views.is_empty() {
+            return;
+        }
         let is_array = |holder: &Holder| match holder {
             Holder::Records => true,
             Holder::Value(node) => node.kind == Kind::Array,

@@ -200,7 +200,8 @@ impl Lister<'_> {
 
     fn records(&mut self, cancel: &Cancel) -> reader::Result<()> {
         // In a text sequence, a record begins before its value, whose offset a guide knows.
-        let index = self.source.index().filter(|_| self.source.framing() != Framing::JsonSeq);
+        let is_sequence = self.source.framing() == Framing::JsonSeq;
+        let index = if is_sequence { None } else { self.source.index() };
         let known = index.map(|index| index.record_before(self.first));
         let start = known.map_or(0, |waypoint| waypoint.offset);
         let before = known.map_or(0, |waypoint| waypoint.index);

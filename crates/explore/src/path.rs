@@ -11,7 +11,7 @@ impl App {
         let mut location = Location::new();
         let Some(tree) = &self.tree else { return (None, location.to_string()) };
         let is_stream = tree.root == Holder::Records;
-        let record = path.first().copied().filter(|_| is_stream);
+        let record = if is_stream { path.first().copied() } else { None };
         for depth in usize::from(is_stream) + 1..=path.len() {
             match (tree.row(&path[..depth]), path[depth - 1]) {
                 (Ok(Some(row)), index) => match &row.name {

@@ -76,13 +76,13 @@ impl Cache {
     pub(crate) fn error_after(&self, holder: Holder, index: u64) -> Option<&str> {
         let page = self.page(holder, index / PAGE).ok()?;
         let is_last = index % PAGE + 1 == page.rows.len() as u64;
-        page.error.as_deref().filter(|_| is_last)
+        if is_last { page.error.as_deref() } else { None }
     }
 
     /// The error of a page without rows.
     pub(crate) fn first_error(&self, holder: Holder) -> Option<&str> {
         let page = self.page(holder, 0).ok()?;
-        page.error.as_deref().filter(|_| page.rows.is_empty())
+        if page.rows.is_empty() { page.error.as_deref() } else { None }
     }
 
     pub(crate) fn insert(&mut self, holder: Holder, number: u64, page: Page) {

@@ -11,6 +11,7 @@ use crate::columns::AggregateValue;
 use crate::error::GroupError;
 use crate::extreme::{compare_strings, text};
 use crate::measure::Group;
+use crate::measure::GroupSort;
 use crate::record::END;
 use crate::table::GroupTable;
 use crate::value::kind_of;
@@ -19,20 +20,6 @@ use crate::value::kind_of;
 #[derive(Clone)]
 pub struct Groups {
     pub(crate) table: GroupTable,
-}
-
-/// The order of groups. Groups that are equal in it are in the order in which they first appeared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum GroupSort {
-    /// The most frequent group first.
-    #[default]
-    Count,
-    /// By the values of the keys, the smallest first: missing values, then null, false, true,
-    /// numbers by value, strings by code points, arrays, and objects by their texts.
-    Key,
-    /// By the figure with this index, the largest first; groups without one come last.
-    Aggregate(usize),
 }
 
 /// The error bounds of groups beyond the limits.
@@ -116,7 +103,8 @@ impl Groups {
 
     /// The number of all groups, if some were removed.
     fn seen(&self) -> Option<DistinctSummary> {
-        self.table.seen.as_ref().filter(|_| self.table.floor > 0).map(Accumulator::summary)
+        let seen = self.table.seen.as_ref()?;
+        (self.table.floor > 0).then(|| seen.summary())
     }
 
     /// Returns the groups in an order, at most `top` of them. Takes time and memory linear in the

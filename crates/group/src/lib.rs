@@ -83,9 +83,9 @@ mod table;
 mod total;
 mod value;
 
-pub use answer::{Approximation, GroupRow, GroupSort, Groups};
+pub use answer::{Approximation, GroupRow, Groups};
 pub use columns::AggregateValue;
 pub use error::{GroupError, Unusable, UnusableValue};
 pub use grouping::Grouping;
-pub use measure::{Aggregate, AggregateKind, Group, GroupKey};
+pub use measure::{Aggregate, AggregateKind, Group, GroupKey, GroupSort};
 pub use record::Occurrence;

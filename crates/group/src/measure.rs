@@ -4,8 +4,6 @@ use std::collections::HashSet;
 
 use trommel_query::Query;
 
-use crate::answer::GroupSort;
-
 /// Groups records by the values of queries, and computes figures for each group.
 ///
 /// ```
@@ -85,6 +83,20 @@ impl AggregateKind {
             Self::Distinct => "distinct",
         }
     }
+}
+
+/// The order of groups. Groups that are equal in it are in the order in which they first appeared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GroupSort {
+    /// The most frequent group first.
+    #[default]
+    Count,
+    /// By the values of the keys, the smallest first: missing values, then null, false, true,
+    /// numbers by value, strings by code points, arrays, and objects by their texts.
+    Key,
+    /// By the figure with this index, the largest first; groups without one come last.
+    Aggregate(usize),
 }
 
 impl Default for Group {
@@ -170,7 +182,10 @@ impl Group {
         let is_named =
             |one: &Aggregate| one.kind.name() == kind && figure.is_none_or(|name| one.name == name);
         let mut found = (0..self.aggregates.len()).filter(|index| is_named(&self.aggregates[*index]));
-        found.next().filter(|_| found.next().is_none()).map(GroupSort::Aggregate)
+        match (found.next(), found.next()) {
+            (Some(aggregate), None) => Some(GroupSort::Aggregate(aggregate)),
+            _ => None,
+        }
     }
 
     /// Returns the names of all orders.

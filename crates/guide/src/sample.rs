@@ -54,7 +54,9 @@ pub(crate) fn draw(
         matches!(document.current_framing(), Framing::Auto | Framing::Single) && index.records() == 1;
     let size = sample.size.get() as u64;
     let pays = size <= MAX_ITEMS && size.saturating_mul(BYTES_PER_ITEM) <= index.length();
-    let Some(array) = array(sample).filter(|_| is_plain && is_single && pays) else { return Ok(None) };
+    let can = is_plain && is_single && pays;
+    let array = if can { array(sample) } else { None };
+    let Some(array) = array else { return Ok(None) };
     let settings = analysis.settings().cancel_with(analysis.cancel());
     let mut count = |query: Query| -> Result<Report> { Ok(settings.clone().count(query).run(document)?) };
     let counted = count(array.clone().with_wildcard())?;

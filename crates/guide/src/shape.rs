@@ -177,7 +177,10 @@ fn paths(answer: &StatsAnswer) -> Vec<(Query, u64)> {
         && capped.max_depth.is_none()
         && !capped.duplicate_names
         && summary.structure.duplicate_names == 0;
-    let rows = summary.fields.iter().flatten().filter(|_| is_exact);
+    if !is_exact {
+        return Vec::new();
+    }
+    let rows = summary.fields.iter().flatten();
     let parsed = rows.map(|FieldRow { path, count, .. }| Some((path.parse().ok()?, *count)));
     parsed.collect::<Option<_>>().unwrap_or_else(Vec::new)
 }

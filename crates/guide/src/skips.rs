@@ -53,8 +53,10 @@ pub fn without_skipped(analysis: &Analysis, document: &mut Document<'_>) -> Resu
 /// The array whose elements an extraction skips.
 fn skipped_array(measure: &Measure) -> Option<Query> {
     let Measure::Extract(extract) = measure else { return None };
-    let is_possible = (1..=MAX_INDEX).contains(&extract.skip);
+    if !(1..=MAX_INDEX).contains(&extract.skip) {
+        return None;
+    }
     let text = extract.query.to_string();
-    let array: Query = text.strip_suffix("[*]").filter(|_| is_possible)?.parse().ok()?;
+    let array: Query = text.strip_suffix("[*]")?.parse().ok()?;
     array.is_singular().then_some(array)
 }

@@ -54,9 +54,9 @@ impl Settings {
         if let Some(within) = &self.within {
             return Ok(document.within(within.clone()));
         }
-        match self.part.filter(|_| self.elements.is_none()) {
-            Some((number, count)) => document.part(number, count),
-            None => Ok(match self.source.guide(&document) {
+        match self.part {
+            Some((number, count)) if self.elements.is_none() => document.part(number, count),
+            _ => Ok(match self.source.guide(&document) {
                 Some(guide) => guide.guide(document),
                 None => document,
             }),
@@ -67,8 +67,10 @@ impl Settings {
     /// reports the cause.
     fn known(&self, analysis: &Analysis, document: &mut trommel::Document<'_>) -> Option<Report> {
         let is_whole = self.part.is_none() && self.elements.is_none();
-        let guide = self.source.guide(document).filter(|_| is_whole)?;
-        guide.answer(analysis, document).ok()?
+        if !is_whole {
+            return None;
+        }
+        self.source.guide(document)?.answer(analysis, document).ok()?
     }
 
     /// The analysis of the records, without measures.

@@ -7,12 +7,11 @@ use trommel_answer::figures::{binary, exact, rounded, share};
 use trommel_base::text::grouped;
 
 use crate::chart;
-use crate::html::Html;
+use crate::html::{Html, MAX_PATH};
 use crate::page::Report;
 use crate::rows::PathRow;
 
-/// The maximum number of characters of a path, and of a frequent value.
-pub(crate) const MAX_PATH: usize = 2_000;
+/// The maximum number of characters of a frequent value.
 const MAX_VALUE: usize = 300;
 
 impl Report {
@@ -51,37 +50,32 @@ impl Report {
 
 fn facts(row: &PathRow<'_>, html: &mut Html) {
     let bytes = row.bytes;
-    fact(html, "Size", &format!("{} ({} bytes)", binary(bytes.total()), grouped(bytes.total())));
+    html.fact("Size", &format!("{} ({} bytes)", binary(bytes.total()), grouped(bytes.total())));
     let parts = [("names", bytes.names), ("white space", bytes.space)].into_iter();
     let parts = parts.filter(|(_, bytes)| *bytes > 0);
     let parts: Vec<String> = parts.map(|(name, bytes)| format!("{} of {name}", binary(bytes))).collect();
     if !parts.is_empty() {
-        fact(html, "Of that", &parts.join(", "));
+        html.fact("Of that", &parts.join(", "));
     }
-    fact(html, "Values", &grouped(bytes.count));
+    html.fact("Values", &grouped(bytes.count));
     let types: Vec<_> = bytes.types.occurring().collect();
     let types = types.into_iter().map(|(kind, count)| format!("{kind} {}", share(count, bytes.count)));
-    fact(html, "Types", &types.collect::<Vec<_>>().join(", "));
+    html.fact("Types", &types.collect::<Vec<_>>().join(", "));
     if let Some((present, of)) = row.present() {
         let missing = grouped(of - present.min(of));
-        fact(html, "Present", &format!("in {} of objects; {missing} are without it", share(present, of)));
+        html.fact("Present", &format!("in {} of objects; {missing} are without it", share(present, of)));
     }
     if let Some(array) = row.array {
         let lengths = array.min_length.zip(array.max_length);
-        fact(html, "Elements", &sizes(array.length, array.count, lengths));
-        fact(html, "Types of elements", &array.item_type);
+        html.fact("Elements", &sizes(array.length, array.count, lengths));
+        html.fact("Types of elements", &array.item_type);
     }
     if let Some(object) = row.object {
-        fact(html, "Members", &sizes(object.keys, object.count, object.min_keys.zip(object.max_keys)));
+        html.fact("Members", &sizes(object.keys, object.count, object.min_keys.zip(object.max_keys)));
     }
     if let Some(values) = row.values {
         scalars(values, html);
     }
-}
-
-/// Appends a row of a list of facts.
-pub(crate) fn fact(html: &mut Html, name: &'static str, value: &str) {
-    html.raw("<div><dt>").raw(name).raw("</dt><dd>").text(value).raw("</dd></div>\n");
 }
 
 /// The number of children, and those of the smallest and the largest of several containers.
@@ -98,19 +92,19 @@ fn sizes(total: u64, count: Option<u64>, extremes: Option<(u64, u64)>) -> String
 fn scalars(values: &ValuesSummary, html: &mut Html) {
     let distinct = &values.distinct;
     let about = if distinct.approximate { "about " } else { "" };
-    fact(html, "Distinct", &format!("{about}{}", grouped(distinct.count)));
+    html.fact("Distinct", &format!("{about}{}", grouped(distinct.count)));
     if let Some(strings) = &values.strings {
-        fact(html, "Characters", &lengths(strings));
+        html.fact("Characters", &lengths(strings));
     }
     if let Some(numbers) = &values.numbers {
-        fact(html, "Numbers", &range(numbers));
+        html.fact("Numbers", &range(numbers));
     }
     if let Some(quantiles) = &values.quantiles {
-        fact(html, "Quantiles", &percentiles(quantiles));
+        html.fact("Quantiles", &percentiles(quantiles));
     }
     if values.long_strings > 0 {
         let text = format!("{} strings of more than 4,096 bytes", grouped(values.long_strings));
-        fact(html, "Not compared", &text);
+        html.fact("Not compared", &text);
     }
 }
 

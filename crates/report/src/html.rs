@@ -2,6 +2,9 @@
 
 use trommel_base::text::{clip, safe};
 
+/// The maximum number of characters of a path.
+pub(crate) const MAX_PATH: usize = 2_000;
+
 /// A part of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Html {
@@ -49,6 +52,11 @@ impl Html {
     /// Appends at most `max` characters of a text.
     pub(crate) fn clipped(&mut self, text: &str, max: usize) -> &mut Self {
         self.text(&clip(text, max))
+    }
+
+    /// Appends a row of a list of facts.
+    pub(crate) fn fact(&mut self, name: &'static str, value: &str) -> &mut Self {
+        self.raw("<div><dt>").raw(name).raw("</dt><dd>").text(value).raw("</dd></div>\n")
     }
 
     /// Appends a number.

@@ -7,8 +7,7 @@ use trommel_answer::figures::{binary, share};
 use trommel_base::text::grouped;
 use trommel_tool::Redaction;
 
-use crate::details::{MAX_PATH, fact};
-use crate::html::Html;
+use crate::html::{Html, MAX_PATH};
 use crate::rows::{self, PathRow};
 use crate::{MAX_PATHS, assets, redact};
 
@@ -181,36 +180,31 @@ impl Report {
         html.raw("<dl class=\"facts\">\n");
         for input in self.inputs.iter().take(20) {
             let size = format!("{} ({} bytes)", binary(input.bytes), grouped(input.bytes));
-            fact(html, "Input", &format!("{}: {size}", input.name));
+            html.fact("Input", &format!("{}: {size}", input.name));
         }
         if let Some(more) = self.inputs.len().checked_sub(20).filter(|more| *more > 0) {
-            fact(html, "Inputs", &format!("{} more", grouped(more as u64)));
+            html.fact("Inputs", &format!("{} more", grouped(more as u64)));
         }
         if self.inputs.len() != 1 {
-            fact(
-                html,
-                "Size",
-                &format!("{} ({} bytes)", binary(self.stats.bytes), grouped(self.stats.bytes)),
-            );
+            html.fact("Size", &format!("{} ({} bytes)", binary(self.stats.bytes), grouped(self.stats.bytes)));
         }
         let structure = &self.stats.summary.structure;
         if let Some(records) = self.stats.records {
-            fact(html, "Records", &grouped(records));
+            html.fact("Records", &grouped(records));
         }
-        fact(html, "Values", &grouped(structure.total_values));
-        fact(html, "Depth", &format!("{} levels", grouped(structure.max_depth)));
-        fact(html, "Paths", &paths_text(total_paths, drawn));
-        fact(html, "Read", &self.read());
+        html.fact("Values", &grouped(structure.total_values));
+        html.fact("Depth", &format!("{} levels", grouped(structure.max_depth)));
+        html.fact("Paths", &paths_text(total_paths, drawn));
+        html.fact("Read", &self.read());
         for sample in &self.sampled {
             let rows = format!("{} of {} rows", grouped(sample.rows), grouped(sample.total));
-            fact(
-                html,
+            html.fact(
                 "Values of",
                 &format!("{}: {rows}, drawn at random with seed {}", sample.path, sample.seed),
             );
         }
         if !self.made.is_empty() {
-            fact(html, "Made", &self.made);
+            html.fact("Made", &self.made);
         }
         html.raw("</dl>\n</header>\n");
     }
@@ -219,9 +213,12 @@ impl Report {
     fn read(&self) -> String {
         let Coverage { bytes_read, bytes_total, bad_records, complete, .. } = self.coverage;
         let whole = if complete { "all bytes, checked strictly".to_owned() } else { "a part".to_owned() };
-        let part = bytes_total.filter(|_| !complete).map_or(whole, |total| {
-            format!("{} of {} ({})", binary(bytes_read), binary(total), share(bytes_read, total))
-        });
+        let part = match bytes_total {
+            Some(total) if !complete => {
+                format!("{} of {} ({})", binary(bytes_read), binary(total), share(bytes_read, total))
+            }
+            _ => whole,
+        };
         match bad_records {
             0 => part,
             1 => format!("{part}; 1 malformed record was skipped"),

@@ -224,7 +224,7 @@ impl PatternSearch {
     ) -> SearchRun<'s, 'k> {
         let Start { content, position, sink } = start;
         // Context counts the lines of a text, and the characters of a string.
-        let around = self.context.filter(|_| content != SearchContent::Text);
+        let around = if content == SearchContent::Text { None } else { self.context };
         let size = ExcerptSize { max_chars: self.max_chars, around };
         let unit = UnitSearch { pattern: &self.pattern, size };
         let plan = self.within.as_ref().map(|(query, duplicates)| plan(query, *duplicates));

@@ -73,7 +73,7 @@ pub struct Profile {
 impl Profile {
     /// Creates an empty profile.
     pub fn new(mut options: ProfileOptions) -> Self {
-        options.row_sample = options.row_sample.filter(|_| options.values);
+        options.row_sample = if options.values { options.row_sample } else { None };
         let (names_cap, depth_cap) = (options.limits.names_per_path.max(1), options.max_depth);
         let normalize_at = trie_bytes(&options);
         let in_sample = options.row_sample.is_none();

@@ -244,7 +244,7 @@ impl<'a> Put<'a> {
         let line_ends = self.stats.line_ends();
         let is_lines = matches!(self.origin.framing, Framing::Auto | Framing::Lines);
         let mut analysis = analysis;
-        let index = analysis.index.take().filter(|_| !sealed.packed);
+        let index = if sealed.packed { None } else { analysis.index.take() };
         let mut stored = self.describe(analysis, &sealed);
         if stored.kind == Kind::Text && is_lines {
             read_as_log(&mut stored, &sealed, line_ends)?;

@@ -10,7 +10,6 @@ use crate::request::{NumberPolicy, TableRequest};
 use crate::rows::KeptRows;
 use crate::schema::TableSchema;
 use crate::shape::{Bounds, MAX_FIELDS, Shape};
-use crate::table::named;
 use crate::types::ColumnType;
 use crate::write::cell_config;
 
@@ -128,7 +127,7 @@ impl TableShape {
         let mut renamed = Vec::new();
         let types = self.shapes.into_iter().map(|shape| shape.column_type(rounded, &mut renamed));
         let types: Vec<ColumnType> = types.collect();
-        let (columns, is_nested) = named(request, types, &mut renamed);
+        let (columns, is_nested) = request.name_columns(types, &mut renamed);
         Ok(TableSchema::of(&columns, request.columns.is_empty() && !is_nested))
     }
 }

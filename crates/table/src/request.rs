@@ -5,6 +5,7 @@ use trommel::path::Query;
 use trommel::reader::Limits;
 
 use crate::schema::TableSchema;
+use crate::types::{ColumnType, Field, Renamed, fields};
 
 /// The rows and columns of a table, and its options.
 #[derive(Clone, Debug)]
@@ -78,6 +79,9 @@ pub enum OnMisfit {
     Skip,
 }
 
+/// The name of the only column, if rows are not objects.
+const VALUE: &str = "value";
+
 /// The default number of levels of containers in a column.
 const DEPTH: u32 = 8;
 
@@ -108,5 +112,30 @@ impl TableRequest {
     pub fn column(mut self, column: Column) -> Self {
         self.columns.push(column);
         self
+    }
+
+    /// The columns with their names; and true if they are the members of the only value of each
+    /// row.
+    pub(crate) fn name_columns(
+        &self,
+        mut types: Vec<ColumnType>,
+        renamed: &mut Vec<Renamed>,
+    ) -> (Vec<Field>, bool) {
+        if self.columns.is_empty() {
+            return match types.pop() {
+                Some(ColumnType::Struct(fields)) => (fields, true),
+                other => {
+                    let column_type = other.unwrap_or(ColumnType::Null);
+                    (vec![Field { key: VALUE.into(), name: VALUE.into(), column_type }], false)
+                }
+            };
+        }
+        let names = self.columns.iter().map(|column| column.name.clone());
+        let mut columns = Vec::new();
+        let fields = fields(names.zip(types), &mut columns);
+        // Columns come first, and then the fields within them.
+        columns.append(renamed);
+        *renamed = columns;
+        (fields, false)
     }
 }

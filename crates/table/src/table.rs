@@ -19,9 +19,6 @@ use crate::schema::TableSchema;
 use crate::types::{ColumnType, Field, Layout, Members, Renamed, arrow_fields, fields};
 use crate::write::{CellWriter, NoFit, part};
 
-/// The name of the only column, if rows are not objects.
-const VALUE: &str = "value";
-
 /// Rows as record batches, in the order of the input. Each batch is built when it is asked for.
 pub struct Table {
     schema: SchemaRef,
@@ -98,7 +95,7 @@ impl Table {
             let types = shapes.into_iter().map(|shape| shape.column_type(rounded, &mut report.renamed));
             (types.collect(), kept)
         };
-        let (columns, is_nested) = named(request, types, &mut report.renamed);
+        let (columns, is_nested) = request.name_columns(types, &mut report.renamed);
         let rows = if let Some(kept) = kept {
             RowSource::Kept(kept.rewind()?)
         } else {
@@ -327,28 +324,4 @@ fn given(request: &TableRequest, schema: &TableSchema) -> Result<Vec<ColumnType>
             type_of(&column.name).ok_or_else(missing)
         })
         .collect()
-}
-
-/// The columns with their names; and true if they are the members of the only value of each row.
-pub(crate) fn named(
-    request: &TableRequest,
-    mut types: Vec<ColumnType>,
-    renamed: &mut Vec<Renamed>,
-) -> (Vec<Field>, bool) {
-    if request.columns.is_empty() {
-        return match types.pop() {
-            Some(ColumnType::Struct(fields)) => (fields, true),
-            other => {
-                let column_type = other.unwrap_or(ColumnType::Null);
-                (vec![Field { key: VALUE.into(), name: VALUE.into(), column_type }], false)
-            }
-        };
-    }
-    let names = request.columns.iter().map(|column| column.name.clone());
-    let mut columns = Vec::new();
-    let fields = fields(names.zip(types), &mut columns);
-    // Columns come first, and then the fields within them.
-    columns.append(renamed);
-    *renamed = columns;
-    (fields, false)
 }

@@ -397,10 +397,8 @@ impl Analysis {
         let mut counting = Self { measures: Vec::new(), options: self.options.clone() };
         counting.options.control.other_passes = Some(OtherPasses { before: kept, total });
         counting.options.populations.clear();
-        for (number, measure) in
-            self.measures.iter().filter(|measure| measure.as_sample().is_some()).enumerate()
-        {
-            let Some(sample) = measure.as_sample().filter(|_| needs_total(measure)) else { continue };
+        let samples = self.measures.iter().filter_map(|measure| Some((measure, measure.as_sample()?)));
+        for (number, (_, sample)) in samples.enumerate().filter(|(_, (measure, _))| needs_total(measure)) {
             // The first candidate is enough: the sample's population is counted in any case.
             let (size, strategy) = (NonZeroUsize::MIN, Strategy::First);
             counting.measures.push(Measure::Sample(Sample { size, strategy, ..sample.clone() }));

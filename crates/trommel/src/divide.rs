@@ -238,10 +238,11 @@ impl Helpers for ArrayDivider<'_> {
         let ElementJoiner { run, chain, .. } = joiner;
         // Matches that are held from joined elements may follow matches to come, so the matcher
         // must not emit those at once.
-        for (query, role) in
-            request.setup.plan.ids().zip(&request.setup.roles).filter(|_| request.setup.each.is_none())
-        {
-            let queue = if let Role::Extract(number) = *role { run.state.queues.get(number) } else { None };
+        for (query, role) in request.setup.plan.ids().zip(&request.setup.roles) {
+            let queue = match *role {
+                Role::Extract(number) if request.setup.each.is_none() => run.state.queues.get(number),
+                _ => None,
+            };
             if queue.is_some_and(MatchQueue::holds_matches) {
                 matcher.hold_back(query);
             }

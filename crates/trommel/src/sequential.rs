@@ -154,7 +154,7 @@ impl Analysis {
         if let Some(divide) = &divide {
             run.helpers = Some(divide);
         }
-        if let Some(part) = part.as_ref().filter(|_| can_divide) {
+        if can_divide && let Some(part) = &part {
             run.helpers = Some(part);
         }
         let framing =

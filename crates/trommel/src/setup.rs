@@ -181,7 +181,7 @@ impl Builder<'_> {
             && self.options.duplicates != Duplicates::Last
             && !(self.ends || self.located || measures.iter().any(Measure::is_limited))
             && self.roles.iter().all(|role| matches!(role, Role::Extract(_) | Role::Count(_)));
-        let nodes = self.options.each.as_ref().filter(|_| can && !measures.is_empty())?;
+        let nodes = if can && !measures.is_empty() { self.options.each.as_ref()? } else { return None };
         let within = self.queries.iter().map(|(query, order)| (nodes.clone().joined(query), *order));
         let queries: Vec<_> = within.chain([(nodes.clone(), Order::Any)]).collect();
         let plan = Plan::with_orders(&queries, PlanOptions::new().duplicates(self.options.duplicates));
@@ -225,7 +225,7 @@ impl Builder<'_> {
         let filter = (!filters.is_empty()).then(|| RecordFilter::new(filters, self.options.duplicates));
         let located = wants.location;
         let covers_part = filter.is_some() || self.options.each.is_some();
-        let each = self.options.each.as_ref().filter(|_| !marks_nodes);
+        let each = if marks_nodes { None } else { self.options.each.as_ref() };
         let each = each.map(|query| EachPlan::new(query, options, located));
         let roles = self.roles;
         Setup { plan, roles, wants, filter, each, marks_nodes, covers_part, tallies, needs_all, can_end }

@@ -1,4 +1,5 @@
-//! Bounds on the density of code: tuples as parameters, wide comments, and silent defaults.
+//! Bounds on the density of code: tuples as parameters, wide comments, silent defaults, and
+//! conditions after values.
 
 use std::fmt::Write as _;
 
@@ -19,6 +20,8 @@ rules! {
         => "wrap the paragraph";
     DEFAULTS: "the workspace's own code has fewer than 60 `unwrap_or_default()`"
         => "index, use `expect` with the reason, or return an error; keep obviously correct uses";
+    FILTERS: "a condition is before the value that depends on it, not in a `filter` that ignores its argument"
+        => "write `if condition { value } else { None }`, or return early";
 }
 
 /// Returns the figures as a table, and the faults.
@@ -42,7 +45,11 @@ pub(super) fn check(tree: &Tree<'_>) -> (String, Vec<Fault>) {
 }
 
 fn check_functions(source: &Source) -> Vec<Fault> {
-    let mut faults = Vec::new();
+    let ignoring =
+        [Kind::Mark('.'), word("filter"), Kind::Open('('), Kind::Mark('|'), word("_"), Kind::Mark('|')];
+    let filters = in_code(source, &ignoring);
+    let mut faults: Vec<Fault> =
+        filters.map(|line| FILTERS.fault(&source.path, line, "`filter(|_| ..)`".to_owned())).collect();
     for function in source.functions.iter().filter(|function| !function.test) {
         let name = &function.name;
         if function.takes_tuple {
@@ -89,8 +96,12 @@ fn can_be_wrapped(words: &str) -> bool {
 
 /// Counts `unwrap_or_default()` in a source, without its tests.
 fn defaults(source: &Source) -> usize {
-    let calls = source.find(&[Kind::Mark('.'), word("unwrap_or_default"), Kind::Open('(')]);
-    calls.into_iter().filter(|&line| !source.is_test_line(line)).count()
+    in_code(source, &[Kind::Mark('.'), word("unwrap_or_default"), Kind::Open('(')]).count()
+}
+
+/// Returns the lines with a sequence of tokens, without those of tests.
+fn in_code(source: &Source, tokens: &[Kind]) -> impl Iterator<Item = usize> {
+    source.find(tokens).into_iter().filter(|&line| !source.is_test_line(line))
 }
 
 #[cfg(test)]
@@ -116,6 +127,14 @@ mod tests {
         let faults = check_comments(&Source::parse("x.rs", &text).unwrap());
         let found: Vec<_> = faults.iter().map(|fault| (fault.line, &*fault.what)).collect();
         assert_eq!(found, [(1, "104 columns"), (4, "105 columns")]);
+    }
+
+    #[test]
+    fn finds_conditions_after_values() {
+        let text = "fn f() { a.filter(|_| b); a.filter(|a| b); a.filter( |_| b) }\n\
+            #[cfg(test)]\nfn t() { a.filter(|_| b); }\n";
+        let faults = check_functions(&Source::parse("x.rs", text).unwrap());
+        assert_eq!(faults.iter().map(|fault| fault.line).collect::<Vec<_>>(), [1, 1]);
     }
 
     #[test]

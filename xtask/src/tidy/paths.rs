@@ -65,7 +65,7 @@ fn named_paths(document: &str, text: &str) -> Vec<NamedPath> {
         }
         if let Some(heading) = content.strip_prefix('#') {
             section = has_sections.then(|| crate_folder(heading)).flatten();
-        } else if let Some(name) = item_crate(content).filter(|_| has_sections) {
+        } else if has_sections && let Some(name) = item_crate(content) {
             section = crate_folder(name);
         }
         for word in content.split('`').skip(1).step_by(2) {
@@ -107,7 +107,11 @@ fn resolve(word: &str, section: Option<&str>) -> Option<String> {
     }
     // A relative path is a Rust file, or a folder with its slash.
     let is_relative = has_extension(word, "rs") || word.ends_with('/') && word.len() > 1;
-    section.filter(|_| is_relative && !word.starts_with(['/', '.'])).map(|folder| format!("{folder}{word}"))
+    if is_relative && !word.starts_with(['/', '.']) {
+        section.map(|folder| format!("{folder}{word}"))
+    } else {
+        None
+    }
 }
 
 /// True if the path is a file, or a folder that holds one.

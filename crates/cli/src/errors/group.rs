@@ -4,7 +4,7 @@ use annotate_snippets::{Level, Renderer};
 use trommel::Group;
 use trommel::groups::GroupError;
 
-use super::input::{NAME, SENTENCE};
+use super::{NAME, SENTENCE};
 use crate::output::escape;
 use crate::output::size::{binary, grouped};
 

@@ -7,15 +7,9 @@ use annotate_snippets::{AnnotationKind, Group, Level, Message, Renderer, Snippet
 use trommel::reader::{ErrorKind, Kind, Limit, LineColumn, Syntax};
 use trommel::{Error, NotCountable, reader};
 
-use super::group;
+use super::{NAME, SENTENCE, group};
 use crate::output::escape;
 use crate::output::size::binary;
-
-/// The maximum number of characters of a file name.
-pub(super) const NAME: usize = 200;
-
-/// The maximum number of characters of a message, which may contain a query and a path.
-pub(super) const SENTENCE: usize = 600;
 
 /// An error of a run over a file.
 #[derive(Debug)]

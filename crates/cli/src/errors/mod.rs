@@ -32,6 +32,12 @@ use crate::output::escape;
 /// The maximum width of a snippet in columns.
 const WIDTH: usize = 220;
 
+/// The maximum number of characters of a file name.
+const NAME: usize = 200;
+
+/// The maximum number of characters of a message, which may contain a query and a path.
+const SENTENCE: usize = 600;
+
 /// The reason why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {

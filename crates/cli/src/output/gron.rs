@@ -8,9 +8,8 @@ use std::io;
 use trommel::reader::{Cursor, Event, Framing, Kind};
 use unicode_general_category::{GeneralCategory, get_general_category};
 
-use super::line::{FoundValue, WriteError};
 use super::pretty::Highlight;
-use super::{Target, Values, escape, push_string};
+use super::{FoundValue, Target, Values, WriteError, escape, push_string};
 
 /// The words that JavaScript reserves, which cannot follow a dot.
 const RESERVED: [&str; 37] = [

@@ -2,12 +2,11 @@
 
 use std::io;
 
-use trommel::reader::{Cursor, Framing, Span, Validation, View};
-use trommel::{Match, reader};
+use trommel::reader::{Cursor, Framing, Span, Validation};
 
 use super::size::grouped;
 use super::values::Checked;
-use super::{JsonStyle, Out, Target, Values, escape, gron, json_string, push_string};
+use super::{FoundValue, JsonStyle, Out, Target, Values, WriteError, escape, gron, json_string, push_string};
 
 /// The content of the lines of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,65 +39,6 @@ impl LineForm {
     /// True if the lines are JSON values, which a [layout](super::JsonStyle) applies to.
     pub(crate) fn is_json(self) -> bool {
         matches!(self, Self::Values | Self::Verbatim | Self::Located | Self::Keys)
-    }
-}
-
-/// A value to print.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FoundValue<'a> {
-    /// The number of its query.
-    pub(crate) query: usize,
-    /// The number of its input, if the form needs it.
-    pub(crate) input: u64,
-    pub(crate) view: View<'a>,
-    pub(crate) record: u64,
-    /// The normalized path, if the form needs it.
-    pub(crate) location: Option<&'a str>,
-}
-
-impl<'a> From<&Match<'a>> for FoundValue<'a> {
-    fn from(found: &Match<'a>) -> Self {
-        Self {
-            query: found.measure,
-            input: 0,
-            view: found.view(),
-            record: found.record,
-            location: found.location,
-        }
-    }
-}
-
-impl<'a> FoundValue<'a> {
-    fn span(&self) -> Span {
-        Span::new(self.view.base(), self.view.base() + self.view.bytes().len() as u64)
-    }
-
-    /// Returns the normalized path. Only for forms that request it.
-    #[expect(clippy::expect_used, reason = "the engine sets the location for forms that need it")]
-    pub(super) fn located(&self) -> &'a str {
-        self.location.expect("the form requests locations")
-    }
-}
-
-/// The reason why a value was not printed.
-#[derive(Debug)]
-pub(crate) enum WriteError {
-    /// The value is malformed.
-    Malformed(reader::Error),
-    /// The string at this offset contains NUL, which also ends values.
-    Nul(u64),
-    Output(io::Error),
-}
-
-impl From<reader::Error> for WriteError {
-    fn from(error: reader::Error) -> Self {
-        Self::Malformed(error)
-    }
-}
-
-impl From<io::Error> for WriteError {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
     }
 }
 
@@ -382,6 +322,8 @@ impl LineCompletion {
 
 #[cfg(test)]
 mod tests {
+    use trommel::reader::Config;
+
     use super::*;
 
     #[test]
@@ -395,7 +337,7 @@ mod tests {
         let complete = |form, pieces: &[&str]| {
             let files = FileNames::Objects { several: false };
             let options = LineOptions { form, files, queries: &[], style: JsonStyle::default() };
-            let writer = LineWriter::new(&options, Values::new(reader::Config::new(), true, false));
+            let writer = LineWriter::new(&options, Values::new(Config::new(), true, false));
             let mut completion = writer.completion(true);
             let whole = pieces.iter().flat_map(|piece| completion.complete(piece.as_bytes()));
             String::from_utf8(whole.collect()).unwrap()

@@ -4,8 +4,8 @@ use std::io;
 
 use trommel::{Damage, Match, Sink, reader};
 
-use super::line::{FoundValue, LineForm, LineOptions, LineWriter, WriteError};
-use super::{Budget, HeldOutput, InputSink, Notes, Out, Target, Values};
+use super::line::{LineForm, LineOptions, LineWriter};
+use super::{Budget, FoundValue, HeldOutput, InputSink, Notes, Out, Target, Values, WriteError};
 
 /// The maximum bytes of lines to hold while it is unknown if a second record follows.
 const MAX_HELD: u64 = 64 << 10;

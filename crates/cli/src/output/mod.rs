@@ -4,6 +4,7 @@ mod decode;
 pub(crate) mod escape;
 mod extracted;
 mod found;
+mod found_value;
 mod gron;
 mod held;
 mod line;
@@ -20,8 +21,9 @@ use std::io::{self, Write};
 
 pub(crate) use extracted::{DocumentQuery, DocumentRequest, Extracted};
 pub(crate) use found::{MatchForm, MatchWriter};
+pub(crate) use found_value::{FoundValue, WriteError};
 use held::{Budget, HeldOutput};
-pub(crate) use line::{FileNames, FoundValue, LineForm, LineOptions, LineWriter, WriteError};
+pub(crate) use line::{FileNames, LineForm, LineOptions, LineWriter};
 pub(crate) use lines::{BadValue, Lines, LinesRequest, Refusal};
 pub(crate) use notes::Notes;
 pub(crate) use out::Out;

@@ -60,8 +60,10 @@ impl Hashes {
     /// The hash of the JSON without insignificant white space. It identifies a value and its
     /// pretty-printed copy. For other values, the hash of the bytes.
     pub(super) fn minified(&self) -> Hash {
-        let minified = self.minified.as_ref().filter(|_| self.is_json != Some(false));
-        minified.unwrap_or(&self.exact).finalize()
+        match &self.minified {
+            Some(minified) if self.is_json != Some(false) => minified.finalize(),
+            _ => self.exact.finalize(),
+        }
     }
 }
 

@@ -396,7 +396,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             self.cursor.skip_value()?;
         }
         if let Some(Target::Spill(spill)) = self.captures.end(self.cursor.offset()) {
-            let string = string.filter(|_| rest <= BESIDE as u64);
+            let string = if rest <= BESIDE as u64 { string } else { None };
             self.structured = Some(Structured { spill: *spill, string });
         }
         Ok(())

@@ -233,7 +233,7 @@ impl<'c> Matcher<'_, 'c> {
 
     /// Returns the offset of the array in which the matcher has paused.
     pub fn paused_in(&self) -> Option<u64> {
-        self.innermost_start().filter(|_| self.scratch.pause.paused)
+        if self.scratch.pause.paused { self.innermost_start() } else { None }
     }
 
     /// Resumes after a pause, with the element after `index` others, before which the cursor is.

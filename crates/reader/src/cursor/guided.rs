@@ -73,9 +73,9 @@ impl<'a> Cursor<'a> {
         let depth = self.stack.depth();
         let is_between = matches!(self.expect, Expect::First | Expect::Next)
             || self.expect == Expect::Value && !self.stack.in_object();
-        let Some(guide) = self.askable().filter(|_| is_between && depth > 0 && count > 0) else {
-            return Ok(0);
-        };
+        let can = is_between && depth > 0 && count > 0;
+        let guide = if can { self.askable() } else { None };
+        let Some(guide) = guide else { return Ok(0) };
         let waypoint = guide.waypoint(self.offset(), depth, index.saturating_add(count));
         let is_later = |waypoint: &Waypoint| waypoint.offset > self.offset() && waypoint.index > index;
         let Some(waypoint) = waypoint.filter(is_later) else { return Ok(self.pause_guide().into()) };
@@ -85,7 +85,7 @@ impl<'a> Cursor<'a> {
     /// The number of elements of the innermost array, which was just entered, if it is known.
     pub fn known_elements(&self) -> Option<u64> {
         let is_first = self.expect == Expect::First && !self.stack.in_object();
-        let guide = self.guide.filter(|_| is_first)?;
+        let guide = if is_first { self.guide? } else { return None };
         guide.end(self.offset(), self.stack.depth()).map(|ContainerEnd { children, .. }| children)
     }
 
@@ -119,7 +119,7 @@ impl<'a> Cursor<'a> {
 
     /// The guide, if it can be asked here.
     fn askable(&self) -> Option<&'a dyn Guide> {
-        self.guide.filter(|_| self.can_move() && self.may_pass())
+        if self.can_move() && self.may_pass() { self.guide } else { None }
     }
 
     /// True if bytes can be passed without reading them. On a stream, held ones stay in the window.

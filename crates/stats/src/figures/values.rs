@@ -124,7 +124,7 @@ impl Values {
 
     /// Drops the histograms, if they are not requested.
     pub(crate) fn restrict_histograms(&mut self, are_requested: bool) {
-        self.histograms = self.histograms.take().filter(|_| are_requested);
+        self.histograms = if are_requested { self.histograms.take() } else { None };
     }
 
     /// Sets the caps to their initial values halved `level` times.

@@ -116,7 +116,7 @@ impl ProfileOptions {
         self.values &= other.values;
         // Figures of different samples are those of no sample.
         self.values &= self.row_sample == other.row_sample;
-        self.row_sample = self.row_sample.filter(|_| self.values);
+        self.row_sample = if self.values { self.row_sample } else { None };
         self.histograms &= other.histograms;
         self.fields &= other.fields;
         self.bytes &= other.bytes;

@@ -73,7 +73,7 @@ impl<'a> Rows<'a> {
         let trie = self.folded.trie();
         let total = |id: u32| trie.bytes_of(id).map(PathBytes::total);
         let (mut rows, cut) = self.collect(
-            |id, node| Some(u64::MAX - total(id).filter(|_| node.kinds.total() > 0)?),
+            |id, node| if node.kinds.total() > 0 { Some(u64::MAX - total(id)?) } else { None },
             |id, node, path| {
                 let PathBytes { values, names, space } = trie.bytes_of(id)?;
                 let (types, count) = (node.kinds.summary(), node.kinds.total());

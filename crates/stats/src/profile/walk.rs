@@ -207,7 +207,8 @@ impl Core {
     fn end_frame(&mut self, walk: &mut Walk, end: Option<u64>) {
         let Some(frame) = walk.frames.pop() else { return };
         walk.pending = None;
-        if let Some(end) = end.filter(|_| self.options.bytes) {
+        let counts_bytes = self.options.bytes;
+        if counts_bytes && let Some(end) = end {
             self.add_container(&frame, walk.frames.last_mut(), end);
         }
         self.end_of(&frame);

@@ -122,7 +122,7 @@ impl Tool for Read {
         let stored = self.shared.stored(subject.action)?;
         let query = self.shared.query(subject.action, "the path", path)?;
         // A path that can select several values is refused as it was given.
-        let record = record.filter(|_| query.is_singular());
+        let record = if query.is_singular() { *record } else { None };
         let query = record.map_or(Arc::clone(&query), |record| Arc::new(in_record(&query, record)));
         let range = TextRange::of(&arguments).map_err(|why| subject.action.refuse("range", why))?;
         let binding = Binding::new(&self.metadata.name, &stored.id, &stored.digest).and(query.to_string());

@@ -65,7 +65,7 @@ impl<'s> Source<'s> {
     pub(crate) fn before_record(&self, record: u64) -> Result<Option<(Input<'static>, u64)>> {
         // In a text sequence, a record begins before its value, whose offset a guide knows.
         let can = self.stored.damaged_records == 0 && self.framing() != Framing::JsonSeq;
-        let guide = self.document.guide().filter(|_| can);
+        let guide = if can { self.document.guide() } else { None };
         let Some(known) = guide.and_then(|guide| guide.waypoint(0, 0, record)) else { return Ok(None) };
         let input = Input::from_seekable(self.payload()?).map_err(|error| Error::io(error, 0))?;
         let rest = Span::new(known.offset, input.len());
@@ -76,7 +76,9 @@ impl<'s> Source<'s> {
     /// guide, or if names are repeated or records damaged, which a guide does not show.
     pub(crate) fn guided(&self) -> Option<(Guide, Document<'static>)> {
         let is_plain = self.stored.damaged_records == 0 && self.stored.duplicate_names == 0;
-        self.document.guide().filter(|_| is_plain)?;
+        if !is_plain || self.document.guide().is_none() {
+            return None;
+        }
         // If either cannot be opened, the caller reads the payload, and meets its error.
         let guide = self.store.guide(&self.stored).ok().flatten()?;
         Some((guide, self.store.document(&self.stored).ok()?))

@@ -47,7 +47,10 @@ pub(super) fn closed(start: &[u8]) -> Option<Vec<u8>> {
     for &byte in start {
         scan.push(byte);
     }
-    let cut = scan.cut.filter(|_| !scan.open.is_empty())?;
+    let cut = scan.cut?;
+    if scan.open.is_empty() {
+        return None;
+    }
     scan.open.reverse();
     Some([&start[..usize::try_from(cut).ok()?], &scan.open].concat())
 }
@@ -67,7 +70,10 @@ pub(super) fn data_before(
     for byte in BufReader::with_capacity(256 << 10, open()?.take(offset)).bytes() {
         scan.push(byte?);
     }
-    let Some(cut) = scan.cut.filter(|_| !scan.open.is_empty()) else { return Ok(None) };
+    let Some(cut) = scan.cut else { return Ok(None) };
+    if scan.open.is_empty() {
+        return Ok(None);
+    }
     let mut copy = NamedTempFile::new()?;
     io::copy(&mut open()?.take(cut), copy.as_file_mut())?;
     scan.open.reverse();

@@ -20,7 +20,7 @@ use trommel_report::{Example, Report, ReportInput, SampledRows, readable};
 use trommel_tool::Redaction;
 
 use super::inputs::Repeatable;
-use super::rows::{ReadRows, RowPath, RowReader, mark};
+use super::rows::{ROWS, ReadRows, RowPath, RowReader, mark};
 use super::{broken, sample};
 use crate::args::ReportArgs;
 use crate::commands::stats::answer_of;
@@ -29,9 +29,6 @@ use crate::input::Options;
 use crate::job::Job;
 use crate::output::size::{binary, grouped};
 use crate::output::{InputSink, Notes, Screen, escape};
-
-/// Rows of statistics that the engine lists. The page shows the largest of them.
-pub(super) const ROWS: usize = 20_000;
 
 /// Malformed records that the page lists one by one.
 const FAULTS: usize = 10;
@@ -205,7 +202,8 @@ impl Passes<'_> {
         if !short.is_empty() {
             read = self.read_again(&short, largest.as_ref(), report)?;
         }
-        let Some(largest) = largest.filter(|_| !self.args.no_samples) else { return Ok(Vec::new()) };
+        let largest = if self.args.no_samples { None } else { largest };
+        let Some(largest) = largest else { return Ok(Vec::new()) };
         if let Some(found) = read.into_iter().find(|read| read.rows.path == largest.path) {
             return Ok(vec![found]);
         }

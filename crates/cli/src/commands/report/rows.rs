@@ -23,6 +23,9 @@ const BATCH: usize = 4 << 20;
 /// Larger rows are not copied.
 const MAX_ROW: usize = 16 << 20;
 
+/// Rows of statistics that the engine lists. The page shows the largest of them.
+pub(super) const ROWS: usize = 20_000;
+
 /// Larger records are not shown.
 pub(super) const MAX_EXAMPLE: usize = 64 << 10;
 
@@ -102,7 +105,7 @@ impl Worker {
     fn start(settings: &Analysis, paths: usize) -> Result<Self, trommel::Error> {
         let mut stats = Stats::new();
         (stats.values, stats.histograms, stats.item_types) = (true, true, false);
-        stats.rows = Some(super::passes::ROWS);
+        stats.rows = Some(ROWS);
         // The other core reads the rows meanwhile.
         let analysis = settings.settings().threads(1).ask(Measure::Stats(stats));
         let sequences = (0..paths).map(|_| analysis.sequence()).collect::<Result<Vec<_>, _>>()?;
@@ -168,7 +171,9 @@ impl RowReader {
     /// Passes the batch of a path on.
     fn send(&mut self, path: usize) {
         let batch = std::mem::take(&mut self.readings[path].batch);
-        if let Some(worker) = self.worker.as_ref().filter(|_| !batch.is_empty()) {
+        if let Some(worker) = &self.worker
+            && !batch.is_empty()
+        {
             // Fails only if the thread has ended with an error, which `finish` returns.
             let _ = worker.batches.send((path, batch));
         }

@@ -70,7 +70,7 @@ impl Cell {
     /// Returns the text of the value if it is a number, `true`, `false`, or a string without
     /// escapes.
     pub(super) fn plain_text(&self) -> Option<&str> {
-        let value = self.held.in_memory().filter(|_| self.count == 1)?;
+        let value = if self.count == 1 { self.held.in_memory()? } else { return None };
         let text = match value {
             [b'"', text @ .., b'"'] if memchr::memchr(b'\\', text).is_none() => text,
             [b'-' | b'0'..=b'9' | b't' | b'f', ..] => value,

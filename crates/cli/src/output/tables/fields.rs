@@ -4,11 +4,10 @@ use std::collections::HashMap;
 
 use trommel::StatsAnswer;
 use trommel::statistics::{
-    FieldRow, FrequentSummary, FrequentValue, NumericSummary, ScalarValue, Summary, ValuesSummary,
+    FieldRow, FrequentSummary, FrequentValue, NumericSummary, RowCounts, ScalarValue, Summary, ValuesSummary,
 };
 use trommel_answer::figures::{exact, rounded, share};
 
-use super::stats::{counts, cut};
 use super::{Cell, Column, CountedItem, Fit, Grid, heading, shorten};
 use crate::output::Stream;
 use crate::output::size::grouped;
@@ -219,4 +218,17 @@ fn frequent_values(rows: &[Row<'_>], out: Stream) -> Option<String> {
         }
     }
     (!is_empty).then(|| heading("Most frequent values", out) + &grid.text())
+}
+
+/// Returns the number of all rows of a section.
+pub(super) fn counts(capped: Option<RowCounts>, rows: usize) -> u64 {
+    capped.map_or(rows as u64, |capped| capped.total)
+}
+
+/// Notes that rows are omitted.
+pub(super) fn cut(total: u64, shown: usize) -> String {
+    if total <= shown as u64 {
+        return String::new();
+    }
+    format!("first {} of {}\n", grouped(shown as u64), grouped(total))
 }

@@ -18,9 +18,7 @@ pub(super) fn path(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     let segments = segments(text);
-    let (Some(first), Some(last)) = (segments.first(), segments.last().filter(|_| segments.len() > 1)) else {
-        return end(text, width);
-    };
+    let [first, .., last] = segments.as_slice() else { return end(text, width) };
     let mut free = width.saturating_sub(first.width() + 1);
     if last.width() > free {
         return format!("{first}…{}", end(last, free.max(2)));
@@ -49,7 +47,7 @@ fn segments(text: &str) -> Vec<&str> {
         let is_escaped = escapes;
         escapes = c == '\\' && !is_escaped;
         match (quote, c) {
-            (Some(open), _) => quote = Some(open).filter(|_| c != open || is_escaped),
+            (Some(open), _) if c == open && !is_escaped => quote = None,
             (None, '\'' | '"') if depth > 0 => quote = Some(c),
             (None, '[') => depth += 1,
             (None, ']') => depth = depth.saturating_sub(1),

@@ -1,8 +1,8 @@
-use trommel::statistics::{ArrayRow, Capped, ObjectRow, RowCounts, Structure, TypeCounts};
+use trommel::statistics::{ArrayRow, Capped, ObjectRow, Structure, TypeCounts};
 use trommel::{PathStats, StatsAnswer};
 
 use super::bytes::section;
-use super::fields::fields;
+use super::fields::{counts, cut, fields};
 use super::{Grid, heading, shorten, width};
 use crate::output::size::{binary, grouped};
 use crate::output::{Stream, escape, for_reader, pretty};
@@ -153,19 +153,6 @@ fn objects(rows: &[ObjectRow], out: Stream) -> String {
         grid.row([row.path.clone()].into_iter().chain(figures));
     }
     grid.text()
-}
-
-/// Returns the number of all rows of a section.
-pub(super) fn counts(capped: Option<RowCounts>, rows: usize) -> u64 {
-    capped.map_or(rows as u64, |capped| capped.total)
-}
-
-/// Notes that rows are omitted.
-pub(super) fn cut(total: u64, shown: usize) -> String {
-    if total <= shown as u64 {
-        return String::new();
-    }
-    format!("first {} of {}\n", grouped(shown as u64), grouped(total))
 }
 
 /// Notes the limits that the statistics reached.

@@ -94,7 +94,7 @@ impl Cell {
             (_, values) if values.len() as u64 == count => format!("[{}]", texts()),
             _ => {
                 let location = std::mem::take(&mut self.location);
-                let kind = self.kind.filter(|_| count == 1).unwrap_or(Kind::Array);
+                let kind = if count == 1 { self.kind } else { None }.unwrap_or(Kind::Array);
                 let mark = TruncationMark::new(location, kind, bytes).preview(&texts());
                 mark.text(usize::MAX).unwrap_or_else(|| "null".to_owned())
             }

@@ -112,7 +112,7 @@ impl PageReader<'_> {
             kind: "text",
             bytes: stored.size_bytes,
             items: Some(start.lines),
-            start_line: Some(start.line_ends + 1).filter(|_| start.lines > 0),
+            start_line: (start.lines > 0).then_some(start.line_ends + 1),
         };
         let content = Content::Characters(units, start.until);
         let page = ValuePage::new(&head, content, Position { index: start.line_ends, at: start.at }, &cursor);

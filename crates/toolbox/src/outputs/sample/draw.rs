@@ -121,7 +121,7 @@ fn by_indices(source: &Source<'_>, job: &Job, request: &DrawRequest<'_>) -> Opti
     let mut items = Vec::new();
     let drawn = guide.draw(&analysis, &mut document, &mut |index, found| {
         let Span { start, end } = found.span;
-        let path = found.location.filter(|_| found.span.len() >= long).map(str::to_owned);
+        let path = if found.span.len() >= long { found.location.map(str::to_owned) } else { None };
         items.push(DrawnItem { index, location: ItemLocation { start, end, path } });
     });
     // After an error, the caller reads the payload, and meets the error again.

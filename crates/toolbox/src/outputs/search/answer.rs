@@ -94,8 +94,8 @@ impl Matches<'_> {
         let is_all = shown == self.rows.len();
         let reason = if is_all { self.end? } else { Reason::MaxChars };
         // Nothing can be read after damage.
-        let last = shown.checked_sub(1).and_then(|last| self.rows.get(last));
-        let last = last.filter(|_| !(is_all && reason == Reason::Damage));
+        let is_end = is_all && reason == Reason::Damage;
+        let last = if is_end { None } else { shown.checked_sub(1).and_then(|last| self.rows.get(last)) };
         let next = last.map(|row| Next::Cursor((self.cursor)(row.next)));
         Some(Truncation { reason, returned: shown as u64, next })
     }
@@ -117,7 +117,7 @@ impl PagedAnswer for Matches<'_> {
         if let Some(truncation) = self.truncation(shown) {
             truncation.push(&mut out);
         }
-        let of_none = self.warning.of_none.filter(|_| self.rows.is_empty());
+        let of_none = if self.rows.is_empty() { self.warning.of_none } else { None };
         push_warning(self.warning.damaged.as_deref().or(of_none), &mut out);
         out.push('}');
         out
