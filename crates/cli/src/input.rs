@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use trommel::path::Duplicates;
 use trommel::reader::{Framing, Input, Limits, LineColumn, MapPolicy, Validation};
 use trommel::{Document, Error, OnBadRecord, framing_of, reader};
+use trommel_guide::Error::Changed;
 use trommel_guide::Guide;
 use trommel_search::{FileSource, Prefix as StartOfInput};
 use trommel_store::{Store, Stored};
@@ -50,6 +51,15 @@ pub(crate) struct Options {
     pub(crate) validation: Validation,
     pub(crate) duplicates: Duplicates,
     pub(crate) on_bad_record: OnBadRecord,
+}
+
+/// The guide of a file.
+#[derive(Debug)]
+pub(crate) struct FoundGuide {
+    pub(crate) guide: Guide,
+    pub(crate) path: PathBuf,
+    /// False if the file is a log that has grown since the guide was built.
+    pub(crate) is_whole: bool,
 }
 
 /// An input as bytes that are not parsed.
@@ -172,10 +182,16 @@ impl Options {
         Ok((document, stored))
     }
 
-    /// The guide of a file that was opened, if there is one that fits, and its path.
-    pub(crate) fn guide(&self, document: &Document<'_>) -> Option<(Guide, PathBuf)> {
+    /// The guide of a file that was opened, if there is one that fits.
+    pub(crate) fn guide(&self, document: &Document<'_>) -> Option<FoundGuide> {
+        let (guides, file) = (home::guides().ok()?, self.guided_file(document)?);
+        let (found, is_whole) = match guides.find(&self.file, file) {
+            Err(Changed(_)) => (guides.find_grown(&self.file, file), false),
+            found => (found, true),
+        };
         // Any other guide is not used. `trommel guide verify` says why.
-        home::guides().ok()?.find(&self.file, self.guided_file(document)?).ok()
+        let (guide, path) = found.ok()?;
+        Some(FoundGuide { guide, path, is_whole })
     }
 
     /// The file that was opened, if its guide may be used.

@@ -13,14 +13,13 @@ use open::OverallProgress;
 use trommel::path::{Logical, Query};
 use trommel::reader::{Config, Framing, LineColumn, Validation};
 use trommel::{Analysis, Cancel, Damage, Document, Error, Match, RepeatedName, Report, Sink, reader};
-use trommel_guide::Guide;
 use trommel_hints::pattern_warnings;
 use trommel_store::Stored;
 use trommel_toolbox::outputs::is_document_dropped;
 
 use crate::args::RecordFilters;
 use crate::errors::{Failure, QueryError};
-use crate::input::{self, Options, SharedInputs};
+use crate::input::{self, FoundGuide, Options, SharedInputs};
 use crate::output::{BadValue, FileNames, InputSink, JsonStyle, Notes, Out, Refusal, Screen, Stream, Values};
 use crate::progress::Progress;
 
@@ -57,8 +56,8 @@ pub(crate) struct Job {
     document: Document<'static>,
     /// The metadata of the current input, if it is a stored output.
     stored: Option<Stored>,
-    /// The guide of the current input, and its path.
-    guide: Option<(Guide, PathBuf)>,
+    /// The guide of the current input.
+    guide: Option<FoundGuide>,
     /// The store, and the first bytes of an input that can be read only once.
     shared: SharedInputs,
     analysis: Analysis,
@@ -282,12 +281,14 @@ impl Job {
     /// Runs the analysis over the current input alone.
     pub(crate) fn run_one(&mut self, sink: &mut dyn InputSink) -> Result<Report, Failure> {
         self.begin_input(sink);
-        let known = self.guide.as_ref().map(|(guide, _)| guide.answer(&self.analysis, &mut self.document));
-        let report = match known {
-            Some(Ok(Some(report))) => Ok(report),
-            // After an error of the guide, a run over the input reports the cause.
-            _ => self.run_and_leave_guide(sink),
+        let report = match &self.guide {
+            Some(FoundGuide { guide, is_whole: true, .. }) => {
+                guide.answer(&self.analysis, &mut self.document).ok().flatten()
+            }
+            _ => None,
         };
+        // After an error of the guide, a run over the input reports the cause.
+        let report = report.map_or_else(|| self.run_and_leave_guide(sink), Ok);
         // The bar stays while further inputs follow.
         if !self.has_several_inputs() {
             self.progress.clear();

@@ -4,6 +4,7 @@ use trommel::reader::Span;
 use trommel::statistics::{FieldRow, TypeCounts};
 use trommel::{Answer, Measure, Stats, StatsAnswer};
 use trommel_base::text::{excerpt, grouped};
+use trommel_guide::Guide;
 
 use crate::size::bytes as size;
 use crate::task::Task;
@@ -18,7 +19,10 @@ impl Task {
         stats.fields = true;
         let analysis = self.analysis().ask(Measure::Stats(stats));
         let source = &self.source;
-        let known = if is_root { source.guide() } else { None };
+        // An input that has grown has more values than its guide knows.
+        let is_known = |guide: &Guide| source.length().is_ok_and(|length| length == guide.index().length());
+        let guide = if is_root { source.guide() } else { None };
+        let known = guide.filter(|guide| is_known(guide));
         let known = known.and_then(|guide| guide.report(&analysis, source.framing()));
         let report = if let Some(report) = known {
             report

@@ -1,7 +1,9 @@
 //! Lists the children of a container, or the records: a page at a time.
 
 use trommel::Cancel;
-use trommel::reader::{self, Cursor, ErrorKind, Event, Framing, Guide as _, Kind, Span, Syntax, compact};
+use trommel::reader::{
+    self, Cursor, ErrorKind, Event, Framing, Guide as _, Kind, Span, Syntax, Waypoint, compact,
+};
 use trommel_base::text;
 
 use crate::source::{Holder, Node, Source};
@@ -117,14 +119,16 @@ fn count_records(source: &Source, cancel: &Cancel, count: &mut u64) -> reader::R
         *count = index.records();
         return Ok(());
     }
-    source.read_records(0, cancel, |cursor| {
+    let known = known_record(source, u64::MAX);
+    *count = known.index;
+    source.read_records(known.offset, cancel, |cursor| {
         loop {
             let passed = match cursor.next_record() {
                 Ok(true) => cursor.skip_value().map(|_| true),
                 ended => ended,
             };
             if !matches!(passed, Ok(false)) {
-                *count = cursor.record() + 1;
+                *count = known.index + cursor.record() + 1;
             }
             match passed {
                 Ok(true) => {}
@@ -134,6 +138,14 @@ fn count_records(source: &Source, cancel: &Cancel, count: &mut u64) -> reader::R
             }
         }
     })
+}
+
+/// The last known record with at most `number` records before it.
+fn known_record(source: &Source, number: u64) -> Waypoint {
+    // In a text sequence, a record begins before its value, whose offset a guide knows.
+    let is_sequence = source.framing() == Framing::JsonSeq;
+    let index = if is_sequence { None } else { source.index() };
+    index.map_or(Waypoint { offset: 0, index: 0 }, |index| index.record_before(number))
 }
 
 /// True if the records after a malformed one can be read.
@@ -199,15 +211,10 @@ impl Lister<'_> {
     }
 
     fn records(&mut self, cancel: &Cancel) -> reader::Result<()> {
-        // In a text sequence, a record begins before its value, whose offset a guide knows.
-        let is_sequence = self.source.framing() == Framing::JsonSeq;
-        let index = if is_sequence { None } else { self.source.index() };
-        let known = index.map(|index| index.record_before(self.first));
-        let start = known.map_or(0, |waypoint| waypoint.offset);
-        let before = known.map_or(0, |waypoint| waypoint.index);
+        let Waypoint { offset, index: before } = known_record(self.source, self.first);
         self.passed = before;
         let source = self.source;
-        source.read_records(start, cancel, |cursor| {
+        source.read_records(offset, cancel, |cursor| {
             loop {
                 let found = cursor.next_record();
                 if let Ok(false) = found {

@@ -5,8 +5,8 @@ use std::io;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use trommel::Cancel;
 use trommel::reader::{Framing, Input, Kind, Limits};
+use trommel::{Analysis, Cancel};
 use trommel_guide::{Guide, Identity, Index, IndexBuilder, Shape};
 use trommel_testkit::generate::{Random, Shape as DocumentShape, document};
 use trommel_testkit::naive;
@@ -371,6 +371,27 @@ fn records_are_followed() {
     printer.press("g").unwrap();
     let shown = printer.text();
     assert!(shown.contains("[0]") && !shown.contains("[1]"), "{shown}");
+}
+
+/// The guide of a log that has grown knows its first records only.
+#[test]
+fn a_guide_is_used_for_the_lines_before() {
+    let bytes = Arc::new(Mutex::new(Vec::new()));
+    let append = |numbers: std::ops::Range<u32>| {
+        numbers.for_each(|number| writeln!(bytes.lock().unwrap(), "{{\"n\":{number}}}").unwrap());
+    };
+    append(0..100);
+    let source = source_of(&bytes, Framing::Lines);
+    let mut document = source.document().unwrap();
+    let index = Index::build(&document, IndexBuilder::new(32), Box::new(|_| Ok(()))).unwrap();
+    let shape = Shape::build(&mut document, &Analysis::new()).unwrap();
+    let source = source.guided_by(Guide::new(Identity::Output([0; 32]), Framing::Lines, index, shape));
+    append(100..150);
+    let mut printer = printer(source, (100, 14));
+    printer.press("G").unwrap();
+    assert!(printer.text().contains("[149]"), "{}", printer.text());
+    printer.press("gd").unwrap();
+    assert!(printer.text().contains("object 150"), "{}", printer.text());
 }
 
 #[test]

@@ -260,7 +260,8 @@ impl Guide {
         *FRAMINGS.get(self.framing as usize).expect("the framing was checked")
     }
 
-    /// Lets a document of the input use the index, if it has the same framing.
+    /// Lets a document of the input use the index, if it has the same framing. The input may
+    /// [have grown](Self::check_grown).
     #[must_use]
     pub fn guide<'a>(&self, document: Document<'a>) -> Document<'a> {
         if !self.is_of(document.current_framing()) || !self.has_points() {

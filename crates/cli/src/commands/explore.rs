@@ -9,6 +9,7 @@ use std::sync::Arc;
 use trommel::framing_of;
 use trommel::reader::{Framing as Records, Input, Limits, MapPolicy};
 use trommel_explore::{Ending, Error, Explorer, Source};
+use trommel_guide::Error::Changed;
 use trommel_guide::{Guide, Location, SPACING};
 
 use crate::args::{ExploreArgs, Framing, output_id};
@@ -19,6 +20,9 @@ use crate::{home, stdio};
 
 /// The smallest file whose guide is kept: others are read in an instant.
 const MIN_KEPT: u64 = 1_000_000;
+
+/// Bytes that a log may have grown by since its guide was built. After more, another one is built.
+const MAX_APPENDED: u64 = 64 << 20;
 
 /// The maximum number of decompressed bytes for each compressed one.
 const MAX_RATIO: u64 = 1000;
@@ -104,11 +108,19 @@ fn plain(args: &ExploreArgs, file: File, name: &str, framing: Records) -> Result
         return Ok(Explorer::new(source));
     }
     let path = args.file.clone();
-    // An answer that `stats` has left has no points to read from.
-    let serves = move |guide: &Guide| guide.is_of(framing) && (guide.has_points() || length <= SPACING);
+    let serves = move |guide: &Guide| {
+        // An answer that `stats` has left has no points to read from. Past the last point, the
+        // file is read.
+        let is_near = length.saturating_sub(guide.index().length()) <= MAX_APPENDED;
+        guide.is_of(framing) && is_near && (guide.has_points() || length <= SPACING)
+    };
     let find = move |file: &File| {
-        let (guide, _) = home::guides().ok()?.find(&path, file).ok()?;
-        Some(guide).filter(serves)
+        let guides = home::guides().ok()?;
+        let found = match guides.find(&path, file) {
+            Err(Changed(_)) => guides.find_grown(&path, file),
+            found => found,
+        };
+        found.ok().map(|(guide, _)| guide).filter(serves)
     };
     if args.print.is_some() {
         return Ok(Explorer::new(match find(&opened) {

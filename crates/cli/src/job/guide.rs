@@ -7,6 +7,7 @@ use trommel_guide::{FileIdentity, Guide, Location, without_skipped};
 
 use super::Job;
 use crate::home;
+use crate::input::FoundGuide;
 use crate::output::InputSink;
 
 /// The smallest input whose answers are kept, in bytes: others are read in an instant.
@@ -49,17 +50,19 @@ impl Job {
         let file = self.options.guided_file(&self.document)?;
         let guides = home::guides().ok()?;
         let path = &self.options.file;
-        if self.guide.is_some() || self.document.current_framing() != Framing::Lines {
+        let Some(FoundGuide { guide: known, path: known_path, is_whole: false }) = &self.guide else {
+            return None;
+        };
+        if self.document.current_framing() != Framing::Lines {
             return None;
         }
-        let (known, known_path) = guides.find_grown(path, file).ok()?;
         let (analysis, partial) = known.answer_grown(&self.analysis, file).ok()??;
         // The file must not have changed meanwhile.
         let guide = Guide::of_answer(identity.clone(), Framing::Lines, &analysis, &partial).ok()??;
         guide.check_file(file).ok()?;
         let report = guide.report(&self.analysis, Framing::Lines)?;
         // A guide with points serves more questions than this one.
-        if !known.has_points() && known_path == guides.path(path, &file.metadata().ok()?, Location::Folder) {
+        if !known.has_points() && *known_path == guides.path(path, &file.metadata().ok()?, Location::Folder) {
             self.note_refusal(guides.keep(path, &guide, Location::Folder).map(|_| ()));
         }
         Some(report)
@@ -85,8 +88,10 @@ impl Job {
         let Ok(guides) = home::guides() else { return Ok(()) };
         let file = &self.options.file;
         let guide = match self.guide.take() {
-            None => Guide::of_answer(identity, framing, &self.analysis, partial)?,
-            Some((mut guide, path)) => {
+            None | Some(FoundGuide { is_whole: false, .. }) => {
+                Guide::of_answer(identity, framing, &self.analysis, partial)?
+            }
+            Some(FoundGuide { mut guide, path, is_whole: true }) => {
                 // Nothing is written beside a file unasked, nor does one framing replace another.
                 let metadata = file.metadata().map_err(Error::from)?;
                 let is_ours = path == guides.path(file, &metadata, Location::Folder) && guide.is_of(framing);

@@ -131,9 +131,9 @@ impl Job {
         self.options = self.options.of_file(file);
         (self.document, self.stored) = self.options.open(&self.shared)?;
         self.guide = self.options.guide(&self.document);
-        if let Some((guide, _)) = &self.guide {
+        if let Some(found) = &self.guide {
             let document = std::mem::replace(&mut self.document, Document::from_bytes([]));
-            self.document = guide.guide(document);
+            self.document = found.guide.guide(document);
         }
         self.overall.begin(&self.document);
         Ok(())

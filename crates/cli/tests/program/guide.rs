@@ -210,6 +210,51 @@ fn growing_logs_keep_their_answers() {
     assert!(broken.contains("log.jsonl:5:"), "{broken}");
 }
 
+/// Of a log that has grown, the guide still says what is in the lines before.
+#[test]
+fn growing_logs_keep_their_points() {
+    let home = Home::new("guide-grown-points");
+    let line = |id: usize| {
+        let rest: Vec<_> = (0..20_000).map(|number| format!(r#"{{"n":{number}}}"#)).collect();
+        let name = if id == 7 { "rare" } else { "usual" };
+        format!(r#"{{"id":{id},"rest":[{}],"{name}":{{"x":1}}}}"#, rest.join(",")) + "\n"
+    };
+    let file = home.0.file("log.jsonl", (0..10).map(line).collect::<String>());
+    home.run(&["guide", "build", &file]).ok();
+    let questions: [&[&str]; 4] = [
+        &["extract", &file, "$..rare.x", "--output", "located"],
+        &["count", &file, "$.rest[*]", "$..x"],
+        &["extract", &file, "$.rest[-1].n"],
+        &["stats", &file],
+    ];
+    for appended in ["{\"id\":10,\"rare\":{\"x\":2}}\n", "{\"rest\":[{\"rare\":1}", "]}\n[]\n", "{\n"] {
+        let mut log = fs::OpenOptions::new().append(true).open(&file).unwrap();
+        std::io::Write::write_all(&mut log, appended.as_bytes()).unwrap();
+        for args in questions {
+            let (guided, plain) = (home.run(args), home.run(&[args, &["--no-guide"]].concat()));
+            assert_eq!((&guided.out, &guided.err, guided.status), (&plain.out, &plain.err, plain.status));
+        }
+    }
+}
+
+/// Lines that the guide of a log passes are not read again, also once the log has grown.
+#[test]
+fn lines_before_are_passed() {
+    let home = Home::new("guide-grown-reads");
+    let line = format!("{{\"rest\":[{}1]}}\n", "1,".repeat(200_000));
+    let file = home.0.file("log.jsonl", line.repeat(3));
+    home.run(&["guide", "build", &file]).ok();
+    let mut log = fs::OpenOptions::new().read(true).write(true).open(&file).unwrap();
+    // Faults far from both ends, which say whether the log has only grown.
+    for at in [line.len() / 2, line.len() * 3 / 2] {
+        std::os::unix::fs::FileExt::write_all_at(&log, b"]", at as u64).unwrap();
+    }
+    std::io::Seek::seek(&mut log, std::io::SeekFrom::End(0)).unwrap();
+    std::io::Write::write_all(&mut log, b"{\"rare\":1}\n").unwrap();
+    assert_eq!(home.run(&["count", &file, "$..rare"]).json()["total"], json!(1));
+    home.run(&["count", &file, "$..rare", "--no-guide"]).failed(1);
+}
+
 /// Inputs that cannot have a guide, and places that cannot be written.
 #[test]
 fn refusals_say_why() {
