@@ -210,7 +210,7 @@ fn growing_logs_keep_their_answers() {
     assert!(broken.contains("log.jsonl:5:"), "{broken}");
 }
 
-/// Of a log that has grown, the guide still says what is in the lines before.
+/// Once a log has grown, its guide still describes the lines before.
 #[test]
 fn growing_logs_keep_their_points() {
     let home = Home::new("guide-grown-points");
