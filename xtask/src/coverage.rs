@@ -26,6 +26,9 @@ const CORE_MIN_PERCENT: f64 = 95.0;
 /// Crates that tokenize, match, and store.
 const CORE: &[&str] = &["scan", "reader", "query", "path", "store"];
 
+/// Features of the program that are not on by default, but have tests.
+const FEATURES: &str = "trommel-cli/explore,trommel-cli/table";
+
 /// Versions of LLVM's tools to search for, after those without a version in their names.
 const VERSIONS: std::ops::RangeInclusive<u32> = 19..=30;
 
@@ -41,7 +44,7 @@ impl Options {
     /// Cargo's options for the packages to test.
     fn packages(&self) -> String {
         if self.package.is_empty() {
-            return "--workspace --exclude xtask --exclude trommel-benches".to_owned();
+            return format!("--workspace --exclude xtask --exclude trommel-benches --features {FEATURES}");
         }
         self.package.iter().map(|name| format!("--package {name}")).collect::<Vec<_>>().join(" ")
     }
@@ -109,7 +112,9 @@ pub(crate) fn compile() -> Option<Result<bool, Box<dyn Error>>> {
     env::var_os(WRAPS)?;
     let mut arguments = env::args_os().skip(1);
     let compiler = arguments.next()?;
-    let status = Command::new(compiler).args(arguments).arg("-Cinstrument-coverage").status();
+    // Counters that are moved into a file keep the lines of programs that a test kills.
+    let counters = ["-Cinstrument-coverage", "-Cllvm-args=-runtime-counter-relocation"];
+    let status = Command::new(compiler).args(arguments).args(counters).status();
     Some(status.map(|status| status.success()).map_err(Into::into))
 }
 
@@ -129,8 +134,8 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Measured, 
         let arguments = format!("test {} --tests {rest}", options.packages());
         let mut command = cargo(&workspace.root, &arguments);
         command.env("RUSTC_WORKSPACE_WRAPPER", &wrapper).env(WRAPS, "1").env("CARGO_TARGET_DIR", &folder);
-        // The processes of one program share a few files.
-        command.env("LLVM_PROFILE_FILE", profiles.join("%4m.profraw"));
+        // The processes of one program share a few files, and write to them while they run.
+        command.env("LLVM_PROFILE_FILE", profiles.join("%c%4m.profraw"));
         command
     };
     let programs = programs(&output(&mut test("--no-run --message-format=json"))?);

@@ -168,6 +168,7 @@ impl App {
             Message::Root(Ok((holder, node))) => {
                 self.root = node;
                 self.tree = Some(Tree::new(holder));
+                self.correct_root();
             }
             Message::Root(Err(error)) => self.fault = Some(error),
             Message::Rows(holder, number, page) => {
@@ -197,14 +198,18 @@ impl App {
     /// Reads all rows again, with what the guide knows.
     fn use_guide(&mut self) {
         self.background = Background::Ready;
-        let records = self.source.index().map_or(0, |index| index.records());
         let Some(tree) = &mut self.tree else { return };
         tree.cache.clear();
         if let Some((_, cancel)) = self.need.take() {
             cancel.cancel();
         }
-        // The first record was long, and taken for the only one.
-        if records > 1 && tree.root != Holder::Records {
+        self.correct_root();
+    }
+
+    /// Shows records, if the first one was long and taken for the only one.
+    fn correct_root(&mut self) {
+        let records = self.source.index().map_or(0, |index| index.records());
+        if records > 1 && self.tree.as_ref().is_some_and(|tree| tree.root != Holder::Records) {
             (self.tree, self.root) = (Some(Tree::new(Holder::Records)), None);
         }
     }
@@ -274,6 +279,17 @@ impl App {
         tree.cache.begin_screen();
         tree.touch_top();
         if let Some(View::Table(table)) = self.views.last_mut() {
+            if table.goes_to_end {
+                match tree.count(&table.path) {
+                    Ok(count) => table.scroll.step(i64::MAX, count),
+                    Err(need) => return Some(need),
+                }
+                table.goes_to_end = false;
+            }
+            // The end may have been passed before it was known.
+            if let Some(count) = tree.cache.known_count(table.holder) {
+                table.scroll.step(0, count);
+            }
             // The names of the columns are above the rows.
             table.scroll.show(height.saturating_sub(1));
             tree.touch(&table.path);

@@ -58,10 +58,10 @@ fn lines(answer: &StatsAnswer, malformed: u64) -> Vec<String> {
         lines.push(format!("malformed   {}, which are left out", grouped(malformed)));
     }
     if structure.duplicate_names > 0 {
-        lines.push(format!(
-            "duplicates  {} names occur twice in an object",
-            grouped(structure.duplicate_names)
-        ));
+        let (names, occur) =
+            if structure.duplicate_names == 1 { ("name", "occurs") } else { ("names", "occur") };
+        let count = grouped(structure.duplicate_names);
+        lines.push(format!("duplicates  {count} {names} {occur} twice in an object"));
     }
     let fields = summary.fields.as_deref().unwrap_or(&[]);
     if !fields.is_empty() {

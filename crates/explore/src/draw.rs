@@ -104,14 +104,7 @@ impl App {
         {
             let style = if at == tree.selected { SELECTED } else { Style::new() };
             match at.split_last() {
-                None => {
-                    lines.push(self.root_line(tree, width, style));
-                    if let Some(error) = tree.cache.first_error(tree.root)
-                        && tree.is_expanded(&at)
-                    {
-                        lines.push(fault(error, 1, width));
-                    }
-                }
+                None => lines.push(self.root_line(tree, width, style)),
                 Some((index, above)) => {
                     let (Ok(Some(row)), Ok(Some(holder))) = (tree.row(&at), tree.holder(above)) else {
                         break;
@@ -122,10 +115,16 @@ impl App {
                     };
                     let (indent, is_expanded) = (indent(at.len()), tree.is_expanded(&at));
                     lines.push(RowLine { indent, is_expanded, whole, width, style }.of(row));
-                    if let Some(error) = tree.cache.error_after(holder, *index) {
+                    if let Some(error) = tree.cache.error_before(holder, index + 1) {
                         lines.push(fault(error, indent, width));
                     }
                 }
+            }
+            if let Ok(Some(inside)) = tree.holder(&at)
+                && tree.is_expanded(&at)
+                && let Some(error) = tree.cache.error_before(inside, 0)
+            {
+                lines.push(fault(error, indent(at.len() + 1), width));
             }
             match tree.next(&at) {
                 Ok(next) => path = next,
@@ -288,7 +287,11 @@ fn table_lines(table: &Table, tree: &Tree, height: usize, width: usize) -> Vec<L
         let Some(element) = table.element(row) else { break };
         let found = match tree.cache.row(table.holder, element) {
             Ok(Some(found)) => found,
-            Ok(None) => break,
+            Ok(None) => {
+                let error = tree.cache.error_before(table.holder, element);
+                lines.extend(error.map(|error| fault(error, 0, width)));
+                break;
+            }
             Err(_) => {
                 lines.push(Line::styled("  reading…", DIM));
                 break;

@@ -164,6 +164,7 @@ impl App {
                 text.scroll.top = text.scroll.top.saturating_add_signed(rows).min(last);
             }
             Some(View::Table(table)) => {
+                table.goes_to_end = false;
                 table.scroll.step(rows, table_rows);
                 table.scroll.show(height.saturating_sub(1));
             }
@@ -191,7 +192,11 @@ impl App {
     }
 
     fn last(&mut self) {
-        if self.views.is_empty() { self.go(Movement::End) } else { self.step(i64::MAX) }
+        match self.views.last_mut() {
+            Some(View::Table(table)) if table.indices().is_none() => table.goes_to_end = true,
+            Some(_) => self.step(i64::MAX),
+            None => self.go(Movement::End),
+        }
     }
 
     fn right(&mut self) {

@@ -1,5 +1,9 @@
 //! The explorer against values that a simple parser has read.
 
+mod background;
+mod gestures;
+mod messages;
+
 use std::fs;
 use std::io;
 use std::io::Write;

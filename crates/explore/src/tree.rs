@@ -73,16 +73,12 @@ impl Cache {
         self.counts.get(&holder).copied()
     }
 
-    pub(crate) fn error_after(&self, holder: Holder, index: u64) -> Option<&str> {
-        let page = self.page(holder, index / PAGE).ok()?;
-        let is_last = index % PAGE + 1 == page.rows.len() as u64;
-        if is_last { page.error.as_deref() } else { None }
-    }
-
-    /// The error of a page without rows.
-    pub(crate) fn first_error(&self, holder: Holder) -> Option<&str> {
-        let page = self.page(holder, 0).ok()?;
-        if page.rows.is_empty() { page.error.as_deref() } else { None }
+    /// The error that ends the rows, if they end before the one with this index.
+    pub(crate) fn error_before(&self, holder: Holder, index: u64) -> Option<&str> {
+        let number = index.saturating_sub(1) / PAGE;
+        let page = self.page(holder, number).ok()?;
+        let is_end = number * PAGE + page.rows.len() as u64 == index;
+        if is_end { page.error.as_deref() } else { None }
     }
 
     pub(crate) fn insert(&mut self, holder: Holder, number: u64, page: Page) {

@@ -45,6 +45,8 @@ pub(crate) struct Table {
     /// The selected column.
     pub(crate) column: usize,
     pub(crate) order: Option<Order>,
+    /// True if the last row is wanted, whose number is not known yet.
+    pub(crate) goes_to_end: bool,
 }
 
 /// The order of a sorted table.
@@ -62,7 +64,7 @@ const MAX_COLUMNS: usize = 200;
 impl Table {
     pub(crate) fn new(holder: Holder, path: TreePath) -> Self {
         let scroll = Scroll::default();
-        Self { holder, path, scroll, columns: Vec::new(), column: 0, order: None }
+        Self { holder, path, scroll, columns: Vec::new(), column: 0, order: None, goes_to_end: false }
     }
 
     /// The element in a row of the table; `None` after the last one.
