@@ -193,7 +193,8 @@ fn features(workspace: &Workspace) -> Ran {
         }
     }
     // The features of the program that neither its default nor another step tests.
-    let tests = "-p trommel-cli --features table,explore --test program -- tables:: explore::";
+    let tests =
+        "-p trommel-cli --features table,explore --test program -- tables:: explore:: help:: examples::";
     must_run(&mut release_tests(&workspace.root, tests))?;
     Ok(Outcome::Passed)
 }

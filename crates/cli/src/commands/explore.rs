@@ -1,6 +1,7 @@
 //! `trommel explore`: a tree of the input in the terminal.
 
 use std::env;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -28,15 +29,16 @@ const MAX_APPENDED: u64 = 64 << 20;
 const MAX_RATIO: u64 = 1000;
 
 pub(crate) fn run(args: &ExploreArgs, screen: &Screen) -> Result<(), Failure> {
+    let usage = |message| Failure::Usage { command: "explore", message };
+    let unusable = |cause: &dyn Display| usage(format!("{cause}; --print 80x24 prints the first screen"));
     if args.print.is_none() && !screen.out.is_terminal {
-        let message = "standard output is not a terminal; --print 80x24 prints the first screen".to_owned();
-        return Err(Failure::Usage { command: "explore", message });
+        return Err(unusable(&"standard output is not a terminal"));
     }
     let explorer = explorer(args)?.follow(args.follow);
     let failed = |error| match error {
         Error::Input(cause) => failure(&args.file, cause),
-        Error::Key(_) => Failure::Usage { command: "explore", message: error.to_string() },
-        other => Failure::Output(io::Error::other(other)),
+        Error::Key(_) => usage(error.to_string()),
+        other => unusable(&other),
     };
     if let Some(size) = args.print {
         let printed = explorer.print(size, &args.keys).map_err(failed)?;

@@ -318,6 +318,8 @@ fn fault(example: &str) -> Option<String> {
 fn every_example_has_output() {
     let mut all: BTreeSet<String> = helps().iter().flat_map(|help| examples(help)).collect();
     assert!(all.len() > 50, "only {} examples in help", all.len());
+    // The explorer reads keys until it is left, and has its own tests.
+    all.retain(|example| !example.contains("trommel explore") || example.contains("--print"));
     let docs = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
     let docs = docs.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
     for path in docs.chain([root().join("README.md")]) {

@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::common::{Folder, Home, data, run, trommel};
-use crate::terminal::terminal;
+use crate::terminal::{shown_with_status, terminal};
 
 /// An explorer on a terminal of 100 columns and 50 rows.
 struct Session {
@@ -90,6 +90,18 @@ fn stored_and_compressed_inputs_are_explored() {
     encoder.finish().unwrap();
     let printed = run(["explore", packed.to_str().unwrap(), "--print", "90x12", "--keys", "jl"]).ok();
     assert_eq!(printed.lines().nth(2), plain.lines().nth(2));
+}
+
+/// A process of no terminal has no keys.
+#[test]
+fn keys_need_a_terminal() {
+    let explorer = trommel(["explore", "users.json"]);
+    let mut apart = Command::new("setsid");
+    apart.arg("--wait").arg(explorer.get_program()).args(explorer.get_args());
+    apart.current_dir(data()).stdin(Stdio::null());
+    let (text, status) = shown_with_status(100, apart);
+    assert_eq!(status.code(), Some(2), "{text}");
+    assert!(text.contains("the terminal cannot be used") && text.contains("--print 80x24"), "{text}");
 }
 
 #[test]
