@@ -210,7 +210,10 @@ mod tests {
         let sample = json!({"kind": "sample", "query": "$.orders", "size": 5, "strategy": "first"});
         let questions = questions(&json!({"requests": [sample]}));
         let malformed = report(&questions, r#"{"orders": [1, [01], {"a" 2}]}"#);
-        assert!(matches!(malformed, Err(AnswerError::Sampled(_))), "{malformed:?}");
+        let error = malformed.unwrap_err();
+        assert!(matches!(error, AnswerError::Sampled(_)), "{error:?}");
+        assert!(error.to_string().starts_with("a sampled value is not valid JSON: "), "{error}");
+        assert!(std::error::Error::source(&error).is_some());
     }
 
     #[test]
@@ -251,17 +254,24 @@ mod tests {
             let read = serde_json::from_value::<Questions>(json!({"requests": [wrong]}));
             assert!(read.is_err(), "{wrong}");
         }
-        for wrong in [
-            json!({"kind": "count", "query": "$["}),
-            json!({"kind": "sample", "query": "$", "size": 1, "strategy": "stratified"}),
-            json!({"kind": "sample", "query": "$", "size": 1, "stride": 2}),
-            json!({"kind": "sample", "query": "$", "size": 1, "by": "$.a"}),
-            json!({"kind": "group", "by": []}),
-            json!({"kind": "group", "by": ["$.a", "$.b.a"]}),
-            json!({"kind": "group", "by": ["$.a"], "sort": "sum"}),
+        for (wrong, why) in [
+            (json!({"kind": "count", "query": "$["}), "expected"),
+            (json!({"kind": "sample", "query": "$", "size": 1, "strategy": "stratified"}), "needs `by`"),
+            (
+                json!({"kind": "sample", "query": "$", "size": 1, "stride": 2}),
+                "`stride` needs the strategy `systematic`",
+            ),
+            (
+                json!({"kind": "sample", "query": "$", "size": 1, "by": "$.a"}),
+                "`by` needs the strategy `stratified`",
+            ),
+            (json!({"kind": "group", "by": []}), "no query to group by"),
+            (json!({"kind": "group", "by": ["$.a", "$.b.a"]}), "named \"a\"; give one of them another name"),
+            (json!({"kind": "group", "by": ["$.a"], "sort": "sum"}), "no order \"sum\"; sort by one of "),
         ] {
             let questions = questions(&json!({"requests": [wrong]}));
-            assert!(questions.analysis().is_err(), "{wrong}");
+            let error = questions.analysis().unwrap_err().to_string();
+            assert!(error.contains(why), "{wrong}: {error}");
         }
     }
 
@@ -270,6 +280,40 @@ mod tests {
         let count = Measure::Count(trommel::Count::new("$".parse().unwrap()));
         let mut out = Vec::new();
         let pushed = push_answer(&count, &Answer::Extracted(1), &mut out);
-        assert!(matches!(pushed, Err(AnswerError::OtherMeasure)));
+        let error = pushed.unwrap_err();
+        assert_eq!(error.to_string(), "the answer is that of another measure");
+        assert!(std::error::Error::source(&error).is_none());
+        // The report of fewer questions.
+        let one = questions(&json!({"requests": [{"kind": "count", "query": "$"}]}));
+        let two = questions(&json!({"requests": [{"kind": "count", "query": "$"}, {"kind": "stats"}]}));
+        let mut document = Document::from_bytes(ORDERS.to_owned());
+        let report = one.analysis().unwrap().run(&mut document).unwrap();
+        assert!(matches!(two.push_report(&report, &mut Vec::new()), Err(AnswerError::OtherMeasure)));
+        let defect = AnswerError::from(serde_json::from_str::<u8>("x").unwrap_err());
+        assert!(defect.to_string().starts_with("the answer cannot be written as JSON: "), "{defect}");
+        assert!(std::error::Error::source(&defect).is_some());
+    }
+
+    /// Approximate groups have the bounds of their errors.
+    #[test]
+    fn approximate_groups_say_so() {
+        let input = (0..80_000).map(|n| format!("{{\"k\":{},\"v\":{n}}}\n", n % 40_000)).collect::<String>();
+        let questions = questions(&json!({"requests": [
+            {"kind": "group", "by": ["$.k"], "approximate": true, "max_groups": 100},
+            {"kind": "group", "by": ["$.none"], "distinct": ["$.v"], "approximate": true},
+        ]}));
+        let mut document = Document::from_bytes(input).framing(Framing::Lines);
+        let report = questions.analysis().unwrap().run(&mut document).unwrap();
+        let mut out = Vec::new();
+        questions.push_report(&report, &mut out).unwrap();
+        let report: Value = serde_json::from_slice(&out).unwrap();
+        let groups = &report["answers"][0];
+        assert_eq!((&groups["approximate"], &groups["total"]), (&json!(true), &json!(80_000)), "{groups}");
+        assert!(groups["total_groups_error"].as_f64().is_some_and(|error| error < 0.1), "{groups}");
+        assert!(groups["error"].as_u64() > Some(0), "{groups}");
+        let group = &report["answers"][1]["groups"][0];
+        let (distinct, error) = (&group["distinct"]["v"], &group["distinct_error"]["v"]);
+        let off = (distinct.as_f64().unwrap() / 80_000.0 - 1.0).abs();
+        assert!(off < error.as_f64().unwrap() * 4.0, "{group}");
     }
 }

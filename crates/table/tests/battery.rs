@@ -592,3 +592,62 @@ fn columns_with_one_name_keep_their_types() {
     assert_eq!(types, [ColumnType::Int64, ColumnType::Text]);
     assert_eq!(batches(&mut table)[0].num_rows(), 1);
 }
+
+/// Errors have the text that the program prints, their cause, and come back from Arrow's type.
+#[test]
+fn errors_say_what_to_do() {
+    let schema = |text: &str| TableSchema::from_json_schema(text).unwrap_err().to_string();
+    assert!(schema("{").starts_with("the schema is not valid JSON: "), "{}", schema("{"));
+    assert!(schema("{\"type\":\"array\"}").contains("as `trommel schema` prints it"));
+    let shape = TableShape::from_bytes(b"{").unwrap_err();
+    assert!(shape.to_string().starts_with("not the types of a table: "), "{shape}");
+    let mut request = all().column(Column::new("other", query("$.id")));
+    request.schema = Some(
+        TableSchema::from_json_schema(r#"{"type":"object","properties":{"id":{"type":"integer"}}}"#).unwrap(),
+    );
+    let missing = Table::open(&request, lines("{\"id\":1}\n")).err().unwrap();
+    assert_eq!(missing.to_string(), "the schema has no property other; name the column as the schema does");
+    assert!(std::error::Error::source(&missing).is_none());
+    // A fault after the types are known, as a reader of batches gets it.
+    let mut request = all().column(Column::new("id", query("$.id")));
+    request.schema = Some(
+        TableSchema::from_json_schema(r#"{"type":"object","properties":{"id":{"type":"integer"}}}"#).unwrap(),
+    );
+    for (rows, text) in [
+        ("{\"id\":1}\n{\"id\":\"a\"}\n", "row 1, id, at byte 15: the schema wants an integer of 64 bits"),
+        ("{\"id\":1}\n{\"id\":}\n", "at byte"),
+    ] {
+        let mut table = Table::open(&request, lines(rows)).unwrap();
+        let fault = table.by_ref().find_map(Result::err).unwrap();
+        let error = Error::from(fault);
+        assert!(error.to_string().contains(text), "{error}");
+        let has_cause = std::error::Error::source(&error).is_some();
+        assert_eq!(has_cause, !matches!(error, Error::Misfit(_)), "{error:?}");
+    }
+    let foreign = arrow_schema::ArrowError::ExternalError("other".into());
+    assert!(Error::from(foreign).to_string().starts_with("cannot write the table: "));
+}
+
+/// An output that is full.
+struct Full;
+
+impl std::io::Write for Full {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(std::io::Error::other("the disk is full"))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error() {
+    let table = || Table::open(&all(), lines(texts(1000, |number| format!("{{\"n\":{number}}}\n")))).unwrap();
+    for error in
+        [write_arrow(&mut table(), Full).unwrap_err(), write_parquet(&mut table(), Full).unwrap_err()]
+    {
+        assert!(error.to_string().contains("the disk is full"), "{error}");
+        assert!(std::error::Error::source(&error).is_some());
+    }
+}

@@ -65,7 +65,8 @@ fn approve(server: Option<&str>, tool: Option<&str>, wrapping: &Wrapping) -> Res
     }
     let approved = trommel_mcp::approve(options, &crate::home::store()?, server, tool)?;
     let lines = approved.iter().filter_map(|(server, result)| {
-        result.as_ref().ok().map(|count| format!("{server}: {count} tools approved\n"))
+        let approved = result.as_ref().ok().map(|count| tools(*count));
+        approved.map(|tools| format!("{server}: approved {tools}\n"))
     });
     output::print(&lines.collect::<Vec<_>>().concat())?;
     let failures = approved.iter().filter_map(|(_, result)| result.as_ref().err());
@@ -118,14 +119,18 @@ fn doctor(wrapping: &Wrapping, json: bool, screen: &Screen) -> Result<(), Failur
     if is_healthy { Ok(()) } else { Err(Failure::AlreadyReported) }
 }
 
+fn tools(count: usize) -> String {
+    if count == 1 { "1 tool".to_owned() } else { format!("{count} tools") }
+}
+
 /// Describes the state of a server for a person.
 fn described(report: &ServerReport) -> String {
     let mut lines = vec![match (&report.error, &report.version, report.started_ms) {
         (Some(why), ..) => format!("{}: error: {}", report.server, escape::text(why)),
         (None, version, ms) => format!(
-            "{}: {} tools in {} ms, revision {}",
+            "{}: {} in {} ms, revision {}",
             report.server,
-            report.tools.len(),
+            tools(report.tools.len()),
             ms.unwrap_or(0),
             version.as_deref().unwrap_or("unknown")
         ),

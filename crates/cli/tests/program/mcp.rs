@@ -1,11 +1,13 @@
 //! `trommel mcp`: the server, and the proxy over servers that are odd in every way.
 
 mod client;
+mod commands;
 mod documents;
 mod http;
 mod odd_answers;
 mod odd_server;
 mod promises;
+mod prompts;
 mod proxy;
 mod server;
 mod tasks;

@@ -232,11 +232,16 @@ impl Secrets {
                 self.inside = None;
                 return format!("{}{{ … }}", &line[..at]);
             }
-            if let Some(at) = trimmed.find('=')
+            if let Some(at) = trimmed.find([':', '='])
                 && !trimmed.starts_with('[')
             {
-                self.inside = None;
-                return format!("{}{} …", &line[..indent], &trimmed[..=at]);
+                let value = trimmed[at + 1..].trim();
+                if !value.starts_with(['{', '[']) {
+                    self.inside = None;
+                }
+                if !["", "{", "["].contains(&value) {
+                    return format!("{}{} …", &line[..indent], &trimmed[..=at]);
+                }
             }
         }
         line.to_owned()

@@ -154,3 +154,59 @@ fn names_are_parsed() {
     }
     assert!("emacs".parse::<Client>().unwrap_err().to_string().contains("claude-code"));
 }
+
+/// Every kind of value survives the way through both forms of files.
+#[test]
+fn values_of_other_servers_stay() {
+    let entry = json!({
+        "command": "npx", "args": ["-y"], "enabled": true, "timeout": 30, "ratio": 0.5, "started": "2026-11-28",
+        "http_headers": {"Authorization": "Bearer secret"}, "none": null, "nested": {"list": [1, [2.5, false]]}
+    });
+    for client in [Client::Codex, Client::Cursor] {
+        let path = Path::new("file");
+        let mut document = Document::parse(path, None, client.format()).unwrap();
+        document.set("other", &entry);
+        let text = String::from_utf8(document.bytes()).unwrap();
+        let again = Document::parse(path, Some(text.as_bytes()), client.format()).unwrap();
+        let mut expected = entry.clone();
+        if matches!(client.format(), Format::Toml(_)) {
+            // TOML has no null.
+            expected.as_object_mut().unwrap().remove("none");
+        }
+        assert_eq!(again.servers()["other"], expected, "{text}");
+    }
+    let text = "[mcp_servers.other]\ncommand = \"a\"\nsince = 2026-11-28\nhttp_headers = { A = \"secret\" }\nbearer_token = \"secret\"\n";
+    let document =
+        Document::parse(Path::new("file"), Some(text.as_bytes()), Format::Toml("mcp_servers")).unwrap();
+    assert_eq!(document.servers()["other"]["since"], "2026-11-28");
+    let folder = tempfile::tempdir().unwrap();
+    let installer = installer(folder.path());
+    put(&installer, Client::Codex, text);
+    let change = installer.install(Client::Codex, true).unwrap();
+    assert!(!change.describe().contains("secret"), "{}", change.describe());
+}
+
+#[test]
+fn refusals_name_the_file_and_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let installer = installer(folder.path());
+    for (client, text, why) in [
+        (Client::Cursor, "[1]", "expected an object"),
+        (Client::Cursor, "{\"mcpServers\": 7}", "mcpServers is not an object"),
+        (Client::Codex, "mcp_servers = 7\n", "mcp_servers is not a table"),
+        (Client::Codex, "a = = 1\n", "is not valid, and was left as it is"),
+    ] {
+        let path = put(&installer, client, text);
+        let error = installer.install(client, false).unwrap_err().to_string();
+        assert!(error.contains(why) && error.contains(&path.display().to_string()), "{error}");
+    }
+    let path = put(&installer, Client::Cursor, "");
+    let change = installer.install(Client::Cursor, false).unwrap();
+    fs::write(&path, "{}").unwrap();
+    let late = change.apply().unwrap_err().to_string();
+    assert!(late.ends_with("was changed meanwhile: run the command again"), "{late}");
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    let folder = installer.install(Client::Cursor, false).unwrap_err().to_string();
+    assert!(folder.starts_with("cannot access "), "{folder}");
+}

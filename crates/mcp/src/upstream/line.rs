@@ -88,9 +88,7 @@ impl Messages {
         let id = envelope.id.and_then(|id| serde_json::from_str::<RequestId>(id.get()).ok());
         let (Some(id), Some(result)) = (&id, envelope.result) else {
             return match Incoming::parse(message.get()) {
-                Some(Incoming::Response(id, Err(error))) => {
-                    Self::error(id, error, message.get().len(), bytes)
-                }
+                Some(Incoming::Response(id, Err(error))) => Self::error(id, error, message.get().len()),
                 Some(message) => Arrival::Message(message),
                 None => noise("not a message"),
             };
@@ -104,12 +102,12 @@ impl Messages {
     }
 
     /// Passes an error on, unless it is too long.
-    fn error(id: RequestId, error: ErrorData, length: usize, bytes: &[u8]) -> Arrival {
+    fn error(id: RequestId, error: ErrorData, length: usize) -> Arrival {
         if length <= MAX_OTHER {
             return Arrival::Message(Incoming::Response(id, Err(error)));
         }
         let start = clip(&error.message, 1_000).into_owned();
-        failed(Some(id), &format!("the server failed with {} bytes of error: {start}", bytes.len()))
+        failed(Some(id), &format!("the server failed with {length} bytes of error: {start}"))
     }
 
     /// Reads a message with long values.
@@ -123,6 +121,7 @@ impl Messages {
             return failed(id, &format!("the server sent an invalid message: {error}"));
         }
         if let Some(error) = walk.error.take() {
+            let length = error.len();
             let error = serde_json::from_str(&error).unwrap_or_else(|_| {
                 ErrorData::internal_error(
                     format!("the server sent an invalid error: {}", clip(&error, 200)),
@@ -130,8 +129,8 @@ impl Messages {
                 )
             });
             return match id {
-                Some(id) => Self::error(id, error, 0, &[]),
-                None => Arrival::Noise(error.message.into_owned()),
+                Some(id) => Self::error(id, error, length),
+                None => Arrival::Noise(clip(&error.message, 1_000).into_owned()),
             };
         }
         let Some((id, outgoing)) = id.and_then(|id| self.calls.get(&id).map(|outgoing| (id, outgoing)))

@@ -116,3 +116,37 @@ fn older_servers_may_ignore_the_probe() {
     let mut client = wrapped(&[("EMPTY_PROBE", "1")], &[]);
     assert!(client.tools().contains(&"odd_echo".to_owned()));
 }
+
+/// Errors and answers of any length, and answers that were not asked for.
+#[test]
+fn long_errors_and_stray_answers_do_no_harm() {
+    let mut client = wrapped(&[], &["--timeout", "30"]);
+    client.tools();
+    for chars in [0, 100_000, 1_500_000, 5_000_000] {
+        let answer = client.call("odd_refuse", json!({ "chars": chars }));
+        // An error that is too long to be passed on is the result of the call.
+        let (passed, text) = (&answer["error"]["message"], &answer["result"]["content"][0]["text"]);
+        let message = passed.as_str().or(text.as_str()).unwrap_or_else(|| panic!("{chars}: {answer}"));
+        assert!(message.contains("refused"), "{chars}: {message:.200}");
+        assert_eq!(passed.is_null(), chars > 1_000_000, "{chars}");
+        assert!(chars < 1_000_000 || message.len() < 2_000, "{chars}: {}", message.len());
+    }
+    for items in [1, 1_000, 600_000] {
+        assert_eq!(client.text("odd_stray", json!({ "items": items })), "after the stray", "{items}");
+    }
+    for result in [r#""content":7"#, r#""content":[],"structuredContent":{"a":1},"isError":0"#] {
+        let answer = client.call("odd_echo", json!({ "result": result }));
+        let is_answered = answer.get("result").is_some() || answer.get("error").is_some();
+        assert!(is_answered, "{answer}");
+    }
+    assert!(client.failed("odd_echo", json!({"result": r#""content":7"#})).contains("not an array"));
+    assert_eq!(client.leftovers(), 0);
+}
+
+/// A list that is too long to be read into memory at once.
+#[test]
+fn long_lists_of_tools_are_read() {
+    let mut client = wrapped(&[("MORE_TOOLS", "40000")], &["--timeout", "60"]);
+    let tools = client.tools();
+    assert!(tools.contains(&"odd_more5".to_owned()), "{}", tools.len());
+}

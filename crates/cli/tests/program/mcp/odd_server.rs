@@ -126,8 +126,13 @@ impl Server {
                 tool["_meta"] = json!({"anthropic/maxResultSizeChars": 100_000});
             }
         }
-        if self.changed > 0 {
+        if self.changed > 0 || env::var("NEWER").is_ok() {
             tools.push(described("new"));
+        }
+        if env::var("PEEK").is_ok() {
+            let mut peek = described("peek");
+            peek["annotations"] = json!({"readOnlyHint": true});
+            tools.push(peek);
         }
         // A second page.
         match (params["cursor"].as_str(), env::var("MORE_TOOLS")) {
@@ -158,6 +163,11 @@ impl Server {
                 write(format!("{head}{verbatim}}}}}\n").as_bytes());
             }
             "params" => self.answer(id, &text(&params.to_string())),
+            "peek" => match env::var("PEEK").unwrap().as_str() {
+                "fails" => self.answer(id, &json!({"isError": true, "content": [{"type": "text", "text": "nothing to see"}]})),
+                "refuses" => send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32050, "message": "not now"}})),
+                _ => self.answer(id, &text("seen")),
+            },
             "big" | "raised" => big(&head, arguments["shape"].as_str().unwrap_or("text"), number("items")),
             "last" => {
                 // As the TypeScript SDK has it: the number after the result.
@@ -174,7 +184,16 @@ impl Server {
                 self.answer(id, &json!({"content": [image, {"type": "text", "text": "a picture"}]}));
             }
             "fail" => self.answer(id, &json!({"isError": true, "content": [{"type": "text", "text": "z".repeat(number("chars") as usize)}]})),
-            "refuse" => send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32050, "message": "refused", "data": {"a": [1]}}})),
+            "refuse" => {
+                let message = format!("refused{}", "!".repeat(number("chars") as usize));
+                send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32050, "message": message, "data": {"a": [1]}}}));
+            }
+            "stray" => {
+                let words = "word ".repeat(number("items") as usize);
+                send(&json!({"jsonrpc": "2.0", "id": 987_654, "result": {"content": [{"type": "text", "text": words}]}}));
+                send(&json!({"jsonrpc": "2.0", "id": 987_654, "error": {"code": -1, "message": words}}));
+                self.answer(id, &text("after the stray"));
+            }
             "noise" => {
                 write(b"plain log line\n{\"level\":\"info\",\"message\":\"JSON log line\"}\n\n[1,2]\n");
                 self.answer(id, &text("after the noise"));
@@ -271,7 +290,7 @@ impl Server {
     }
 }
 
-const TOOLS: [&str; 29] = [
+const TOOLS: [&str; 30] = [
     "echo",
     "params",
     "big",
@@ -281,6 +300,7 @@ const TOOLS: [&str; 29] = [
     "image",
     "fail",
     "refuse",
+    "stray",
     "noise",
     "twice",
     "silent",

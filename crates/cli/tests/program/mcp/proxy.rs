@@ -196,7 +196,7 @@ fn blocks_pass_or_are_stored_by_their_kind() {
 fn our_own_answers_are_never_stored_and_our_names_are_ours() {
     let mut client = wrapped(&[("MORE_TOOLS", "5000")], VERSIONS[3]);
     let tools = client.tools();
-    assert_eq!(tools.len(), 10 + 29 + 2 + 5_000);
+    assert_eq!(tools.len(), 10 + 30 + 2 + 5_000);
     let mut distinct = tools.clone();
     distinct.sort();
     distinct.dedup();
