@@ -297,7 +297,8 @@ mod tests {
     /// Approximate groups have the bounds of their errors.
     #[test]
     fn approximate_groups_say_so() {
-        let input = (0..80_000).map(|n| format!("{{\"k\":{},\"v\":{n}}}\n", n % 40_000)).collect::<String>();
+        let record = |n: u32| format!("{{\"k\":{},\"v\":{n}}}\n", n % 40_000);
+        let input = (0..80_000).map(record).collect::<Vec<_>>().concat();
         let questions = questions(&json!({"requests": [
             {"kind": "group", "by": ["$.k"], "approximate": true, "max_groups": 100},
             {"kind": "group", "by": ["$.none"], "distinct": ["$.v"], "approximate": true},

@@ -104,6 +104,42 @@ fn keys_need_a_terminal() {
     assert!(text.contains("the terminal cannot be used") && text.contains("--print 80x24"), "{text}");
 }
 
+/// Standard input, guides, and what cannot be explored.
+#[test]
+fn inputs_of_every_kind() {
+    let home = Home::new("explore-inputs");
+    let screen = |args: &[&str]| {
+        let all = ["explore", "--print", "90x12", "--keys", "jl"].iter().chain(args);
+        home.run(all).ok().lines().nth(2).unwrap().to_owned()
+    };
+    let plain = screen(&["users.json"]);
+    let fed = home.fed(
+        ["explore", "-", "--print", "90x12", "--keys", "jl"],
+        &fs::read(data().join("users.json")).unwrap(),
+    );
+    assert_eq!(fed.ok().lines().nth(2).unwrap(), plain);
+    assert_eq!(screen(&["users.json", "--no-guide"]), plain);
+    // The guide of a file, and that of an output.
+    let folder = Folder::new("explore-guided");
+    let records = (0..40_000).map(|number| format!("{{\"number\":{number}}}")).collect::<Vec<_>>();
+    let file = folder.file("many.json", format!("[{}]", records.join(",")));
+    home.run(["guide", "build", &file]).ok();
+    let last = home.run(["explore", &file, "--print", "90x12", "--keys", "G"]).ok();
+    assert!(last.contains("$[39999]") && last.contains(" guide "), "{last}");
+    let id = home.run(["put", &file, "--tool", "x"]).ok();
+    let output = format!("output:{}", id.trim());
+    let last = home.run(["explore", &output, "--print", "90x12", "--keys", "G"]).ok();
+    assert!(last.contains("$[39999]"), "{last}");
+    let text = home.fed(["put", "-", "--tool", "x", "--id", "text-1"], b"no JSON\n");
+    assert_eq!(text.status, Some(0), "{text:?}");
+    home.run(["explore", "output:text-1", "--print", "90x12"]).failed(2);
+    home.run(["explore", "output:absent", "--print", "90x12"]).failed(2);
+    let directory = home.run(["explore", folder.path("").to_str().unwrap(), "--print", "90x12"]).failed(1);
+    assert!(directory.to_lowercase().contains("directory"), "{directory}");
+    let packed = folder.file("damaged.json.gz", b"\x1f\x8b\x08\0\0\0\0\0nonsense".as_slice());
+    home.run(["explore", &packed, "--print", "90x12"]).failed(1);
+}
+
 #[test]
 fn a_session_ends_as_it_began() {
     let mut session = Session::start(trommel(["explore", "users.json"]));

@@ -163,11 +163,6 @@ impl Server {
                 write(format!("{head}{verbatim}}}}}\n").as_bytes());
             }
             "params" => self.answer(id, &text(&params.to_string())),
-            "peek" => match env::var("PEEK").unwrap().as_str() {
-                "fails" => self.answer(id, &json!({"isError": true, "content": [{"type": "text", "text": "nothing to see"}]})),
-                "refuses" => send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32050, "message": "not now"}})),
-                _ => self.answer(id, &text("seen")),
-            },
             "big" | "raised" => big(&head, arguments["shape"].as_str().unwrap_or("text"), number("items")),
             "last" => {
                 // As the TypeScript SDK has it: the number after the result.
@@ -182,17 +177,6 @@ impl Server {
             "image" => {
                 let image = json!({"type": "image", "mimeType": "image/png", "data": "A".repeat(number("chars") as usize)});
                 self.answer(id, &json!({"content": [image, {"type": "text", "text": "a picture"}]}));
-            }
-            "fail" => self.answer(id, &json!({"isError": true, "content": [{"type": "text", "text": "z".repeat(number("chars") as usize)}]})),
-            "refuse" => {
-                let message = format!("refused{}", "!".repeat(number("chars") as usize));
-                send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32050, "message": message, "data": {"a": [1]}}}));
-            }
-            "stray" => {
-                let words = "word ".repeat(number("items") as usize);
-                send(&json!({"jsonrpc": "2.0", "id": 987_654, "result": {"content": [{"type": "text", "text": words}]}}));
-                send(&json!({"jsonrpc": "2.0", "id": 987_654, "error": {"code": -1, "message": words}}));
-                self.answer(id, &text("after the stray"));
             }
             "noise" => {
                 write(b"plain log line\n{\"level\":\"info\",\"message\":\"JSON log line\"}\n\n[1,2]\n");
@@ -209,13 +193,23 @@ impl Server {
                     write(&[b'a'; 1 << 14]);
                 }
             }
-            "utf8" => write(&[head.as_bytes(), b"\"content\":[{\"type\":\"text\",\"text\":\"\xff\"}]}}\n"].concat()),
-            "surrogate" => write(format!("{head}\"content\":[{{\"type\":\"text\",\"text\":\"{}\"}}]}}}}\n", r"\ud800").as_bytes()),
+            "utf8" => {
+                write(&[head.as_bytes(), b"\"content\":[{\"type\":\"text\",\"text\":\"\xff\"}]}}\n"].concat())
+            }
+            "surrogate" => write(
+                format!("{head}\"content\":[{{\"type\":\"text\",\"text\":\"{}\"}}]}}}}\n", r"\ud800")
+                    .as_bytes(),
+            ),
             "deep" => {
                 let depth = 1_000_000;
-                write(format!("{head}\"structuredContent\":{}{}}}}}\n", "[".repeat(depth), "]".repeat(depth)).as_bytes());
+                write(
+                    format!("{head}\"structuredContent\":{}{}}}}}\n", "[".repeat(depth), "]".repeat(depth))
+                        .as_bytes(),
+                );
             }
-            "digits" => write(format!("{head}\"structuredContent\":[{}]}}}}\n", "7".repeat(1_000_000)).as_bytes()),
+            "digits" => {
+                write(format!("{head}\"structuredContent\":[{}]}}}}\n", "7".repeat(1_000_000)).as_bytes())
+            }
             "broken" => {
                 let words = "word ".repeat(number("items") as usize);
                 write(format!("{head}\"content\":[{{\"type\":\"text\",\"text\":\"{words}\"}}\n").as_bytes());
@@ -264,6 +258,31 @@ impl Server {
                 self.ask(id, params, "elicitation/create")
             }
             "sample" => self.ask(id, params, "sampling/createMessage"),
+            _ => self.fail(id, params),
+        }
+    }
+
+    /// Fails a call, or answers more than it.
+    fn fail(&self, id: &Value, params: &Value) {
+        let arguments = &params["arguments"];
+        let number = |name: &str| arguments[name].as_u64().unwrap_or(0);
+        match params["name"].as_str().unwrap() {
+            "peek" => match env::var("PEEK").unwrap().as_str() {
+                "fails" => self.answer(id, &json!({"isError": true, "content": [{"type": "text", "text": "nothing to see"}]})),
+                "refuses" => send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32050, "message": "not now"}})),
+                _ => self.answer(id, &text("seen")),
+            },
+            "fail" => self.answer(id, &json!({"isError": true, "content": [{"type": "text", "text": "z".repeat(number("chars") as usize)}]})),
+            "refuse" => {
+                let message = format!("refused{}", "!".repeat(number("chars") as usize));
+                send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32050, "message": message, "data": {"a": [1]}}}));
+            }
+            "stray" => {
+                let words = "word ".repeat(number("items") as usize);
+                send(&json!({"jsonrpc": "2.0", "id": 987_654, "result": {"content": [{"type": "text", "text": words}]}}));
+                send(&json!({"jsonrpc": "2.0", "id": 987_654, "error": {"code": -1, "message": words}}));
+                self.answer(id, &text("after the stray"));
+            }
             other => panic!("{other}"),
         }
     }

@@ -304,3 +304,31 @@ fn patterns_may_look_around() {
     assert_eq!(found(&schema, &json!({"a": "x"})).len(), 1);
     assert!(found(&schema, &json!({"a": "y"})).is_empty());
 }
+
+/// The rules that tools rarely use.
+#[test]
+fn rare_rules_are_named() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "map": {"type": "object", "minProperties": 1, "maxProperties": 2},
+            "mode": {"const": "fast"},
+            "never": false,
+            "one": {"oneOf": [{"type": "integer"}, {"type": "number"}]},
+            "some": {"type": "array", "contains": {"type": "integer"}}
+        }
+    });
+    let schema = Schema::compile(&schema).unwrap();
+    for (arguments, message) in [
+        (json!({"map": {}}), "Value for map has fewer members than minimum: 1"),
+        (json!({"map": {"a": 1, "b": 2, "c": 3}}), "Value for map has more members than maximum: 2"),
+        (json!({"mode": "slow"}), "Invalid value for mode: must be one of ['fast']"),
+        (json!({"never": 1}), "Parameter never is not allowed"),
+        (json!({"one": 1}), "Value for one matches several forms of which it may have one"),
+        (json!({"some": ["a"]}), "Value for some breaks the rule `contains`"),
+    ] {
+        let faults = found(&schema, &arguments);
+        let messages: Vec<_> = faults.iter().map(|fault| fault.message.as_str()).collect();
+        assert!(messages.len() == 1 && messages[0].starts_with(message), "{arguments}: {messages:?}");
+    }
+}
