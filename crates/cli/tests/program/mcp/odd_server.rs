@@ -187,12 +187,6 @@ impl Server {
                 self.answer(id, &text("second"));
             }
             "silent" => {}
-            "endless" => {
-                write(format!(r#"{head}"content":[{{"type":"text","text":""#).as_bytes());
-                loop {
-                    write(&[b'a'; 1 << 14]);
-                }
-            }
             "utf8" => {
                 write(&[head.as_bytes(), b"\"content\":[{\"type\":\"text\",\"text\":\"\xff\"}]}}\n"].concat())
             }
@@ -221,11 +215,6 @@ impl Server {
                     write(part);
                     thread::sleep(Duration::from_millis(number("ms")));
                 }
-            }
-            "die" => {
-                write(format!(r#"{head}"content":[{{"type":"text","text":"half an ans"#).as_bytes());
-                eprintln!("odd server: dying");
-                std::process::exit(7);
             }
             "progress" => {
                 for step in 1..=number("items") {
@@ -266,6 +255,7 @@ impl Server {
     fn fail(&self, id: &Value, params: &Value) {
         let arguments = &params["arguments"];
         let number = |name: &str| arguments[name].as_u64().unwrap_or(0);
+        let head = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"#);
         match params["name"].as_str().unwrap() {
             "peek" => match env::var("PEEK").unwrap().as_str() {
                 "fails" => self.answer(id, &json!({"isError": true, "content": [{"type": "text", "text": "nothing to see"}]})),
@@ -282,6 +272,17 @@ impl Server {
                 send(&json!({"jsonrpc": "2.0", "id": 987_654, "result": {"content": [{"type": "text", "text": words}]}}));
                 send(&json!({"jsonrpc": "2.0", "id": 987_654, "error": {"code": -1, "message": words}}));
                 self.answer(id, &text("after the stray"));
+            }
+            "die" => {
+                write(format!(r#"{head}"content":[{{"type":"text","text":"half an ans"#).as_bytes());
+                eprintln!("odd server: dying");
+                std::process::exit(7);
+            }
+            "endless" => {
+                write(format!(r#"{head}"content":[{{"type":"text","text":""#).as_bytes());
+                loop {
+                    write(&[b'a'; 1 << 14]);
+                }
             }
             other => panic!("{other}"),
         }
