@@ -104,7 +104,7 @@ fn keys_need_a_terminal() {
     assert!(text.contains("the terminal cannot be used") && text.contains("--print 80x24"), "{text}");
 }
 
-/// Standard input, guides, and what cannot be explored.
+/// Standard input, guides, outputs, and inputs that are refused.
 #[test]
 fn inputs_of_every_kind() {
     let home = Home::new("explore-inputs");

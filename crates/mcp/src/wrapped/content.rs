@@ -1,14 +1,18 @@
 //! The content of a result, for callers that want it whole.
 
-use std::io;
+use std::io::{self, Read};
 
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use trommel_base::text::clip;
 use trommel_store::{Store, Stored};
 use trommel_tool::{Call, Failure, Output};
 
 use crate::upstream::{Part, Reduced, Reply, Role};
+
+/// The characters of an error that are passed on.
+const ERROR_CHARS: usize = 10_000;
 
 /// The content of a result: its structured content, or else its texts.
 pub(super) struct Content<'r> {
@@ -140,14 +144,14 @@ impl<'r> Content<'r> {
     }
 
     fn copy(&self, store: &Store, call: &mut Call<'_>) -> Result<(), Failure> {
-        if self.is_error {
-            let texts = self.pieces.iter().filter_map(|piece| match piece {
-                Piece::Inline(text) => Some(text.as_str()),
-                Piece::Stored(_) => None,
-            });
-            return Err(Failure::new(texts.collect::<Vec<_>>().join("\n")));
-        }
         let failed = |error: &(dyn std::error::Error + 'static)| Failure::raised(error);
+        if self.is_error {
+            let texts = self.pieces.iter().map(|piece| match piece {
+                Piece::Inline(text) => Ok(clip(text, ERROR_CHARS).into_owned()),
+                Piece::Stored(stored) => start(store, stored).map_err(|error| failed(&error)),
+            });
+            return Err(Failure::new(texts.collect::<Result<Vec<_>, _>>()?.join("\n")));
+        }
         for (index, piece) in self.pieces.iter().enumerate() {
             if index > 0 {
                 call.writer().write_all(b"\n").map_err(|error| failed(&error))?;
@@ -164,6 +168,15 @@ impl<'r> Content<'r> {
         }
         Ok(())
     }
+}
+
+/// The start of a stored text.
+fn start(store: &Store, stored: &Stored) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    let payload = store.payload(stored).map_err(io::Error::other)?;
+    // A character has at most four bytes. One more shows that there is more.
+    payload.take(4 * (ERROR_CHARS as u64 + 1)).read_to_end(&mut bytes)?;
+    Ok(clip(&String::from_utf8_lossy(&bytes), ERROR_CHARS).into_owned())
 }
 
 /// The text of a block, or of the resource in it.

@@ -84,6 +84,30 @@ fn failures_are_told_to_the_model() {
     }
 }
 
+/// An error of any length is passed on from its start.
+#[test]
+fn long_errors_are_cut() {
+    let (home, run, asked) = run(
+        "## S\n@tools odd_fail, odd_refuse\n\nGo.\n",
+        &[],
+        &[
+            asks("1", "odd_fail", &json!({"chars": 500_000})),
+            asks("2", "odd_fail", &json!({"chars": 3_000_000})),
+            asks("3", "odd_refuse", &json!({"chars": 3_000_000})),
+        ],
+    );
+    let printed = run.ok();
+    assert_eq!(printed.matches(": failed: ").count(), 3, "{printed:.2000}");
+    let answers = asked[1]["messages"].as_array().unwrap().iter().filter(|one| one["role"] == "tool");
+    let answers: Vec<_> = answers.map(|one| one["content"].as_str().unwrap()).collect();
+    for (answer, text) in answers.iter().zip(["zzzzzzzzz", "zzzzzzzzz", "refused"]) {
+        assert!(answer.contains(text) && answer.len() < 20_000, "{}: {answer:.200}", answer.len());
+    }
+    assert_eq!(answers.len(), 3);
+    let list: Value = serde_json::from_str(&home.run(["list", "--json"]).ok()).unwrap();
+    assert_eq!(list["total"], 0, "{list}");
+}
+
 #[test]
 fn all_tools_need_approval_unless_they_only_read() {
     for (tools, flags, is_called) in

@@ -44,7 +44,7 @@ fn unknown_prompts_and_resources_are_refused() {
     assert!(listed.to_string().contains("odd://a"), "{listed}");
 }
 
-/// Without wrapped servers, there are no prompts.
+/// Without wrapped servers, methods of prompts are unknown.
 #[test]
 fn our_own_server_has_no_prompts() {
     for version in [VERSIONS[3], VERSIONS[4]] {
