@@ -26,8 +26,9 @@ const CORE_MIN_PERCENT: f64 = 95.0;
 /// Crates that tokenize, match, and store.
 const CORE: &[&str] = &["scan", "reader", "query", "path", "store"];
 
-/// Features of the program that are not on by default, but have tests.
-const FEATURES: &str = "trommel-cli/explore,trommel-cli/table";
+/// Features that are not on by default, but have tests.
+const FEATURES: &str =
+    "trommel-cli/explore,trommel-cli/table,trommel-cli/cloud,trommel-storage/cosmos-emulator";
 
 /// Versions of LLVM's tools to search for, after those without a version in their names.
 const VERSIONS: std::ops::RangeInclusive<u32> = 19..=30;

@@ -554,6 +554,44 @@ fn wide_values() {
     }
 }
 
+/// Pages beyond the limit of memory are dropped, but not those on the screen.
+#[test]
+fn pages_off_the_screen_are_dropped() {
+    let members = (0..64).map(|number| format!("\"{}{number}\":0", "n".repeat(200)));
+    let text = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
+    let source = source(text, Framing::Single);
+    let holder = Holder::Value(Node { start: 0, kind: Kind::Object, depth: 0 });
+    let page = list::list(&source, holder, 0, &Cancel::new(), &mut |_| {});
+    let most = (24 << 20) / page.bytes() as u64;
+    let mut tree = Tree::new(holder);
+    for number in 0..3 * most {
+        // A page of the same number replaces the earlier one.
+        tree.cache.insert(holder, number, page.clone());
+        tree.cache.insert(holder, number, page.clone());
+        tree.cache.begin_screen();
+        tree.cache.touch(holder, 5);
+    }
+    let held = (0..3 * most).filter(|number| tree.cache.row(holder, number * list::PAGE).is_ok()).count();
+    assert!(tree.cache.row(holder, 5).unwrap().is_some(), "it is on the screen");
+    assert!(held as u64 <= most && held > 0, "{held} of at most {most} pages");
+}
+
+/// Of too many expanded containers, only those around the selected row are kept.
+#[test]
+fn expanded_containers_are_forgotten() {
+    let mut tree = Tree::new(Holder::Value(Node { start: 0, kind: Kind::Array, depth: 0 }));
+    for number in 0..10_000 {
+        tree.expand(&[number]);
+    }
+    assert!(tree.is_expanded(&[]) && tree.is_expanded(&[9_999]) && !tree.is_expanded(&[9_998]));
+    tree.selected = vec![9_999, 1];
+    for number in 0..9_999 {
+        tree.expand(&[9_999, number]);
+    }
+    assert!(tree.is_expanded(&[]) && tree.is_expanded(&[9_999]) && tree.is_expanded(&[9_999, 9_998]));
+    assert!(!tree.is_expanded(&[9_999, 5]));
+}
+
 /// Rows are shown before a long value among them was read to its end.
 #[test]
 fn rows_before_a_long_value_are_early() {

@@ -174,17 +174,6 @@ impl<'a> Tokens<'a> {
         NameTokens::new(self.bytes, starts, self.base)
     }
 
-    /// True if the string that is the token with this number is a name: a colon is between it and
-    /// the next token.
-    #[inline]
-    pub fn is_name(&self, number: usize) -> bool {
-        let mut at = self.next(number);
-        while trommel_scan::is_space(self.bytes[at - 1]) {
-            at -= 1;
-        }
-        self.bytes[at - 1] == b':'
-    }
-
     /// The name that starts at the token with this number.
     #[inline]
     pub fn name(&self, number: usize) -> Text<'a> {

@@ -4,10 +4,10 @@ use trommel_scan::hex4;
 
 use crate::error::Syntax;
 
-/// True if `byte` can occur in a number. Right after a number, such a byte was probably meant to
-/// belong to it.
-pub(crate) const fn is_numeric(byte: u8) -> bool {
-    matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')
+/// True if `byte` can occur in a number or a word. Right after a number or a literal, such a byte was
+/// probably meant to belong to it.
+pub(crate) const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_')
 }
 
 /// The state of reading a number (RFC 8259, section 6): the kind of its last byte.

@@ -73,11 +73,6 @@ impl Router {
         self
     }
 
-    /// The destinations.
-    pub fn destinations(&self) -> &Destinations {
-        &self.destinations
-    }
-
     /// Returns the route that the caller chose; `None` if the caller may not choose, or did not.
     fn caller_choice(&self, about: &About<'_>) -> Result<Option<Route>> {
         let Some(default_mode) = self.choices.get(about.tool_name) else { return Ok(None) };

@@ -175,7 +175,7 @@ pub use get::{Details, GetQuery};
 pub use kind::MessageKind;
 pub use list::{ListQuery, Listing, SessionRow};
 pub use outline::{MessageOutline, Outliner, is_outlined, message_outline, outline_fields};
-pub use records::{Damage, DamagedRecord, open_regular};
+pub use records::{Damage, DamagedRecord};
 pub use repair::RepairReport;
 pub use rewind::{RemovedCounts, RewindQuery, RewindReport, UndoReport};
 pub use search::{Match, Matches, Scope, SearchQuery};

@@ -23,12 +23,6 @@ const MAX_LISTED: usize = 10;
 /// The number of bytes copied at a time.
 const BLOCK_BYTES: usize = 256 << 10;
 
-/// Opens a regular file for reading, like [`files::open`], but with the plain error of the
-/// operating system.
-pub fn open_regular(path: &Path) -> io::Result<File> {
-    files::open(path).map_err(files::Error::into_cause)
-}
-
 /// The maximum number of bytes held of a string. Of longer ones, only a prefix and the length are
 /// known.
 const MAX_STRING_BYTES: u64 = 256 << 10;

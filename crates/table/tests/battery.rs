@@ -332,6 +332,51 @@ fn the_type_is_the_narrowest() {
     assert_eq!(table.report().rounded, 1);
 }
 
+/// Messages name each type.
+#[test]
+fn types_have_names() {
+    let text = "{\"a\":null,\"b\":true,\"c\":1,\"d\":18446744073709551615,\"e\":-1,\"f\":0.5,\"g\":1e400,\"h\":\"\",\"i\":{},\"j\":[1],\"k\":{\"x\":1}}\n{\"e\":18446744073709551615}\n";
+    let named =
+        |request: &TableRequest| types(text, request).iter().map(ColumnType::name).collect::<Vec<_>>();
+    let expected = [
+        "null",
+        "a boolean",
+        "an integer of 64 bits",
+        "an unsigned integer of 64 bits",
+        "an integer of at most 38 digits",
+        "a number that a double holds exactly",
+        "a number",
+        "a string",
+        "a value",
+        "an array",
+        "an object",
+    ];
+    assert_eq!(named(&all()), expected);
+    let mut rounded = all();
+    rounded.numbers = NumberPolicy::Rounded;
+    assert_eq!(named(&rounded)[5], "a number in the range of doubles");
+}
+
+/// Values that do not fit say which type the schema wants.
+#[test]
+fn misfits_name_the_type() {
+    for (property, value, wanted) in [
+        (r#"{"type":"boolean"}"#, "1", "a boolean, not 1"),
+        (r#"{"type":"string"}"#, "[1]", "a string, not [1]"),
+        (r#"{"type":"number"}"#, "true", "a number that a double holds exactly, not true"),
+        (r#"{"type":"array","items":{"type":"string"}}"#, "\"x\"", "an array, not \"x\""),
+        (r#"{"type":"object","properties":{"x":{"type":"string"}}}"#, "7", "an object, not 7"),
+    ] {
+        let mut request = all();
+        let text = format!("{{\"type\":\"object\",\"properties\":{{\"a\":{property}}}}}");
+        request.schema = Some(schema(&text));
+        let mut table = Table::open(&request, lines(format!("{{\"a\":{value}}}\n"))).unwrap();
+        let Err(Error::Misfit(misfit)) = table.next_batch() else { panic!("{value} fits {property}") };
+        let expected = format!("row 0, $.a, at byte 5: the schema wants {wanted}");
+        assert_eq!(misfit.to_string(), expected);
+    }
+}
+
 /// Objects with many names of which none is in half of them are JSON, as are depths beyond the
 /// limit.
 #[test]

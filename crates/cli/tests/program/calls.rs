@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::{Home, wait};
+use crate::common::{Folder, Home, Run, wait};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -168,6 +168,39 @@ fn failed_calls_report_the_reason() {
     assert!(plain.starts_with("Validation Error\n\nTool: tool_outputs.stats\n"), "{plain}");
     home.line("call tool_outputs.list --timeout 0").failed(2);
     home.line("call tool_outputs.list --panel --json").failed(2);
+}
+
+/// With `--json`, errors of the store, of the output, and of the arguments' form are JSON, too.
+#[test]
+fn errors_outside_of_tools_are_json() {
+    let home = Home::new("outside");
+    home.put("numbers", "[1]");
+    let kind_of = |said: String| {
+        let said: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{said}: {error}"));
+        assert_eq!((&said["tool"], &said["kind"]), (&json!("tool_outputs.list"), &said["code"]), "{said}");
+        (said["kind"].as_str().unwrap().to_owned(), said["message"].as_str().unwrap().to_owned())
+    };
+    let call = ["call", "tool_outputs.list", "--json"];
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = home.trommel(call).stdout(full).output().unwrap();
+    let (kind, message) = kind_of(String::from_utf8(output.stderr).unwrap());
+    assert!(
+        output.status.code() == Some(1) && kind == "io" && message.contains("space"),
+        "{kind}: {message}"
+    );
+    // A file takes the path of the store's folder.
+    let folder = Folder::new("outside-taken");
+    let mut command = home.trommel(call);
+    let said = Run::of(command.env("TROMMEL_HOME", folder.file("taken", "")).output().unwrap()).failed(1);
+    let (kind, message) = kind_of(said);
+    assert!(!kind.is_empty() && message.contains("taken"), "{kind}: {message}");
+    let from_pipe = ["call", "tool_outputs.list", "-", "--json"];
+    let (kind, message) = kind_of(home.fed(from_pipe, b"{\"limit\": \xff}").failed(2));
+    assert!(kind == "invalid_arguments" && message.contains("not UTF-8"), "{kind}: {message}");
+    let (kind, message) = kind_of(home.fed(from_pipe, &vec![b' '; (16 << 20) + 1]).failed(2));
+    assert!(kind == "invalid_arguments" && message.contains("longer than 16777216"), "{kind}: {message}");
+    let said = home.fed(["call", "tool_outputs.list", "-"], &vec![b' '; (16 << 20) + 1]).failed(2);
+    assert!(said.contains("longer than") && said.starts_with('┌'), "{said}");
 }
 
 /// Stores a payload that takes long to query.

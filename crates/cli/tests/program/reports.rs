@@ -251,6 +251,17 @@ fn comparisons_take_two_files() {
         let (_, section) = page.split_once(heading).unwrap();
         assert!(section.split_once("</section>").unwrap().0.contains(path), "{heading}");
     }
+    // Figures of samples say so, and figures that begin at 0 have no relative change.
+    let rows =
+        |from: u32| (0..2_000).map(|row| format!("{{\"zero\":{from},\"n\":{row}}}\n")).collect::<String>();
+    let (before, after) =
+        (folder.file("before.jsonl", rows(0)), folder.file("after.jsonl", rows(5) + "{}\n"));
+    let page = run(["report", "--compare", &before, &after, "--sample", "100", "--seed", "3"]).ok();
+    assert!(page.contains("2,000 → 2,001") && page.contains("from 0"), "{page}");
+    for side in ["before", "after"] {
+        let note = format!("{side}: the figures of values in $ are those of ");
+        assert!(page.contains(&note) && page.contains("drawn with seed 3"), "{page}");
+    }
     let one = run(["report", "--compare", &before]);
     assert!(one.failed(2).contains("--compare takes two files"));
 }

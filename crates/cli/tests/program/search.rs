@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, Home, data, gzip, line, piped, run};
+use crate::common::{Folder, Home, data, gzip, line, piped, run, trommel};
+use crate::terminal::shown_plainly;
 
 /// The matches of an answer.
 fn matches(answer: &Value) -> &Vec<Value> {
@@ -74,6 +75,26 @@ fn several_inputs_are_searched_in_order() {
     assert!(missing.err.contains("cannot open missing.log"), "{}", missing.err);
     let answer: Value = serde_json::from_str(&missing.out).unwrap();
     assert_eq!(answer["total"], 1);
+}
+
+/// On a terminal, matches have headings and neighbors like those of other searching programs.
+#[test]
+fn matches_on_a_terminal_show_their_neighbors() {
+    let folder = Folder::new("neighbors");
+    let one = folder.file("one.log", "a\nb\nfault 1\nc\nd\ne\nf\nfault 2\ng\nfault 3\n");
+    let two = folder.file("two.log", "nothing\n");
+    let three = folder.file("three.log", "fault 4\nh\n");
+    let shown = shown_plainly(trommel(["search", "fault", &one, &two, &three, "-C", "1"]));
+    let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
+    let of_one = ["2- b", "3: fault 1", "4- c", "--", "7- f", "8: fault 2", "9- g", "10: fault 3"].as_slice();
+    assert!(lines[0].contains("one.log") && lines[1..].starts_with(of_one), "{shown}");
+    assert!(lines[9].is_empty() && lines[10].contains("three.log"), "{shown}");
+    assert_eq!(lines[11..13], ["1: fault 4", "2- h"], "{shown}");
+    let alone = shown_plainly(trommel(["search", "fault", &three]));
+    assert_eq!(alone.lines().next().map(str::trim_end), Some("1: fault 4"), "{alone}");
+    let records = folder.file("bad.jsonl", "{\"a\": \"x\"}\nKilled: x\n");
+    let shown = shown_plainly(trommel(["search", "x", &records, "--input", "jsonl"]));
+    assert!(shown.contains("1 (not JSON): Killed: x"), "{shown}");
 }
 
 #[test]
@@ -161,6 +182,16 @@ fn parts_of_a_text_are_read() {
         args[1] = "output:text-output";
         assert_eq!(home.run(&args).json()["content"], expected, "{options:?}");
     }
+    for (options, said) in [
+        (["--offset", "99999"], "offset 99999 is beyond the end"),
+        (["--lines", "501"], "line 501 is beyond the end: the file has 500 lines"),
+        (["--lines", "-3:-5"], "no line is between"),
+    ] {
+        let shown = run([&["read", &file], options.as_slice()].concat()).failed(2);
+        assert!(shown.contains(said), "{options:?}: {shown}");
+    }
+    let shown = run(["read", &file, "--tail", "9", "--max-chars", "2"]).failed(2);
+    assert!(shown.contains("--max-chars"), "{shown}");
     let page = run(["read", &file, "--lines", "100:150"]).json();
     assert_eq!((&page["kind"], &page["start_line"]), (&json!("text"), &json!(100)));
     // The last line costs its own characters.

@@ -443,6 +443,39 @@ fn analyses_are_shown_as_tables() {
     );
 }
 
+/// What only some programs write is named: thinking, notes, calls without results.
+#[test]
+fn other_programs_messages_are_shown() {
+    let home = Home::new("others");
+    let path = home.0.path("claude/projects/-home-u-web").join(format!("{WEB}.jsonl"));
+    let message = |uuid: &str, role: &str, content: Value| {
+        json!({"type": role, "uuid": uuid, "sessionId": WEB, "timestamp": "2026-03-02T10:01:00.000Z",
+            "message": {"role": role, "content": content}})
+        .to_string()
+    };
+    let calls: Vec<Value> = (0..200)
+        .map(|number| json!({"type": "tool_use", "id": format!("t{number}-"), "name": "Read", "input": {}}))
+        .collect();
+    let lines = [
+        message("u3", "user", json!("x".repeat(300_000))),
+        message("a3", "assistant", json!([{"type": "thinking", "thinking": "hmm, red?", "signature": "s"}])),
+        message("a4", "assistant", json!(calls)),
+        message("u4", "user", json!("[Request interrupted by user]")),
+        message("u5", "user", json!("<command-name>/clear</command-name>")),
+    ];
+    let text = fs::read_to_string(&path).unwrap() + &lines.join("\n") + "\n";
+    fs::write(&path, text).unwrap();
+    let shown = home.shown("get c1a2 --transcript");
+    for part in
+        ["(thinking: 9 characters)", "(interruption)", "(command)", "300,000 characters in all", "more"]
+    {
+        assert!(shown.contains(part), "{part}: {}", shown.chars().filter(|&c| c != 'x').collect::<String>());
+    }
+    assert_eq!(home.json("diagnose c1a2")["recommended_action"], "none");
+    let shown = home.shown("diagnose c1a2");
+    has(&shown, &["`repair` supports only Amplifier sessions. Fix the file with the program that wrote it."]);
+}
+
 /// The timeline shows one line per turn, with a bar proportional to its duration.
 #[test]
 fn timelines_show_one_line_per_turn() {
@@ -535,6 +568,15 @@ fn rewinds_are_previewed_applied_and_undone() {
     assert_eq!((&done["new_turn_count"], &done["backup_created"]), (&json!(1), &json!(true)));
     let shown = home.shown("undo 5d1c");
     assert!(shown.starts_with("Undid the rewind of 2") && shown.contains(": restored "), "{shown}");
+    assert_eq!(home.bytes(APP), before);
+
+    home.json("rewind 5d1c --to-turn 1 --apply");
+    home.append(APP, "transcript.jsonl", "{\"role\":\"user\",\"content\":\"later\"}\n");
+    let shown = home.shown("undo 5d1c");
+    let since = "The session had changed since; its changed files are backed up in ";
+    let names = shown.lines().find_map(|line| line.strip_prefix(since)).unwrap_or_else(|| panic!("{shown}"));
+    let backup = home.folder(APP).join(names.split(',').next().unwrap());
+    assert!(fs::read_to_string(&backup).unwrap().ends_with("\"later\"}\n"), "{}", backup.display());
     assert_eq!(home.bytes(APP), before);
 }
 

@@ -17,7 +17,7 @@ const SKIPPED: [(&str, u64, Syntax); 3] = [
     (r#"{"b" 1,"a":1}"#, 5, Syntax::ExpectedColon),
 ];
 
-const SYNTAX: [(&str, &str, u64, Syntax); 14] = [
+const SYNTAX: [(&str, &str, u64, Syntax); 21] = [
     ("$.*", r#"{"b":tru,"a":1}"#, 5, Syntax::Literal),
     ("$.*", r#"{"b":1 "a":1}"#, 7, Syntax::ExpectedCommaOrEnd),
     ("$.*", r#"{"b" 1,"a":1}"#, 5, Syntax::ExpectedColon),
@@ -31,6 +31,14 @@ const SYNTAX: [(&str, &str, u64, Syntax); 14] = [
     ("$[?@.a > 1]", r#"[{"a":2},{"a":-}]"#, 15, Syntax::Number),
     ("$[?@ == 'x']", r#"["\ud800"]"#, 2, Syntax::LoneSurrogate),
     ("$.*", "[1,nul]", 3, Syntax::Literal),
+    // Numbers and literals end where a token can end.
+    ("$.a", r#"{"a":5x,"b":1}"#, 6, Syntax::Number),
+    ("$..a", r#"[{"b":1,"a":-1.5e3_ }]"#, 18, Syntax::Number),
+    ("$.a[0]", r#"{"a":[0x10,1],"b":1}"#, 7, Syntax::Number),
+    ("$.a", r#"{"a":truex,"b":1}"#, 5, Syntax::Literal),
+    ("$[0].a", r#"[{"a":nullnull},1]"#, 6, Syntax::Literal),
+    ("$..a", r#"{"a":false0}"#, 5, Syntax::Literal),
+    ("$[?@.a == 5]", r#"[{"a":5true,"b":1}]"#, 7, Syntax::Number),
     ("$", "[[[", 3, Syntax::UnexpectedEnd),
 ];
 

@@ -10,8 +10,7 @@ use trommel_scan::{Kernels, is_space};
 
 use super::{Cursor, Expect, Token};
 use crate::event::{Event, Kind};
-use crate::framing::Framing;
-use crate::grammar::{Numeral, is_numeric};
+use crate::grammar::Numeral;
 
 /// The index of the first byte from `at` that is not white space.
 #[inline]
@@ -109,9 +108,9 @@ impl Cursor<'_> {
                 (Kind::String, Token::String { escaped: false }, end)
             }
             b'-' | b'0'..=b'9' => (Kind::Number, Token::Number, self.quick_number(window, at)?),
-            b't' if window.get(at..)?.starts_with(b"true") => (Kind::Bool, Token::Bool(true), at + 4),
-            b'f' if window.get(at..)?.starts_with(b"false") => (Kind::Bool, Token::Bool(false), at + 5),
-            b'n' if window.get(at..)?.starts_with(b"null") => (Kind::Null, Token::Null, at + 4),
+            b't' => (Kind::Bool, Token::Bool(true), self.quick_literal(window, at, b"true")?),
+            b'f' => (Kind::Bool, Token::Bool(false), self.quick_literal(window, at, b"false")?),
+            b'n' => (Kind::Null, Token::Null, self.quick_literal(window, at, b"null")?),
             _ => return None,
         };
         (self.start, self.end, self.at) = (at, end, end);
@@ -134,9 +133,14 @@ impl Cursor<'_> {
             numeral = Numeral::default();
             end = at + numeral.advance(window.get(at..)?);
         }
-        let next = *window.get(end)?;
-        let is_separate = self.framing == Framing::Concatenated && self.stack.depth() == 0;
-        let whole = numeral.is_whole() && (is_separate || !is_numeric(next));
-        (whole && (end - at) as u64 <= self.limits.token_bytes).then_some(end)
+        let is_whole = numeral.is_whole() && !self.continues(*window.get(end)?);
+        (is_whole && (end - at) as u64 <= self.limits.token_bytes).then_some(end)
+    }
+
+    /// The index after a literal, if the next byte cannot belong to it.
+    #[inline]
+    fn quick_literal(&self, window: &[u8], at: usize, word: &[u8]) -> Option<usize> {
+        let after = window.get(at..)?.strip_prefix(word)?;
+        (!self.continues(*after.first()?)).then_some(at + word.len())
     }
 }

@@ -10,7 +10,7 @@ use trommel_scan::{count_chars, is_space};
 use super::{Cursor, Expect, Token};
 use crate::error::{ErrorKind, Limit, Result, Syntax};
 use crate::framing::Framing;
-use crate::grammar::{Escape, Numeral, escape, incomplete_tail, is_numeric, whole_characters};
+use crate::grammar::{Escape, Numeral, escape, incomplete_tail, is_word, whole_characters};
 use crate::text::{Length, Text};
 
 /// Bytes that are kept of a string that is too long to be held.
@@ -245,27 +245,34 @@ impl Cursor<'_> {
                 break;
             }
         }
-        let next = self.source.window().get(self.at).copied();
-        let is_separate = self.framing == Framing::Concatenated && self.stack.depth() == 0;
-        match next {
+        match self.source.window().get(self.at) {
             None if !numeral.is_whole() => return self.ended(),
             Some(_) if !numeral.is_whole() => return self.fail(Syntax::Number, self.at),
-            Some(byte) if is_numeric(byte) && !is_separate => return self.fail(Syntax::Number, self.at),
+            Some(&byte) if self.continues(byte) => return self.fail(Syntax::Number, self.at),
             _ => {}
         }
         self.end = self.at;
         Ok(())
     }
 
+    /// True if a byte right after a number or a literal makes it another, invalid token.
+    #[inline]
+    pub(super) fn continues(&self, byte: u8) -> bool {
+        is_word(byte) && (self.framing != Framing::Concatenated || self.stack.depth() > 0)
+    }
+
     /// Reads one of the three literals, whose first letter is the next byte.
     pub(super) fn literal(&mut self, word: &[u8]) -> Result<()> {
-        self.want(word.len())?;
+        self.want(word.len() + 1)?;
         let found = &self.source.window()[self.at..];
         if !found.starts_with(word) {
             if word.starts_with(found) {
                 self.at += found.len();
                 return self.ended();
             }
+            return self.fail(Syntax::Literal, self.at);
+        }
+        if found.get(word.len()).is_some_and(|&byte| self.continues(byte)) {
             return self.fail(Syntax::Literal, self.at);
         }
         self.at += word.len();

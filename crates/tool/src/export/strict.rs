@@ -453,6 +453,7 @@ mod tests {
             (json!({"type": "string"}), json!({"type": ["string", "null"]})),
             (json!({"enum": ["a", "b"]}), json!({"enum": ["a", "b", null], "type": ["string", "null"]})),
             (json!({"const": 1}), json!({"type": ["integer", "null"], "enum": [1, null]})),
+            (json!({"enum": [true]}), json!({"enum": [true, null], "type": ["boolean", "null"]})),
             (json!({"type": ["string", "null"]}), json!({"type": ["string", "null"]})),
             (
                 json!({"oneOf": [{"type": "string"}, {"type": "integer"}]}),

@@ -160,6 +160,16 @@ fn long_groups_are_marked() {
 }
 
 #[test]
+fn too_many_groups_are_refused() {
+    let bench = Bench::new();
+    bench.put("many", (0..1_000_001).map(|n| format!("{n}\n")).collect::<String>());
+    let refused = bench.refused("aggregate", json!({ "id": "many", "by": ["$"] }));
+    assert!(refused.contains("more than 1000000 groups") && refused.contains("`where`"), "{refused}");
+    let kept = bench.value("aggregate", json!({ "id": "many", "by": ["$"], "where": "@ < 3" }));
+    assert_eq!(kept["total_groups"], 3);
+}
+
+#[test]
 fn invalid_requests_are_explained() {
     let bench = bench();
     let refused = |arguments: Value| {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::damage::damage;
 use crate::support::Bench;
 
 fn record(n: u64) -> Value {
@@ -76,6 +77,31 @@ fn rows_are_filtered_and_lack_values() {
     let one = bench.value("extract", json!({"id": "document", "paths": ["$.records[*].id"], "rows": true}));
     assert_eq!(one["extracted"].as_array().unwrap().len(), 1);
     assert!(one["warning"].as_str().unwrap().contains("pass `each`: $.records[*]"), "{one}");
+}
+
+/// Rows before the damage of a document come; damaged records of a stream have none.
+#[test]
+fn damage_is_reported_with_the_rows() {
+    let bench = bench();
+    for id in ["streamed", "document"] {
+        damage(&bench, id, "\"id\":50", "\"id\":5x");
+    }
+    let arguments = |id: &str| json!({"id": id, "paths": ["n=$.id"], "rows": true, "each": "$.records[*]"});
+    let answer = bench.ok("extract", arguments("document"));
+    let expected: Vec<Value> = (0..50).map(|n| json!({ "n": n })).collect();
+    assert_eq!(answer.value["extracted"], json!(expected), "{}", answer.text);
+    assert_eq!(answer.truncated().unwrap().0, "damage");
+    assert!(answer.value["warning"].as_str().unwrap().contains("damaged at "), "{}", answer.text);
+    let mut streamed = arguments("streamed");
+    streamed.as_object_mut().unwrap().remove("each");
+    let answer = bench.ok("extract", streamed);
+    let expected: Vec<Value> = (0..100).filter(|&n| n != 50).map(|n| json!({ "n": n })).collect();
+    assert_eq!(answer.value["extracted"], json!(expected));
+    let warning = answer.value["warning"].as_str().unwrap();
+    assert!(warning.contains("record 50"), "{warning}");
+    damage(&bench, "document", "{\"records\"", "{}records\"");
+    let failed = bench.call("extract", arguments("document"));
+    assert!(!failed.result.success, "no row comes before the damage");
 }
 
 #[test]

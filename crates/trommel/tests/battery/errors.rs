@@ -2,10 +2,11 @@
 
 use std::error::Error as _;
 
+use trommel::groups::AggregateKind;
 use trommel::path::Query;
 use trommel::reader::{Framing, Limits};
 use trommel::{
-    Analysis, Count, CountAs, Document, Error, Extract, Match, Measure, OnBadRecord, Partial, Sample,
+    Analysis, Count, CountAs, Document, Error, Extract, Group, Match, Measure, OnBadRecord, Partial, Sample,
     Strategy,
 };
 
@@ -108,10 +109,18 @@ fn errors_teach() {
 fn errors_have_sources() {
     let read = Analysis::new().stats().run(&mut Document::from_bytes("[")).unwrap_err();
     assert!(read.source().unwrap().downcast_ref::<trommel::reader::Error>().is_some());
-    let query: Error = "$[".parse::<Query>().unwrap_err().into();
-    assert!(query.source().is_some());
+    let unparsed: Error = "$[".parse::<Query>().unwrap_err().into();
+    assert!(unparsed.source().is_some());
     let open = Document::open("/nonexistent").map(drop).unwrap_err();
     assert!(open.source().unwrap().downcast_ref::<std::io::Error>().is_some());
+    let mut lines = Document::from_bytes("{\"a\":1}\n{\"a\":[2]}\n").framing(Framing::Lines);
+    let group = Analysis::new()
+        .group(Group::new().aggregate(AggregateKind::Sum, "s", query("$.a")))
+        .run(&mut lines)
+        .unwrap_err();
+    assert!(group.source().is_some() && group.to_string().starts_with("record 1: "), "{group}");
+    let sample = Error::Sample(trommel::sampler::Error::DifferentRules);
+    assert_eq!(sample.source().unwrap().to_string(), sample.to_string());
     assert!(Error::Consumed.source().is_none());
 }
 

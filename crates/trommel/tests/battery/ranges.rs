@@ -151,6 +151,16 @@ fn documents_without_parts_say_why() {
         PartError::Packed("gzip")
     );
     assert_eq!(error(with_lines(Document::from_reader(lines.as_bytes())), 0..1), PartError::Reader);
+    let texts = [
+        (PartError::SingleDocument, "trommel guide build"),
+        (PartError::Packed("gzip"), "compressed input (gzip) cannot be read alone; decompress it first"),
+        (PartError::Reader, "store it in a file first"),
+        (PartError::UnknownLength, "a file that does not report its length has no parts"),
+        (PartError::Changed, "divide it again"),
+    ];
+    for (error, advice) in texts {
+        assert!(error.to_string().contains(advice), "{error}");
+    }
     let outside = PartError::Outside { range: 3..99, all: 0..16 };
     assert_eq!(error(with_lines(Document::from_bytes(lines)), 3..99), outside);
     assert_eq!(outside.to_string(), "bytes 3 to 99 are not in the document, which has bytes 0 to 16");
