@@ -4,8 +4,8 @@ use trommel_scan::hex4;
 
 use crate::error::Syntax;
 
-/// True if `byte` can occur in a number or a word. Right after a number or a literal, such a byte was
-/// probably meant to belong to it.
+/// True if `byte` can occur in a number or a word. Right after a number or a literal, such a byte
+/// was probably meant to belong to it.
 pub(crate) const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_')
 }

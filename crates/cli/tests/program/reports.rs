@@ -252,8 +252,9 @@ fn comparisons_take_two_files() {
         assert!(section.split_once("</section>").unwrap().0.contains(path), "{heading}");
     }
     // Figures of samples say so, and figures that begin at 0 have no relative change.
-    let rows =
-        |from: u32| (0..2_000).map(|row| format!("{{\"zero\":{from},\"n\":{row}}}\n")).collect::<String>();
+    let rows = |from: u32| {
+        (0..2_000).map(|row| format!("{{\"zero\":{from},\"n\":{row}}}\n")).collect::<Vec<_>>().concat()
+    };
     let (before, after) =
         (folder.file("before.jsonl", rows(0)), folder.file("after.jsonl", rows(5) + "{}\n"));
     let page = run(["report", "--compare", &before, &after, "--sample", "100", "--seed", "3"]).ok();
