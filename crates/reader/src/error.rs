@@ -94,7 +94,7 @@ pub enum Syntax {
     /// validation: at the bracket that ends the container, if the brackets of a kind do not
     /// balance.
     MismatchedBracket,
-    /// A literal other than `true`, `false`, or `null`: at its first byte.
+    /// A literal other than `true`, `false`, or `null`, such as `truex`: at its first byte.
     Literal,
     /// Not a JSON number: at the first byte that cannot belong to one, such as a digit after a
     /// leading zero, or the byte in place of a missing digit.

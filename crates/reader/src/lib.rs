@@ -200,7 +200,8 @@
 //! # Validation
 //!
 //! Everything that a cursor *visits* is always checked in full, so every returned name, scalar, and
-//! bracket is valid. [`Config::validation`] chooses the checks of everything that it *skips*: by
+//! bracket is valid; a letter or digit right after a number or a literal makes it invalid.
+//! [`Config::validation`] chooses the checks of everything that it *skips*: by
 //! [`skip_value`](Cursor::skip_value) and [`leave`](Cursor::leave), by a move that passes an unread
 //! value, and by [`next_named`](Cursor::next_named) on its way to a member. One move ignores the
 //! setting: [`seek_name`](Cursor::seek_name) skips structurally even under strict validation.
