@@ -218,7 +218,8 @@ impl Secrets {
             if indent > outer || (outer == 0 && !trimmed.starts_with('[') && !trimmed.is_empty()) {
                 return match trimmed.find([':', '=']) {
                     Some(at) => format!("{}{} …", &line[..indent], &trimmed[..=at]),
-                    None => line.to_owned(),
+                    None if trimmed.starts_with(['{', '[', '}', ']']) => line.to_owned(),
+                    None => format!("{}…", &line[..indent]),
                 };
             }
             self.inside = None;
@@ -235,8 +236,9 @@ impl Secrets {
             if let Some(at) = trimmed.find([':', '='])
                 && !trimmed.starts_with('[')
             {
-                let value = trimmed[at + 1..].trim();
-                if !value.starts_with(['{', '[']) {
+                let value = trimmed[at + 1..].trim_matches([' ', ',']);
+                let is_closed = value.len() > 1 && value.ends_with(['}', ']']);
+                if is_closed || !value.starts_with(['{', '[']) {
                     self.inside = None;
                 }
                 if !["", "{", "["].contains(&value) {

@@ -175,7 +175,7 @@ fn values_of_other_servers_stay() {
         }
         assert_eq!(again.servers()["other"], expected, "{text}");
     }
-    let text = "[mcp_servers.other]\ncommand = \"a\"\nsince = 2026-11-28\nhttp_headers = { A = \"secret\" }\nbearer_token = \"secret\"\n";
+    let text = "[mcp_servers.other]\ncommand = \"a\"\nsince = 2026-11-28\nhttp_headers = { A = \"secret\" }\nbearer_token = \"secret\"\nenv = [\"secret\"]\nlater = \"shown\"\n";
     let document =
         Document::parse(Path::new("file"), Some(text.as_bytes()), Format::Toml("mcp_servers")).unwrap();
     assert_eq!(document.servers()["other"]["since"], "2026-11-28");
@@ -184,6 +184,7 @@ fn values_of_other_servers_stay() {
     put(&installer, Client::Codex, text);
     let change = installer.install(Client::Codex, true).unwrap();
     assert!(!change.describe().contains("secret"), "{}", change.describe());
+    assert!(change.describe().contains("later = \"shown\""), "{}", change.describe());
 }
 
 #[test]
