@@ -561,7 +561,9 @@ fn pages_off_the_screen_are_dropped() {
     let text = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
     let source = source(text, Framing::Single);
     let holder = Holder::Value(Node { start: 0, kind: Kind::Object, depth: 0 });
-    let page = list::list(&source, holder, 0, &Cancel::new(), &mut |_| {});
+    let mut page = list::list(&source, holder, 0, &Cancel::new(), &mut |_| {});
+    // As if more rows followed each page.
+    page.count = None;
     let most = (24 << 20) / page.bytes() as u64;
     let mut tree = Tree::new(holder);
     for number in 0..3 * most {

@@ -354,7 +354,8 @@ fn types_have_names() {
     assert_eq!(named(&all()), expected);
     let mut rounded = all();
     rounded.numbers = NumberPolicy::Rounded;
-    assert_eq!(named(&rounded)[5], "a number in the range of doubles");
+    let column = types("{\"a\":0.1}\n{\"a\":9007199254740993}\n", &rounded).remove(0);
+    assert_eq!(column.name(), "a number in the range of doubles");
 }
 
 /// Values that do not fit say which type the schema wants.

@@ -359,6 +359,39 @@ mod tests {
         }
     }
 
+    /// Each way to store a part of a result that is longer than the limit.
+    #[test]
+    fn long_parts_are_stored_whole() {
+        let (_folder, store) = store();
+        let (long, list) = ("long \u{e9}\n".repeat(10_000), json!(vec![json!({"a": [1, "x"]}); 5_000]));
+        let text = |text: &str| json!({"type": "text", "text": text});
+        let many: Vec<Value> = (0..3_000).map(|number| text(&format!("text {number} \u{e9}"))).collect();
+        let image = json!({"type": "image", "data": "A".repeat(90_000), "mimeType": "image/png"});
+        let resource = json!({"type": "resource", "resource": {"uri": "u", "text": long}});
+        let results = [
+            json!({"content": [text(&long)]}),
+            json!({"content": [text(&list.to_string()), text("short")]}),
+            json!({"content": many}),
+            json!({"content": [image, text(&long), image, text("short")]}),
+            json!({"content": [resource, text(&long)], "isError": true}),
+            json!({"contents": [{"uri": "u", "text": long}, {"uri": "v", "blob": "A".repeat(90_000)}]}),
+            json!({"content": [text("short")], "structuredContent": {"list": list}}),
+            json!({"content": [text(&list.to_string())], "structuredContent": {"list": list}}),
+            json!({"content": [text(&list.to_string())], "structuredContent": list}),
+            json!({"content": {"long": long}}),
+            json!({"content": [], "contents": [long]}),
+        ];
+        for result in results {
+            let message = json!({"jsonrpc": "2.0", "id": 1, "result": result}).to_string();
+            for limit in [0, 100, 50_000, 1 << 20] {
+                let checked = check_scan(&store, message.as_bytes(), limit);
+                assert_eq!(checked, Ok(()), "{limit} {}", &message[..200.min(message.len())]);
+            }
+        }
+        let repeated = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"content":[]}}"#;
+        assert_eq!(check_scan(&store, repeated.as_bytes(), 10), Ok(()));
+    }
+
     #[test]
     fn differences_are_found() {
         let (_folder, store) = store();

@@ -329,3 +329,19 @@ fn bytes_are_found_in_ranges() {
         assert!(input.range(Span::new(1, 3)).is_none());
     }
 }
+
+/// Debug output names the kind and the range, never the content.
+#[test]
+fn debug_output_has_no_content() {
+    let (_folder, path) = file(b"[\"secret\"]");
+    let opened = |policy| Input::open(&path, policy).unwrap();
+    for (input, kind) in [
+        (Input::from_bytes(b"[\"secret\"]"), "\"bytes\""),
+        (Input::from_seekable(std::io::Cursor::new(b"[\"secret\"]")).unwrap(), "\"seekable reader\""),
+        (opened(MapPolicy::never()), "\"file\""),
+        (opened(MAPPED), "\"mapped file\""),
+    ] {
+        let shown = format!("{input:?}");
+        assert!(shown.contains(kind) && !shown.contains("secret"), "{kind}: {shown}");
+    }
+}
