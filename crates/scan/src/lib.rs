@@ -61,7 +61,9 @@ pub use skip::{Skip, Skipped};
 pub use stack::Stack;
 pub use tally::{Counts, Tallier};
 pub use trace::{PassedBrackets, Trace};
-pub use trail::{Leave, Trail, TrailHit, TrailLevel, TrailNode, TrailStop};
+pub use trail::{
+    Carry as TrailCarry, Leave, Masks as TrailMasks, Trail, TrailHit, TrailLevel, TrailNode, TrailStop,
+};
 pub use validate::{RawMasks, Recording, SingleBlocks, Tape, Validated, Validator};
 
 /// Appends `value`, one JSON value, without its insignificant white space.

@@ -56,11 +56,15 @@ impl Names {
     }
 
     /// Returns the index of the name that ends at the quote at index `close`, and that of the quote
-    /// before it. The bytes may also be the end of a longer string with escapes.
+    /// before it. The bytes may also be the end of a longer string with escapes. The `likely` name
+    /// is compared first.
     #[inline(always)]
-    pub(crate) fn before_quote(&self, bytes: &[u8], close: usize) -> Option<(usize, usize)> {
+    pub(crate) fn before_quote(&self, bytes: &[u8], close: usize, likely: usize) -> Option<(usize, usize)> {
         if !close.checked_sub(1).is_some_and(|last| self.may_end_with(bytes[last])) {
             return None;
+        }
+        if let Some(open) = self.needles.get(likely).and_then(|needle| needle.opening(bytes, close)) {
+            return Some((likely, open));
         }
         let mut needles = self.needles.iter().enumerate();
         needles.find_map(|(name, needle)| Some((name, needle.opening(bytes, close)?)))

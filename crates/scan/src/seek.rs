@@ -74,15 +74,14 @@ impl Needle {
     #[inline(always)]
     pub(crate) fn opening(&self, bytes: &[u8], close: usize) -> Option<usize> {
         let before = bytes.get(..close)?;
-        let open = close.checked_sub(self.name.len() + 1)?;
         // One comparison of a word decides nearly every string.
-        if let Some(word) = before.last_chunk() {
-            if (u64::from_le_bytes(*word) ^ self.tail) & self.mask != 0 {
-                return None;
-            }
-            if self.name.len() < 8 {
-                return Some(open);
-            }
+        let word = before.last_chunk();
+        if word.is_some_and(|word| (u64::from_le_bytes(*word) ^ self.tail) & self.mask != 0) {
+            return None;
+        }
+        let open = close.checked_sub(self.name.len() + 1)?;
+        if word.is_some() && self.name.len() < 8 {
+            return Some(open);
         }
         // A string without escapes contains no quote.
         let text = before.get(open..)?.strip_prefix(b"\"")?;

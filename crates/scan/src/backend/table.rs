@@ -24,6 +24,12 @@ macro_rules! each_kernel {
                 nodes: &[$crate::TrailNode],
                 state: &mut $crate::Trail
             ) -> $crate::TrailStop = trail::trail;
+            /// A part of `trail`: classifies a block.
+            classify(
+                block: &[u8; $crate::backend::BLOCK],
+                address: usize,
+                carry: &mut $crate::TrailCarry
+            ) -> $crate::TrailMasks = trail::classify;
             /// A part of `trail`: leaves a container in whole blocks.
             leave(blocks: &[[u8; $crate::backend::BLOCK]], state: &mut $crate::Leave) -> Option<usize>
                 = trail::leave;

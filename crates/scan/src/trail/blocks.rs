@@ -19,6 +19,8 @@ pub(super) struct Blocks<'b, L: Lanes> {
     whole: &'b [[u8; BLOCK]],
     /// The bytes after the whole blocks, padded.
     rest: [u8; BLOCK],
+    /// The colons in it.
+    rest_colons: u64,
     /// The number of blocks.
     count: usize,
     /// The number of the current block, and its masks.
@@ -29,7 +31,7 @@ pub(super) struct Blocks<'b, L: Lanes> {
 
 /// The masks of a block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Masks {
+pub struct Masks {
     /// The bytes in strings.
     inside: u64,
     /// The brackets outside strings.
@@ -38,9 +40,21 @@ pub(super) struct Masks {
     pub(super) curly: u64,
 }
 
+/// A block of which the members of an object are inspected.
+#[derive(Clone, Copy)]
+pub(super) struct View {
+    /// The index of its first byte.
+    pub(super) at: usize,
+    pub(super) masks: Masks,
+    /// The colons outside strings.
+    pub(super) colons: u64,
+    /// The colons and brackets outside strings.
+    pub(super) marks: u64,
+}
+
 /// The state between blocks.
 #[derive(Clone, Copy, Debug, Default)]
-struct Carry {
+pub struct Carry {
     /// All ones while inside a string.
     in_string: u64,
     /// 1 if a backslash escapes the next byte.
@@ -76,22 +90,23 @@ impl<'b, L: Lanes> Blocks<'b, L> {
         let (whole, rest) = bytes[from..].as_chunks::<BLOCK>();
         let count = whole.len() + usize::from(!rest.is_empty());
         let rest = padded(rest);
+        let rest_colons = L::load(proof, &rest).eq(b':');
         let mut carry = Carry::default();
         let lanes = L::load(proof, whole.first().unwrap_or(&rest));
         let masks = Masks::new(lanes, whole.as_ptr().addr(), &mut carry);
-        Self { proof, bytes, from, whole, rest, count, number: 0, masks, carry }
+        Self { proof, bytes, from, whole, rest, rest_colons, count, number: 0, masks, carry }
     }
 
-    /// The bytes of the current block.
+    /// The current block, with its colons.
     #[inline(always)]
-    fn lanes(&self) -> L {
-        L::load(self.proof, self.whole.get(self.number).unwrap_or(&self.rest))
-    }
-
-    /// The colons outside strings.
-    #[inline(always)]
-    pub(super) fn colons(&self) -> u64 {
-        self.lanes().eq(b':') & !self.masks.inside
+    pub(super) fn view(&self) -> View {
+        let (at, masks) = (self.at(), self.masks);
+        let colons = match self.whole.get(self.number) {
+            Some(block) => L::load(self.proof, block).eq(b':'),
+            None => self.rest_colons,
+        };
+        let colons = colons & !masks.inside;
+        View { at, masks, colons, marks: colons | masks.open | masks.close }
     }
 
     /// Starts again, outside strings. Returns false if less than a block is visible.
@@ -131,8 +146,22 @@ impl<'b, L: Lanes> Blocks<'b, L> {
             return false;
         }
         self.number = next;
-        self.masks = Masks::new(self.lanes(), self.address(), &mut self.carry);
+        match self.whole.get(next) {
+            Some(block) => {
+                let address = self.address();
+                self.masks = Masks::new(L::load(self.proof, block), address, &mut self.carry);
+            }
+            None => self.enter_rest(),
+        }
         true
+    }
+
+    /// Classifies the bytes after the whole blocks. As a function of its own: otherwise the compiler
+    /// classifies them in advance, at every start.
+    #[cold]
+    fn enter_rest(&mut self) {
+        let address = self.address();
+        self.masks = (L::kernels(self.proof).classify)(&self.rest, address, &mut self.carry);
     }
 
     /// Moves to the block of an index that is outside strings. Returns false beyond the window.
@@ -250,6 +279,17 @@ pub struct Leave {
     masks: Masks,
     /// The bit there that ends the container, unless that needs a closer look.
     bit: Option<u32>,
+}
+
+/// Classifies a block. `address` is where it would be without padding.
+#[inline(always)]
+pub(crate) fn classify<L: Lanes>(
+    proof: L::Proof,
+    block: &[u8; BLOCK],
+    address: usize,
+    carry: &mut Carry,
+) -> Masks {
+    Masks::new(L::load(proof, block), address, carry)
 }
 
 /// Passes whole blocks. Returns the number of the one in which it stopped.

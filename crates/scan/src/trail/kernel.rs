@@ -5,27 +5,39 @@
 )]
 
 use super::blocks::Blocks;
-use super::{MAX_HITS, MAX_LINE_HITS, Trail, TrailLevel, TrailNode, TrailStop};
-use crate::backend::Lanes;
+use super::{MAX_HITS, Trail, TrailLevel, TrailNode, TrailStop};
+use crate::backend::{BLOCK, Lanes};
 use crate::blocks::is_space;
 
-/// A child of the innermost container.
-enum Child {
-    /// Its value starts at this index, or after white space. Its node, if it has one.
-    Value(usize, Option<u32>),
-    /// No further child: the container ends with the bracket at this index.
-    End(usize),
+/// The result of passing children of the innermost container.
+enum Passed {
+    /// Their container has ended before this index.
+    Left(usize),
+    /// The last of them was entered; this is the index after its bracket.
+    Entered(usize),
+    /// Nothing more can be selected in their container from this index on.
+    UsedUp(usize),
+    Stopped(TrailStop),
+}
+
+/// The result of passing a value.
+enum Value {
+    /// It has ended before this index.
+    Past(usize),
+    /// It was entered; this is the index after its bracket.
+    Entered(usize),
     /// It needs a closer look, or is not entirely visible.
     Unclear,
 }
 
-/// The bounds of a search for a member.
-#[derive(Clone, Copy)]
-struct Bounds {
-    /// True if only the first member of a name counts.
-    unique: bool,
-    /// The number of containers that may be open in the object.
-    containers: u64,
+/// A child of an array.
+enum Element {
+    /// It starts at this index. Its node, if it has one.
+    Value(usize, Option<u32>),
+    /// None: the array ends with the bracket at this index.
+    End(usize),
+    /// It needs a closer look, or is not visible.
+    Unclear,
 }
 
 #[inline(always)]
@@ -111,129 +123,207 @@ fn follow<L: Lanes>(
 ) -> TrailStop {
     // The last position between two children. All before it is decided.
     let mut at = from;
+    if state.levels.is_empty() {
+        match value(blocks, nodes, state, at, Some(0)) {
+            Value::Past(next) | Value::Entered(next) => at = next,
+            Value::Unclear => return TrailStop::Value { at, node: Some(0) },
+        }
+    }
     loop {
-        if state.hits.len() >= MAX_HITS {
-            if !state.in_lines {
-                return TrailStop::Full(at);
-            }
-            if state.hits.len() >= MAX_LINE_HITS {
-                return TrailStop::Between(at);
-            }
+        if let Some(stop) = state.is_full(at) {
+            return stop;
         }
-        let number = state.levels.len();
-        // The first level does not count among the containers in it, but a line has none.
-        let limit = (state.limit + u64::from(!state.in_lines)).saturating_sub(number as u64);
-        let child = match state.levels.last_mut() {
-            Some(level) => {
-                let node = &nodes[level.node as usize];
-                if node.is_used_up(level, state.unique) {
-                    let object = level.object;
-                    // The caller decides what follows if nothing more can be selected at all.
-                    let is_over = !node.marks_end && (number == 1 || state.is_decided_around(nodes));
-                    if is_over || number == 1 && !state.in_lines {
-                        return if state.in_lines { TrailStop::Full(at) } else { TrailStop::Between(at) };
-                    }
-                    match blocks.leave(at, object, limit + 1) {
-                        Some(end) => Child::End(end - 1),
-                        None => Child::Unclear,
-                    }
-                } else if level.object {
-                    member(blocks, at, node, level, Bounds { unique: state.unique, containers: limit })
-                } else if number == state.pause_level && state.base + at as u64 >= state.pause_from {
-                    Child::Unclear
-                } else {
-                    element(blocks, at, state.is_first, node, level)
-                }
-            }
-            None if at == from && state.in_lines => Child::Value(at, Some(0)),
-            None => return TrailStop::Full(at),
+        let Some(level) = state.levels.last() else { return TrailStop::Full(at) };
+        let passed =
+            if level.object { members(blocks, nodes, state, at) } else { elements(blocks, nodes, state, at) };
+        let passed = match passed {
+            Passed::UsedUp(at) => leave_used_up(blocks, nodes, state, at),
+            passed => passed,
         };
-        let (before, node) = match child {
-            Child::Value(before, node) => (before, node),
-            Child::End(index) if number > 1 || state.in_lines => {
-                (at, state.is_first) = (index + 1, false);
-                if let Some(level) = state.levels.pop()
-                    && nodes[level.node as usize].marks_end
-                {
-                    state.collect(level.node, level.start, state.base + at as u64);
-                }
-                continue;
+        at = match passed {
+            Passed::Left(end) => {
+                state.leave_level(nodes, end);
+                end
             }
-            Child::End(_) | Child::Unclear => return TrailStop::Between(at),
+            Passed::Entered(next) | Passed::UsedUp(next) => next,
+            Passed::Stopped(stop) => return stop,
         };
-        let unclear = TrailStop::Value { at: before, node };
-        let Some(start) = blocks.space(before) else { return unclear };
-        let byte = blocks.bytes[start];
-        let end = if matches!(byte, b'{' | b'[') {
-            let object = byte == b'{';
-            if let Some(number) = node
-                && nodes[number as usize].leads_into(object)
-            {
-                if limit == 0 || !nodes[number as usize].can_enter(object) {
-                    return unclear;
-                }
-                let opened = state.base + start as u64;
-                state.levels.push(TrailLevel { node: number, object, start: opened, found: 0, index: 0 });
-                (at, state.is_first) = (start + 1, true);
-                continue;
-            }
-            blocks.leave(start + 1, object, limit)
-        } else {
-            blocks.scalar(start)
-        };
-        let Some(end) = end else { return unclear };
-        if let Some(number) = node
-            && nodes[number as usize].selected
-        {
-            state.collect(number, state.base + start as u64, state.base + end as u64);
-        }
-        (at, state.is_first) = (end, false);
     }
 }
 
-/// Finds the next member with one of the node's names.
+/// Leaves the innermost container, unless nothing more can be selected around it.
 #[inline(always)]
-fn member<L: Lanes>(
+fn leave_used_up<L: Lanes>(
     blocks: &mut Blocks<'_, L>,
+    nodes: &[TrailNode],
+    state: &mut Trail,
     at: usize,
-    node: &TrailNode,
-    level: &mut TrailLevel,
-    bounds: Bounds,
-) -> Child {
-    if !blocks.reach(at) {
-        return Child::Unclear;
+) -> Passed {
+    let depth = state.levels.len();
+    let level = state.levels[depth - 1];
+    // The caller decides what follows if nothing more can be selected at all.
+    let is_over = !nodes[level.node as usize].marks_end && (depth == 1 || state.is_decided_around(nodes));
+    if is_over || depth == 1 && !state.in_lines {
+        return Passed::Stopped(if state.in_lines { TrailStop::Full(at) } else { TrailStop::Between(at) });
     }
-    let mut colons = blocks.colons();
-    let mut left = (colons | blocks.masks.open | blocks.masks.close) & blocks.from(at);
+    match blocks.leave(at, level.object, state.containers_left() + 1) {
+        Some(end) => Passed::Left(end),
+        None => Passed::Stopped(TrailStop::Between(at)),
+    }
+}
+
+/// Enters a value that leads further, and passes any other. It starts at an index, or after white
+/// space, and may have a node.
+#[inline(always)]
+fn value<L: Lanes>(
+    blocks: &mut Blocks<'_, L>,
+    nodes: &[TrailNode],
+    state: &mut Trail,
+    before: usize,
+    node: Option<u32>,
+) -> Value {
+    let Some(start) = blocks.space(before) else { return Value::Unclear };
+    let byte = blocks.bytes[start];
+    let end = if matches!(byte, b'{' | b'[') {
+        let (object, limit) = (byte == b'{', state.containers_left());
+        if let Some(number) = node
+            && nodes[number as usize].leads_into(object)
+        {
+            if limit == 0 || !nodes[number as usize].can_enter(object) {
+                return Value::Unclear;
+            }
+            let opened = state.base + start as u64;
+            state.levels.push(TrailLevel { node: number, object, start: opened, found: 0, index: 0 });
+            state.is_first = true;
+            return Value::Entered(start + 1);
+        }
+        blocks.leave(start + 1, object, limit)
+    } else {
+        blocks.scalar(start)
+    };
+    let Some(end) = end else { return Value::Unclear };
+    if let Some(number) = node
+        && nodes[number as usize].selected
+    {
+        state.collect(number, state.base + start as u64, state.base + end as u64);
+    }
+    state.is_first = false;
+    Value::Past(end)
+}
+
+/// Passes the members of the innermost container.
+#[inline(always)]
+fn members<L: Lanes>(
+    blocks: &mut Blocks<'_, L>,
+    nodes: &[TrailNode],
+    state: &mut Trail,
+    from: usize,
+) -> Passed {
+    let (own, unique) = (state.levels.len() - 1, state.unique);
+    let TrailLevel { node, mut found, .. } = state.levels[own];
+    let node = &nodes[node as usize];
+    let mut at = from;
+    if unique && found == node.all {
+        return Passed::UsedUp(at);
+    }
+    if !blocks.reach(at) {
+        return Passed::Stopped(TrailStop::Between(at));
+    }
+    let mut block = blocks.view();
+    let mut left = block.marks & blocks.from(at);
     loop {
         while left == 0 {
             if !blocks.advance() {
-                return Child::Unclear;
+                return Passed::Stopped(TrailStop::Between(at));
             }
-            colons = blocks.colons();
-            left = colons | blocks.masks.open | blocks.masks.close;
+            block = blocks.view();
+            left = block.marks;
         }
         let one = left & left.wrapping_neg();
-        let index = blocks.at() + one.trailing_zeros() as usize;
-        if colons & one == 0 {
-            let object = blocks.masks.curly & one != 0;
-            if blocks.masks.close & one != 0 {
-                return if object { Child::End(index) } else { Child::Unclear };
+        let index = block.at + left.trailing_zeros() as usize;
+        if block.colons & one == 0 {
+            let object = block.masks.curly & one != 0;
+            if block.masks.close & one != 0 {
+                return if object && (own > 0 || state.in_lines) {
+                    Passed::Left(index + 1)
+                } else {
+                    Passed::Stopped(TrailStop::Between(at))
+                };
             }
-            let Some(end) = blocks.leave(index + 1, object, bounds.containers) else { return Child::Unclear };
-            colons = blocks.colons();
-            left = (colons | blocks.masks.open | blocks.masks.close) & blocks.from(end);
+            let Some(end) = blocks.leave(index + 1, object, state.containers_left()) else {
+                return Passed::Stopped(TrailStop::Between(at));
+            };
+            block = blocks.view();
+            left = block.marks & blocks.from(end);
             continue;
         }
         left ^= one;
-        match name_before(blocks, at, index, node) {
-            Ok(None) => {}
-            Ok(Some(name)) if bounds.unique && level.found >> name & 1 == 1 => {}
-            Ok(Some(name)) => {
-                level.found |= 1 << name;
-                return Child::Value(index + 1, Some(node.children[name]));
+        let name = match name_before(blocks, at, index, node, found.trailing_ones()) {
+            Ok(Some(name)) if !(unique && found >> name & 1 == 1) => name,
+            Ok(_) => continue,
+            Err(Hidden) => return Passed::Stopped(TrailStop::Between(at)),
+        };
+        found |= 1 << name;
+        state.levels[own].found = found;
+        let child = Some(node.children[name]);
+        match value(blocks, nodes, state, index + 1, child) {
+            Value::Past(end) => at = end,
+            Value::Entered(next) => return Passed::Entered(next),
+            Value::Unclear => {
+                return Passed::Stopped(TrailStop::Value { at: index + 1, node: child });
             }
-            Err(Hidden) => return Child::Unclear,
+        }
+        if let Some(stop) = state.is_full(at) {
+            return Passed::Stopped(stop);
+        }
+        if unique && found == node.all {
+            return Passed::UsedUp(at);
+        }
+        // If the value ends in this block, the current block is still the same.
+        if at - block.at >= BLOCK {
+            if !blocks.reach(at) {
+                return Passed::Stopped(TrailStop::Between(at));
+            }
+            block = blocks.view();
+            left = block.marks;
+        }
+        left &= blocks.from(at);
+    }
+}
+
+/// Passes the elements of the innermost container.
+#[inline(always)]
+fn elements<L: Lanes>(
+    blocks: &mut Blocks<'_, L>,
+    nodes: &[TrailNode],
+    state: &mut Trail,
+    from: usize,
+) -> Passed {
+    let own = state.levels.len() - 1;
+    let node = &nodes[state.levels[own].node as usize];
+    let pauses = own + 1 == state.pause_level;
+    let mut at = from;
+    loop {
+        let level = &mut state.levels[own];
+        if node.is_used_up(level, false) {
+            return Passed::UsedUp(at);
+        }
+        let between = Passed::Stopped(TrailStop::Between(at));
+        if pauses && state.base + at as u64 >= state.pause_from {
+            return between;
+        }
+        let (before, child) = match element(blocks, at, state.is_first, node, level) {
+            Element::Value(before, child) => (before, child),
+            Element::End(index) if own > 0 || state.in_lines => return Passed::Left(index + 1),
+            Element::End(_) | Element::Unclear => return between,
+        };
+        match value(blocks, nodes, state, before, child) {
+            Value::Past(end) => at = end,
+            Value::Entered(next) => return Passed::Entered(next),
+            Value::Unclear => return Passed::Stopped(TrailStop::Value { at: before, node: child }),
+        }
+        if let Some(stop) = state.is_full(at) {
+            return Passed::Stopped(stop);
         }
     }
 }
@@ -242,13 +332,14 @@ fn member<L: Lanes>(
 struct Hidden;
 
 /// Returns the index of the name before a colon, if it is one of the node's. It starts at or after
-/// `at`.
+/// an index. `likely` is the index of the name that is expected.
 #[inline(always)]
 fn name_before<L: Lanes>(
     blocks: &Blocks<'_, L>,
     at: usize,
     colon: usize,
     node: &TrailNode,
+    likely: u32,
 ) -> Result<Option<usize>, Hidden> {
     let bytes = blocks.bytes;
     let mut end = colon;
@@ -259,7 +350,7 @@ fn name_before<L: Lanes>(
     if end <= at || bytes[end - 1] != b'"' {
         return Ok(None);
     }
-    if let Some((name, open)) = node.names.before_quote(bytes, end - 1)
+    if let Some((name, open)) = node.names.before_quote(bytes, end - 1, likely as usize)
         && open >= at
     {
         // After a backslash the quote belongs to a longer string.
@@ -279,21 +370,21 @@ fn element<L: Lanes>(
     is_first: bool,
     node: &TrailNode,
     level: &mut TrailLevel,
-) -> Child {
-    let Some(mut start) = blocks.space(at) else { return Child::Unclear };
+) -> Element {
+    let Some(mut start) = blocks.space(at) else { return Element::Unclear };
     match blocks.bytes[start] {
-        b']' => return Child::End(start),
+        b']' => return Element::End(start),
         b',' if !is_first => match blocks.space(start + 1) {
             Some(next) => start = next,
-            None => return Child::Unclear,
+            None => return Element::Unclear,
         },
         _ if is_first => {}
-        _ => return Child::Unclear,
+        _ => return Element::Unclear,
     }
     if !matches!(blocks.bytes[start], b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') {
-        return Child::Unclear;
+        return Element::Unclear;
     }
     let child = node.element(level.index);
     level.index += 1;
-    Child::Value(start, child)
+    Element::Value(start, child)
 }

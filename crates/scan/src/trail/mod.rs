@@ -16,8 +16,8 @@
 mod blocks;
 mod kernel;
 
-pub use blocks::Leave;
-pub(crate) use blocks::leave;
+pub use blocks::{Carry, Leave, Masks};
+pub(crate) use blocks::{classify, leave};
 pub(crate) use kernel::trail;
 
 use crate::members::Names;
@@ -212,6 +212,36 @@ impl Trail {
             *count += 1;
         } else {
             self.hits.push(TrailHit { node, start, end, line: self.lines });
+        }
+    }
+
+    /// The stop at this index if no more values are to be collected.
+    #[inline(always)]
+    fn is_full(&self, at: usize) -> Option<TrailStop> {
+        if self.hits.len() < MAX_HITS {
+            return None;
+        }
+        if !self.in_lines {
+            return Some(TrailStop::Full(at));
+        }
+        (self.hits.len() >= MAX_LINE_HITS).then_some(TrailStop::Between(at))
+    }
+
+    /// The number of containers that may be open in the innermost level.
+    #[inline(always)]
+    fn containers_left(&self) -> u64 {
+        // The first level does not count among the containers in it, but a line has none.
+        (self.limit + u64::from(!self.in_lines)).saturating_sub(self.levels.len() as u64)
+    }
+
+    /// Leaves the innermost level, which has ended before an index.
+    #[inline(always)]
+    fn leave_level(&mut self, nodes: &[TrailNode], end: usize) {
+        self.is_first = false;
+        if let Some(level) = self.levels.pop()
+            && nodes[level.node as usize].marks_end
+        {
+            self.collect(level.node, level.start, self.base + end as u64);
         }
     }
 
