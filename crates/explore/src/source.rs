@@ -220,6 +220,10 @@ impl reader::Guide for Below {
         self.index.waypoint_before(at, depth + self.depth, offset)
     }
 
+    fn names_until(&self, at: u64, names: &[&str]) -> Option<u64> {
+        self.index.names_until(at, names)
+    }
+
     fn before_names(&self, at: u64, floor: u32, deepest: u32, names: &[&str]) -> Option<(u32, Waypoint)> {
         let (floor, deepest) = (floor + self.depth, deepest + self.depth);
         let (depth, waypoint) = self.index.before_names(at, floor, deepest, names)?;

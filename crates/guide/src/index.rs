@@ -230,6 +230,13 @@ impl Guide for Index {
         self.waypoint_before(at, depth, offset)
     }
 
+    fn names_until(&self, at: u64, names: &[&str]) -> Option<u64> {
+        let hashes: Vec<u64> = names.iter().map(|name| hash(name.as_bytes())).collect();
+        let here = self.block(at);
+        let next = self.points.get(here + 1)?;
+        self.may_have(here, &hashes).then_some(next.offset)
+    }
+
     fn before_names(&self, at: u64, floor: u32, deepest: u32, names: &[&str]) -> Option<(u32, Waypoint)> {
         let end = self.containers[self.container(at, floor)? as usize].end;
         let hashes: Vec<u64> = names.iter().map(|name| hash(name.as_bytes())).collect();

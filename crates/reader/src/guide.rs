@@ -45,6 +45,10 @@ pub trait Guide: Send + Sync {
     /// `at`.
     fn waypoint_before(&self, at: u64, depth: u32, offset: u64) -> Option<Waypoint>;
 
+    /// The offset up to which one of these names may occur from `at` on. `None` if none can occur
+    /// right after `at`, or if they may occur up to the end.
+    fn names_until(&self, at: u64, names: &[&str]) -> Option<u64>;
+
     /// The last waypoint after `at` before which none of these names occurs, in a container that is
     /// open around `at` at a depth from `floor` to `deepest`. Also returns the depth of that
     /// container.

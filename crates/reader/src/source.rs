@@ -28,6 +28,9 @@ const STEP: usize = 512 << 10;
 /// The same if more may turn out to be needless.
 const SMALL_STEP: usize = 32 << 10;
 
+/// Bytes that are shown beyond an offset at which a guide is asked.
+const BEYOND: usize = 128;
+
 /// Bytes before the cursor whose pages are kept. Pages are released in steps of at least this size.
 const KEEP: u64 = 2 << 20;
 
@@ -127,6 +130,12 @@ impl<'a> Source<'a> {
     /// Shows twice as many bytes at a time.
     pub(crate) fn show_more_at_once(&mut self) {
         self.step = STEP.min(2 * self.step);
+    }
+
+    /// Shows few bytes at a time, the next ones just beyond an offset.
+    pub(crate) fn show_until(&mut self, offset: u64) {
+        let needed = offset.saturating_sub(self.base + self.shown as u64) as usize;
+        self.step = (needed + BEYOND).min(self.small_step);
     }
 
     /// Bytes that are shown at a time.

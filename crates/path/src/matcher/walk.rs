@@ -40,6 +40,7 @@ impl Matcher<'_, '_> {
             derivations: self.scratch.derivations.len(),
             live: 0,
             check_at: u64::MAX,
+            skips_to: 0,
             dirty: self.scratch.bounded,
         };
         self.scratch.adopt(self.program, &mut frame);
@@ -168,6 +169,7 @@ impl Matcher<'_, '_> {
             }
             if !frame.object && self.cursor.may_pass() {
                 let count = self.elements_before_next(frame);
+                frame.skips_to = frame.index + count;
                 frame.index += pass_elements(self.cursor, frame.index, count)?;
             }
             let more = if frame.object { self.cursor.next_member()? } else { self.cursor.next_element()? };
@@ -176,6 +178,10 @@ impl Matcher<'_, '_> {
             }
             if frame.object {
                 self.select_member(frame)?;
+            } else if frame.index < frame.skips_to {
+                self.cursor.skip_value()?;
+                frame.index += 1;
+                continue;
             } else {
                 self.select_element(frame)?;
                 frame.index += 1;

@@ -94,6 +94,12 @@ impl<'a> Cursor<'a> {
     pub(super) fn pass_to_names(&mut self, floor: u32, names: &[&str]) -> Result<bool> {
         let Some(guide) = self.askable() else { return Ok(false) };
         let (at, deepest) = (self.offset(), self.stack.depth());
+        if let Some(end) = guide.names_until(at, names).filter(|end| *end > at) {
+            // Asks again right after these bytes, not later.
+            self.guide_from = end;
+            self.source.show_until(end);
+            return Ok(false);
+        }
         match guide.before_names(at, floor, deepest, names) {
             Some((depth, waypoint)) => self.move_between(depth, waypoint),
             None => Ok(self.pause_guide()),

@@ -24,6 +24,8 @@ pub(crate) struct Frame {
     pub(crate) live: u32,
     /// In an array, the index at which the next state is exhausted.
     pub(crate) check_at: u64,
+    /// In an array, the index of an element before which none matters, if that is known.
+    pub(crate) skips_to: u64,
     /// True if a name was found since the states were last checked, or if they are checked before
     /// every child.
     pub(crate) dirty: bool,
