@@ -1,11 +1,13 @@
 //! The input: opened again for every task, and read through a window from any value.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use trommel::reader::{
-    self, Config, ContainerEnd, Cursor, Framing, Guide as _, Input, Kind, Limits, Span, Validation, Waypoint,
+    self, Config, ContainerEnd, Cursor, Framing, Guide as _, Input, Kind, Limits, NameOrder, NameRange, Span,
+    Validation, Waypoint,
 };
 use trommel::{Cancel, Document};
 use trommel_guide::{Guide, Index};
@@ -218,6 +220,15 @@ impl reader::Guide for Below {
 
     fn waypoint_before(&self, at: u64, depth: u32, offset: u64) -> Option<Waypoint> {
         self.index.waypoint_before(at, depth + self.depth, offset)
+    }
+
+    fn name_range(
+        &self,
+        at: u64,
+        depth: u32,
+        compare: &mut dyn FnMut(NameOrder, u64) -> Option<Ordering>,
+    ) -> Option<NameRange> {
+        self.index.name_range(at, depth + self.depth, compare)
     }
 
     fn names_until(&self, at: u64, names: &[&str]) -> Option<u64> {

@@ -2,8 +2,8 @@
 
 use trommel::reader::{Kind, Listener, Scalar, Text, Tokens};
 
-use crate::index::{Container, Index, NONE, Point};
-use crate::names::{NameSet, hash};
+use crate::index::{Container, Index, NONE, ORDERED_FROM, Point};
+use crate::names::{Ascent, NameSet, hash};
 
 /// The usual distance of two points, in bytes.
 pub const SPACING: u64 = 32 << 10;
@@ -26,6 +26,8 @@ struct Open {
     children: u64,
     object: bool,
     id: u32,
+    /// The order of its names, once it has many.
+    names: Option<Box<Ascent>>,
 }
 
 /// A candidate for the next point: the outermost one in its window so far.
@@ -192,6 +194,9 @@ impl IndexBuilder {
         if let Some(open) = self.open.last_mut() {
             let index = open.children;
             open.children += 1;
+            if index >= ORDERED_FROM {
+                open.names.get_or_insert_default().add(name);
+            }
             self.pass(at, index);
         }
         let hash = if name.is_escaped() { hash(name.decode().as_bytes()) } else { hash(name.raw()) };
@@ -205,7 +210,7 @@ impl IndexBuilder {
             None => (self.records.saturating_sub(1), at),
             Some(outer) => (outer.children - 1, if outer.object { self.name_at } else { at }),
         };
-        self.open.push(Open { start: at, child_start, index, children: 0, object, id: NONE });
+        self.open.push(Open { start: at, child_start, index, children: 0, object, id: NONE, names: None });
         self.max_depth = self.max_depth.max(self.open.len() as u32);
     }
 
@@ -218,6 +223,7 @@ impl IndexBuilder {
         let Some(open) = self.open.pop() else { return };
         if let Some(container) = self.containers.get_mut(open.id as usize) {
             (container.end, container.children) = (at + 1, open.children);
+            container.order = open.names.and_then(|names| names.order());
         }
     }
 
@@ -253,6 +259,7 @@ impl IndexBuilder {
                     parent,
                     depth,
                     object,
+                    order: None,
                 });
             }
             parent = open.id;

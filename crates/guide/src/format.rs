@@ -6,6 +6,8 @@
 
 mod bytes;
 
+use trommel::reader::NameOrder;
+
 use crate::VERSION;
 use crate::error::{Error, Result};
 use crate::identity::Identity;
@@ -22,6 +24,10 @@ const MAX_SECTIONS: u32 = 1 << 10;
 
 /// The bit of a container's depth that says that it is an object.
 const OBJECT: u32 = 1 << 31;
+
+/// The bits of a container's depth that say in which order its names ascend.
+const ORDER_BYTES: u32 = 1 << 30;
+const ORDER_LENGTH: u32 = 1 << 29;
 
 /// The position of the number of probes in the filter of a point.
 const PROBES_SHIFT: u32 = 28;
@@ -162,7 +168,12 @@ fn containers_to_bytes(containers: &[Container]) -> Vec<u8> {
         out.u64(container.index);
         out.u64(container.children);
         out.u32(container.parent);
-        out.u32(container.depth | if container.object { OBJECT } else { 0 });
+        let order = match container.order {
+            None => 0,
+            Some(NameOrder::Bytes) => ORDER_BYTES,
+            Some(NameOrder::Length) => ORDER_LENGTH,
+        };
+        out.u32(container.depth | order | if container.object { OBJECT } else { 0 });
     }
     out.0
 }
@@ -172,7 +183,14 @@ fn read_container(section: &mut Reader<'_>) -> Result<Container> {
     let (index, children, parent) = (section.u64()?, section.u64()?, section.u32()?);
     let depth = section.u32()?;
     let (object, depth) = (depth & OBJECT != 0, depth & !OBJECT);
-    Ok(Container { start, end, child_start, index, children, parent, depth, object })
+    let order = match depth & (ORDER_BYTES | ORDER_LENGTH) {
+        0 => None,
+        ORDER_BYTES => Some(NameOrder::Bytes),
+        ORDER_LENGTH => Some(NameOrder::Length),
+        _ => return Err(Error::damaged("a container has two orders of names")),
+    };
+    let depth = depth & !(ORDER_BYTES | ORDER_LENGTH);
+    Ok(Container { start, end, child_start, index, children, parent, depth, object, order })
 }
 
 fn points_to_bytes(points: &[Point]) -> Vec<u8> {

@@ -1,8 +1,13 @@
 //! The index: points in long containers, and the names between them.
 
-use trommel::reader::{ContainerEnd, Guide, Limits, Waypoint};
+use std::cmp::Ordering;
+
+use trommel::reader::{ContainerEnd, Guide, Limits, NameOrder, NameRange, Waypoint};
 
 use crate::names::{hash, may_contain};
+
+/// The number of members of an object whose names may have any order.
+pub(crate) const ORDERED_FROM: u64 = 64;
 
 /// No container: outside all of them.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -24,6 +29,8 @@ pub(crate) struct Container {
     /// 1 for the outermost container.
     pub(crate) depth: u32,
     pub(crate) object: bool,
+    /// The order of its names, except those of the first members.
+    pub(crate) order: Option<NameOrder>,
 }
 
 /// An offset before a child of a container, and the names up to the next point.
@@ -83,6 +90,11 @@ impl Index {
         self.containers.len()
     }
 
+    /// True if the names of an object ascend, which is then searched by halves.
+    pub fn knows_order(&self) -> bool {
+        self.containers.iter().any(|container| container.order.is_some())
+    }
+
     /// The number of points at which reading can begin.
     pub fn points(&self) -> usize {
         self.points.len()
@@ -134,7 +146,8 @@ impl Index {
                         && container.end < parent.end
                 }
             };
-            bounds && parent && container.child_start <= container.start
+            let order = container.object || container.order.is_none();
+            bounds && parent && order && container.child_start <= container.start
         };
         if !containers.iter().enumerate().all(is_inside) {
             return Some("a container is not in the one around it");
@@ -228,6 +241,47 @@ impl Guide for Index {
 
     fn waypoint_before(&self, at: u64, depth: u32, offset: u64) -> Option<Waypoint> {
         self.waypoint_before(at, depth, offset)
+    }
+
+    fn name_range(
+        &self,
+        at: u64,
+        depth: u32,
+        compare: &mut dyn FnMut(NameOrder, u64) -> Option<Ordering>,
+    ) -> Option<NameRange> {
+        let number = self.container(at, depth)?;
+        let container = &self.containers[number as usize];
+        let order = container.order?;
+        // The points in the container, from the first ordered member on.
+        let until = |offset| self.points.partition_point(|point| point.offset < offset);
+        let points = self.points.get(until(container.start)..until(container.end))?;
+        let waypoint = |point: &Point| self.waypoint_in(point, number);
+        let first =
+            points.partition_point(|point| waypoint(point).is_none_or(|first| first.index < ORDERED_FROM));
+        let points = &points[first..];
+        // The members before it may have any name.
+        if points.first().and_then(waypoint).is_none_or(|first| first.offset > at) {
+            return None;
+        }
+        let (mut low, mut high) = (0, points.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match compare(order, waypoint(&points[middle])?.offset)? {
+                Ordering::Greater => high = middle,
+                Ordering::Less | Ordering::Equal => low = middle + 1,
+            }
+        }
+        let from = waypoint(&points[low.checked_sub(1)?])?;
+        if from.offset > at {
+            return Some(NameRange::From(from));
+        }
+        let next = points[low..].iter().filter_map(waypoint).find(|next| next.offset > from.offset);
+        match next {
+            Some(next) if next.offset > at => Some(NameRange::Before(next.offset)),
+            // The name was passed, or is in the last part.
+            Some(_) => waypoint(points.last()?).filter(|last| last.offset > at).map(NameRange::From),
+            None => None,
+        }
     }
 
     fn names_until(&self, at: u64, names: &[&str]) -> Option<u64> {

@@ -1,5 +1,7 @@
 //! The names in a block of the input: a Bloom filter for each block.
 
+use trommel::reader::{NameOrder, Text};
+
 /// The number of bits that a name sets.
 const MAX_PROBES: u32 = 10;
 
@@ -39,6 +41,52 @@ fn filled(rest: &[u8]) -> u64 {
             u64::from(first) | u64::from(last) << (8 * (length - 4))
         }
         _ => rest.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)),
+    }
+}
+
+/// The order of the names of an object while it is read.
+#[derive(Debug)]
+pub(crate) struct Ascent {
+    last: Vec<u8>,
+    /// True if every name so far was after the one before it, in each of the orders.
+    by_bytes: bool,
+    by_length: bool,
+    is_first: bool,
+}
+
+/// The longest name of which the order is known, in bytes.
+const MAX_ORDERED: usize = 256;
+
+impl Default for Ascent {
+    fn default() -> Self {
+        Self { last: Vec::new(), by_bytes: true, by_length: true, is_first: true }
+    }
+}
+
+impl Ascent {
+    /// Adds the next name.
+    pub(crate) fn add(&mut self, name: Text<'_>) {
+        if !(self.by_bytes || self.by_length) {
+            return;
+        }
+        let raw = name.raw();
+        let is_plain = !name.is_escaped() && raw.len() <= MAX_ORDERED;
+        let ascends =
+            |order: NameOrder| is_plain && (self.is_first || order.compare(&self.last, raw).is_lt());
+        (self.by_bytes, self.by_length) =
+            (self.by_bytes && ascends(NameOrder::Bytes), self.by_length && ascends(NameOrder::Length));
+        self.is_first = false;
+        self.last.clear();
+        self.last.extend_from_slice(raw.get(..MAX_ORDERED).unwrap_or(raw));
+    }
+
+    /// The order of all names, if they ascend.
+    pub(crate) fn order(&self) -> Option<NameOrder> {
+        match (self.by_bytes, self.by_length) {
+            (true, _) => Some(NameOrder::Bytes),
+            (false, true) => Some(NameOrder::Length),
+            (false, false) => None,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trommel::reader::{Framing, Guide as _};
+use trommel::reader::{Framing, Guide as _, NameOrder};
 use trommel::{Analysis, Document};
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{Random, Shape as Look, document};
@@ -69,7 +69,8 @@ fn contradictions_are_refused() {
     let whole = index(TEXT, 16);
     assert_eq!(whole.contradiction(), None);
     assert!(whole.containers.len() > 1 && whole.points.len() > 2);
-    let lies: [fn(&mut Index); 9] = [
+    let lies: [fn(&mut Index); 10] = [
+        |index| index.containers[1].order = Some(NameOrder::Bytes),
         |index| index.containers[1].parent = 1,
         |index| index.containers[1].parent = 7,
         |index| index.containers[0].end = u64::MAX,

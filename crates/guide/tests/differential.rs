@@ -174,3 +174,56 @@ fn streams_have_the_same_answers() {
         compare(seed, &Input { text: &text, framing, described }, &queries, &mut random);
     }
 }
+
+/// An object of many members, most of which are in an order, and the queries for some of them.
+fn ordered_members(random: &mut Random) -> (String, Vec<String>) {
+    let count = random.between(60, 300);
+    let is_number = random.chance(50);
+    let name = |number: usize| if is_number { format!("k{number}") } else { format!("k{number:05}") };
+    let mut numbers: Vec<usize> = (0..count).map(|number| 3 * number + 1).collect();
+    match random.below(6) {
+        0 => numbers.swap(random.below(count), random.below(count)),
+        1 => numbers[random.below(count)] = numbers[random.below(count)],
+        2 => numbers[..64.min(count)].reverse(),
+        3 => numbers.reverse(),
+        _ => {}
+    }
+    let escaped = if random.chance(15) { random.below(count) } else { usize::MAX };
+    let members = numbers.iter().enumerate().map(|(index, &number)| {
+        let name = if index == escaped { format!("\\u006b{number}") } else { name(number) };
+        let value = match random.below(5) {
+            0 => format!("{{\"{name}\":{{\"k1\":[1,2]}},\"b\":[{{\"k4\":3}},4]}}"),
+            1 => format!("\"a text of member {number}, in a row of others\""),
+            2 => format!("[{number},[{number}],{{}}]"),
+            _ => number.to_string(),
+        };
+        [["\"", "\n  \""][random.below(2)], &name, "\":", &value].concat()
+    });
+    let object = members.collect::<Vec<_>>().join(",");
+    let mut queries = Vec::new();
+    for _ in 0..6 {
+        let wanted = match random.below(8) {
+            0 => "j".to_owned(),
+            1 => "l".to_owned(),
+            2 => name(3 * random.below(count)),
+            _ => name(3 * random.below(count) + 1),
+        };
+        queries.push(format!("$.o['{wanted}']{}", ["", "", ".b", "..k1"][random.below(4)]));
+    }
+    queries.push(format!("$.o['{}','{}']", name(1), name(3 * random.below(count) + 1)));
+    queries.push("$.after".to_owned());
+    (format!("{{\"before\":[1,2],\"o\":{{{object}}},\"after\":{{\"k1\":1}}}}"), queries)
+}
+
+#[test]
+fn members_in_order_are_the_same() {
+    let mut ordered = 0;
+    for seed in 0..cases(600, 60_000) {
+        let mut random = Random::new(seed);
+        let (text, queries) = ordered_members(&mut random);
+        let input = Input { text: text.as_bytes(), framing: Framing::Auto, described: text.len() };
+        ordered += usize::from(index(text.as_bytes(), 64, Framing::Auto).knows_order());
+        compare(seed, &input, &queries, &mut random);
+    }
+    assert!(ordered > 200, "{ordered}");
+}

@@ -123,6 +123,24 @@ fn questions_read_what_they_need() {
     assert!(read.load(Ordering::Relaxed) <= 2 * level);
 }
 
+/// An object whose names ascend is searched by halves.
+#[test]
+fn members_in_order_read_what_they_need() {
+    let count = 400_000;
+    for width in [0, 6] {
+        let members = (0..count).map(|number| format!("\"key{number:0width$}\":{{\"v\":[{number}]}}"));
+        let text = format!("{{\"o\":{{{}}},\"z\":1}}", members.collect::<Vec<_>>().join(","));
+        let input = Input::new(&text);
+        for (number, values) in [(0, 1), (70, 1), (count / 2, 1), (count - 1, 1), (count, 0)] {
+            let query = format!("$.o['key{number:0width$}'].v[0]");
+            let (read, found) = input.read(&query);
+            assert_eq!(found.len(), values, "{query}");
+            let most = 20 * (64 << 10);
+            assert!(read <= most, "{query} read {read} of {} bytes", text.len());
+        }
+    }
+}
+
 /// The elements before a page are not visited.
 #[test]
 fn pages_read_what_they_need() {

@@ -3,8 +3,9 @@
 //! The two are separate so that an event can be kept, compared, and passed on while its text stays
 //! in the window.
 
+use trommel_scan::Text;
+
 use crate::number::Number;
-use crate::text::Text;
 
 /// The six types of a JSON value (RFC 8259, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -255,11 +256,11 @@ impl<'a> NameTokens<'a> {
         while let Some(found) = memchr::memchr2(b'"', b'\\', &rest[from..]) {
             let at = from + found;
             if rest[at] == b'"' {
-                return Text::new(&rest[..at], from > 0);
+                return Text::from_raw(&rest[..at], from > 0);
             }
             from = at + 2;
         }
-        Text::new(rest, from > 0)
+        Text::from_raw(rest, from > 0)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Waypoints: offsets at which a cursor may continue, found when the same input was read before.
 
+use std::cmp::Ordering;
+
 use crate::config::Limits;
 
 /// An offset in an open container, before one of its children.
@@ -20,6 +22,37 @@ pub struct ContainerEnd {
     pub offset: u64,
     /// The number of members or elements.
     pub children: u64,
+}
+
+/// An order in which the names of an object ascend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "every search must know the order")]
+pub enum NameOrder {
+    /// By their bytes.
+    Bytes,
+    /// By their length, and those of equal length by their bytes: as numbers ascend.
+    Length,
+}
+
+impl NameOrder {
+    /// Compares two names without escapes.
+    pub fn compare(self, one: &[u8], other: &[u8]) -> Ordering {
+        let lengths = match self {
+            Self::Bytes => Ordering::Equal,
+            Self::Length => one.len().cmp(&other.len()),
+        };
+        lengths.then_with(|| one.cmp(other))
+    }
+}
+
+/// The part of an object in which a name can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "the cursor must treat every case")]
+pub enum NameRange {
+    /// From this waypoint on.
+    From(Waypoint),
+    /// Before this offset.
+    Before(u64),
 }
 
 /// Facts about an input that was validated strictly: where its long containers end, and
@@ -44,6 +77,16 @@ pub trait Guide: Send + Sync {
     /// The last waypoint at or before an offset, in the container that is open at a depth around
     /// `at`.
     fn waypoint_before(&self, at: u64, depth: u32, offset: u64) -> Option<Waypoint>;
+
+    /// The part after `at` in which a name can be a member of the object that is open at a depth
+    /// around `at`, if the names of that object ascend. `compare` compares the name at an offset
+    /// with the one that is searched. Without an answer, the search ends.
+    fn name_range(
+        &self,
+        at: u64,
+        depth: u32,
+        compare: &mut dyn FnMut(NameOrder, u64) -> Option<Ordering>,
+    ) -> Option<NameRange>;
 
     /// The offset up to which one of these names may occur from `at` on. `None` if none can occur
     /// right after `at`, or if they may occur up to the end.

@@ -282,7 +282,6 @@ mod span;
 mod spool;
 mod stream;
 mod tally;
-mod text;
 
 pub use config::{Config, Limits, Validation};
 pub use cursor::{
@@ -292,7 +291,7 @@ pub use cursor::{
 pub use error::{Error, ErrorKind, Excerpt, Limit, LineColumn, Result, Syntax};
 pub use event::{Event, Kind, Listener, NameTokens, Payload, Scalar, Tokens};
 pub use framing::Framing;
-pub use guide::{ContainerEnd, Guide, Waypoint};
+pub use guide::{ContainerEnd, Guide, NameOrder, NameRange, Waypoint};
 pub use input::{Input, View};
 pub use map::MapPolicy;
 pub use number::{Number, Scaled};
@@ -301,7 +300,6 @@ pub use seek::{Seek, SeekStep};
 pub use source::Monitor;
 pub use span::Span;
 pub use tally::Tally;
-pub use text::Text;
 pub use trommel_scan::{
-    Backend, Compactor, Hit, Names, PlainMembers, Trail, TrailHit, TrailLevel, TrailNode, compact,
+    Backend, Compactor, Hit, Names, PlainMembers, Text, Trail, TrailHit, TrailLevel, TrailNode, compact,
 };

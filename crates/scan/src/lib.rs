@@ -44,6 +44,7 @@ mod seek;
 mod skip;
 mod stack;
 mod tally;
+mod text;
 mod trace;
 mod trail;
 mod validate;
@@ -60,6 +61,7 @@ pub use seek::{Carry, DescendantSearch, Needle, SearchStop};
 pub use skip::{Skip, Skipped};
 pub use stack::Stack;
 pub use tally::{Counts, Tallier};
+pub use text::{Text, TextLength};
 pub use trace::{PassedBrackets, Trace};
 pub use trail::{
     Carry as TrailCarry, Leave, Masks as TrailMasks, Trail, TrailHit, TrailLevel, TrailNode, TrailStop,

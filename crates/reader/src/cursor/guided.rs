@@ -3,13 +3,18 @@
 //! A cursor asks where it would otherwise request more bytes: at the end of the window. So short
 //! containers cost nothing, and a long one is read up to the end of one window.
 
+use std::cmp::Ordering;
+
 use trommel_scan::is_space;
 
 use super::{Cursor, Expect, Token, kind_of};
 use crate::config::Validation;
 use crate::error::Result;
 use crate::event::Kind;
-use crate::guide::{ContainerEnd, Guide, Waypoint};
+use crate::guide::{ContainerEnd, Guide, NameOrder, NameRange, Waypoint};
+
+/// The longest name with which another one is compared, in bytes.
+const MAX_NAME: usize = 1 << 10;
 
 /// Bytes before a waypoint among which the comma or bracket before it is searched.
 const MAX_SPACE: usize = 64;
@@ -104,6 +109,54 @@ impl<'a> Cursor<'a> {
             Some((depth, waypoint)) => self.move_between(depth, waypoint),
             None => Ok(self.pause_guide()),
         }
+    }
+
+    /// In an object at a depth whose names ascend, passes members whose names come before `name`.
+    /// Returns false if nothing was passed, and `None` if no order is known.
+    pub(super) fn pass_in_order(&mut self, depth: u32, name: &str) -> Result<Option<bool>> {
+        let Some(guide) = self.askable() else { return Ok(None) };
+        let (start, at) = (self.absolute(self.start.min(self.at)), self.offset());
+        let mut failure = None;
+        let range = guide.name_range(at, depth, &mut |order, offset| {
+            let compared = self.compare_name(order, offset, name.as_bytes());
+            compared.unwrap_or_else(|error| {
+                failure = Some(error);
+                None
+            })
+        });
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        if self.is_stream() && self.offset() != at {
+            self.restart_at(start, (at - start) as usize)?;
+            self.at = (at - start) as usize;
+        }
+        match range {
+            None => Ok(None),
+            Some(NameRange::From(waypoint)) => Ok(Some(self.move_between(depth, waypoint)?)),
+            Some(NameRange::Before(end)) => {
+                self.guide_from = end;
+                self.source.show_until(end);
+                Ok(Some(false))
+            }
+        }
+    }
+
+    /// Compares the name at an offset with another. `None` if there is none without escapes that is
+    /// short. Moves a stream.
+    fn compare_name(&mut self, order: NameOrder, offset: u64, name: &[u8]) -> Result<Option<Ordering>> {
+        let bytes = if let Some(view) = self.source.view() {
+            // An input that begins within a document does not show what is before.
+            offset.checked_sub(self.source.base()).and_then(|at| view.bytes().get(at as usize..))
+        } else {
+            self.restart_at(offset, 0)?;
+            self.want(MAX_NAME)?;
+            Some(self.source.window())
+        };
+        let Some([b'"', bytes @ ..]) = bytes else { return Ok(None) };
+        let bytes = bytes.get(..MAX_NAME).unwrap_or(bytes);
+        let end = memchr::memchr2(b'"', b'\\', bytes).filter(|&end| bytes[end] == b'"');
+        Ok(end.map(|end| order.compare(&bytes[..end], name)))
     }
 
     /// Continues after a later element of the innermost array, which ends at this offset. Returns

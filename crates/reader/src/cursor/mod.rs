@@ -25,7 +25,7 @@ mod walk;
 
 use std::io::{self, Read};
 
-use trommel_scan::{Foreign, Kernels, MAX_PASSED, Stack};
+use trommel_scan::{Foreign, Kernels, MAX_PASSED, Stack, Text, TextLength};
 
 use buffer::TokenBuffer;
 
@@ -38,7 +38,6 @@ use crate::input::{Input, View};
 use crate::number::Number;
 use crate::source::{Monitor, Needs, Source};
 use crate::span::Span;
-use crate::text::{Length, Text};
 
 pub use apart::{Between, ElementFinder};
 pub use pieces::TextPieces;
@@ -138,7 +137,7 @@ enum Token {
 struct Long {
     /// Absolute offset of its opening quote.
     offset: u64,
-    whole: Length,
+    whole: TextLength,
     prefix: Vec<u8>,
 }
 
@@ -310,7 +309,7 @@ impl<'a> Cursor<'a> {
     #[inline]
     fn text(&self, escaped: bool) -> Text<'_> {
         let raw = &self.source.loaded()[self.start + 1..self.end - 1];
-        if escaped { Text::valid(raw) } else { Text::new(raw, false) }
+        if escaped { Text::valid(raw) } else { Text::from_raw(raw, false) }
     }
 
     /// The bytes of a span if all of them are readable: always on a slice, and while they are held

@@ -96,7 +96,15 @@ impl Cursor<'_> {
     fn pass_members(&mut self, names: &Names, in_value: bool) -> Result<bool> {
         let (names, depth): (Vec<&str>, _) = (names.iter().collect(), self.stack.depth());
         let asked_from = self.guide_from;
-        if self.pass_to_names(depth, &names)? {
+        let ordered = match names[..] {
+            [name] => self.pass_in_order(depth, name)?,
+            _ => None,
+        };
+        let passed = match ordered {
+            Some(passed) => passed,
+            None => self.pass_to_names(depth, &names)?,
+        };
+        if passed {
             return Ok(true);
         }
         if !in_value {

@@ -5,13 +5,12 @@
 //! first one from left to right: an error at a byte is reported only after all bytes before it were
 //! found valid.
 
-use trommel_scan::{count_chars, is_space};
+use trommel_scan::{Text, TextLength, count_chars, is_space};
 
 use super::{Cursor, Expect, Token};
 use crate::error::{ErrorKind, Limit, Result, Syntax};
 use crate::framing::Framing;
 use crate::grammar::{Escape, Numeral, escape, incomplete_tail, is_word, whole_characters};
-use crate::text::{Length, Text};
 
 /// Bytes that are kept of a string that is too long to be held.
 const PREFIX_LEN: usize = 1024;
@@ -191,10 +190,10 @@ impl Cursor<'_> {
         let prefix = text.get(..PREFIX_LEN.min(self.limits.token_bytes as usize)).unwrap_or(text);
         let prefix = &prefix[..whole_characters(prefix)];
         // The pieces count every byte of an escape: `surplus` corrects this for the pieces so far.
-        let surplus = if escaped { count_chars(text) - Text::new(text, true).char_len() } else { 0 };
+        let surplus = if escaped { count_chars(text) - Text::from_raw(text, true).char_len() } else { 0 };
         // May wrap while the bytes of an escape are unchecked; the next piece adds them.
         let chars = count_chars(checked).wrapping_sub(surplus);
-        self.long.whole = Length { bytes: checked.len() as u64, chars };
+        self.long.whole = TextLength { bytes: checked.len() as u64, chars };
         self.long.prefix.clear();
         self.long.prefix.extend_from_slice(prefix);
         self.long.offset = self.absolute(self.start);

@@ -156,8 +156,8 @@ impl<'b, L: Lanes> Blocks<'b, L> {
         true
     }
 
-    /// Classifies the bytes after the whole blocks. As a function of its own: otherwise the compiler
-    /// classifies them in advance, at every start.
+    /// Classifies the bytes after the whole blocks. It is a function of its own: otherwise the
+    /// compiler classifies them in advance, at every start.
     #[cold]
     fn enter_rest(&mut self) {
         let address = self.address();

@@ -5,45 +5,43 @@
 
 use std::borrow::Cow;
 
-use trommel_scan::{count_chars, decode_escape, eq_escaped, unescape};
+use crate::escapes::{count_chars, decode_escape, eq_escaped, unescape};
 
 /// A string or a member's name: the bytes between the quotes as written, decoded on request.
 ///
-/// A string on a stream that is longer than [`Limits::token_bytes`](crate::Limits::token_bytes) is
-/// skipped piece by piece; its text is then [cut](Self::is_cut): [`raw`](Self::raw) has only its
-/// start, while [`byte_len`](Self::byte_len) and [`char_len`](Self::char_len) count the whole
-/// string. Names are never cut.
+/// A string on a stream that is longer than the reader's `Limits::token_bytes` is skipped piece by
+/// piece; its text is then [cut](Self::is_cut): [`raw`](Self::raw) has only its start, while
+/// [`byte_len`](Self::byte_len) and [`char_len`](Self::char_len) count the whole string. Names are
+/// never cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a> {
     raw: &'a [u8],
     /// `None` if it must be searched for escapes. Most texts are not read, and never searched.
     escaped: Option<bool>,
-    cut: Option<Length>,
+    cut: Option<TextLength>,
 }
 
 /// The length of a string whose bytes were not kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Length {
+#[expect(clippy::exhaustive_structs, reason = "the reader makes them")]
+pub struct TextLength {
     /// Bytes between the quotes, as written.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Unicode scalar values after decoding escapes.
-    pub(crate) chars: u64,
+    pub chars: u64,
 }
 
 impl<'a> Text<'a> {
-    /// Text whose bytes match the grammar of strings.
-    pub(crate) const fn new(raw: &'a [u8], escaped: bool) -> Self {
-        Self { raw, escaped: Some(escaped), cut: None }
-    }
-
     /// Text whose bytes match the grammar of strings, with or without escapes.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) const fn valid(raw: &'a [u8]) -> Self {
+    pub const fn valid(raw: &'a [u8]) -> Self {
         Self { raw, escaped: None, cut: None }
     }
 
     /// The start of a string that was too long to hold.
-    pub(crate) const fn cut(raw: &'a [u8], escaped: bool, whole: Length) -> Self {
+    #[doc(hidden)]
+    pub const fn cut(raw: &'a [u8], escaped: bool, whole: TextLength) -> Self {
         Self { raw, escaped: Some(escaped), cut: Some(whole) }
     }
 
@@ -51,12 +49,12 @@ impl<'a> Text<'a> {
     ///
     /// Bytes that strict reading would refuse are replaced when decoded, never trusted.
     pub const fn from_raw(raw: &'a [u8], escaped: bool) -> Self {
-        Self::new(raw, escaped)
+        Self { raw, escaped: Some(escaped), cut: None }
     }
 
     /// Text that needs no escapes: it has no quotes, backslashes, or control characters.
     pub const fn plain(text: &'a str) -> Self {
-        Self::new(text.as_bytes(), false)
+        Self::from_raw(text.as_bytes(), false)
     }
 
     /// The bytes between the quotes, as written.
@@ -162,7 +160,7 @@ mod tests {
     use super::*;
 
     fn escaped(raw: &str) -> Text<'_> {
-        Text::new(raw.as_bytes(), true)
+        Text::from_raw(raw.as_bytes(), true)
     }
 
     #[test]
@@ -212,7 +210,7 @@ mod tests {
 
     #[test]
     fn cut_texts_know_the_whole_length() {
-        let text = Text::cut(b"abc", false, Length { bytes: 10, chars: 9 });
+        let text = Text::cut(b"abc", false, TextLength { bytes: 10, chars: 9 });
         assert!(text.is_cut() && !text.eq_str("abc"));
         assert_eq!((text.byte_len(), text.char_len()), (10, 9));
     }
