@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{APP, Home, PROJECT};
+use super::{APP, Home, PROJECT, WEB, metadata, refusal, turns};
 use crate::common::Run;
 
 /// Runs a command that must end without further input.
@@ -178,4 +178,87 @@ fn changes_warn_about_open_writers() {
     let shown = home.shown("undo 5d1c");
     assert!(shown.contains("Also restored 1 line that a program wrote to the backups since."), "{shown}");
     assert!(fs::read_to_string(&path).unwrap().ends_with("\"late\"}\n"));
+}
+
+#[test]
+fn sessions_are_found_by_prefix_and_path() {
+    let home = Home::new("which");
+    for name in ["5d1c0a9f", "5d1c0aaa"] {
+        home.write(name, &metadata(name, ""), "", "");
+    }
+    assert_eq!(home.json(&format!("get {PROJECT}/5d1c0a9e"))["session_id"], APP);
+    let said = refusal(&home, "get 5d1c");
+    assert!(
+        said.contains("matches 3 sessions") && said.contains("5d1c0a9f") && said.contains("5d1c0aaa"),
+        "{said}"
+    );
+    assert!(refusal(&home, "get nothing").contains("no session nothing"));
+    assert!(home.line("get nothing").failed(2).contains("no session nothing"));
+
+    // By its folder or its file, in any location.
+    let folder = home.folder(APP);
+    let details = home.json(&format!("get {}", folder.display()));
+    assert_eq!((&details["session_id"], &details["project"]), (&json!(APP), &json!(PROJECT)));
+    let file = home.0.path(&format!("claude/projects/-home-u-web/{WEB}.jsonl"));
+    assert_eq!(home.json(&format!("analyze {} usage", file.display()))["llm_requests"], 2);
+    let inside = |given: &str| {
+        let mut command = home.command(&["sessions", "analyze", given, "timeline"]);
+        command.env_remove("AMPLIFIER_HOME").env_remove("CLAUDE_CONFIG_DIR").current_dir(&folder);
+        Run::of(command.output().unwrap())
+    };
+    for given in [".", "./", "../5d1c0a9e-0000-4000-8000-000000000001"] {
+        assert_eq!(inside(given).json()["total_count"], 3, "{given}");
+    }
+    // A chat log of any program.
+    let chat = home.0.file(
+        "chat.jsonl",
+        "{\"role\":\"user\",\"content\":\"hello\"}\n{\"role\":\"assistant\",\"content\":\"yes\"}\n",
+    );
+    let details = home.json(&format!("get {chat} --transcript"));
+    assert_eq!((&details["format"], &details["transcript"][1]["content"]), (&json!("chat"), &json!("yes")));
+    // A rewind accepts a path like an ID.
+    let before = home.bytes(APP);
+    assert_eq!(home.json(&format!("rewind {} --to-turn 1 --apply", folder.display()))["new_turn_count"], 1);
+    home.json(&format!("undo {}", folder.display()));
+    assert_eq!(home.bytes(APP), before);
+
+    // Another project may have a session with the same ID.
+    let other = home.0.path("amplifier/projects/-home-u-other/sessions").join(APP);
+    fs::create_dir_all(&other).unwrap();
+    assert!(refusal(&home, &format!("get {APP}")).contains("matches 2 sessions"));
+    assert_eq!(home.json(&format!("analyze {} timeline", folder.display()))["total_count"], 3);
+
+    assert!(home.line("get ./nothing").failed(2).contains("nothing"));
+    let other = home.0.file("other.json", "{\"a\": 1}");
+    assert!(home.line(&format!("get {other}")).failed(2).contains("format not supported"));
+}
+
+#[test]
+fn machines_without_sessions_list_none() {
+    let home = Home::empty("none");
+    let run = |args: &[&str]| {
+        let mut command = home.command(args);
+        command.env_remove("AMPLIFIER_HOME").env("CLAUDE_CONFIG_DIR", "");
+        Run::of(command.output().unwrap())
+    };
+    let listed = run(&["sessions", "list"]).json();
+    assert_eq!(
+        (&listed["sessions"], &listed["total"], &listed["connected"]),
+        (&json!([]), &0.into(), &false.into())
+    );
+    assert!(listed["notes"][0].as_str().unwrap().starts_with("no sessions found in "), "{listed}");
+    assert_eq!(run(&["sessions", "search", "x"]).json()["total_count"], 0);
+    run(&["sessions", "get", "x"]).failed(2);
+    assert!(home.shown("list").starts_with("note: no sessions found in "), "");
+    // Checks the usual folders and the given ones.
+    let (transcript, events) = turns(1);
+    home.write(APP, &metadata(APP, ""), &transcript, &events);
+    let amplifier = home.0.path("amplifier");
+    assert_eq!(run(&["sessions", "list", "--amplifier", amplifier.to_str().unwrap()]).json()["total"], 1);
+    let mut usual = home.command(&["sessions", "list"]);
+    usual.env_remove("AMPLIFIER_HOME").env("HOME", home.0.path("moved"));
+    fs::create_dir_all(home.0.path("moved")).unwrap();
+    fs::rename(amplifier, home.0.path("moved/.amplifier")).unwrap();
+    assert_eq!(Run::of(usual.output().unwrap()).json()["total"], 1);
+    assert!(!home.0.path("trommel").exists(), "nothing is made");
 }
