@@ -142,11 +142,11 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Compares the name at an offset with another. `None` if there is none without escapes that is
-    /// short. Moves a stream.
+    /// Compares the name at an offset with another. Returns `None` unless a short name without
+    /// escapes begins there. Moves a stream.
     fn compare_name(&mut self, order: NameOrder, offset: u64, name: &[u8]) -> Result<Option<Ordering>> {
         let bytes = if let Some(view) = self.source.view() {
-            // An input that begins within a document does not show what is before.
+            // An input that begins within a document does not show the bytes before it.
             offset.checked_sub(self.source.base()).and_then(|at| view.bytes().get(at as usize..))
         } else {
             self.restart_at(offset, 0)?;
