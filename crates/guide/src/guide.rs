@@ -12,7 +12,7 @@ use crate::format::Parts;
 use crate::identity::{FileIdentity, Identity};
 use crate::index::Index;
 use crate::sample::{draw, sample};
-use crate::shape::{Shape, StoredAnswer, statistics_of};
+use crate::shape::{Shape, StoredAnswer, are_same, is_built, statistics_of};
 
 /// The share of the input that a guide may have, and the bytes that it may have in addition.
 const MAX_SHARE: u64 = 200;
@@ -189,6 +189,34 @@ impl Guide {
         let facts = |index: &Index| (index.length(), index.records());
         let points = !self.index.has_points() || !other.index.has_points() || self.index == other.index;
         points && facts(&self.index) == facts(&other.index) && self.shape.agrees(&other.shape)
+    }
+
+    /// Asks the questions of its answers again, of a document that `open` opens for each, and
+    /// compares. Leaves out those that [`agrees`](Self::agrees) compares with a build, if it has
+    /// points as a build has. `settings` are those of the runs.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] if an answer is another one, [`Error::Damaged`] if this release cannot
+    /// ask its question, and those of reading.
+    pub fn verify_answers<'d>(
+        &self,
+        settings: &Analysis,
+        mut open: impl FnMut() -> Result<Document<'d>>,
+    ) -> Result<()> {
+        for (analysis, known) in self.shape.asked() {
+            let analysis = analysis.ok_or_else(|| Error::damaged("an answer is to an unknown question"))?;
+            if self.has_points() && is_built(&analysis) {
+                continue;
+            }
+            let stored = statistics_of(analysis.finish(Partial::from_bytes(&known.partial)?)?);
+            let asks = analysis.measures().iter().cloned();
+            let fresh = asks.fold(settings.clone().without_measures(), Analysis::ask).run(&mut open()?)?;
+            match (stored, statistics_of(fresh)) {
+                (Some(stored), Some(fresh)) if are_same(&stored, &fresh) => {}
+                _ => return Err(Error::Changed("an answer is not that of the file")),
+            }
+        }
+        Ok(())
     }
 
     /// Fails if it does not describe this file as it is now.

@@ -144,20 +144,59 @@ impl Shape {
         self.statistics = OnceLock::new();
     }
 
+    /// The stored answers, each with its question if this release can ask it.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = (Option<Analysis>, &StoredAnswer)> {
+        self.answers.iter().map(|answer| (analysis_of(&answer.questions), answer))
+    }
+
     /// True if both have the same answers to all questions that both can answer.
     pub(crate) fn agrees(&self, other: &Self) -> bool {
         derived().all(|stats| {
             let analysis = asked(stats);
             let answer = |shape: &Self| shape.report(&analysis).and_then(statistics_of);
             match (answer(self), answer(other)) {
-                (Some(one), Some(other)) => {
-                    let size = |answer: &StatsAnswer| (answer.bytes, answer.characters, answer.records);
-                    size(&one) == size(&other) && one.summary == other.summary
-                }
+                (Some(one), Some(other)) => are_same(&one, &other),
                 _ => true,
             }
         })
     }
+}
+
+/// The analysis of stored questions, if they are one measure of statistics with options that this
+/// release knows.
+fn analysis_of(questions: &str) -> Option<Analysis> {
+    let mut words = questions.strip_suffix('\n')?.strip_prefix("stats")?.split_ascii_whitespace();
+    let mut stats = Stats::new();
+    (stats.per_path, stats.duplicate_names, stats.item_types) = (false, false, false);
+    while let Some(word) = words.next() {
+        match word {
+            "max_depth" => stats.max_depth = Some(words.next()?.parse().ok()?),
+            "top" => stats.top = Some(words.next()?.parse().ok()?),
+            "rows" => stats.rows = Some(words.next()?.parse().ok()?),
+            "per_path" => stats.per_path = true,
+            "duplicate_names" => stats.duplicate_names = true,
+            "item_types" => stats.item_types = true,
+            "schema" => stats.schema = true,
+            "values" => stats.values = true,
+            "histograms" => stats.histograms = true,
+            "fields" => stats.fields = true,
+            "bytes" => stats.bytes = true,
+            _ => return None,
+        }
+    }
+    let analysis = asked(stats);
+    (analysis.questions() == questions).then_some(analysis)
+}
+
+/// True if two answers are those to the same question about the same input.
+pub(crate) fn are_same(one: &StatsAnswer, other: &StatsAnswer) -> bool {
+    let size = |answer: &StatsAnswer| (answer.bytes, answer.characters, answer.records);
+    size(one) == size(other) && one.summary == other.summary
+}
+
+/// True if the statistics of a [build](crate::Guide::build) are among these, or more than these.
+pub(crate) fn is_built(analysis: &Analysis) -> bool {
+    derived().any(|stats| asked(stats).questions() == analysis.questions())
 }
 
 /// The statistics in a report.

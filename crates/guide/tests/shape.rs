@@ -6,7 +6,7 @@ use std::io::Write;
 
 use trommel::reader::{Framing, Limits};
 use trommel::{Analysis, Document, Measure, Stats, framing_of};
-use trommel_guide::{Error, Guide, Guides, Location};
+use trommel_guide::{Error, FileIdentity, Guide, Guides, Location};
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{Random, Shape, document, stream};
 use trommel_testkit::naive;
@@ -305,4 +305,55 @@ fn malformed_and_compressed_files_have_none() {
     assert!(matches!(Guide::build(&opened, Framing::Auto, &Analysis::new(), 64), Err(Error::Input(_))));
     let (_, opened) = file(&folder, "b.json", b"\x1f\x8b\x08\0\0\0\0\0\0\0");
     assert!(matches!(Guide::build(&opened, Framing::Auto, &Analysis::new(), 64), Err(Error::Unsuitable(_))));
+}
+
+/// Answers are asked again, with all their options.
+#[test]
+fn answers_are_verified() {
+    let folder = tempfile::tempdir().unwrap();
+    // Guides of short files have no room for figures of values.
+    let spaces = " ".repeat(4 << 20);
+    let text = format!(r#"{{"a":[{{"b":1,"c":"x"}},{{"b":2.5,"c":null}}],"d":[1,1,2]{spaces}}}"#);
+    let (path, opened) = file(&folder, "a.json", text.as_bytes());
+    let (wrong, _) = file(&folder, "b.json", text.replace('2', "3").as_bytes());
+    let mut options = vec![Stats::new()];
+    for seed in 0..32 {
+        let mut stats = statistics(seed);
+        (stats.values, stats.histograms, stats.bytes) = (seed & 8 == 0, seed & 16 == 0, seed & 32 == 0);
+        stats.top = Some(2).filter(|_| seed % 3 == 0);
+        stats.max_depth = Some(2).filter(|_| seed % 5 == 0);
+        stats.rows = Some(4).filter(|_| seed % 7 == 0);
+        (stats.per_path, stats.duplicate_names) = (seed % 11 != 0, seed % 9 != 0);
+        options.push(stats);
+    }
+    let open = || Ok(Document::open(&path)?);
+    let mut noticed = 0;
+    for stats in options {
+        let depends = stats.values && stats.max_depth.is_none();
+        let analysis = Analysis::new().ask(Measure::Stats(stats));
+        let partial = |path: &std::path::Path| {
+            let ignore = &mut |_: &trommel::Match<'_>| Ok(());
+            analysis.run_part(&mut Document::open(path).unwrap(), 0, ignore).unwrap()
+        };
+        for has_points in [false, true] {
+            let built = if has_points {
+                Guide::build(&opened, Framing::Auto, &Analysis::new(), 16).ok()
+            } else {
+                let identity = FileIdentity::of(&opened).unwrap();
+                Guide::of_answer(identity, Framing::Auto, &analysis, &partial(&path)).unwrap()
+            };
+            let Some(mut guide) = built else { panic!("{}", analysis.questions()) };
+            let fits = guide.add_answer(&analysis, &partial(&path)).unwrap();
+            guide.verify_answers(&Analysis::new(), open).unwrap();
+            let mut guide = Guide::from_bytes(&guide.to_bytes()).unwrap();
+            guide.add_answer(&analysis, &partial(&wrong)).unwrap();
+            let verified = guide.verify_answers(&Analysis::new(), open);
+            assert!(fits, "{}", analysis.questions());
+            if depends {
+                noticed += 1;
+                assert!(matches!(verified, Err(Error::Changed(_))), "{}", analysis.questions());
+            }
+        }
+    }
+    assert!(noticed > 10, "{noticed}");
 }

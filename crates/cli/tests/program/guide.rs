@@ -174,6 +174,8 @@ fn large_files_leave_answers() {
     assert_eq!(home.run(&["stats", &packed]).ok(), unpacked);
     assert_eq!(left("guides"), 2);
     assert_eq!(home.run(&["stats", &packed]).ok(), unpacked);
+    home.run(&["stats", &packed, "--values", "--top", "3"]).ok();
+    home.run(&["guide", "verify", &packed]).ok();
     assert_eq!(home.run(&["extract", &packed, "$.a[2]"]).ok(), "{\"b\":null}\n");
     // Without a place for guides, the answer comes all the same, with a note.
     fs::remove_dir_all(home.home()).unwrap();
