@@ -11,7 +11,7 @@ use trommel::{Damage, Match, Report, Sink};
 use crate::error::Error;
 
 /// Bytes that complete a chunk.
-const CHUNK_BYTES: usize = 1 << 20;
+pub(crate) const CHUNK_BYTES: usize = 1 << 20;
 
 /// Maximum bytes of a row. Arrow's texts have offsets of 31 bits.
 const MAX_ROW_BYTES: usize = 1 << 30;

@@ -1,18 +1,19 @@
 //! Where the second pass gets its rows: from the values that the first one kept, or from the input,
 //! which is read on a thread of its own.
 
+use std::collections::VecDeque;
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use tempfile::SpooledTempFile;
 use trommel::{Analysis, Cancel, Damage, Document};
 
 use crate::cells::{Chunk, RowSink, TakeRows, Window};
 use crate::error::Error;
 
 /// Bytes of kept rows in memory. More go to an unnamed temporary file.
-const KEPT_MEMORY: usize = 8 << 20;
+const KEPT_MEMORY: u64 = 32 << 20;
 
 /// Chunks between the thread that reads and the one that builds batches.
 const MAX_QUEUED: usize = 2;
@@ -33,29 +34,34 @@ impl RowSource {
     }
 }
 
-/// Rows that the first pass kept: chunks, each after its length.
+/// Rows that the first pass kept, in chunks: the first ones in memory, the others in a file, each
+/// after its length.
 #[derive(Debug)]
 pub(crate) struct KeptRows {
     chunk: Chunk,
-    file: SpooledTempFile,
+    memory: VecDeque<Vec<u8>>,
+    file: Option<File>,
+    /// Bytes of all chunks, and of those in the file.
     bytes: u64,
+    in_file: u64,
     limit: u64,
 }
 
 impl KeptRows {
     /// Keeps at most `limit` bytes.
     pub(crate) fn new(limit: u64) -> Self {
-        Self { chunk: Chunk::default(), file: SpooledTempFile::new(KEPT_MEMORY), bytes: 0, limit }
+        let (chunk, memory) = (Chunk::default(), VecDeque::new());
+        Self { chunk, memory, file: None, bytes: 0, in_file: 0, limit }
     }
 
     pub(crate) fn push(&mut self, row: &[u8]) -> io::Result<()> {
         match self.chunk.push(row) {
-            Some(full) => self.write(&full),
+            Some(full) => self.keep(full),
             None => Ok(()),
         }
     }
 
-    fn write(&mut self, chunk: &[u8]) -> io::Result<()> {
+    fn keep(&mut self, chunk: Vec<u8>) -> io::Result<()> {
         self.bytes += chunk.len() as u64;
         if self.bytes > self.limit {
             let limit = self.limit;
@@ -64,30 +70,46 @@ impl KeptRows {
             );
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
         }
-        self.file.write_all(&(chunk.len() as u64).to_le_bytes())?;
-        self.file.write_all(chunk)
+        if self.bytes <= KEPT_MEMORY {
+            self.memory.push_back(chunk);
+            return Ok(());
+        }
+        let file = match &mut self.file {
+            Some(file) => file,
+            file => file.insert(tempfile::tempfile()?),
+        };
+        self.in_file += chunk.len() as u64;
+        file.write_all(&(chunk.len() as u64).to_le_bytes())?;
+        file.write_all(&chunk)
     }
 
     /// Rewinds to the first row.
     pub(crate) fn rewind(mut self) -> io::Result<Self> {
         let rest = std::mem::take(&mut self.chunk.bytes);
         if !rest.is_empty() {
-            self.write(&rest)?;
+            self.keep(rest)?;
         }
-        self.file.seek(SeekFrom::Start(0))?;
+        if let Some(file) = &mut self.file {
+            file.seek(SeekFrom::Start(0))?;
+        }
         Ok(self)
     }
 
     fn next(&mut self, chunk: &mut Vec<u8>) -> Result<bool, Error> {
-        if self.bytes == 0 {
-            return Ok(false);
+        if let Some(first) = self.memory.pop_front() {
+            *chunk = first;
+            return Ok(true);
         }
+        let file = match &mut self.file {
+            Some(file) if self.in_file > 0 => file,
+            _ => return Ok(false),
+        };
         let mut length = [0; 8];
-        self.file.read_exact(&mut length)?;
+        file.read_exact(&mut length)?;
         let length = u64::from_le_bytes(length);
-        self.bytes -= length;
+        self.in_file -= length;
         chunk.resize(length as usize, 0);
-        self.file.read_exact(chunk)?;
+        file.read_exact(chunk)?;
         Ok(true)
     }
 }
@@ -176,5 +198,27 @@ impl TakeRows for Queue<'_> {
             }
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cells::CHUNK_BYTES;
+
+    #[test]
+    fn rows_beyond_the_memory_are_kept_in_a_file_in_their_order() {
+        let rows =
+            || (0..3 * KEPT_MEMORY / CHUNK_BYTES as u64).map(|row| vec![row as u8; CHUNK_BYTES * 3 / 4]);
+        let mut kept = KeptRows::new(u64::MAX);
+        rows().for_each(|row| kept.push(&row).unwrap());
+        assert!(kept.file.is_some(), "the rows have more bytes than the memory");
+        let mut kept = kept.rewind().unwrap();
+        let (mut chunk, mut found) = (Vec::new(), Vec::new());
+        while kept.next(&mut chunk).unwrap() {
+            found.append(&mut chunk);
+        }
+        assert_eq!(found.len(), rows().map(|row| row.len()).sum::<usize>());
+        assert!(rows().flatten().eq(found), "the rows come in the order in which they were pushed");
     }
 }

@@ -12,10 +12,16 @@ use crate::error::Error;
 use crate::extract::ExtractState;
 use crate::report::{Damage, Match, Sink, SinkNeeds};
 
+/// Maximum bytes of a value that is copied when it is found.
+const SHORT_VALUE_BYTES: usize = 64;
+
 /// The matches of a part, buffered until the part is joined.
 #[derive(Default)]
 pub(crate) struct BufferedOutput {
     matches: Vec<BufferedMatch>,
+    /// The short values, one after the other. In the input they are far apart, and the joining
+    /// thread would wait for each: only the thread that found a value has its bytes at hand.
+    short_values: Vec<u8>,
     locations: String,
     /// The ends of the locations, if locations are requested.
     ends: Vec<usize>,
@@ -76,10 +82,7 @@ impl BufferedOutput {
 
     /// Passes the buffered matches, record ends, and malformed records to a sink, in order.
     /// `extracts` is sorted by measure.
-    #[expect(
-        clippy::expect_used,
-        reason = "the part and the measures are those of the run that filled the buffer"
-    )]
+    #[expect(clippy::expect_used, reason = "the part and the measures are those of the run that filled it")]
     pub(crate) fn replay(
         &self,
         part: View<'_>,
@@ -89,6 +92,7 @@ impl BufferedOutput {
     ) -> Result<(), Error> {
         let mut events = self.events.iter().peekable();
         let (mut from, mut text) = (0, String::new());
+        let mut short_values = self.short_values.as_slice();
         for (number, value) in self.matches.iter().enumerate() {
             // Replaying moves no cursor, so nothing else checks for cancellation.
             if number % 1024 == 1023 {
@@ -99,17 +103,15 @@ impl BufferedOutput {
             while let Some((_, event)) = events.next_if(|(before, _)| *before <= number) {
                 event.pass_to(sink)?;
             }
-            let located = self.needs.locations;
-            let end = if located { self.ends[number] } else { from };
-            let location = located.then(|| &self.locations[from..end]);
-            from = end;
-            let location = match self.first {
-                Some(first) => location.map(|location| first.rebase(location, &mut text)),
-                None => location,
-            };
+            let end = self.ends.get(number).copied();
+            let location = end.map(|end| &self.locations[std::mem::replace(&mut from, end)..end]);
+            let location = location.map(|at| self.first.map_or(at, |first| first.rebase(at, &mut text)));
             let number = extracts.binary_search_by_key(&(value.measure as usize), |one| one.measure);
             let extracts = &mut extracts[number.expect("a match belongs to an extraction")];
-            let view = part.narrow(value.span).expect("a match is in its part");
+            let short = Some(value.span.len() as usize).filter(|length| *length <= SHORT_VALUE_BYTES);
+            let copy = short.map(|length| short_values.split_off(..length).expect("it was copied"));
+            let within = || part.narrow(value.span).expect("a match is in its part");
+            let view = copy.map_or_else(within, |copy| View::at(copy, value.span.start));
             let found = Match {
                 measure: extracts.measure,
                 value: view.bytes(),
@@ -145,6 +147,9 @@ impl Sink for BufferedOutput {
         if self.needs.locations {
             self.locations.push_str(found.location.expect("a location was requested"));
             self.ends.push(self.locations.len());
+        }
+        if found.value.len() <= SHORT_VALUE_BYTES {
+            self.short_values.extend_from_slice(found.value);
         }
         // A part has fewer records than bytes, and an analysis has fewer than 2^32 measures.
         let (measure, record) = (found.measure as u32, found.record as u32);
