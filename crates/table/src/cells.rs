@@ -13,6 +13,9 @@ use crate::error::Error;
 /// Bytes that complete a chunk.
 pub(crate) const CHUNK_BYTES: usize = 1 << 20;
 
+/// Bytes of a chunk for the part of its last row that exceeds it.
+const SPARE_BYTES: usize = 64 << 10;
+
 /// Maximum bytes of a row. Arrow's texts have offsets of 31 bits.
 const MAX_ROW_BYTES: usize = 1 << 30;
 
@@ -225,7 +228,8 @@ impl Chunk {
     /// Adds a row. Returns the chunk once it is full.
     pub(crate) fn push(&mut self, row: &[u8]) -> Option<Vec<u8>> {
         self.bytes.extend_from_slice(row);
-        (self.bytes.len() >= CHUNK_BYTES).then(|| std::mem::take(&mut self.bytes))
+        let next = || Vec::with_capacity(CHUNK_BYTES + SPARE_BYTES);
+        (self.bytes.len() >= CHUNK_BYTES).then(|| std::mem::replace(&mut self.bytes, next()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tables as files: Arrow's stream format, and Parquet.
 
 use std::io::Write;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use arrow_array::RecordBatch;
@@ -24,26 +24,54 @@ pub fn write_arrow(table: &mut Table, out: impl Write) -> Result<TableReport, Er
     Ok(table.report())
 }
 
-/// Passes the batches to `write`, while another thread builds the one after. At most two are held.
+/// Shares of the memory for batches that were built and not yet written.
+const SHARES: usize = 8;
+
+/// Bytes of a share.
+const SHARE_BYTES: usize = 2 << 20;
+
+/// Passes the batches to `write`, while another thread builds those after. At most 16 MiB of them
+/// wait, or a longer one: the two threads take turns to be the slower one.
 fn each_batch(
     table: &mut Table,
     mut write: impl FnMut(RecordBatch) -> Result<(), Error>,
 ) -> Result<(), Error> {
     thread::scope(|scope| {
-        let (sender, received) = sync_channel(0);
+        let (sender, received) = channel();
+        let (give, take) = channel();
+        give_shares(&give, SHARES);
         let build = move || {
             while let Some(batch) = table.next_batch().transpose() {
                 let is_over = batch.is_err();
-                // An error of `write` ends the reception.
-                if sender.send(batch).is_err() || is_over {
+                let bytes = batch.as_ref().map_or(0, RecordBatch::get_array_memory_size);
+                let shares = bytes.div_ceil(SHARE_BYTES).clamp(1, SHARES);
+                // An error of `write` ends the reception, and gives no more shares.
+                let is_free = take.iter().take(shares).count() == shares;
+                if !is_free || sender.send((batch, shares)).is_err() || is_over {
                     break;
                 }
             }
         };
         thread::Builder::new().name("trommel-batches".into()).spawn_scoped(scope, build)?;
-        received.into_iter().try_for_each(|batch| write(batch?))
+        received.into_iter().try_for_each(|(batch, shares)| {
+            write(batch?)?;
+            give_shares(&give, shares);
+            Ok(())
+        })
     })
 }
+
+fn give_shares(give: &Sender<()>, shares: usize) {
+    for _ in 0..shares {
+        // Only a builder that has ended takes no more.
+        let _ = give.send(());
+    }
+}
+
+/// Maximum rows of a batch on its way into a Parquet file, which has no batches: the shorter they
+/// are, the sooner both threads are at work.
+#[cfg(feature = "parquet")]
+const BATCH_ROWS: usize = 16 << 10;
 
 /// Bytes of a row group.
 #[cfg(feature = "parquet")]
@@ -68,7 +96,53 @@ pub fn write_parquet(table: &mut Table, out: impl Write + Send) -> Result<TableR
     let schema = arrow_array::RecordBatchReader::schema(table);
     let failed = |error: parquet::errors::ParquetError| Error::Arrow(error.into());
     let mut writer = ArrowWriter::try_new(out, schema, Some(properties)).map_err(failed)?;
+    table.limit_batches(BATCH_ROWS);
     each_batch(table, |batch| writer.write(&batch).map_err(failed))?;
     writer.into_inner().map_err(failed)?.flush()?;
     Ok(table.report())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use arrow_ipc::reader::StreamReader;
+    use trommel::{Analysis, Document};
+
+    use super::*;
+    use crate::TableRequest;
+
+    /// A table of three rows, each of which is a batch that takes all shares.
+    fn long_rows() -> Table {
+        let text = "x".repeat(SHARES * SHARE_BYTES);
+        let document = Document::from_bytes(format!(r#"["{text}","{text}","{text}"]"#));
+        let mut request = TableRequest::new(Analysis::new().each("$[*]".parse().unwrap()));
+        request.batch_rows = 1;
+        Table::open(&request, document).unwrap()
+    }
+
+    #[test]
+    fn batches_that_take_all_shares_are_written() {
+        let mut file = Vec::new();
+        assert_eq!(write_arrow(&mut long_rows(), &mut file).unwrap().rows, 3);
+        let batches = StreamReader::try_new(&*file, None).unwrap();
+        assert_eq!(batches.map(|batch| batch.unwrap().num_rows()).collect::<Vec<_>>(), [1, 1, 1]);
+    }
+
+    #[test]
+    fn a_full_disk_ends_the_thread_that_builds_batches() {
+        struct Full(usize);
+        impl Write for Full {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
+                Ok(bytes.len())
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let error = write_arrow(&mut long_rows(), Full(3 * SHARE_BYTES)).unwrap_err().to_string();
+        assert!(error.contains(&io::Error::from(io::ErrorKind::StorageFull).to_string()), "{error}");
+    }
 }

@@ -158,6 +158,12 @@ impl Table {
         TableReport { rounded: self.writer.rounded, bad_records, ..self.report.clone() }
     }
 
+    /// Limits the rows of the batches that follow.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn limit_batches(&mut self, rows: usize) {
+        self.batch_rows = self.batch_rows.min(rows);
+    }
+
     /// Builds the next batch. `None` after the last row.
     ///
     /// # Errors
