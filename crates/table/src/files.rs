@@ -24,14 +24,15 @@ pub fn write_arrow(table: &mut Table, out: impl Write) -> Result<TableReport, Er
     Ok(table.report())
 }
 
-/// Shares of the memory for batches that were built and not yet written.
+/// Shares of the memory for batches that are built and not yet written.
 const SHARES: usize = 8;
 
 /// Bytes of a share.
-const SHARE_BYTES: usize = 2 << 20;
+const SHARE_BYTES: usize = 1 << 20;
 
-/// Passes the batches to `write`, while another thread builds those after. At most 16 MiB of them
-/// wait, or a longer one: the two threads take turns to be the slower one.
+/// Passes the batches to `write`, while another thread builds the next ones. Besides the one that
+/// is being built, at most 8 MiB of batches are in memory, or one that is longer. Several short
+/// ones may wait, because now the one thread is slower and now the other.
 fn each_batch(
     table: &mut Table,
     mut write: impl FnMut(RecordBatch) -> Result<(), Error>,
@@ -63,13 +64,13 @@ fn each_batch(
 
 fn give_shares(give: &Sender<()>, shares: usize) {
     for _ in 0..shares {
-        // Only a builder that has ended takes no more.
+        // A builder that has ended takes no more, and needs none.
         let _ = give.send(());
     }
 }
 
-/// Maximum rows of a batch on its way into a Parquet file, which has no batches: the shorter they
-/// are, the sooner both threads are at work.
+/// Maximum rows of a batch for a Parquet file. The file has no batches, and with short ones both
+/// threads are at work sooner.
 #[cfg(feature = "parquet")]
 const BATCH_ROWS: usize = 16 << 10;
 

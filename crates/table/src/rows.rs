@@ -41,8 +41,9 @@ pub(crate) struct KeptRows {
     chunk: Chunk,
     memory: VecDeque<Vec<u8>>,
     file: Option<File>,
-    /// Bytes of all chunks, and of those in the file.
+    /// Bytes of all chunks so far.
     bytes: u64,
+    /// Bytes of the chunks in the file that are not yet read.
     in_file: u64,
     limit: u64,
 }

@@ -91,8 +91,7 @@ impl BufferedOutput {
         track: &Track,
     ) -> Result<(), Error> {
         let mut events = self.events.iter().peekable();
-        let (mut from, mut text) = (0, String::new());
-        let mut short_values = self.short_values.as_slice();
+        let (mut from, mut text, mut short_values) = (0, String::new(), self.short_values.as_slice());
         for (number, value) in self.matches.iter().enumerate() {
             // Replaying moves no cursor, so nothing else checks for cancellation.
             if number % 1024 == 1023 {
@@ -103,7 +102,7 @@ impl BufferedOutput {
             while let Some((_, event)) = events.next_if(|(before, _)| *before <= number) {
                 event.pass_to(sink)?;
             }
-            let end = self.ends.get(number).copied();
+            let end = self.needs.locations.then(|| self.ends[number]);
             let location = end.map(|end| &self.locations[std::mem::replace(&mut from, end)..end]);
             let location = location.map(|at| self.first.map_or(at, |first| first.rebase(at, &mut text)));
             let number = extracts.binary_search_by_key(&(value.measure as usize), |one| one.measure);
@@ -122,6 +121,7 @@ impl BufferedOutput {
             };
             extracts.emit(&found, sink)?;
         }
+        debug_assert!(short_values.is_empty(), "each copy is that of a match");
         Ok(events.try_for_each(|(_, event)| event.pass_to(sink))?)
     }
 }
