@@ -1,8 +1,9 @@
 //! Guides: stored bytes are read or refused, and a document has the same answers with its guide as
-//! without. The input is a number that selects the query and options, and stored bytes or a
-//! document.
+//! without. The input is a number that selects the query and options, and stored bytes, a document,
+//! or the steps from each name of an object to the next.
 #![no_main]
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
@@ -27,11 +28,66 @@ const QUERIES: [&str; 12] = [
     "$[*][*]",
 ];
 
+/// Names that are numbers, as they are or filled with zeros.
+struct Names {
+    are_filled: bool,
+}
+
+impl Names {
+    fn name(&self, number: u32) -> String {
+        if self.are_filled { format!("{number:06}") } else { number.to_string() }
+    }
+
+    /// An object with a member for each byte, and the last number. Most steps lead forward, so that
+    /// long runs of names ascend; others repeat a name, or lead back.
+    fn object(&self, steps: &[u8]) -> (String, u32) {
+        let (mut number, mut members) = (1, Vec::new());
+        for step in steps {
+            number = match step & 7 {
+                7 => u32::saturating_sub(number, 5),
+                forward => number + u32::from(forward),
+            };
+            let name = match step >> 3 {
+                31 => format!("\\u0030{number}"),
+                _ => self.name(number),
+            };
+            let value = match step >> 3 & 3 {
+                0 => format!("{{\"{name}\":[{number}],\"b\":0}}"),
+                1 => format!("\"the text of member {number}, with \\\"quotes\\\" and {{\""),
+                2 => format!("[{number},{{\"{name}\":{{}}}}]"),
+                _ => number.to_string(),
+            };
+            members.push(format!("\"{name}\":{value}"));
+        }
+        (format!("{{{}}}", members.join(",")), number)
+    }
+}
+
+/// The document and the query that an input selects.
+fn document_and_query(choice: u8, selected: u8, bytes: &[u8]) -> (Cow<'_, [u8]>, String) {
+    let choice = usize::from(choice & 15);
+    let Some(of_names) = choice.checked_sub(QUERIES.len()) else {
+        return (Cow::Borrowed(bytes), QUERIES[choice].to_owned());
+    };
+    let names = Names { are_filled: selected & 1 == 1 };
+    let (object, last) = names.object(bytes);
+    let name = names.name(last * u32::from(selected) / 250);
+    let (text, query) = match of_names {
+        0 => (object, format!("$['{name}']")),
+        1 => (format!("[0,{object},{object}]"), format!("$[*]['{name}'].b")),
+        2 => (format!("{{\"a\":{object},\"z\":[]}}"), format!("$..['{name}']")),
+        _ => (format!("{object}\n{object}"), format!("$['{name}','{}']", names.name(last / 2))),
+    };
+    (Cow::Owned(text.into_bytes()), query)
+}
+
 fuzz_target!(|input: &[u8]| {
     let [choice, spacing, window, bytes @ ..] = input else { return };
     if let Ok(guide) = Guide::from_bytes(bytes) {
         assert_eq!(guide.to_bytes(), bytes);
     }
+    let (document, query) = document_and_query(*choice, *window, bytes);
+    let bytes = &*document;
     let framing = if choice & 128 == 0 { Framing::Auto } else { Framing::Lines };
     let open = || {
         let document = match choice & 64 {
@@ -42,7 +98,7 @@ fuzz_target!(|input: &[u8]| {
     };
     let builder = IndexBuilder::new(u64::from(*spacing) + 1);
     let Ok(index) = Index::build(&open(), builder, Box::new(|_| Ok(()))) else { return };
-    let query: Query = QUERIES[usize::from(choice & 15) % QUERIES.len()].parse().unwrap();
+    let query: Query = query.parse().unwrap();
     let order = if choice & 16 == 0 { Order::Rfc } else { Order::Document };
     let validation = if choice & 32 == 0 { Validation::Strict } else { Validation::Structural };
     let analysis =

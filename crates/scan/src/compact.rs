@@ -9,13 +9,19 @@ use crate::blocks::{padded, strings};
 
 /// Removes insignificant white space from a value that arrives in pieces, cut anywhere.
 ///
-/// Does not validate: malformed bytes are copied verbatim.
+/// Does not validate: malformed bytes are copied verbatim. White space between two numbers or
+/// literals, which no valid value has side by side, becomes one space: `[1 2]` does not become
+/// `[12]`.
 #[derive(Clone, Debug, Default)]
 pub struct Compactor {
     /// All ones inside a string.
     in_string: u64,
     /// 1 if the next byte is escaped.
     escape: u64,
+    /// The last byte that was appended.
+    last: u8,
+    /// True if white space was removed after it.
+    is_spaced: bool,
 }
 
 impl Compactor {
@@ -33,37 +39,49 @@ pub(crate) fn without_space<L: Lanes>(
     out: &mut Vec<u8>,
 ) {
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-    let Compactor { mut in_string, mut escape } = *state;
+    let Compactor { mut in_string, mut escape, .. } = *state;
     for block in blocks {
         let lanes = L::load(proof, block);
         let (inside, _) = strings(lanes, BLOCK, &mut in_string, &mut escape);
-        let dropped = lanes.spaces() & !inside;
-        if dropped == 0 {
-            out.extend_from_slice(block);
-        } else {
-            keep(block, !dropped, out);
-        }
+        state.keep(block, !(lanes.spaces() & !inside), out);
     }
     if !rest.is_empty() {
         let lanes = L::load(proof, &padded(rest));
         let (inside, _) = strings(lanes, rest.len(), &mut in_string, &mut escape);
         // Inside an unfinished string the padding would be kept.
         let real = u64::MAX >> (BLOCK - rest.len());
-        keep(rest, !(lanes.spaces() & !inside) & real, out);
+        state.keep(rest, !(lanes.spaces() & !inside) & real, out);
     }
-    *state = Compactor { in_string, escape };
+    (state.in_string, state.escape) = (in_string, escape);
 }
 
-/// Appends the bytes whose bits are set, run by run. Bits of the padding must not be set.
-fn keep(block: &[u8], mut kept: u64, out: &mut Vec<u8>) {
-    while kept != 0 {
-        let start = kept.trailing_zeros();
-        let run = (kept >> start).trailing_ones();
-        let (from, to) = (start as usize, (start + run) as usize);
-        out.extend_from_slice(&block[from..to]);
-        if to >= BLOCK {
-            return;
+impl Compactor {
+    /// Appends the bytes whose bits are set, run by run. Bits of the padding must not be set.
+    #[inline(always)]
+    fn keep(&mut self, block: &[u8], mut kept: u64, out: &mut Vec<u8>) {
+        let mut to = 0;
+        while kept != 0 {
+            let start = kept.trailing_zeros();
+            let run = (kept >> start).trailing_ones();
+            let from = start as usize;
+            self.is_spaced |= from > to;
+            to = (start + run) as usize;
+            // Spaces inside strings are not removed, so both bytes are outside of strings.
+            if self.is_spaced && is_token(self.last) && is_token(block[from]) {
+                out.push(b' ');
+            }
+            out.extend_from_slice(&block[from..to]);
+            (self.last, self.is_spaced) = (block[to - 1], false);
+            if to >= BLOCK {
+                return;
+            }
+            kept = kept >> to << to;
         }
-        kept = kept >> to << to;
+        self.is_spaced |= to < block.len();
     }
+}
+
+/// True for the bytes of numbers and literals.
+const fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
 }

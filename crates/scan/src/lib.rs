@@ -70,7 +70,7 @@ pub use validate::{RawMasks, Recording, SingleBlocks, Tape, Validated, Validator
 
 /// Appends `value`, one JSON value, without its insignificant white space.
 ///
-/// Does not validate: malformed bytes are copied verbatim. Linear in the length.
+/// Does not validate: malformed bytes are copied as [`Compactor`] describes. Linear in the length.
 pub fn compact(value: &[u8], out: &mut Vec<u8>) {
     Compactor::default().push(value, out);
 }

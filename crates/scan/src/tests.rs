@@ -33,14 +33,24 @@ fn naive_skip(bytes: &[u8], from: usize, depth: u64, limit: u64) -> (Skipped, i6
 
 /// Byte-by-byte compacting: the oracle.
 fn naive_compact(bytes: &[u8]) -> Vec<u8> {
-    let (mut in_string, mut escaped) = (false, false);
-    let kept = bytes.iter().filter(|&&byte| {
+    let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+    let (mut in_string, mut escaped, mut removed) = (false, false, 0);
+    let mut kept = Vec::new();
+    for byte in bytes {
         let plain = !escaped;
-        escaped = byte == b'\\' && plain;
-        in_string ^= byte == b'"' && plain;
-        in_string || !is_space(byte)
-    });
-    kept.copied().collect()
+        escaped = *byte == b'\\' && plain;
+        in_string ^= *byte == b'"' && plain;
+        if !in_string && is_space(*byte) {
+            removed += 1;
+            continue;
+        }
+        if removed > 0 && kept.last().is_some_and(is_token) && is_token(byte) {
+            kept.push(b' ');
+        }
+        kept.push(*byte);
+        removed = 0;
+    }
+    kept
 }
 
 /// Random bytes, most of which are significant to the masks.
@@ -204,6 +214,27 @@ fn compacting_drops_white_space_outside_strings_only() {
                     (backend.kernels().compact)(piece, &mut state, &mut out);
                 }
                 assert_eq!(out, expected, "{backend:?} {piece}");
+            }
+        }
+    }
+}
+
+/// Two numbers or literals are not joined to another one, wherever pieces and blocks end.
+#[test]
+fn compacting_keeps_numbers_and_literals_apart() {
+    let (value, expected) =
+        ("[1 2,tr\n ue , -\t1\r\n\t.5 ,\"a b\" \"c\" 3]", "[1 2,tr ue,- 1 .5,\"a b\"\"c\"3]");
+    for backend in Backend::available() {
+        for (before, gap) in (0..70).flat_map(|before| (1..140).step_by(9).map(move |gap| (before, gap))) {
+            let space = " ".repeat(gap);
+            let bytes = format!("{}{value}{space}4{space}5{space}", "[".repeat(before));
+            let expected = format!("{}{expected}4 5", "[".repeat(before));
+            for piece in [1, 3, 63, 64, 65, 1_000] {
+                let (mut state, mut out) = (Compactor::default(), Vec::new());
+                for piece in bytes.as_bytes().chunks(piece) {
+                    (backend.kernels().compact)(piece, &mut state, &mut out);
+                }
+                assert_eq!(String::from_utf8_lossy(&out), expected, "{backend:?} {before} {gap} {piece}");
             }
         }
     }

@@ -388,6 +388,14 @@ mod tests {
                 assert_eq!(checked, Ok(()), "{limit} {}", &message[..200.min(message.len())]);
             }
         }
+        // Without its space, the text would be the structured content.
+        for content in [r#"{"a":[1,2.5 0]}"#, r#"{"a":[1,2.\n50]}"#, r#"{"a":[1,2.50]}"#] {
+            let block = text(content);
+            let message = format!(
+                r#"{{"id":1,"result":{{"content":[{block}],"structuredContent":{{"a":[1,2.50]}}}}}}"#
+            );
+            assert_eq!(check_scan(&store, message.as_bytes(), 4), Ok(()), "{content}");
+        }
         let repeated = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"content":[]}}"#;
         assert_eq!(check_scan(&store, repeated.as_bytes(), 10), Ok(()));
     }

@@ -98,6 +98,9 @@ mod tests {
     fn white_space_in_strings_and_texts_matters() {
         assert_ne!(minified(&[br#"{"a": "b c"}"#]), minified(&[br#"{"a":"bc"}"#]));
         assert_ne!(minified(&[br#"["\" a"]"#]), minified(&[br#"["\"a]"#]));
+        // Without the white space, they would be another number, and a literal.
+        assert_ne!(minified(&[b"[2.5 0]"]), minified(&[b"[2.50]"]));
+        assert_ne!(minified(&[b"[tr", b"\n", b"ue]"]), minified(&[b"[true]"]));
         let (text, other) = (b"plain words".as_slice(), b"plainwords".as_slice());
         assert_ne!(minified(&[text]), minified(&[other]));
         // White space in a part of its own comes before the kind is known.
