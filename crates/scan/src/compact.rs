@@ -43,41 +43,57 @@ pub(crate) fn without_space<L: Lanes>(
     for block in blocks {
         let lanes = L::load(proof, block);
         let (inside, _) = strings(lanes, BLOCK, &mut in_string, &mut escape);
-        state.keep(block, !(lanes.spaces() & !inside), out);
+        state.keep(block, !(lanes.spaces() & !inside), BLOCK, out);
     }
     if !rest.is_empty() {
-        let lanes = L::load(proof, &padded(rest));
+        let block = padded(rest);
+        let lanes = L::load(proof, &block);
         let (inside, _) = strings(lanes, rest.len(), &mut in_string, &mut escape);
         // Inside an unfinished string the padding would be kept.
         let real = u64::MAX >> (BLOCK - rest.len());
-        state.keep(rest, !(lanes.spaces() & !inside) & real, out);
+        state.keep(&block, !(lanes.spaces() & !inside) & real, rest.len(), out);
     }
     (state.in_string, state.escape) = (in_string, escape);
 }
 
 impl Compactor {
-    /// Appends the bytes whose bits are set, run by run. Bits of the padding must not be set.
+    /// Appends the bytes whose bits are set. Bits of the padding must not be set.
     #[inline(always)]
-    fn keep(&mut self, block: &[u8], mut kept: u64, out: &mut Vec<u8>) {
+    fn keep(&mut self, block: &[u8; BLOCK], mut kept: u64, length: usize, out: &mut Vec<u8>) {
+        if kept == u64::MAX {
+            self.separate(block[0], out);
+            out.extend_from_slice(block);
+            self.last = block[BLOCK - 1];
+            return;
+        }
         let mut to = 0;
         while kept != 0 {
             let start = kept.trailing_zeros();
             let run = (kept >> start).trailing_ones();
             let from = start as usize;
             self.is_spaced |= from > to;
+            self.separate(block[from], out);
             to = (start + run) as usize;
-            // Spaces inside strings are not removed, so both bytes are outside of strings.
-            if self.is_spaced && is_token(self.last) && is_token(block[from]) {
-                out.push(b' ');
-            }
             out.extend_from_slice(&block[from..to]);
-            (self.last, self.is_spaced) = (block[to - 1], false);
+            self.last = block[to - 1];
             if to >= BLOCK {
                 return;
             }
             kept = kept >> to << to;
         }
-        self.is_spaced |= to < block.len();
+        self.is_spaced |= to < length;
+    }
+
+    /// Appends a space if the white space before `next` was removed, and `next` and the byte before
+    /// would become one token. White space in strings is not removed, so both are outside.
+    #[inline(always)]
+    fn separate(&mut self, next: u8, out: &mut Vec<u8>) {
+        if self.is_spaced {
+            self.is_spaced = false;
+            if is_token(self.last) && is_token(next) {
+                out.push(b' ');
+            }
+        }
     }
 }
 
