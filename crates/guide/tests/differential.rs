@@ -227,3 +227,26 @@ fn members_in_order_are_the_same() {
     }
     assert!(ordered > 200, "{ordered}");
 }
+
+/// A name is compared with the first ordered one where the cursor is. This shows the rest of the
+/// input, which was not read.
+#[test]
+fn names_before_the_ordered_ones_are_the_same() {
+    let inner = |number| if number < 66 { "b" } else { "a" };
+    let member = |number| format!("\"k{number:03}\":{{\"{}\":{number}}}", inner(number));
+    let members: Vec<String> = (0..72).map(member).collect();
+    let text = format!("[0,{{{}}}]", members.join(","));
+    let mut ordered = 0;
+    for (spacing, window) in (64..200).flat_map(|spacing| [7, 32, 100].map(|window| (spacing, window))) {
+        let index = Arc::new(index(text.as_bytes(), spacing, Framing::Auto));
+        ordered += usize::from(index.knows_order());
+        let analysis = Analysis::new().window(window).extract("$[*].a".parse().unwrap());
+        let guide = Arc::clone(&index) as Arc<dyn trommel::reader::Guide>;
+        let mut document = opened(text.as_bytes(), 1, Framing::Auto).guided_by(guide);
+        let mut values = Values::default();
+        let report = analysis.run_with(&mut document, &mut values);
+        report.unwrap_or_else(|error| panic!("{error}, spacing {spacing}, window {window}"));
+        assert_eq!(values, Values::default(), "spacing {spacing}, window {window}");
+    }
+    assert!(ordered > 300, "{ordered}");
+}

@@ -116,8 +116,9 @@ impl<'a> Cursor<'a> {
     pub(super) fn pass_in_order(&mut self, depth: u32, name: &str) -> Result<Option<bool>> {
         let Some(guide) = self.askable() else { return Ok(None) };
         let (start, at) = (self.absolute(self.start.min(self.at)), self.offset());
-        let mut failure = None;
+        let (mut failure, mut has_compared) = (None, false);
         let range = guide.name_range(at, depth, &mut |order, offset| {
+            has_compared = true;
             let compared = self.compare_name(order, offset, name.as_bytes());
             compared.unwrap_or_else(|error| {
                 failure = Some(error);
@@ -127,7 +128,8 @@ impl<'a> Cursor<'a> {
         if let Some(error) = failure {
             return Err(error);
         }
-        if self.is_stream() && self.offset() != at {
+        // A stream has moved, and may have shown the rest of the record, even if it is back here.
+        if self.is_stream() && has_compared {
             self.restart_at(start, (at - start) as usize)?;
             self.at = (at - start) as usize;
         }
