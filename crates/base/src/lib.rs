@@ -15,6 +15,7 @@
 //! - [`Cancel`] and [`Progress`]: cancellation and progress of long work.
 //! - [`Recorder`]: the first bytes of a reader, kept to be read again.
 //! - [`text`]: safe text for terminals, clipping, and character counts.
+//! - [`quote`]: names and strings as queries write them.
 //! - [`nearest`]: suggestions for an unknown name.
 //! - `threads` (feature `threads`): work in pieces on several threads, joined in order.
 //! - [`decimal`]: exact comparison and canonical notation of decimal numbers.
@@ -35,6 +36,7 @@ pub mod files;
 mod nearest;
 mod op;
 mod progress;
+pub mod quote;
 mod recorder;
 pub mod text;
 #[cfg(feature = "threads")]

@@ -65,6 +65,8 @@ pub(crate) struct Job {
     filters: Vec<String>,
     /// True if the last run found records.
     has_records: bool,
+    /// True if the last run read the only input whole, and found one record.
+    is_one_record: bool,
     progress: Arc<Progress>,
     /// The progress over all inputs.
     overall: Arc<OverallProgress>,
@@ -224,6 +226,10 @@ impl Job {
         let report = if self.has_several_inputs() { self.run_all(sink) } else { self.run_one(sink) };
         self.progress.clear();
         self.has_records = report.as_ref().is_ok_and(|report| report.coverage.records > 0);
+        self.is_one_record = report.as_ref().is_ok_and(|Report { coverage, .. }| {
+            let is_whole = coverage.bytes_total == Some(coverage.bytes_read);
+            is_whole && (coverage.records, coverage.bad_records) == (1, 0)
+        }) && self.is_stream() != Some(true);
         report
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use trommel::reader::{Cursor, Event, Kind};
+use trommel::reader::{Cursor, Event, Framing, Kind};
 
 use super::{MAX_READ_BYTES, is_stream};
 
@@ -19,13 +19,17 @@ const MAX_NAME_BYTES: usize = 300;
 /// stream. The others are skipped.
 const MAX_CHILDREN: u64 = 200;
 
+/// The number of bytes of an array after which no more of its elements are inspected.
+const MAX_ELEMENTS_BYTES: u64 = 8 << 20;
+
 /// The maximum depth of inspected containers.
 const MAX_DEPTH: usize = 24;
 
 /// The shape of a document: the names at each path, where all elements of an array share one path.
 ///
-/// A scan is bounded: 256 MiB, 200 records, 200 children of a container, 24 levels, and 4,000
-/// nodes.
+/// A scan is bounded: 256 MiB, 200 records, 200 children of a container, 8 MiB of the elements of
+/// an array, 24 levels, and 4,000 nodes. The rest of a long root is not read if the document is one
+/// record ([`Framing::Single`]).
 #[derive(Clone, Debug)]
 pub struct Outline {
     nodes: Vec<OutlineNode>,
@@ -136,6 +140,8 @@ struct OpenContainer {
     node: usize,
     kind: Kind,
     children: u64,
+    /// The offset of its first bracket.
+    start: u64,
 }
 
 impl Scan {
@@ -216,29 +222,37 @@ impl Scan {
 
     fn begin(&mut self, kind: Kind, cursor: &mut Cursor<'_>) -> Option<()> {
         let node = self.node();
-        self.open.push(OpenContainer { node, kind, children: 0 });
+        self.open.push(OpenContainer { node, kind, children: 0, start: cursor.offset() });
         if self.open.len() > MAX_DEPTH { self.leave(cursor) } else { Some(()) }
     }
 
     /// Closes the innermost container.
     fn close(&mut self) {
-        let Some(OpenContainer { node, kind: Kind::Array, children }) = self.open.pop() else { return };
+        let Some(OpenContainer { node, kind: Kind::Array, children, .. }) = self.open.pop() else { return };
         if let Some(node) = self.outline.nodes.get_mut(node) {
             node.longest = node.longest.max(Some(children));
         }
     }
 
-    /// Counts a child of the innermost container. After enough children, leaves the container.
+    /// Counts a child of the innermost container. After enough children or bytes, leaves the
+    /// container.
     fn child_ended(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
         let Some(open) = self.open.last_mut() else { return Some(()) };
         open.children += 1;
-        if open.children >= MAX_CHILDREN { self.leave(cursor) } else { Some(()) }
+        // Later elements are likely to be alike, later members are not.
+        let is_long = open.kind == Kind::Array && cursor.offset() - open.start > MAX_ELEMENTS_BYTES;
+        if is_long || open.children >= MAX_CHILDREN { self.leave(cursor) } else { Some(()) }
     }
 
     /// Leaves the innermost container, and every surrounding one that has enough children as a
     /// result.
     fn leave(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
         self.outline.is_complete = false;
+        if self.open.len() == 1 && cursor.framing() == Framing::Single {
+            // Nothing follows the root, and the rest of it may be most of the input.
+            self.close();
+            return None;
+        }
         cursor.leave().ok()?;
         self.close();
         self.child_ended(cursor)
@@ -247,13 +261,17 @@ impl Scan {
 
 #[cfg(test)]
 mod tests {
-    use trommel::reader::{Config, Framing, Validation, View};
+    use trommel::reader::{Config, Validation, View};
 
     use super::*;
 
     fn outline(text: &str) -> Outline {
+        outline_of(text, Framing::Auto)
+    }
+
+    fn outline_of(text: &str, framing: Framing) -> Outline {
         let config = Config::new().validation(Validation::Structural);
-        Outline::scan(&mut Cursor::from_view(View::new(text.as_bytes()), Framing::Auto, &config))
+        Outline::scan(&mut Cursor::from_view(View::new(text.as_bytes()), framing, &config))
     }
 
     /// The paths of all nodes, in order.
@@ -290,6 +308,29 @@ mod tests {
         let outline = outline(&long);
         assert_eq!(paths(&outline).last().unwrap(), "$.last");
         assert!(!outline.is_complete && outline.weight() > 10);
+    }
+
+    #[test]
+    fn the_rest_of_a_single_root_is_not_read() {
+        let elements = r#"{"a":1},"#.repeat(200);
+        // A scan that reads on finds the error in the rest, and the member after the array.
+        let text = format!(r#"[{elements}{{"a":1}} "rest"]"#);
+        let outline = outline_of(&text, Framing::Single);
+        assert_eq!(paths(&outline), ["$", "$[*]", "$[*].a"]);
+        assert!(!outline.is_complete && !outline.is_stream);
+        assert_eq!(outline.longest(Outline::ROOT), Some(200));
+        let inner = format!(r#"{{"rows":[{elements}{{"a":1}}],"last":1}}"#);
+        assert_eq!(paths(&outline_of(&inner, Framing::Single)).last().unwrap(), "$.last");
+    }
+
+    #[test]
+    fn long_elements_are_alike() {
+        let long = |name: &str| format!(r#"{{"{name}":1,"text":"{}"}}"#, "x".repeat(5 << 20));
+        let text = format!(r#"{{"rows":[{},{},{}],"last":1}}"#, long("a"), long("b"), long("c"));
+        let outline = outline(&text);
+        let names = ["$", "$.rows", "$.rows[*]", "$.rows[*].a", "$.rows[*].text", "$.rows[*].b", "$.last"];
+        assert_eq!(paths(&outline), names);
+        assert!(!outline.is_complete);
     }
 
     #[test]

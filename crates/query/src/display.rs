@@ -10,28 +10,12 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use crate::shorthand::is_shorthand;
+use trommel_base::quote::{is_shorthand, write_escape, write_quoted};
+
 use crate::tree::{
     Argument, Comparable, Comparison, FilterQuery, FunctionCall, Literal, Logical, Query, Segment, Segments,
     Selector, Slice,
 };
-
-/// Writes a name or string in single quotes, escaped as in a normalized path.
-pub(crate) fn write_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
-    out.write_char('\'')?;
-    let mut rest = text;
-    while let Some(at) = rest.find(|c: char| c < ' ' || c == '\'' || c == '\\') {
-        let (plain, tail) = rest.split_at(at);
-        out.write_str(plain)?;
-        let mut chars = tail.chars();
-        if let Some(c) = chars.next() {
-            write_escape(out, c)?;
-        }
-        rest = chars.as_str();
-    }
-    out.write_str(rest)?;
-    out.write_char('\'')
-}
 
 /// Writes a string in double quotes, escaped as in JSON.
 fn write_double_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
@@ -44,19 +28,6 @@ fn write_double_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
         }
     }
     out.write_char('"')
-}
-
-/// Writes the escape of a character that a quoted literal cannot contain.
-fn write_escape(out: &mut impl Write, c: char) -> fmt::Result {
-    match c {
-        '\u{8}' => out.write_str("\\b"),
-        '\t' => out.write_str("\\t"),
-        '\n' => out.write_str("\\n"),
-        '\u{c}' => out.write_str("\\f"),
-        '\r' => out.write_str("\\r"),
-        '\'' | '"' | '\\' => write!(out, "\\{c}"),
-        _ => write!(out, "\\u{:04x}", u32::from(c)),
-    }
 }
 
 impl Display for Query {
@@ -243,17 +214,4 @@ fn write_list<T>(
         write(item, f)?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quotes_as_in_normalized_paths() -> fmt::Result {
-        let mut out = String::new();
-        write_quoted(&mut out, "a'\"\\\u{0}\u{8}\t\n\u{b}\u{c}\r\u{1f}\u{7f}ü/")?;
-        assert_eq!(out, "'a\\'\"\\\\\\u0000\\b\\t\\n\\u000b\\f\\r\\u001f\u{7f}ü/'");
-        Ok(())
-    }
 }

@@ -12,12 +12,6 @@ impl Query {
     }
 }
 
-/// True if a name can follow a dot without quotes (section 2.5.1.1).
-pub(crate) fn is_shorthand(name: &str) -> bool {
-    let first = |c: char| c.is_ascii_alphabetic() || c == '_' || !c.is_ascii();
-    name.starts_with(first) && name.chars().all(|c| first(c) || c.is_ascii_digit())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -191,44 +191,58 @@ impl Profile {
         Some(fork)
     }
 
+    /// The number of paths so far, to which the cost of a [fork](Self::fork) is proportional.
+    pub const fn paths(&self) -> usize {
+        self.core.trie.nodes.len()
+    }
+
     /// Adds the observations of a [forked](Self::fork) profile of the same array. Open containers
     /// stay open.
     ///
-    /// Takes time linear in the paths of both, and logarithmic in the names of one path.
+    /// Takes time linear in the paths of both, and logarithmic in the names of one path unless both
+    /// have the same paths.
     pub fn join(&mut self, fork: Self) {
         let theirs = fork.walks.first().and_then(|walk| walk.frames.last());
         let own = self.walks.first_mut().and_then(|walk| walk.frames.last_mut());
         if let (Some(own), Some(theirs)) = (own, theirs) {
             own.absorb(theirs);
         }
-        self.normalized = false;
-        self.add(fork.core);
-        self.normalize_open();
+        if self.add(fork.core) {
+            self.normalize_open();
+        }
     }
 
-    /// Adds the counts of another profile. The trie must be normalized afterwards.
-    fn add(&mut self, other: Core) {
+    /// Adds the counts of another profile. Returns true if the trie must be normalized before it
+    /// observes more values.
+    fn add(&mut self, other: Core) -> bool {
+        self.normalized = false;
         let core = &mut self.core;
         core.options.restrict(&other.options);
         let (mut theirs, bytes) = (other.trie, core.options.bytes);
         core.trie.restrict_bytes(bytes);
         theirs.restrict_bytes(bytes);
         core.totals.merge(other.totals);
+        let caps = (core.names_cap, core.depth_cap);
         core.names_cap = core.names_cap.min(other.names_cap);
         core.depth_cap = core.depth_cap.min(other.depth_cap);
         core.level = core.level.max(other.level);
-        core.trie.append(theirs);
+        let is_same = core.trie.add(theirs);
         core.lower_caps();
+        !is_same || caps != (core.names_cap, core.depth_cap) || core.trie.charge > self.normalize_at
     }
 
     /// Ends all open values and brings the state into its canonical form, which depends only on the
-    /// observations. Merging does so by itself.
+    /// observations.
     pub fn normalize(&mut self) {
-        while self.open > 0 {
-            self.end();
-        }
+        self.end_all();
         if !std::mem::replace(&mut self.normalized, true) {
             self.core.normalize();
+        }
+    }
+
+    fn end_all(&mut self) {
+        while self.open > 0 {
+            self.end();
         }
     }
 
@@ -431,10 +445,11 @@ impl Accumulator for Profile {
     ///
     /// Takes time linear in the paths of both, and logarithmic in the names of one path.
     fn merge(&mut self, mut other: Self) {
-        self.normalize();
-        other.normalize();
-        self.add(other.core);
-        self.core.normalize();
+        self.end_all();
+        other.end_all();
+        if self.add(other.core) {
+            self.normalize();
+        }
     }
 
     /// Returns the figures over everything observed so far, as if the open values ended here. Call

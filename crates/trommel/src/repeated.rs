@@ -31,11 +31,10 @@ impl Analysis {
                 Ok(true) => names.record(&mut cursor),
                 Err(error) => Err(error),
             };
-            match walked {
-                Err(error) if !(skips && error.is_syntax() && cursor.can_recover()) => {
-                    return Err(error.into());
-                }
-                _ => {}
+            if let Err(error) = walked
+                && !(skips && error.is_syntax() && cursor.can_recover())
+            {
+                return Err(error.into());
             }
         }
         Ok(names.finish())

@@ -12,7 +12,7 @@ use crate::report::{PathStats, StatsAnswer};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Description {
     path: String,
-    profile: Profile,
+    pub(crate) profile: Profile,
     /// For each open value, the number of characters before it.
     #[cfg_attr(feature = "serde", serde(skip))]
     open: Vec<u64>,

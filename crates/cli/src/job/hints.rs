@@ -1,13 +1,14 @@
 //! Notes about queries and filters that selected nothing.
 
 use trommel::path::Query;
+use trommel::reader::Framing;
 use trommel::{Analysis, Document, Report};
 use trommel_hints::{HintStyle, UnmatchedQuery};
 use trommel_toolbox::outputs::longest_array;
 
 use super::Job;
 use crate::input::Options;
-use crate::output::{Rows, escape};
+use crate::output::{Notes, Rows, escape};
 
 /// The maximum number of hints to show.
 const MAX_HINTS: usize = 10;
@@ -30,6 +31,10 @@ impl Job {
 
     /// Notes suggestions for queries that selected nothing.
     pub(crate) fn note_hints(&mut self, empty: &[UnmatchedQuery<'_>]) {
+        if Notes::are_silenced() {
+            // Hints would read the input again.
+            return;
+        }
         let notes = self.notes();
         for hint in self.hints(empty) {
             notes.note(&hint);
@@ -43,6 +48,11 @@ impl Job {
             return Vec::new();
         }
         self.reopen_one();
+        if self.is_one_record {
+            // No other record follows, so hints need not read to the end of a long document.
+            let document = std::mem::replace(&mut self.document, Document::from_bytes([]));
+            self.document = document.framing(Framing::Single);
+        }
         // Hints follow paths from the root of the document, also into the nodes that are records.
         let joined = self.joined_with_each(empty);
         let joined = joined.as_ref().map(|joined| {

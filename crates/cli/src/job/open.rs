@@ -97,6 +97,7 @@ impl Job {
             analysis,
             filters: Vec::new(),
             has_records: false,
+            is_one_record: false,
             progress,
             overall,
             cancel,

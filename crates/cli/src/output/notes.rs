@@ -41,9 +41,14 @@ impl Notes {
         SILENCED.store(true, Ordering::Relaxed);
     }
 
+    /// True if notes are omitted.
+    pub(crate) fn are_silenced() -> bool {
+        SILENCED.load(Ordering::Relaxed)
+    }
+
     /// Prints a note, unless notes are silenced. A failure to print is ignored.
     pub(crate) fn note(&self, text: &str) {
-        if SILENCED.load(Ordering::Relaxed) {
+        if Self::are_silenced() {
             return;
         }
         self.progress.suspend(|| {

@@ -49,6 +49,22 @@ fn names_the_nearest_path_for_every_command() {
     assert_eq!(notes(&folder, &["sample", "store.json", "$.zzz[*]", "-n", "2"]).len(), 1);
 }
 
+/// The rest of a long document is not read for a hint, but the records after a long one are.
+#[test]
+fn long_roots_are_read_in_part() {
+    let folder = folder("hints-long");
+    let elements = vec![r#"{"name":1}"#; 300].join(",");
+    folder.file("long.json", format!("[{elements}]"));
+    folder.file("records.json", format!("[{elements}]\n{{\"other\":{{\"level\":2}}}}\n"));
+    let nearest =
+        |query: &str, path: &str| format!("`{query}` selects nothing; the nearest path is `{path}`");
+    let query = "$[*].nmae";
+    assert_eq!(notes(&folder, &["extract", "long.json", query]), [nearest(query, "$[*].name")]);
+    let query = "$.other.lvel";
+    assert_eq!(notes(&folder, &["extract", "records.json", query]), [nearest(query, "$.other.level")]);
+    assert!(notes(&folder, &["extract", "long.json", "$[*].nmae", "--quiet"]).is_empty());
+}
+
 #[test]
 fn each_query_gets_its_own_note() {
     let folder = folder("hints-several");

@@ -21,6 +21,7 @@ use std::arch::x86_64::{
 };
 
 use super::lanes::{BLOCK, GROUP, Lanes, Wide};
+use super::sse2::prefetch_after;
 use super::table::{Kernels, instantiate};
 
 /// Two registers of 32 bytes. A value exists only if [`Detected`] does.
@@ -65,6 +66,7 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn load(_: Detected, block: &[u8; BLOCK]) -> Self {
         let pointer = block.as_ptr();
+        prefetch_after(block);
         // SAFETY: the CPU has AVX2, by the proof; both loads are of 32 bytes within the 64 of the
         // block, and have no alignment requirement.
         unsafe { Self(_mm256_loadu_si256(pointer.cast()), _mm256_loadu_si256(pointer.add(32).cast())) }

@@ -1,7 +1,7 @@
 //! The path of a node, as a query.
 
 use super::trie::{Label, NONE, Trie};
-use std::fmt::Write as _;
+use trommel_base::quote::{is_shorthand, write_quoted};
 
 impl Trie {
     /// Returns the path of a node below `root` in shorthand, which is a valid query. `None` if it
@@ -12,10 +12,7 @@ impl Trie {
         let mut segments = Vec::new();
         let mut length = root.len();
         let mut at = node;
-        while let Some(node) = self.nodes.get(at as usize) {
-            if node.parent == NONE {
-                break;
-            }
+        while let Some(node) = self.nodes.get(at as usize).filter(|node| node.parent != NONE) {
             // The shortest form of a segment is a dot and the name, or `[*]`. Counting it on the
             // way up stops long before a path that is far too long would be built.
             length += self.name(node).len() + 2;
@@ -41,30 +38,14 @@ impl Trie {
 /// Appends a name selector: `.name` where RFC 9535 (section 2.5.1.1) allows the shorthand, else
 /// `['name']`.
 fn push_name(path: &mut String, name: &str) {
-    let is_first = |c: char| c.is_ascii_alphabetic() || c == '_' || !c.is_ascii();
-    if name.starts_with(is_first) && name.chars().all(|c| is_first(c) || c.is_ascii_digit()) {
-        path.push('.');
-        path.push_str(name);
+    if is_shorthand(name) {
+        path.extend([".", name]);
         return;
     }
-    path.push_str("['");
-    for c in name.chars() {
-        match c {
-            '\'' => path.push_str(r"\'"),
-            '\\' => path.push_str(r"\\"),
-            '\u{8}' => path.push_str(r"\b"),
-            '\u{C}' => path.push_str(r"\f"),
-            '\n' => path.push_str(r"\n"),
-            '\r' => path.push_str(r"\r"),
-            '\t' => path.push_str(r"\t"),
-            // Writing to a string cannot fail.
-            '\0'..='\u{1F}' => {
-                let _ = write!(path, r"\u{:04x}", u32::from(c));
-            }
-            _ => path.push(c),
-        }
-    }
-    path.push_str("']");
+    path.push('[');
+    // Writing to a string cannot fail.
+    let _ = write_quoted(path, name);
+    path.push(']');
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 //! group where names are folded. The decision to fold considers the whole group. The result
 //! therefore depends only on the observations, not on parts or order.
 
-use super::row_sample;
 use super::trie::{Label, NONE, Node, Objects, Trie};
 use crate::figures::Values;
 use std::ops::Range;
@@ -184,8 +183,7 @@ impl<'a> Regrouping<'a> {
             // depends on the order of the input.
             node.forget_description();
         }
-        self.new.charge += node.values.as_ref().map_or(0, |values| values.charge());
-        self.new.charge += if node.rows.is_some() { row_sample::CHARGE } else { 0 };
+        self.new.charge += node.charge_of_figures();
     }
 
     /// Returns the groups below a group. Names come in lexicographic order.

@@ -87,11 +87,8 @@ impl Node {
         let hash = sample.hash(at);
         let is_sampled = hash <= sample.largest_hash;
         if is_sampled {
-            let rows = self.rows.get_or_insert_with(|| {
-                *charge += CHARGE;
-                Box::default()
-            });
-            rows.add(hash, at);
+            *charge += if self.rows.is_some() { 0 } else { CHARGE };
+            self.rows.get_or_insert_default().add(hash, at);
         }
         is_sampled
     }

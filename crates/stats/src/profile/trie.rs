@@ -230,6 +230,12 @@ impl Node {
         }
     }
 
+    /// Bytes to account for the figures about values and for the sample of rows.
+    pub(crate) fn charge_of_figures(&self) -> u64 {
+        let rows = if self.rows.is_some() { row_sample::CHARGE } else { 0 };
+        rows + self.values.as_ref().map_or(0, |values| values.charge())
+    }
+
     /// Drops everything that only scalars contribute: the figures about values, and what a schema
     /// says about them.
     pub(crate) fn forget_description(&mut self) {
@@ -297,8 +303,7 @@ impl Trie {
         if self.nodes.get(node.parent as usize).is_some_and(|parent| parent.is_in_array) {
             (node.is_in_array, node.is_row) = (true, false);
         }
-        self.charge += Node::charge() + node.values.as_ref().map_or(0, |values| values.charge());
-        self.charge += if node.rows.is_some() { row_sample::CHARGE } else { 0 };
+        self.charge += Node::charge() + node.charge_of_figures();
         if self.nodes.len() == self.nodes.capacity() {
             // Doubling would exceed the memory accounted for.
             self.nodes.reserve_exact(self.nodes.len() / 8 + 16);
@@ -446,8 +451,28 @@ impl Trie {
         })
     }
 
+    /// Adds another trie. If it has the same nodes by the same ids, such as one that was
+    /// [emptied](Self::emptied), adds its counts and returns true. Else appends its nodes, to be
+    /// regrouped.
+    pub(crate) fn add(&mut self, other: Self) -> bool {
+        let step = |node: &Node| (node.parent, node.label);
+        let (own, theirs) = (self.nodes.iter().map(step), other.nodes.iter().map(step));
+        if self.names != other.names || !own.eq(theirs) {
+            self.append(other);
+            return false;
+        }
+        for (own, theirs) in self.nodes.iter_mut().zip(other.nodes) {
+            let before = own.charge_of_figures();
+            own.merge(&theirs);
+            own.merge_values(theirs.values);
+            self.charge = (self.charge + own.charge_of_figures()).saturating_sub(before);
+        }
+        self.bytes.iter_mut().zip(other.bytes).for_each(|(own, theirs)| own.merge(theirs));
+        true
+    }
+
     /// Appends all nodes of another trie, whose root becomes a second root.
-    pub(crate) fn append(&mut self, other: Self) {
+    fn append(&mut self, other: Self) {
         let (nodes, names) = (self.nodes.len() as u32, self.names.len() as u32);
         self.names.extend_from_slice(&other.names);
         self.charge += other.charge;
@@ -511,6 +536,29 @@ mod tests {
         assert_eq!((ids[2], ids[3], ids[4], ids[5]), (ids[3], ids[3], ids[0], ids[2]));
         assert_eq!(trie.nodes[ids[2] as usize].label, Label::Fold);
         assert_eq!(trie.nodes.len(), 4);
+    }
+
+    #[test]
+    fn tries_with_the_same_nodes_are_added_in_one_step() {
+        let (mut trie, ids) = trie_with(&["a", "b"], 10);
+        let fresh = |node: &mut Node| {
+            node.observe(Kind::Number, 5);
+            node.values = Some(Box::new(Values::new(0, false)));
+        };
+        fresh(&mut trie.nodes[ids[1] as usize]);
+        let mut same = trie.emptied();
+        same.nodes[ids[1] as usize].observe(Kind::String, 3);
+        fresh(&mut same.nodes[ids[0] as usize]);
+        let mut other = trie.emptied();
+        other.member(0, ids[1], b"c", 10);
+        let count = trie.nodes.len();
+        let (before, grown) = (trie.charge, Values::new(0, false).charge());
+        assert!(trie.add(same));
+        assert_eq!((trie.nodes.len(), trie.charge), (count, before + grown));
+        let node = &trie.nodes[ids[1] as usize];
+        assert_eq!((node.kinds.get(Kind::Number), node.kinds.get(Kind::String), node.first), (1, 1, 3));
+        assert!(!trie.add(other));
+        assert_eq!(trie.nodes.len(), 2 * count + 1, "appended, to be regrouped");
     }
 
     /// R12: names that collide under one key spread out under another, and every trie has its own

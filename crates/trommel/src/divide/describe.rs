@@ -14,6 +14,9 @@ use crate::stats::Description;
 const MIN_DESCRIBED: u64 = 1 << 20;
 const MAX_DESCRIBED: u64 = 4 << 20;
 
+/// Minimum size of a stretch for each known path, in bytes: a stretch costs time for each of them.
+const MIN_BYTES_PER_PATH: u64 = 1 << 10;
+
 /// Stretches for statistics per thread into which a document is divided, if their size allows it.
 const DESCRIBED_PER_THREAD: u64 = 16;
 
@@ -95,10 +98,10 @@ impl<'a> ArrayDivider<'a> {
         let start = matcher.cursor().offset();
         let Some(between) = matcher.cursor().between() else { return Ok(false) };
         let chain = Chain::new(self.view, start, &between);
-        let setup = StretchSetup { config: *config, between };
-        let stretches = Stretches::new(ends, start);
+        let (setup, stretches) = (StretchSetup { config: *config, between }, Stretches::new(ends, start));
         let bytes = self.view.bytes().len() as u64 / (DESCRIBED_PER_THREAD * self.threads.count as u64);
         let bytes = bytes.clamp(self.factor * MIN_DESCRIBED, self.factor * MAX_DESCRIBED);
+        let bytes = bytes.max(MIN_BYTES_PER_PATH * description.profile.paths() as u64);
         let mut joiner = DescriptionJoiner {
             divider: self,
             setup: &setup,

@@ -3,8 +3,8 @@
 
 use super::repair::MAX_REPAIR_LEN;
 use super::strings::string_test;
-use crate::display::write_quoted;
 use crate::parse::parser::{is_name_char, is_name_first};
+use trommel_base::quote::write_quoted;
 
 /// Returns the query that selects the values of a jq program. Returns `None` if the text has no
 /// syntax that is specific to jq, or if no query can express it.

@@ -79,7 +79,7 @@ impl Parser<'_> {
         let closing = rest.get(length..)?.chars().next()?;
         let text = self.text.get(start..start + length)?;
         let mut quoted = String::new();
-        crate::display::write_quoted(&mut quoted, text).ok()?;
+        trommel_base::quote::write_quoted(&mut quoted, text).ok()?;
         self.suggest(self.at..start + length + closing.len_utf8(), quoted)
     }
 

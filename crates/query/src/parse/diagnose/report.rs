@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::display::write_quoted;
 use crate::error::{ParseError, ParseErrorKind, Suggestion};
 use crate::parse::parser::{Parser, is_blank, is_name_char};
+use trommel_base::quote::write_quoted;
 
 /// The maximum number of characters of a name in a suggestion. The rest of a longer name is not
 /// scanned.

@@ -60,7 +60,7 @@ impl Parser<'_> {
     #[cold]
     pub(in crate::parse) fn unescaped_control(&self) -> ParseError {
         let mut quoted = String::new();
-        let escape = crate::display::write_quoted(&mut quoted, &self.text[self.current_span()]).ok();
+        let escape = trommel_base::quote::write_quoted(&mut quoted, &self.text[self.current_span()]).ok();
         let suggestion = escape.and_then(|()| self.suggest(self.current_span(), quoted.trim_matches('\'')));
         let expected = "an escape such as `\\n`, `\\t` or `\\u0000`";
         self.error(ParseErrorKind::ControlCharacter, self.current_span(), expected).suggesting(suggestion)

@@ -1,8 +1,8 @@
 //! Translates string tests of other languages (`startswith`, `contains`, `like`) to calls of
 //! `match` and `search`.
 
-use crate::display::write_quoted;
 use crate::regexp::Pattern;
+use trommel_base::quote::write_quoted;
 
 /// Returns the call that tests whether a query's string begins with, ends with, contains, or
 /// matches `text`.
