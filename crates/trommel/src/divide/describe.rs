@@ -101,7 +101,7 @@ impl<'a> ArrayDivider<'a> {
         let (setup, stretches) = (StretchSetup { config: *config, between }, Stretches::new(ends, start));
         let bytes = self.view.bytes().len() as u64 / (DESCRIBED_PER_THREAD * self.threads.count as u64);
         let bytes = bytes.clamp(self.factor * MIN_DESCRIBED, self.factor * MAX_DESCRIBED);
-        let bytes = bytes.max(MIN_BYTES_PER_PATH * description.profile.paths() as u64);
+        let bytes = bytes.max(self.factor * MIN_BYTES_PER_PATH * description.profile.paths() as u64);
         let mut joiner = DescriptionJoiner {
             divider: self,
             setup: &setup,
