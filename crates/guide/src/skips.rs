@@ -34,6 +34,8 @@ pub fn without_skipped(analysis: &Analysis, document: &mut Document<'_>) -> Resu
     }));
     for array in arrays.iter().flatten() {
         first = first.count(array.clone().with_child(Selector::Index(0)));
+        // If all members of a repeated name count, an object may be beside the array.
+        first = first.count(array.clone());
     }
     let found = first.run(document)?;
     if found.answers.iter().any(|answer| answer.count() != Some(1)) {

@@ -228,6 +228,29 @@ fn members_in_order_are_the_same() {
     assert!(ordered > 200, "{ordered}");
 }
 
+/// Of two members with the same name, one may be an object, whose members have no indices.
+#[test]
+fn skips_in_repeated_names_are_the_same() {
+    let text = br#"{"a":{"x":1,"y":2},"a":[3,4,5]}"#;
+    let index = Arc::new(index(text, 8, Framing::Auto));
+    for duplicates in [Duplicates::First, Duplicates::Last, Duplicates::All] {
+        for skip in 1..5 {
+            let extract = Extract::new("$.a[*]".parse().unwrap()).skip(skip);
+            let analysis = Analysis::new().duplicates(duplicates).ask(Measure::Extract(extract));
+            let run = |document: &mut Document<'_>| {
+                let mut values = Values::default();
+                let shorter = without_skipped(&analysis, document).unwrap();
+                shorter.as_ref().unwrap_or(&analysis).run_with(document, &mut values).unwrap();
+                values
+            };
+            let plain = run(&mut opened(text, 0, Framing::Auto));
+            let guide = Arc::clone(&index) as Arc<dyn trommel::reader::Guide>;
+            let guided = run(&mut opened(text, 0, Framing::Auto).guided_by(guide));
+            assert_eq!(plain, guided, "{duplicates:?}, skip {skip}");
+        }
+    }
+}
+
 /// A name is compared with the first ordered one where the cursor is. This shows the rest of the
 /// input, which was not read.
 #[test]
