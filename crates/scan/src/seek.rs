@@ -198,7 +198,7 @@ pub(crate) fn seek<L: Lanes>(
     let mut stop = None;
     for block in blocks {
         let position = BlockAt { bytes, at, length: BLOCK };
-        stop = seek_block(L::load(proof, block), position, &mut running, state);
+        stop = seek_block(L::load_ahead(proof, block), position, &mut running, state);
         if stop.is_some() {
             break;
         }

@@ -81,7 +81,7 @@ pub(crate) fn skip<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: 
     let mut carry = *state;
     let mut at = from;
     for block in blocks {
-        if let Some(stop) = skip_block(L::load(proof, block), BLOCK, &mut carry) {
+        if let Some(stop) = skip_block(L::load_ahead(proof, block), BLOCK, &mut carry) {
             *state = carry;
             return stop.at(at);
         }

@@ -127,7 +127,7 @@ pub(crate) fn tally<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state:
     let mut carry = *state;
     let mut at = from;
     for block in blocks {
-        if let Some(stop) = tally_block(L::load(proof, block), BLOCK, &mut carry) {
+        if let Some(stop) = tally_block(L::load_ahead(proof, block), BLOCK, &mut carry) {
             *state = carry;
             return stop.at(at);
         }

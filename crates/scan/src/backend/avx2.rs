@@ -66,10 +66,14 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn load(_: Detected, block: &[u8; BLOCK]) -> Self {
         let pointer = block.as_ptr();
-        prefetch_after(block);
         // SAFETY: the CPU has AVX2, by the proof; both loads are of 32 bytes within the 64 of the
         // block, and have no alignment requirement.
         unsafe { Self(_mm256_loadu_si256(pointer.cast()), _mm256_loadu_si256(pointer.add(32).cast())) }
+    }
+
+    #[inline(always)]
+    fn prefetch_after(block: &[u8; BLOCK]) {
+        prefetch_after(block);
     }
 
     #[inline(always)]

@@ -23,6 +23,17 @@ pub(crate) trait Lanes: Copy {
     /// Loads a block.
     fn load(proof: Self::Proof, block: &[u8; BLOCK]) -> Self;
 
+    /// Prefetches the bytes that a loop will reach some time after a block, if the backend can.
+    #[inline(always)]
+    fn prefetch_after(_: &[u8; BLOCK]) {}
+
+    /// Loads a block that probably no kernel has read before, and prefetches what comes after it.
+    #[inline(always)]
+    fn load_ahead(proof: Self::Proof, block: &[u8; BLOCK]) -> Self {
+        Self::prefetch_after(block);
+        Self::load(proof, block)
+    }
+
     /// Returns the mask of the bytes that equal `byte`.
     fn eq(self, byte: u8) -> u64;
 

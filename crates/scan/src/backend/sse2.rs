@@ -53,7 +53,6 @@ impl Lanes for Sse2 {
 
     #[inline(always)]
     fn load((): (), block: &[u8; BLOCK]) -> Self {
-        prefetch_after(block);
         let (quarters, _) = block.as_chunks::<16>();
         // SAFETY: SSE2, as above.
         let mut lanes = [unsafe { _mm_set1_epi8(0) }; 4];
@@ -63,6 +62,11 @@ impl Lanes for Sse2 {
             *lane = unsafe { _mm_loadu_si128(quarter.as_ptr().cast()) };
         }
         Self(lanes)
+    }
+
+    #[inline(always)]
+    fn prefetch_after(block: &[u8; BLOCK]) {
+        prefetch_after(block);
     }
 
     #[inline(always)]

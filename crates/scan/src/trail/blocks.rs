@@ -149,7 +149,7 @@ impl<'b, L: Lanes> Blocks<'b, L> {
         match self.whole.get(next) {
             Some(block) => {
                 let address = self.address();
-                self.masks = Masks::new(L::load(self.proof, block), address, &mut self.carry);
+                self.masks = Masks::new(L::load_ahead(self.proof, block), address, &mut self.carry);
             }
             None => self.enter_rest(),
         }
@@ -301,7 +301,7 @@ pub(crate) fn leave<L: Lanes>(proof: L::Proof, blocks: &[[u8; BLOCK]], state: &m
         // In the inner loop, only what every block needs is live.
         let masks = loop {
             let Some(block) = left.next() else { break None };
-            let masks = Masks::new(L::load(proof, block), block.as_ptr().addr(), &mut carry);
+            let masks = Masks::new(L::load_ahead(proof, block), block.as_ptr().addr(), &mut carry);
             if masks.open | masks.close == 0 {
                 continue;
             }

@@ -79,6 +79,9 @@ pub struct RawMasks {
 // A separate function: its constants stay in registers, and the program has it once per backend.
 #[inline(always)]
 pub(crate) fn raw_masks<L: Lanes>(proof: L::Proof, group: &[[u8; BLOCK]; GROUP], raw: &mut RawMasks) {
+    // The CPU loads lines in pairs.
+    L::prefetch_after(&group[0]);
+    L::prefetch_after(&group[2]);
     let first = L::load(proof, &group[0]);
     let (mut lowest, mut highest) = (first, first);
     for (block, bytes) in group.iter().enumerate() {
