@@ -80,8 +80,19 @@ pub(crate) fn skip<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: 
     let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut carry = *state;
     let mut at = from;
-    for block in blocks {
-        if let Some(stop) = skip_block(L::load_ahead(proof, block), BLOCK, &mut carry) {
+    // Two blocks a turn: the loop itself takes 4 of some 60 instructions for each turn.
+    let (pairs, last) = blocks.as_chunks::<2>();
+    for pair in pairs {
+        for block in pair {
+            if let Some(stop) = skip_block(L::load_ahead(proof, block), BLOCK, &mut carry) {
+                *state = carry;
+                return stop.at(at);
+            }
+            at += BLOCK;
+        }
+    }
+    for block in last {
+        if let Some(stop) = skip_block(L::load(proof, block), BLOCK, &mut carry) {
             *state = carry;
             return stop.at(at);
         }
