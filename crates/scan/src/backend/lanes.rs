@@ -27,7 +27,7 @@ pub(crate) trait Lanes: Copy {
     #[inline(always)]
     fn prefetch_after(_: &[u8; BLOCK]) {}
 
-    /// Loads a block that probably no kernel has read before, and prefetches what comes after it.
+    /// Loads a block that probably no kernel has read before, and prefetches later bytes.
     #[inline(always)]
     fn load_ahead(proof: Self::Proof, block: &[u8; BLOCK]) -> Self {
         Self::prefetch_after(block);
