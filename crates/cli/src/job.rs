@@ -13,6 +13,7 @@ use open::OverallProgress;
 use trommel::path::{Logical, Query};
 use trommel::reader::{Config, Framing, LineColumn, Validation};
 use trommel::{Analysis, Cancel, Damage, Document, Error, Match, RepeatedName, Report, Sink, reader};
+use trommel_guide::Index;
 use trommel_hints::pattern_warnings;
 use trommel_store::Stored;
 use trommel_toolbox::outputs::is_document_dropped;
@@ -213,6 +214,12 @@ impl Job {
     /// Returns the configuration for checking skipped values.
     pub(crate) fn config(&self) -> Config {
         Config::new().limits(self.options.limits)
+    }
+
+    /// What the guide of the current input knows, if its points are used.
+    pub(crate) fn index(&self) -> Option<Arc<Index>> {
+        let FoundGuide { guide, .. } = self.guide.as_ref().filter(|_| self.document.guide().is_some())?;
+        Some(Arc::clone(guide.index()))
     }
 
     /// Returns the writer of values. It checks containers that the engine skipped.

@@ -1,16 +1,12 @@
 //! The input: opened again for every task, and read through a window from any value.
 
-use std::cmp::Ordering;
 use std::fmt;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use trommel::reader::{
-    self, Config, ContainerEnd, Cursor, Framing, Guide as _, Input, Kind, Limits, NameOrder, NameRange, Span,
-    Validation, Waypoint,
-};
+use trommel::reader::{self, Config, Cursor, Framing, Guide as _, Input, Kind, Limits, Span, Validation};
 use trommel::{Cancel, Document};
-use trommel_guide::{Guide, Index};
+use trommel_guide::{Below, Guide, Index};
 
 /// Opens the input.
 pub(crate) type Opener = Box<dyn Fn() -> io::Result<Input<'static>> + Send + Sync>;
@@ -131,7 +127,7 @@ impl Source {
         read: impl FnOnce(&mut Cursor<'_>) -> reader::Result<T>,
     ) -> reader::Result<T> {
         let input = self.from(node.start)?;
-        let below = self.index().map(|index| Below { index, depth: node.depth });
+        let below = self.index().map(|index| Below::new(index, node.depth));
         let guide = below.as_ref().map(|below| below as &dyn reader::Guide);
         // What follows the value does not matter, as long as it is not read.
         let cursor = Cursor::from_input(&input, Framing::Concatenated, &self.config());
@@ -196,48 +192,4 @@ fn monitor(cancel: &Cancel) -> reader::Monitor<'static> {
         }
         Ok(())
     })
-}
-
-/// The index, for a cursor that begins inside of containers.
-struct Below {
-    index: Arc<Index>,
-    /// The number of containers around the cursor's first value.
-    depth: u32,
-}
-
-impl reader::Guide for Below {
-    fn is_within(&self, limits: &Limits) -> bool {
-        self.index.is_within(limits)
-    }
-
-    fn end(&self, at: u64, depth: u32) -> Option<ContainerEnd> {
-        self.index.end(at, depth + self.depth)
-    }
-
-    fn waypoint(&self, at: u64, depth: u32, index: u64) -> Option<Waypoint> {
-        self.index.waypoint(at, depth + self.depth, index)
-    }
-
-    fn waypoint_before(&self, at: u64, depth: u32, offset: u64) -> Option<Waypoint> {
-        self.index.waypoint_before(at, depth + self.depth, offset)
-    }
-
-    fn name_range(
-        &self,
-        at: u64,
-        depth: u32,
-        compare: &mut dyn FnMut(NameOrder, u64) -> Option<Ordering>,
-    ) -> Option<NameRange> {
-        self.index.name_range(at, depth + self.depth, compare)
-    }
-
-    fn names_until(&self, at: u64, names: &[&str]) -> Option<u64> {
-        self.index.names_until(at, names)
-    }
-
-    fn before_names(&self, at: u64, floor: u32, deepest: u32, names: &[&str]) -> Option<(u32, Waypoint)> {
-        let (floor, deepest) = (floor + self.depth, deepest + self.depth);
-        let (depth, waypoint) = self.index.before_names(at, floor, deepest, names)?;
-        Some((depth - self.depth, waypoint))
-    }
 }

@@ -2,6 +2,7 @@
 
 use trommel::reader::{Kind, Listener, Scalar, Text, Tokens};
 
+use crate::filters::Filters;
 use crate::index::{Container, Index, NONE, ORDERED_FROM, Point};
 use crate::names::{Ascent, NameSet, hash};
 
@@ -117,6 +118,7 @@ impl IndexBuilder {
         self.before.append(&mut self.after);
         self.end_block(length);
         let Self { records, max_depth, containers, points, filters, .. } = self;
+        let filters = Filters::new(filters);
         Index { length, records, max_depth, containers, points, filters }
     }
 

@@ -1,14 +1,15 @@
 //! Guides of files: beside them, or in a folder of guides.
 
 use std::fs::{File, Metadata};
-use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use trommel_base::files;
 
 use crate::error::{Error, Result};
+use crate::format::Stored;
 use crate::guide::Guide;
 use crate::identity::FileIdentity;
 
@@ -96,8 +97,9 @@ impl Guides {
     /// used for long, if they are too many.
     ///
     /// # Errors
-    /// If it cannot be written. A guide that was there before stays then.
+    /// If it cannot be written, or is a damaged one. A guide that was there before stays then.
     pub fn keep(&self, file: &Path, guide: &Guide, location: Location) -> Result<PathBuf> {
+        guide.check_names()?;
         let metadata = file.metadata().map_err(trommel::Error::from)?;
         let path = self.path(file, &metadata, location);
         if location == Location::Folder {
@@ -167,7 +169,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Reads the guide of an open file, and notes that it was used.
 fn read(path: &Path, of: &File, check: fn(&Guide, &File) -> Result<()>) -> Result<Guide> {
-    let mut file = match files::open(path) {
+    let file = match files::open(path) {
         Ok(file) => file,
         Err(error) if error.is_missing() => return Err(Error::Missing),
         Err(error) => return Err(error.into()),
@@ -182,9 +184,8 @@ fn read(path: &Path, of: &File, check: fn(&Guide, &File) -> Result<()>) -> Resul
     if metadata.len() > MAX_GUIDE {
         return Err(Error::Damaged("it is too large"));
     }
-    let mut bytes = Vec::with_capacity(metadata.len() as usize);
-    file.read_to_end(&mut bytes).map_err(trommel::Error::from)?;
-    let guide = Guide::from_bytes(&bytes)?;
+    let file = Arc::new(file);
+    let guide = Guide::read(&Stored::File(Arc::clone(&file), metadata.len()))?;
     check(&guide, of)?;
     mark_used(&file);
     Ok(guide)

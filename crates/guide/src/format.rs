@@ -6,10 +6,16 @@
 
 mod bytes;
 
+use std::borrow::Cow;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
 use trommel::reader::NameOrder;
 
 use crate::VERSION;
 use crate::error::{Error, Result};
+use crate::filters::{Filters, StoredWords};
 use crate::identity::Identity;
 use crate::index::{Container, Index, Point};
 use crate::shape::StoredAnswer;
@@ -52,7 +58,7 @@ pub(crate) struct Parts {
 }
 
 /// The first eight bytes of the BLAKE3 hash, as an integer.
-fn checksum(parts: &[&[u8]]) -> u64 {
+pub(crate) fn checksum(parts: &[&[u8]]) -> u64 {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
         hasher.update(part);
@@ -64,11 +70,12 @@ fn checksum(parts: &[&[u8]]) -> u64 {
 impl Parts {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let Self { identity, framing, index, answers } = self;
+        let words = index.filters.words().unwrap_or_default();
         let mut sections = vec![
             (kind::IDENTITY, identity.to_bytes()),
             (kind::CONTAINERS, containers_to_bytes(&index.containers)),
             (kind::POINTS, points_to_bytes(&index.points)),
-            (kind::NAMES, index.filters.iter().flat_map(|word| word.to_le_bytes()).collect()),
+            (kind::NAMES, words.iter().flat_map(|word| word.to_le_bytes()).collect()),
         ];
         sections.extend(answers.iter().map(|answer| (kind::ANSWER, answer_to_bytes(answer))));
         let mut table = Writer::default();
@@ -100,9 +107,11 @@ impl Parts {
         all
     }
 
-    /// Reads a guide, and checks everything that does not need the input.
-    pub(crate) fn from_bytes(all: &[u8]) -> Result<Self> {
-        let mut header = Reader(all);
+    /// Reads a guide, and checks everything that does not need the input. The names by block of a
+    /// guide in a file are read and checked when they are first asked for.
+    pub(crate) fn read(stored: &Stored<'_>) -> Result<Self> {
+        let head = stored.bytes(0, bytes::HEADER as u64)?;
+        let mut header = Reader(&head);
         if header.bytes(MAGIC.len())? != MAGIC {
             return Err(Error::damaged("it does not begin like a guide"));
         }
@@ -114,39 +123,17 @@ impl Parts {
         let (framing, total) = (header.u32()?, header.u64()?);
         header.u64()?;
         let known = header.u64()?;
-        if total != all.len() as u64 {
+        if total != stored.len() {
             return Err(Error::damaged("it is truncated"));
         }
         if count > MAX_SECTIONS {
             return Err(Error::damaged("it has too many sections"));
         }
-        let table = header.bytes(count as usize * bytes::ENTRY)?;
-        let (head, _) = all.split_at(bytes::HEADER - 8);
-        if checksum(&[head, table]) != known {
+        let table = stored.bytes(bytes::HEADER as u64, u64::from(count) * bytes::ENTRY as u64)?;
+        if checksum(&[&head[..bytes::HEADER - 8], &table]) != known {
             return Err(Error::damaged("the checksum of the header is wrong"));
         }
-        let mut table = Reader(table);
-        let mut sections = header;
-        let (mut identity, mut answers) = (None, Vec::new());
-        let (mut containers, mut points, mut filters) = (None, None, None);
-        for _ in 0..count {
-            let (kind, _, _, length, known) =
-                (table.u32()?, table.u32()?, table.u64()?, table.u64()?, table.u64()?);
-            let section = sections.bytes(usize::try_from(length).unwrap_or(usize::MAX))?;
-            if checksum(&[section]) != known {
-                return Err(Error::damaged("the checksum of a section is wrong"));
-            }
-            let mut section = Reader(section);
-            match kind {
-                kind::IDENTITY => identity = Some(Identity::from_bytes(&mut section)?),
-                kind::CONTAINERS => containers = Some(section.all(read_container)?),
-                kind::POINTS => points = Some(section.all(read_point)?),
-                kind::NAMES => filters = Some(section.all(Reader::u64)?),
-                kind::ANSWER => answers.push(read_answer(&mut section)?),
-                // A later release of this version may add facts.
-                _ => {}
-            }
-        }
+        let Sections { identity, containers, points, filters, answers } = Sections::read(stored, &table)?;
         let missing = || Error::damaged("a section is missing");
         let identity = identity.ok_or_else(missing)?;
         let containers = containers.ok_or_else(missing)?;
@@ -156,6 +143,85 @@ impl Parts {
             Some(contradiction) => Err(Error::damaged(contradiction)),
             None => Ok(Self { identity, framing, index, answers }),
         }
+    }
+}
+
+/// The bytes of a stored guide.
+pub(crate) enum Stored<'a> {
+    Bytes(&'a [u8]),
+    /// A file, and its length.
+    File(Arc<File>, u64),
+}
+
+impl Stored<'_> {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::File(_, length) => *length,
+        }
+    }
+
+    fn bytes(&self, start: u64, length: u64) -> Result<Cow<'_, [u8]>> {
+        let end = start.checked_add(length).filter(|end| *end <= self.len());
+        let end = end.ok_or_else(|| Error::damaged("it is truncated"))?;
+        match self {
+            Self::Bytes(bytes) => Ok(bytes[start as usize..end as usize].into()),
+            Self::File(file, _) => {
+                let mut bytes = vec![0; length as usize];
+                file.read_exact_at(&mut bytes, start).map_err(trommel::Error::from)?;
+                Ok(bytes.into())
+            }
+        }
+    }
+}
+
+/// The sections of a guide.
+#[derive(Default)]
+struct Sections {
+    identity: Option<Identity>,
+    containers: Option<Vec<Container>>,
+    points: Option<Vec<Point>>,
+    filters: Option<Filters>,
+    answers: Vec<StoredAnswer>,
+}
+
+impl Sections {
+    fn read(stored: &Stored<'_>, table: &[u8]) -> Result<Self> {
+        let (mut sections, mut table) = (Self::default(), Reader(table));
+        let mut start = (bytes::HEADER + table.0.len()) as u64;
+        while !table.0.is_empty() {
+            let (kind, _, _) = (table.u32()?, table.u32()?, table.u64()?);
+            let (length, known) = (table.u64()?, table.u64()?);
+            sections.add(kind, stored, (start, length), known)?;
+            start += length;
+        }
+        Ok(sections)
+    }
+
+    fn add(&mut self, kind: u32, stored: &Stored<'_>, at: (u64, u64), known: u64) -> Result<()> {
+        let (start, length) = at;
+        if let (kind::NAMES, Stored::File(file, total)) = (kind, stored) {
+            let fits = start.checked_add(length).is_some_and(|end| end <= *total) && length % 8 == 0;
+            let (file, length) = (Arc::clone(file), length as usize);
+            let words = StoredWords { file, offset: start, length, checksum: known };
+            self.filters = fits.then(|| Filters::in_file(words));
+            return if fits { Ok(()) } else { Err(Error::damaged("it is truncated")) };
+        }
+        let section = stored.bytes(start, length)?;
+        if checksum(&[&section]) != known {
+            return Err(Error::damaged("the checksum of a section is wrong"));
+        }
+        let mut section = Reader(&section);
+        match kind {
+            kind::IDENTITY => self.identity = Some(Identity::from_bytes(&mut section)?),
+            kind::CONTAINERS => self.containers = Some(section.all(read_container)?),
+            kind::POINTS => self.points = Some(section.all(read_point)?),
+            kind::NAMES => self.filters = Some(Filters::from_bytes(section.0)?),
+            kind::ANSWER => self.answers.push(read_answer(&mut section)?),
+            // A later release of this version may add facts.
+            _ => {}
+        }
+        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ use trommel::{Analysis, Coverage, Document, Match, Measure, Partial, Report};
 
 use crate::builder::IndexBuilder;
 use crate::error::{Error, Result};
-use crate::format::Parts;
+use crate::format::{Parts, Stored};
 use crate::identity::{FileIdentity, Identity};
 use crate::index::Index;
 use crate::sample::{draw, sample};
@@ -156,11 +156,26 @@ impl Guide {
     /// # Errors
     /// If the bytes are damaged or of another version. Nothing of them is used then.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let Parts { identity, framing, index, answers } = Parts::from_bytes(bytes)?;
+        Self::read(&Stored::Bytes(bytes))
+    }
+
+    /// Reads the stored form. The names by block of one in a file are read when they are first
+    /// asked for; if they are damaged, any block may contain any name.
+    pub(crate) fn read(stored: &Stored<'_>) -> Result<Self> {
+        let Parts { identity, framing, index, answers } = Parts::read(stored)?;
         if FRAMINGS.get(framing as usize).is_none() {
             return Err(Error::damaged("its framing is unknown"));
         }
         Ok(Self { identity, framing, index: Arc::new(index), shape: Shape::new(answers) })
+    }
+
+    /// Fails if the names by block are damaged, which are read when they are first asked for. Until
+    /// then, and if they are damaged, answers are the same.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn check_names(&self) -> Result<()> {
+        self.index.check_names()
     }
 
     /// The input that it describes.

@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 
 use trommel::reader::{ContainerEnd, Guide, Limits, NameOrder, NameRange, Waypoint};
 
+use crate::error::{Error, Result};
+use crate::filters::Filters;
 use crate::names::{hash, may_contain};
 
 /// The number of members of an object whose names may have any order.
@@ -55,14 +57,15 @@ pub struct Index {
     pub(crate) containers: Vec<Container>,
     /// In the order of their offsets. The first one is at 0.
     pub(crate) points: Vec<Point>,
-    pub(crate) filters: Vec<u64>,
+    pub(crate) filters: Filters,
 }
 
 impl Index {
     /// The index of an input of which only the shape is known: reading begins at its start.
     pub(crate) fn without_points(length: u64, records: u64, max_depth: u32) -> Self {
         let points = vec![Point { offset: 0, container: NONE, index: 0, filter: 0, probes: 0 }];
-        Self { length, records, max_depth, containers: Vec::new(), points, filters: Vec::new() }
+        let filters = Filters::new(Vec::new());
+        Self { length, records, max_depth, containers: Vec::new(), points, filters }
     }
 
     /// True if reading can begin at other offsets than the start.
@@ -128,6 +131,14 @@ impl Index {
             number = container.parent;
         }
         waypoint
+    }
+
+    /// Fails if the names by block, which are read when they are first asked for, are damaged.
+    pub(crate) fn check_names(&self) -> Result<()> {
+        match self.filters.words() {
+            Some(_) => Ok(()),
+            None => Err(Error::damaged("the checksum of the names is wrong")),
+        }
     }
 
     /// The reason why references or offsets contradict each other, if they do. Without one, every
@@ -206,9 +217,10 @@ impl Index {
     }
 
     fn may_have(&self, block: usize, hashes: &[u64]) -> bool {
+        let Some(words) = self.filters.words() else { return true };
         let point = &self.points[block];
-        let end = self.points.get(block + 1).map_or(self.filters.len(), |next| next.filter as usize);
-        let words = &self.filters[point.filter as usize..end];
+        let end = self.points.get(block + 1).map_or(words.len(), |next| next.filter as usize);
+        let words = &words[point.filter as usize..end];
         hashes.iter().any(|hash| may_contain(words, point.probes, *hash))
     }
 }

@@ -16,13 +16,16 @@
 //!
 //! # Limits
 //!
-//! A guide has at most 0.5 % of the bytes of its input and 4 KiB. It is read into memory.
+//! A guide has at most 0.5 % of the bytes of its input and 4 KiB. It is read into memory, and the
+//! names by block of one in a file when they are first asked for.
 //! Compressed inputs have only answers: [`Guide::of_answer`] keeps that of a run which was made
 //! anyway, without an index.
 
+mod below;
 mod build;
 mod builder;
 mod error;
+mod filters;
 mod folder;
 mod format;
 mod guide;
@@ -36,6 +39,7 @@ mod skips;
 #[cfg(test)]
 mod tests;
 
+pub use below::Below;
 pub use builder::{IndexBuilder, SPACING, TokenKind};
 pub use error::{Error, Result};
 pub use folder::{Guides, Location};

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use trommel::reader::{Framing, Limits};
+use trommel::reader::{Framing, Limits, Validation};
 use trommel::{Analysis, Document, Measure, Stats, framing_of};
 use trommel_guide::{Error, FileIdentity, Guide, Guides, Location};
 use trommel_testkit::effort::cases;
@@ -296,6 +296,43 @@ fn guides_are_kept_found_and_dropped() {
     assert!(matches!(guides.find(&other, &opened), Err(Error::Changed(_))));
     std::fs::write(folder.path().join("b.json.guide"), b"trommelG").unwrap();
     assert!(matches!(guides.find(&other, &opened), Err(Error::Damaged(_))));
+}
+
+/// A guide in a file is not used if a byte of it is flipped, except the names by block: without
+/// them, every block is read.
+#[test]
+fn flipped_bytes_of_a_file_change_no_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let guides = Guides::new(folder.path().join("guides"));
+    let members: Vec<String> = (0..40).map(|id| format!(r#"{{"id":{id},"n{}":[1]}}"#, id / 4)).collect();
+    let text = format!("[{}]", members.join(","));
+    let (path, opened) = file(&folder, "a.json", text.as_bytes());
+    let guide = Guide::build(&opened, Framing::Auto, &Analysis::new(), 64).unwrap();
+    let kept = guides.keep(&path, &guide, Location::Beside).unwrap();
+    let bytes = std::fs::read(&kept).unwrap();
+    let count = |guide: &Guide| {
+        let analysis = Analysis::new().validation(Validation::Structural).window(32);
+        let analysis = analysis.count("$..n7".parse().unwrap());
+        format!("{:?}", analysis.run(&mut guide.guide(Document::open(&path).unwrap())).unwrap().answers)
+    };
+    let (mut refused, mut unnamed) = (0, 0);
+    for at in 0..=bytes.len() {
+        let mut flipped = bytes.clone();
+        flipped.get_mut(at).into_iter().for_each(|byte| *byte ^= 4);
+        std::fs::write(&kept, &flipped).unwrap();
+        match guides.find(&path, &opened) {
+            Err(Error::Damaged(_) | Error::Version(_)) => refused += 1,
+            Err(error) => panic!("byte {at}: {error}"),
+            Ok((found, _)) => {
+                assert_eq!(count(&found), count(&guide), "byte {at}");
+                let is_whole = found.check_names().is_ok();
+                assert_eq!(is_whole, at == bytes.len(), "byte {at}");
+                assert_eq!(guides.keep(&path, &found, Location::Folder).is_ok(), is_whole);
+                unnamed += usize::from(!is_whole);
+            }
+        }
+    }
+    assert!(refused > 500 && unnamed > 50, "{refused} {unnamed}");
 }
 
 #[test]

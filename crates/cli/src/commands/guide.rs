@@ -57,6 +57,7 @@ pub(crate) fn run(args: &GuideArgs, screen: &Screen) -> Result<(), Failure> {
         }
         GuideOperation::Verify { file, input } => {
             let (guide, _) = find(file)?;
+            guide.check_names().map_err(|error| failure(file, error))?;
             if guide.has_points() {
                 let fresh = build(file, *input, screen)?;
                 if !guide.agrees(&fresh) {

@@ -134,7 +134,7 @@ fn of_value(args: &ReadArgs, path: &str, options: Options, screen: &Screen) -> R
         }
     });
     let stream = job.is_stream();
-    let reader = ValueReader { request, config: job.config() };
+    let reader = ValueReader { request, config: job.config(), index: job.index() };
     let mut search = Search {
         reader,
         nth: nth.map(|(index, _)| index),
@@ -199,14 +199,15 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn collect(&mut self, found: &Match<'_>) -> Result<(), trommel::reader::Error> {
-        let is_root = self.reader.request.query.segments().iter().len() == 0;
+        let depth = self.reader.request.query.segments().iter().len() as u32;
         if found.measure == 0 && found.record == 0 {
-            self.whole.push(self.reader.value(found.view())?);
+            self.whole.push(self.reader.value(found.view(), depth)?);
         }
+        // In a stream, the index at the start of the path is not one of an array.
         if found.measure == 1 && Some(found.record) == self.nth {
-            self.within.push(self.reader.value(found.view())?);
+            self.within.push(self.reader.value(found.view(), depth - 1)?);
         }
-        if is_root && self.reader.may_fit(&self.records, found.record) {
+        if depth == 0 && self.reader.may_fit(&self.records, found.record) {
             self.records.push(self.reader.record(found.view(), found.record)?);
         }
         Ok(())

@@ -79,6 +79,43 @@ fn answers_do_not_depend_on_guides() {
     }
 }
 
+/// Every page of a long value is the same with a guide, which passes the children on other pages.
+#[test]
+fn pages_do_not_depend_on_guides() {
+    let home = Home::new("guide-pages");
+    let members: Vec<String> = (0..20_000).map(|id| format!("\"k{id}\":[{id},{{}}]")).collect();
+    let object = format!("{{\"a\":{{{}}},\"b\":\"{}\"}}", members.join(","), "x".repeat(300_000));
+    let lines = [document(9_000), object.clone(), document(10)].map(|line| line + "\n").concat();
+    let inputs = [
+        (home.0.file("array.json", document(20_000)), vec!["$.data.records"]),
+        (home.0.file("object.json", &object), vec!["$.a"]),
+        (home.0.file("string.json", &object), vec!["$.b"]),
+        (home.0.file("lines.jsonl", &lines), vec!["$.a", "--record", "1"]),
+        (home.0.file("nth.jsonl", &lines), vec!["$[0].data.records"]),
+    ];
+    for (file, args) in inputs {
+        let pages = |more: &[&str]| {
+            let (mut all, mut cursor): (Vec<Value>, Option<String>) = (Vec::new(), None);
+            loop {
+                let mut run = vec!["read", file.as_str(), "--max-chars", "90000"];
+                run.extend(args.iter().chain(more));
+                run.extend(cursor.iter().flat_map(|next| ["--cursor", next.as_str()]));
+                let page = home.run(&run).json();
+                cursor = page["truncated"]["next"].as_str().map(str::to_owned);
+                all.push(page);
+                if cursor.is_none() {
+                    return all;
+                }
+            }
+        };
+        let plain = pages(&["--no-guide"]);
+        assert!(plain.len() > 3, "{args:?}: {}", plain.len());
+        home.run(&["guide", "build", &file]).json();
+        assert_eq!(pages(&[]), plain, "{args:?}");
+        assert_eq!(pages(&["--no-mmap"]), plain, "{args:?}");
+    }
+}
+
 /// The folder and the guides are private, `info` and `verify` show them, and `rm` removes them.
 #[test]
 fn guides_are_built_shown_verified_and_removed() {

@@ -1,7 +1,10 @@
 //! Reads the parts of a value that may fit on a page, from where the engine found it.
 
+use std::sync::Arc;
+
 use trommel::path::{Query, Selector};
-use trommel::reader::{Config, Cursor, Error, Framing, Kind, Validation, View, compact};
+use trommel::reader::{Config, Cursor, Error, Framing, Guide, Kind, Validation, View, compact};
+use trommel_guide::{Below, Index};
 use trommel_toolbox::outputs::{Character, Child, Content, Item, Rendering, TruncationMark, kind_of};
 
 use super::page::{PageRequest, Value};
@@ -34,20 +37,22 @@ impl Children {
 pub(super) struct ValueReader<'a> {
     pub(super) request: PageRequest<'a>,
     pub(super) config: Config,
+    /// What a guide knows of the input.
+    pub(super) index: Option<Arc<Index>>,
 }
 
 impl ValueReader<'_> {
-    /// Reads a value.
-    pub(super) fn value(&self, view: View<'_>) -> Result<Value, Error> {
+    /// Reads a value, which is in `depth` containers.
+    pub(super) fn value(&self, view: View<'_>, depth: u32) -> Result<Value, Error> {
         let bytes = view.bytes();
         let kind = kind_of(bytes);
         let (items, content) = match kind {
             Kind::Object => {
-                let (items, children) = self.children(view, true)?;
+                let (items, children) = self.children(view, depth, true)?;
                 (Some(items), Content::Members(children))
             }
             Kind::Array => {
-                let (items, children) = self.children(view, false)?;
+                let (items, children) = self.children(view, depth, false)?;
                 (Some(items), Content::Elements(children))
             }
             Kind::String => (None, self.string(bytes)),
@@ -56,14 +61,20 @@ impl ValueReader<'_> {
         Ok(Value { kind: kind.name(), bytes: bytes.len() as u64, items, content })
     }
 
-    /// Counts children and keeps those that may fit on the page.
-    fn children(&self, view: View<'_>, is_object: bool) -> Result<(u64, Vec<Child>), Error> {
+    /// Counts children and keeps those that may fit on the page. A guide passes others.
+    fn children(&self, view: View<'_>, depth: u32, is_object: bool) -> Result<(u64, Vec<Child>), Error> {
         let config = self.config.validation(Validation::Structural);
-        let mut cursor = Cursor::from_view(view, Framing::Single, &config);
+        let below = self.index.as_ref().map(|index| Below::new(Arc::clone(index), depth));
+        let guide = below.as_ref().map(|below| below as &dyn Guide);
+        let mut cursor = Cursor::from_view(view, Framing::Single, &config).guided_by(guide);
         let mut kept = Children::default();
         let mut count = 0;
         cursor.begin_value()?;
-        while if is_object { cursor.next_member()? } else { cursor.next_element()? } {
+        loop {
+            count += cursor.pass_children(count, self.unwanted(&kept, count))?;
+            if !(if is_object { cursor.next_member()? } else { cursor.next_element()? }) {
+                return Ok((count, kept.all));
+            }
             let is_wanted = self.may_fit(&kept, count);
             let name = if is_wanted && is_object { cursor.name() } else { None };
             let names = name.map(|name| (spelled(name.raw()), name.decode().into_owned()));
@@ -76,7 +87,15 @@ impl ValueReader<'_> {
             }
             count += 1;
         }
-        Ok((count, kept.all))
+    }
+
+    /// The number of children, from child `number` on, that are not on the page.
+    fn unwanted(&self, kept: &Children, number: u64) -> u64 {
+        if self.may_fit(kept, number) {
+            0
+        } else {
+            self.request.start.checked_sub(number).unwrap_or(u64::MAX)
+        }
     }
 
     /// True if child `number` may fit on the page after the kept ones.
