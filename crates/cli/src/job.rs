@@ -5,6 +5,8 @@ mod guide;
 mod hints;
 mod open;
 
+pub(crate) use guide::LaterRecords;
+
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -218,8 +220,8 @@ impl Job {
 
     /// What the guide of the current input knows, if its points are used.
     pub(crate) fn index(&self) -> Option<Arc<Index>> {
-        let FoundGuide { guide, .. } = self.guide.as_ref().filter(|_| self.document.guide().is_some())?;
-        Some(Arc::clone(guide.index()))
+        self.document.guide()?;
+        self.guide.as_ref().map(|FoundGuide { guide, .. }| Arc::clone(guide.index()))
     }
 
     /// Returns the writer of values. It checks containers that the engine skipped.

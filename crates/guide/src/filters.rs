@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use crate::error::{Error, Result};
 use crate::format::checksum;
 
-/// The filters of all blocks, as words. Those of a file are read when they are first asked for: most
-/// questions do not need them, and they are most of a guide.
+/// The filters of all blocks, as words. Those of a file are read when they are first asked for:
+/// most questions do not need them, and they are most of a guide.
 #[derive(Clone, Debug)]
 pub(crate) struct Filters {
     /// `None` if they are damaged.

@@ -20,7 +20,7 @@ use crate::identity::Identity;
 use crate::index::{Container, Index, Point};
 use crate::shape::StoredAnswer;
 
-pub(crate) use bytes::{Reader, Writer};
+pub(crate) use bytes::{Reader, Writer, checksum};
 
 /// The first bytes of a guide.
 const MAGIC: &[u8; 8] = b"trommelG";
@@ -57,20 +57,10 @@ pub(crate) struct Parts {
     pub(crate) answers: Vec<StoredAnswer>,
 }
 
-/// The first eight bytes of the BLAKE3 hash, as an integer.
-pub(crate) fn checksum(parts: &[&[u8]]) -> u64 {
-    let mut hasher = blake3::Hasher::new();
-    for part in parts {
-        hasher.update(part);
-    }
-    let hash = *hasher.finalize().as_bytes();
-    hash.iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
-}
-
 impl Parts {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let Self { identity, framing, index, answers } = self;
-        let words = index.filters.words().unwrap_or_default();
+        let words = index.filters.words().unwrap_or(&[]);
         let mut sections = vec![
             (kind::IDENTITY, identity.to_bytes()),
             (kind::CONTAINERS, containers_to_bytes(&index.containers)),
@@ -175,6 +165,14 @@ impl Stored<'_> {
     }
 }
 
+/// An entry of the table of sections.
+struct Entry {
+    kind: u32,
+    start: u64,
+    length: u64,
+    checksum: u64,
+}
+
 /// The sections of a guide.
 #[derive(Default)]
 struct Sections {
@@ -191,15 +189,15 @@ impl Sections {
         let mut start = (bytes::HEADER + table.0.len()) as u64;
         while !table.0.is_empty() {
             let (kind, _, _) = (table.u32()?, table.u32()?, table.u64()?);
-            let (length, known) = (table.u64()?, table.u64()?);
-            sections.add(kind, stored, (start, length), known)?;
-            start += length;
+            let entry = Entry { kind, start, length: table.u64()?, checksum: table.u64()? };
+            sections.add(stored, &entry)?;
+            start += entry.length;
         }
         Ok(sections)
     }
 
-    fn add(&mut self, kind: u32, stored: &Stored<'_>, at: (u64, u64), known: u64) -> Result<()> {
-        let (start, length) = at;
+    fn add(&mut self, stored: &Stored<'_>, entry: &Entry) -> Result<()> {
+        let Entry { kind, start, length, checksum: known } = *entry;
         if let (kind::NAMES, Stored::File(file, total)) = (kind, stored) {
             let fits = start.checked_add(length).is_some_and(|end| end <= *total) && length % 8 == 0;
             let (file, length) = (Arc::clone(file), length as usize);

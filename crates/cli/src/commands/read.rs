@@ -2,7 +2,7 @@
 //!
 //! The tool `tool_outputs.read` reads stored outputs: the store has their digests and the positions
 //! of their values. A file may change between two pages, and a pipe can be read only once. Each
-//! page of those takes one pass over the whole input.
+//! page of those reads the whole input once, unless a guide knows where the page begins.
 
 mod cursor;
 mod page;
@@ -16,13 +16,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use trommel::path::{Query, Selector};
 use trommel::reader::Framing;
-use trommel::{Extract, Match, Measure, Report, Sink};
+use trommel::{Extract, Match, Measure, Sink};
 use trommel_toolbox::outputs::{Content, PageTooSmall};
 
 use crate::args::{BadRecords, DisplayForm as Form, ReadArgs, output_id};
 use crate::errors::{Failure, QueryError};
 use crate::input::Options;
-use crate::job::Job;
+use crate::job::{Job, LaterRecords};
 use crate::output::{self, BadValue, InputSink, Notes, Refusal, Screen, Stream, escape, pretty};
 use crate::progress::Progress;
 use crate::signals;
@@ -124,37 +124,44 @@ fn of_value(args: &ReadArgs, path: &str, options: Options, screen: &Screen) -> R
     }
     let mut job = Job::open(vec![args.file.clone()], options, screen)?;
     let nth = nth_of(&query);
+    let is_root = query.segments().iter().len() == 0;
+    let first = if is_root { Some(request.start) } else { nth.as_ref().map(|(index, _)| *index) };
+    let later = first.and_then(|first| job.begin_near(first));
     job.configure(|analysis| {
         // Whether `$[N]` means an element or a record is known only at the end, so both are
         // extracted.
-        let analysis = analysis.ask(Measure::Extract(Extract::new(query.clone())));
-        match &nth {
-            Some((_, rest)) => analysis.ask(Measure::Extract(Extract::new(rest.clone()))),
-            None => analysis,
-        }
+        let rest = nth.iter().map(|(_, rest)| rest.clone());
+        // The record after the one that is searched ends the run.
+        let every = later.iter().map(|_| Query::root());
+        let queries = std::iter::once(query.clone()).chain(rest).chain(every);
+        queries.fold(analysis, |analysis, query| analysis.ask(Measure::Extract(Extract::new(query))))
     });
     let stream = job.is_stream();
     let reader = ValueReader { request, config: job.config(), index: job.index() };
     let mut search = Search {
         reader,
         nth: nth.map(|(index, _)| index),
+        later,
+        is_full: false,
         whole: Vec::new(),
         within: Vec::new(),
         records: Children::default(),
         bad: None,
     };
     let report = job.run(&mut search);
-    let report = match (report, search.bad.take()) {
-        (Ok(report), _) => report,
-        (Err(_), Some(bad)) => return Err(job.bad_value(bad)),
-        (Err(failure), None) => return Err(failure),
+    let (records, bytes) = match (report, search.bad.take(), later) {
+        (Err(_), Some(bad), _) => return Err(job.bad_value(bad)),
+        (Err(failure), None, _) if !search.is_full => return Err(failure),
+        (_, _, Some(LaterRecords { records, bytes, .. })) => (records, bytes),
+        (Ok(report), _, None) => (report.coverage.records, report.coverage.bytes_read),
+        (Err(failure), None, None) => return Err(failure),
     };
-    let stream = stream.unwrap_or(report.coverage.records > 1);
+    let stream = stream.unwrap_or(records > 1);
     if args.record.is_some() && !stream {
         let message = "the input is one document, not a stream of records; omit --record";
         return Err(Failure::Usage { command: "read", message: message.into() });
     }
-    let value = search.chosen(args, stream, &report)?;
+    let value = search.chosen(args, stream, (records, bytes))?;
     request.page(value).map_err(|none| match none {
         NoPage::ForeignCursor => foreign_cursor(args),
         NoPage::PageTooSmall(PageTooSmall { needed, .. }) => {
@@ -188,6 +195,10 @@ struct Search<'a> {
     reader: ValueReader<'a>,
     /// The number of the record that the path selects in a stream.
     nth: Option<u64>,
+    /// The records among which it searches, if these are not all.
+    later: Option<LaterRecords>,
+    /// True if no later record matters.
+    is_full: bool,
     /// The values that the whole path selects in the first record.
     whole: Vec<Value>,
     /// The values that the rest of the path selects in record `nth`.
@@ -198,30 +209,38 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// The number of the record of a value.
+    fn record(&self, found: &Match<'_>) -> u64 {
+        self.later.map_or(0, |later| later.before) + found.record
+    }
+
     fn collect(&mut self, found: &Match<'_>) -> Result<(), trommel::reader::Error> {
         let depth = self.reader.request.query.segments().iter().len() as u32;
-        if found.measure == 0 && found.record == 0 {
+        let record = self.record(found);
+        if found.measure == 0 && record == 0 {
             self.whole.push(self.reader.value(found.view(), depth)?);
         }
         // In a stream, the index at the start of the path is not one of an array.
-        if found.measure == 1 && Some(found.record) == self.nth {
+        if found.measure == 1 && Some(record) == self.nth {
             self.within.push(self.reader.value(found.view(), depth - 1)?);
         }
-        if depth == 0 && self.reader.may_fit(&self.records, found.record) {
-            self.records.push(self.reader.record(found.view(), found.record)?);
+        let may_fit = depth == 0 && self.reader.may_fit(&self.records, record);
+        if may_fit && found.measure == 0 {
+            self.records.push(self.reader.record(found.view(), record)?);
         }
+        let is_after = self.nth.map_or(!may_fit && record > self.reader.request.start, |nth| record > nth);
+        self.is_full = self.later.is_some() && is_after;
         Ok(())
     }
 
     /// Returns the selected value.
-    fn chosen(self, args: &ReadArgs, stream: bool, report: &Report) -> Result<Value, Failure> {
+    fn chosen(self, args: &ReadArgs, stream: bool, whole: (u64, u64)) -> Result<Value, Failure> {
         let is_root = self.reader.request.query.segments().iter().len() == 0;
-        let records = report.coverage.records;
+        let (records, bytes) = whole;
         let mut found = match (stream, is_root) {
             (false, _) => self.whole,
             (true, true) => {
                 let content = Content::Elements(self.records.all);
-                let bytes = report.coverage.bytes_read;
                 return Ok(Value { kind: "records", bytes, items: Some(records), content });
             }
             (true, false) if self.nth.is_some() => self.within,
@@ -255,9 +274,10 @@ impl InputSink for Search<'_> {
 impl Sink for Search<'_> {
     fn found(&mut self, found: &Match<'_>) -> io::Result<()> {
         self.collect(found).map_err(|error| {
-            self.bad = Some(BadValue { refusal: Refusal::Malformed(error), record: found.record });
+            self.bad = Some(BadValue { refusal: Refusal::Malformed(error), record: self.record(found) });
             io::Error::other("a value is not valid JSON")
-        })
+        })?;
+        if self.is_full { Err(io::Error::other("the page is full")) } else { Ok(()) }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Runs that use the points of a guide, and answers that are left for the next question: `stats`
 //! and `schema` of a large file have seen all of it.
 
-use trommel::reader::{Framing, Validation};
-use trommel::{Error, Measure, Partial, Report};
+use trommel::reader::{Framing, Input, Span, Validation, Waypoint};
+use trommel::{Document, Error, Measure, Partial, Report};
 use trommel_guide::{FileIdentity, Guide, Location, without_skipped};
 
 use super::Job;
@@ -16,7 +16,33 @@ const LEAVES_FROM: u64 = 64 << 20;
 /// The smallest compressed file that may have as much.
 const LEAVES_FROM_PACKED: u64 = 64 << 10;
 
+/// A run over the last records of a stream.
+#[derive(Clone, Copy)]
+pub(crate) struct LaterRecords {
+    /// The number of records before them.
+    pub(crate) before: u64,
+    /// The number of all records, and of their bytes.
+    pub(crate) records: u64,
+    pub(crate) bytes: u64,
+}
+
 impl Job {
+    /// Lets the run begin near a record, at one whose offset a guide of the whole stream knows.
+    pub(crate) fn begin_near(&mut self, record: u64) -> Option<LaterRecords> {
+        let FoundGuide { guide, is_whole: true, .. } = self.guide.as_ref()? else { return None };
+        let (file, framing) = (self.options.guided_file(&self.document)?, self.document.current_framing());
+        let index = guide.index();
+        let is_stream = self.is_input_stream().unwrap_or(index.records() > 1);
+        if !is_stream || self.document.guide().is_none() {
+            return None;
+        }
+        let Waypoint { offset, index: before } = index.record_before(record);
+        let input = Input::from_file(file.try_clone().ok()?, self.options.mapping()).ok()?;
+        let rest = input.range(Span::new(offset, index.length()))?;
+        self.document = guide.guide(Document::from_input(rest).ok()?.framing(framing));
+        Some(LaterRecords { before, records: index.records(), bytes: index.length() })
+    }
+
     /// Runs the analysis over the current input. With a guide, passes the elements that it skips.
     /// Keeps the statistics of a large file.
     pub(super) fn run_and_leave_guide(&mut self, sink: &mut dyn InputSink) -> Result<Report, Error> {

@@ -79,6 +79,39 @@ fn answers_do_not_depend_on_guides() {
     }
 }
 
+fn short(records: usize) -> String {
+    let record = |id: usize| format!("{{\"id\":{id},\"text\":\"{}\"}}\n", "x".repeat(id % 40));
+    (0..records).map(record).collect::<Vec<_>>().concat()
+}
+
+/// Records of a stream, and errors of requests for one, do not depend on guides.
+#[test]
+fn records_do_not_depend_on_guides() {
+    let home = Home::new("guide-records");
+    let lines = home.0.file("lines.jsonl", short(20_000));
+    let auto = home.0.file("auto.json", short(20_000));
+    let single = home.0.file("single.json", document(3_000));
+    let mut asks: Vec<Vec<&str>> = Vec::new();
+    for file in [&lines, &auto, &single] {
+        for path in ["$", "$.id", "$[0]", "$[19999].text", "$[20000]", "$[7].none", "$[-1]", "$[12345]['id']"]
+        {
+            asks.push(vec!["read", file, path]);
+        }
+        for record in ["0", "17", "19999", "20000"] {
+            asks.push(vec!["read", file, "--record", record]);
+            asks.push(vec!["read", file, "$.text", "--record", record]);
+        }
+    }
+    let answers = || asks.iter().map(|args| home.run(args)).collect::<Vec<_>>();
+    let plain = answers();
+    for file in [&lines, &auto, &single] {
+        home.run(&["guide", "build", file]).json();
+    }
+    for ((args, plain), guided) in asks.iter().zip(plain).zip(answers()) {
+        assert_eq!(guided, plain, "{args:?}");
+    }
+}
+
 /// Every page of a long value is the same with a guide, which passes the children on other pages.
 #[test]
 fn pages_do_not_depend_on_guides() {
@@ -92,6 +125,9 @@ fn pages_do_not_depend_on_guides() {
         (home.0.file("string.json", &object), vec!["$.b"]),
         (home.0.file("lines.jsonl", &lines), vec!["$.a", "--record", "1"]),
         (home.0.file("nth.jsonl", &lines), vec!["$[0].data.records"]),
+        (home.0.file("auto.json", &lines), vec!["$[1].a"]),
+        (home.0.file("short.jsonl", short(20_000)), vec![]),
+        (home.0.file("short.json", short(20_000)), vec![]),
     ];
     for (file, args) in inputs {
         let pages = |more: &[&str]| {

@@ -6,6 +6,16 @@ use crate::error::{Error, Result};
 pub(super) const HEADER: usize = 64;
 pub(super) const ENTRY: usize = 32;
 
+/// The first eight bytes of the BLAKE3 hash, as an integer.
+pub(crate) fn checksum(parts: &[&[u8]]) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    let hash = *hasher.finalize().as_bytes();
+    hash.iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
 #[derive(Default)]
 pub(crate) struct Writer(pub(crate) Vec<u8>);
 
