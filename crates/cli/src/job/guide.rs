@@ -1,7 +1,7 @@
 //! Runs that use the points of a guide, and answers that are left for the next question: `stats`
 //! and `schema` of a large file have seen all of it.
 
-use trommel::reader::{Framing, Input, Span, Validation, Waypoint};
+use trommel::reader::{Framing, Guide as _, Input, Span, Validation, Waypoint};
 use trommel::{Document, Error, Measure, Partial, Report};
 use trommel_guide::{FileIdentity, Guide, Location, without_skipped};
 
@@ -33,7 +33,9 @@ impl Job {
         let (file, framing) = (self.options.guided_file(&self.document)?, self.document.current_framing());
         let index = guide.index();
         let is_stream = self.is_input_stream().unwrap_or(index.records() > 1);
-        if !is_stream || self.document.guide().is_none() {
+        // Within narrower limits, a record before may be an error.
+        let is_used = self.document.guide().is_some() && index.is_within(&self.options.limits);
+        if !is_stream || !is_used {
             return None;
         }
         let Waypoint { offset, index: before } = index.record_before(record);

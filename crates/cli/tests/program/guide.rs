@@ -91,7 +91,12 @@ fn records_do_not_depend_on_guides() {
     let lines = home.0.file("lines.jsonl", short(20_000));
     let auto = home.0.file("auto.json", short(20_000));
     let single = home.0.file("single.json", document(3_000));
+    let deep = home.0.file("deep.jsonl", format!("[[[1]]]\n{}", short(5_000)));
     let mut asks: Vec<Vec<&str>> = Vec::new();
+    for limit in ["2", "3"] {
+        asks.push(vec!["read", &deep, "--record", "4999", "--limit-depth", limit]);
+        asks.push(vec!["read", &deep, "--max-chars", "2000", "--limit-depth", limit]);
+    }
     for file in [&lines, &auto, &single] {
         for path in ["$", "$.id", "$[0]", "$[19999].text", "$[20000]", "$[7].none", "$[-1]", "$[12345]['id']"]
         {
@@ -104,7 +109,9 @@ fn records_do_not_depend_on_guides() {
     }
     let answers = || asks.iter().map(|args| home.run(args)).collect::<Vec<_>>();
     let plain = answers();
-    for file in [&lines, &auto, &single] {
+    let failed = |run: &Run| run.status != Some(0);
+    assert!(failed(&plain[0]) && failed(&plain[1]) && !failed(&plain[2]) && !failed(&plain[3]));
+    for file in [&deep, &lines, &auto, &single] {
         home.run(&["guide", "build", file]).json();
     }
     for ((args, plain), guided) in asks.iter().zip(plain).zip(answers()) {
