@@ -48,7 +48,17 @@ pub(crate) struct Buckets {
 
 impl Buckets {
     /// Adds values, given the number of their bucket at this level.
-    pub(crate) fn add(&mut self, scale: Scale, mut at: i64, count: u64) {
+    #[inline]
+    pub(crate) fn add(&mut self, scale: Scale, at: i64, count: u64) {
+        // Below the first bucket, the difference is negative, and the index is too large.
+        match self.counts.get_mut(at.wrapping_sub(self.first) as usize) {
+            Some(sum) => *sum = sum.saturating_add(count),
+            None => self.add_outside(scale, at, count),
+        }
+    }
+
+    /// Adds values outside of the buckets so far.
+    fn add_outside(&mut self, scale: Scale, mut at: i64, count: u64) {
         if self.counts.is_empty() {
             (self.first, self.counts) = (at, vec![count]);
             return;

@@ -1,4 +1,4 @@
-//! Mergeable histograms of numbers, lengths, and times, with exact counts.
+//! Mergeable histograms of numbers, lengths, and times, with exact counts, and quantiles.
 //!
 //! Use this crate to describe a distribution in one pass, when the range of the values is not known
 //! before. The buckets depend only on the values: neither on their order, nor on the parts in which
@@ -24,6 +24,11 @@
 //! negative, the scale is logarithmic where that shows more. Buckets of times are units: from a
 //! millisecond to a day, then 7, 28, and 364 days.
 //!
+//! # Quantiles
+//!
+//! [`Quantiles`] counts in up to 4,096 narrower bins: quantiles are exact for as many distinct
+//! numbers, then their relative error is known.
+//!
 //! # Limits and errors
 //!
 //! No operation fails. Infinite numbers and NaN have no bucket. With the feature `serde`,
@@ -31,10 +36,12 @@
 
 mod buckets;
 mod numbers;
+mod quantiles;
 mod texts;
 mod time;
 
 pub use buckets::Bucket;
 pub use numbers::{HistogramSummary, NumberHistogram};
+pub use quantiles::{Quantiles, QuantilesSummary};
 pub use texts::{TextHistogram, TimeHistogram};
 pub use time::TimeBound;

@@ -26,8 +26,11 @@ impl NumberHistogram {
         if !value.is_finite() {
             return;
         }
-        self.has_fractions |= value.fract() != 0.0;
-        self.linear.raise(Scale::Linear, least_level(value));
+        self.has_fractions = self.has_fractions || has_fraction(value);
+        let least = least_level(value);
+        if self.linear.level < least {
+            self.linear.raise(Scale::Linear, least);
+        }
         let at = linear_at(value, self.linear.level);
         self.linear.add(Scale::Linear, at, 1);
         if value > 0.0 {
@@ -86,15 +89,26 @@ fn least_level(value: f64) -> u32 {
 /// The number of the bucket of a value.
 fn linear_at(value: f64, level: u32) -> i64 {
     let at = scaled(value, LINEAR_ONE as i32 - level as i32);
+    // A conversion drops the fraction. The baseline of x86-64 rounds down only by a call.
+    let whole = at as i64;
     // A tiny negative value is in the bucket below zero, though its scaled value is rounded to
     // zero.
-    if at == 0.0 && value < 0.0 { -1 } else { at.floor() as i64 }
+    whole - i64::from(value < 0.0 && (at == 0.0 || at < whole as f64))
+}
+
+/// True if a finite number is not an integer.
+fn has_fraction(value: f64) -> bool {
+    // All doubles of this magnitude are integers.
+    value.abs() < 9_007_199_254_740_992.0 && value as i64 as f64 - value != 0.0
 }
 
 /// The value times a power of two.
 fn scaled(value: f64, exponent: i32) -> f64 {
     let power = |exponent: i32| f64::from_bits(((1023 + exponent) as u64) << 52);
-    // In two steps: the power itself may be beyond the range of doubles.
+    if (-1022..=1023).contains(&exponent) {
+        return value * power(exponent);
+    }
+    // In two steps: the power itself is beyond the range of doubles.
     value * power(exponent / 2) * power(exponent - exponent / 2)
 }
 

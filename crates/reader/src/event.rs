@@ -193,7 +193,7 @@ impl<'a> Tokens<'a> {
             b'{' | b'}' | b'[' | b']' => return None,
             _ => {
                 let next = self.next(number);
-                Scalar::Number(Number::of_digits(&self.bytes[start..number_end(self.bytes, next)]))
+                Scalar::Number(Number::valid(&self.bytes[start..number_end(self.bytes, next)]))
             }
         })
     }

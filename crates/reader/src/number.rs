@@ -27,8 +27,9 @@ pub struct Scaled {
 
 impl<'a> Number<'a> {
     /// A number whose bytes match the grammar.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) const fn of_digits(lexeme: &'a [u8]) -> Self {
+    pub const fn valid(lexeme: &'a [u8]) -> Self {
         Self { lexeme }
     }
 

@@ -69,6 +69,13 @@ impl<'a> Text<'a> {
         self.escaped.unwrap_or_else(|| memchr::memchr(b'\\', self.raw).is_some())
     }
 
+    /// True if the text is ASCII without escapes, so that its bytes are its characters. Linear in
+    /// the length.
+    pub fn is_plain(&self) -> bool {
+        let is_escaped = self.escaped.unwrap_or(false);
+        !is_escaped && !self.is_cut() && has_only(self.raw, |word| backslashes(word) | high_bits(word))
+    }
+
     /// True if only the start was kept.
     pub const fn is_cut(&self) -> bool {
         self.cut.is_some()
@@ -132,6 +139,31 @@ impl<'a> Text<'a> {
     }
 }
 
+/// True if `other` returns 0 for all words of the bytes, the last of which may overlap the one
+/// before. Shorter bytes are filled with zeros.
+#[inline]
+fn has_only(raw: &[u8], other: impl Fn([u8; 8]) -> u64) -> bool {
+    let Some(last) = raw.last_chunk() else {
+        let mut word = [0; 8];
+        word.iter_mut().zip(raw).for_each(|(to, byte)| *to = *byte);
+        return other(word) == 0;
+    };
+    let (words, _) = raw.as_chunks();
+    words.iter().fold(other(*last), |found, word| found | other(*word)) == 0
+}
+
+/// Returns 0 if all bytes are ASCII.
+fn high_bits(word: [u8; 8]) -> u64 {
+    u64::from_ne_bytes(word) & 0x8080_8080_8080_8080
+}
+
+/// Returns 0 if none of the bytes is a backslash.
+fn backslashes(word: [u8; 8]) -> u64 {
+    let zeros = u64::from_ne_bytes(word) ^ u64::from_ne_bytes([b'\\'; 8]);
+    // Only a zero byte, or one above a zero, gets a high bit that it does not have.
+    zeros.wrapping_sub(0x0101_0101_0101_0101) & !zeros & 0x8080_8080_8080_8080
+}
+
 fn decoded(raw: &[u8]) -> String {
     match unescape(raw).map(String::from_utf8) {
         Some(Ok(text)) => text,
@@ -161,6 +193,22 @@ mod tests {
 
     fn escaped(raw: &str) -> Text<'_> {
         Text::from_raw(raw.as_bytes(), true)
+    }
+
+    #[test]
+    fn escapes_and_other_letters_are_found_anywhere() {
+        for length in 0..80 {
+            let plain: Vec<u8> = (0..length).map(|at| b" !]^abz~[0"[at % 10]).collect();
+            assert!(Text::valid(&plain).is_plain() && !Text::valid(&plain).is_escaped());
+            for at in 0..length {
+                for byte in [b'\\', 0xDC, 0x80, 0xFF] {
+                    let mut other = plain.clone();
+                    other[at] = byte;
+                    assert!(!Text::valid(&other).is_plain(), "{length} {at} {byte}");
+                    assert_eq!(Text::valid(&other).is_escaped(), byte == b'\\', "{length} {at} {byte}");
+                }
+            }
+        }
     }
 
     #[test]

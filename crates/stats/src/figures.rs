@@ -10,7 +10,6 @@ mod identity;
 mod kinds;
 mod lengths;
 mod numeric;
-mod quantiles;
 mod sum;
 mod values;
 
@@ -20,9 +19,23 @@ pub use frequent::{Frequent, FrequentSummary, FrequentValue, ScalarValue};
 pub use kinds::{KindSet, Kinds, TypeCounts};
 pub use lengths::{TextLengths, TextLengthsSummary};
 pub use numeric::{Numeric, NumericSummary};
-pub use quantiles::{Quantiles, QuantilesSummary};
 pub use sum::ExactSum;
+pub use trommel_histogram::{Quantiles, QuantilesSummary};
 pub use values::ValuesSummary;
 
+use crate::Accumulator;
+
+impl Accumulator for Quantiles {
+    type Summary = QuantilesSummary;
+
+    fn merge(&mut self, other: Self) {
+        Self::merge(self, other);
+    }
+
+    fn summary(&self) -> QuantilesSummary {
+        Self::summary(self)
+    }
+}
+
 pub(crate) use frequent::FREQUENT_VALUES;
-pub(crate) use values::{LEVELS, Values};
+pub(crate) use values::{BATCH, LEVELS, Observed, Values};

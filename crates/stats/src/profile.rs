@@ -2,6 +2,7 @@
 
 mod bytes;
 mod classes;
+mod deferred;
 mod maps;
 mod names;
 mod options;
@@ -30,6 +31,7 @@ pub(crate) use trie::{NONE, Node, Trie};
 use trie::{Label, Objects};
 
 use crate::Accumulator;
+use deferred::Deferred;
 use names::{Novelty, OpenNames};
 use regroup::Policy;
 use repeats::Sequences;
@@ -88,6 +90,7 @@ impl Profile {
             names_cap,
             depth_cap,
             in_sample,
+            deferred: Deferred::default(),
         };
         Self { core, walks: Vec::new(), open: 0, normalize_at, normalized: true }
     }
@@ -214,9 +217,11 @@ impl Profile {
 
     /// Adds the counts of another profile. Returns true if the trie must be normalized before it
     /// observes more values.
-    fn add(&mut self, other: Core) -> bool {
+    fn add(&mut self, mut other: Core) -> bool {
         self.normalized = false;
         let core = &mut self.core;
+        core.describe_deferred();
+        other.describe_deferred();
         core.options.restrict(&other.options);
         let (mut theirs, bytes) = (other.trie, core.options.bytes);
         core.trie.restrict_bytes(bytes);
@@ -236,6 +241,9 @@ impl Profile {
     pub fn normalize(&mut self) {
         self.end_all();
         if !std::mem::replace(&mut self.normalized, true) {
+            self.core.describe_deferred();
+            // Often nothing more is observed.
+            self.core.deferred = Deferred::default();
             self.core.normalize();
         }
     }
@@ -249,6 +257,7 @@ impl Profile {
     /// Normalizes the trie while values are open, and updates the node ids that the open frames
     /// hold.
     fn normalize_open(&mut self) {
+        self.core.describe_deferred();
         let open = &mut self.walks[..self.open];
         // The marks refer to nodes that are about to be renumbered or folded.
         for walk in open.iter_mut() {

@@ -104,6 +104,31 @@ fn shapes_beyond_their_memory() {
     check(text.as_bytes(), &options(|options| options.limits.bytes = 200_000));
 }
 
+/// Figures become coarser between scalars of the same batch.
+#[test]
+fn values_beyond_their_memory() {
+    let row = |number: u64| {
+        let text = number * 0x9E37_79B9;
+        format!(
+            r#"{{"id":{number},"text":"{text}","x":{}.5,"y":[{},null,{}]}}"#,
+            text % 997,
+            text % 5,
+            number.is_multiple_of(2)
+        )
+    };
+    let rows: Vec<String> = (0..6_000).map(row).collect();
+    let text = format!("[{}]", rows.join(", "));
+    for bytes in [60_000, 100_000, 300_000, 1_000_000] {
+        check(
+            text.as_bytes(),
+            &options(|options| {
+                (options.values, options.histograms, options.schema) = (true, true, true);
+                options.limits.bytes = bytes;
+            }),
+        );
+    }
+}
+
 /// The figures about the values of a sample are those of its rows, and of all that is in no row.
 #[test]
 fn figures_of_samples_are_those_of_their_rows() {

@@ -288,7 +288,7 @@ impl<'a> Cursor<'a> {
             }
             Token::Number => {
                 let lexeme = &self.source.loaded()[self.start..self.end];
-                Payload::Scalar(Scalar::Number(Number::of_digits(lexeme)))
+                Payload::Scalar(Scalar::Number(Number::valid(lexeme)))
             }
             Token::Bool(value) => Payload::Scalar(Scalar::Bool(value)),
             Token::Null => Payload::Scalar(Scalar::Null),

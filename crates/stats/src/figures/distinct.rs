@@ -83,7 +83,7 @@ impl Distinct {
     /// Adds a value.
     pub fn observe(&mut self, scalar: &Scalar<'_>) {
         if let Some(identity) = Identity::of(scalar) {
-            self.observe_fingerprint(identity.fingerprint, false);
+            self.observe_fingerprints(&[identity.fingerprint], 0);
         }
     }
 
@@ -91,7 +91,7 @@ impl Distinct {
     /// have different ones. Such values and those of [`observe`](Self::observe) never count as
     /// equal. Linear in the length of the text.
     pub fn observe_text(&mut self, text: &[u8]) {
-        self.observe_fingerprint(fingerprint(TEXT_DOMAIN, text), false);
+        self.observe_fingerprints(&[fingerprint(TEXT_DOMAIN, text)], 0);
     }
 
     /// The number of observed values, including repeated ones. It bounds the estimate, but it is
@@ -107,10 +107,10 @@ impl Distinct {
         self
     }
 
-    /// Adds a value. `is_known` is true only if it was added before.
-    pub(crate) fn observe_fingerprint(&mut self, fingerprint: u64, is_known: bool) {
-        self.observed = self.observed.saturating_add(1);
-        if !is_known {
+    /// Adds values, and the number of those that were added before.
+    pub(crate) fn observe_fingerprints(&mut self, fingerprints: &[u64], known: u64) {
+        self.observed = self.observed.saturating_add(known + fingerprints.len() as u64);
+        for &fingerprint in fingerprints {
             self.add(fingerprint);
         }
     }

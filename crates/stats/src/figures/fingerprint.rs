@@ -6,8 +6,8 @@
 /// Partial states of different processes merge, so the key cannot be random. An attacker who
 /// searches for collisions can make two values count as one. Hash tables that such collisions would
 /// slow down use a random key instead.
-pub(crate) fn fingerprint(domain: u8, bytes: &[u8]) -> u64 {
-    sip13(0x7472_6F6D_6D65_6C00 | u64::from(domain), 0x7374_6174_6973_7469, bytes)
+pub(crate) const fn fingerprint(domain: u8, bytes: &[u8]) -> u64 {
+    sip13(0x7472_6F6D_6D65_6C00 | domain as u64, 0x7374_6174_6973_7469, bytes)
 }
 
 /// Returns the fingerprint of an occurrence: a value at an offset. Occurrences are only sampled by
@@ -20,32 +20,49 @@ pub(crate) fn occurrence(fingerprint: u64, at: u64) -> u64 {
     folded ^ folded >> 32
 }
 
-fn sip13(k0: u64, k1: u64, bytes: &[u8]) -> u64 {
+const fn sip13(k0: u64, k1: u64, bytes: &[u8]) -> u64 {
     let mut state = [
         k0 ^ 0x736F_6D65_7073_6575,
         k1 ^ 0x646F_7261_6E64_6F6D,
         k0 ^ 0x6C79_6765_6E65_7261,
         k1 ^ 0x7465_6462_7974_6573,
     ];
-    let (words, rest) = bytes.as_chunks::<8>();
-    for word in words {
+    let mut rest = bytes;
+    while let Some((word, after)) = rest.split_first_chunk() {
         absorb(&mut state, u64::from_le_bytes(*word));
+        rest = after;
     }
-    let mut last = [0; 8];
-    last.iter_mut().zip(rest).for_each(|(byte, &rest)| *byte = rest);
-    absorb(&mut state, u64::from_le_bytes(last) | (bytes.len() as u64) << 56);
+    let last = match bytes.last_chunk() {
+        Some(_) if rest.is_empty() => 0,
+        // The rest, and bytes before it, which are shifted out.
+        Some(last) => u64::from_le_bytes(*last) >> (64 - 8 * rest.len()),
+        None => little_endian(rest),
+    };
+    absorb(&mut state, last | (bytes.len() as u64) << 56);
     state[2] ^= 0xFF;
-    (0..3).for_each(|_| round(&mut state));
+    round(&mut state);
+    round(&mut state);
+    round(&mut state);
     state[0] ^ state[1] ^ state[2] ^ state[3]
 }
 
-fn absorb(state: &mut [u64; 4], word: u64) {
+/// Returns fewer than eight bytes as an integer.
+const fn little_endian(mut bytes: &[u8]) -> u64 {
+    let mut word = 0;
+    while let Some((&byte, before)) = bytes.split_last() {
+        word = word << 8 | byte as u64;
+        bytes = before;
+    }
+    word
+}
+
+const fn absorb(state: &mut [u64; 4], word: u64) {
     state[3] ^= word;
     round(state);
     state[0] ^= word;
 }
 
-fn round([a, b, c, d]: &mut [u64; 4]) {
+const fn round([a, b, c, d]: &mut [u64; 4]) {
     *a = a.wrapping_add(*b);
     *b = b.rotate_left(13) ^ *a;
     *a = a.rotate_left(32);

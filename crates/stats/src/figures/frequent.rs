@@ -140,20 +140,31 @@ impl Frequent {
     /// Adds the value at an offset of the input. The offset identifies the occurrence.
     pub fn observe(&mut self, scalar: &Scalar<'_>, at: u64) {
         if let Some(identity) = Identity::of(scalar) {
-            self.observe_identity(&identity, at);
+            let is_sketched = self.add_to_sketch(identity.fingerprint);
+            self.observe_identity(&identity, at, is_sketched);
         }
     }
 
-    /// Adds the value at an offset of the input. Returns true if it has an entry from before.
-    pub(crate) fn observe_identity(&mut self, identity: &Identity<'_>, at: u64) -> bool {
+    /// Counts a value in the sketch, if there is one. Returns true if there is.
+    #[inline]
+    pub(crate) fn add_to_sketch(&mut self, fingerprint: u64) -> bool {
+        if let Some(sketch) = &mut self.sketch {
+            sketch.add(fingerprint, 1);
+        }
+        self.sketch.is_some()
+    }
+
+    /// Adds the value at an offset of the input, which may already be counted in the sketch.
+    /// Returns true if it has an entry from before.
+    pub(crate) fn observe_identity(&mut self, identity: &Identity<'_>, at: u64, is_sketched: bool) -> bool {
         let fingerprint = identity.fingerprint;
         // Sample from the first value on. If sampling began only past the cap, the candidates would
         // depend on when the sketch took over, and so on the order of merging.
         let sampled = self.sample_occurrence(fingerprint, at);
         let text = StoredValue::stored_text(identity).unwrap_or_default();
         self.longest = self.longest.max(text.len());
-        if let Some(sketch) = &mut self.sketch {
-            sketch.add(fingerprint, 1);
+        if !is_sketched {
+            self.add_to_sketch(fingerprint);
         }
         let mut is_known = false;
         if sampled || self.sketch.is_none() {
@@ -216,6 +227,7 @@ impl Frequent {
 
     /// Evicts occurrences beyond the size of the sample, and switches to the sketch if there are
     /// too many values.
+    #[inline]
     fn shrink_to_cap(&mut self) {
         if self.highest.is_none() {
             self.shrink_sample();

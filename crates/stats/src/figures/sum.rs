@@ -54,9 +54,12 @@ impl ExactSum {
     /// Adds a number, given the result of [`Number::as_scaled`].
     pub(super) fn observe_with(&mut self, number: Number<'_>, scaled: Option<Scaled>) {
         let Some(scaled) = scaled else { return self.observe_long(number) };
+        if scaled.places == 0 {
+            return self.add(0, i128::from(scaled.digits));
+        }
         let unit = POWERS[scaled.places as usize];
         let (whole, fraction) = (scaled.digits / unit, scaled.digits % unit);
-        if whole != 0 || scaled.places == 0 {
+        if whole != 0 {
             self.add(0, i128::from(whole));
         }
         if fraction != 0 {

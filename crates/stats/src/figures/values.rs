@@ -1,18 +1,21 @@
 //! All figures about the scalars of one path.
 
-use super::identity::Identity;
+use super::identity::{Identity, MAX_COMPARED_BYTES};
 use super::{Distinct, DistinctSummary, Frequent, FrequentSummary, Numeric, NumericSummary};
 use super::{Quantiles, QuantilesSummary, TextLengths, TextLengthsSummary};
 use crate::Accumulator;
 use trommel_base::text::count_chars;
 use trommel_histogram::{HistogramSummary, NumberHistogram, TextHistogram, TimeHistogram};
-use trommel_reader::Scalar;
+use trommel_reader::{Kind, Number, Scalar, Scaled, Text};
 
 /// The number of times that the caps can be halved when there are many paths.
 pub(crate) const LEVELS: u32 = 10;
 
 /// Bytes of a date and time as written, escapes included, with any number of digits that matter.
 const MAX_TIME_BYTES: u64 = 256;
+
+/// The number of scalars that figures take at once.
+pub(crate) const BATCH: usize = 16;
 
 /// Bytes of full histograms: 60 buckets of numbers and lengths on two scales, and of times.
 const HISTOGRAM_BYTES: usize = 5 * 60 * size_of::<u64>() + size_of::<Histograms>();
@@ -43,13 +46,68 @@ struct Histograms {
     texts: TextHistogram,
 }
 
-/// The figure of a scalar that histograms count.
+impl Histograms {
+    fn observe(&mut self, observed: &Observed<'_>) {
+        match observed.measure {
+            Measure::Number { value, .. } => self.numbers.observe(value),
+            Measure::Text { chars, can_be_time } => {
+                let text = if can_be_time { observed.identity.as_ref() } else { None };
+                self.texts.observe(chars, text.map(|identity| identity.text.as_ref()));
+            }
+            Measure::None => {}
+        }
+    }
+}
+
+/// A scalar with everything that figures need of it.
+#[derive(Debug)]
+pub(crate) struct Observed<'a> {
+    at: u64,
+    measure: Measure<'a>,
+    identity: Option<Identity<'a>>,
+}
+
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Counted {
-    Number(f64),
-    /// The characters of a string.
-    Length(u64),
-    Nothing,
+enum Measure<'a> {
+    Number { number: Number<'a>, scaled: Option<Scaled>, value: f64 },
+    Text { chars: u64, can_be_time: bool },
+    None,
+}
+
+impl<'a> Observed<'a> {
+    /// An unused slot of a batch.
+    pub(crate) const NONE: Self = Self { at: 0, measure: Measure::None, identity: None };
+
+    /// Parses the scalar at an offset. Linear in its length.
+    #[inline]
+    pub(crate) fn new(scalar: Scalar<'a>, at: u64) -> Self {
+        let (measure, identity) = match scalar {
+            Scalar::Number(number) => {
+                let scaled = number.as_scaled();
+                let value = number.as_f64_with(scaled);
+                (Measure::Number { number, scaled, value }, Identity::with_scaled(&scalar, scaled))
+            }
+            Scalar::String(text) => {
+                let (identity, chars) = Self::text(text);
+                (Measure::Text { chars, can_be_time: text.byte_len() <= MAX_TIME_BYTES }, identity)
+            }
+            Scalar::Null | Scalar::Bool(_) => (Measure::None, Identity::of(&scalar)),
+        };
+        Self { at, measure, identity }
+    }
+
+    /// The identity and the characters of a string.
+    #[inline]
+    fn text(text: Text<'a>) -> (Option<Identity<'a>>, u64) {
+        // In most strings, bytes are characters.
+        if text.byte_len() <= MAX_COMPARED_BYTES && text.is_plain() {
+            return (Some(Identity::new(Kind::String, text.raw().into())), text.byte_len());
+        }
+        let identity = Identity::of(&Scalar::String(text));
+        // Counted in the decoded text, if there is one.
+        let decoded = identity.as_ref().map(|identity| count_chars(&identity.text));
+        (identity, decoded.unwrap_or_else(|| text.char_len()))
+    }
 }
 
 impl Values {
@@ -61,50 +119,46 @@ impl Values {
         values
     }
 
-    /// Observes a scalar. Returns the figure of it that histograms count.
-    pub(crate) fn observe(&mut self, scalar: &Scalar<'_>, at: u64) -> Counted {
-        self.count += 1;
-        let identity = Identity::of(scalar);
-        let counted = match scalar {
-            Scalar::Number(number) => {
-                let scaled = number.as_scaled();
-                let value = number.as_f64_with(scaled);
-                self.numeric.observe_with(*number, scaled, value);
-                self.quantiles.observe_value(value);
-                Counted::Number(value)
+    /// Adds at most [`BATCH`] scalars.
+    ///
+    /// Each figure takes all of them before the next one: its memory is often not in the cache, and
+    /// the processor fetches it for several scalars at once.
+    pub(crate) fn observe(&mut self, batch: &[Observed<'_>]) {
+        self.count += batch.len() as u64;
+        for observed in batch {
+            match observed.measure {
+                Measure::Number { number, scaled, value } => self.numeric.observe_with(number, scaled, value),
+                Measure::Text { chars, .. } => self.lengths.observe_length(chars),
+                Measure::None => {}
             }
-            Scalar::String(text) => {
-                // Counted in the decoded text, if there is one.
-                let decoded = identity.as_ref().map(|identity| count_chars(&identity.text));
-                let length = decoded.unwrap_or_else(|| text.char_len());
-                self.lengths.observe_length(length);
-                Counted::Length(length)
-            }
-            Scalar::Null | Scalar::Bool(_) => Counted::Nothing,
-        };
-        match identity {
-            Some(identity) => {
-                // A value with an entry was observed before, so it is among the distinct ones.
-                let is_known = self.frequent.observe_identity(&identity, at);
-                self.distinct.observe_fingerprint(identity.fingerprint, is_known);
-            }
-            None => self.uncompared += 1,
         }
-        counted
-    }
-
-    /// Adds a scalar to the histograms, with the figure that [`observe`](Self::observe) returned.
-    #[cold]
-    pub(crate) fn observe_histograms(&mut self, scalar: &Scalar<'_>, counted: Counted) {
-        let Some(histograms) = &mut self.histograms else { return };
-        match (scalar, counted) {
-            (_, Counted::Number(value)) => histograms.numbers.observe(value),
-            (Scalar::String(text), Counted::Length(length)) => {
-                let can_be_time = histograms.texts.wants_texts() && text.byte_len() <= MAX_TIME_BYTES;
-                let decoded = can_be_time.then(|| text.decode());
-                histograms.texts.observe(length, decoded.as_deref().map(str::as_bytes));
+        for observed in batch {
+            if let Measure::Number { value, .. } = observed.measure {
+                self.quantiles.observe(value);
             }
-            _ => {}
+        }
+        // The sketch may replace the entries in between.
+        let mut is_sketched = false;
+        for identity in batch.iter().filter_map(|observed| observed.identity.as_ref()) {
+            is_sketched = self.frequent.add_to_sketch(identity.fingerprint);
+        }
+        let (mut unknown, mut unknowns, mut known) = ([0; BATCH], 0, 0);
+        for Observed { identity, at, .. } in batch {
+            let Some(identity) = identity else { continue };
+            // A value with an entry was observed before, so it is among the distinct ones.
+            if self.frequent.observe_identity(identity, *at, is_sketched) {
+                known += 1;
+            } else {
+                unknown[unknowns] = identity.fingerprint;
+                unknowns += 1;
+            }
+        }
+        self.uncompared += (batch.len() - unknowns) as u64 - known;
+        self.distinct.observe_fingerprints(&unknown[..unknowns], known);
+        if let Some(histograms) = &mut self.histograms {
+            for observed in batch {
+                histograms.observe(observed);
+            }
         }
     }
 

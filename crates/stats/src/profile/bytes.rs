@@ -40,7 +40,7 @@ pub(super) fn length_of(scalar: &Scalar<'_>) -> u64 {
     let length = match scalar {
         Scalar::Null | Scalar::Bool(true) => 4,
         Scalar::Bool(false) => 5,
-        Scalar::Number(number) => number.lexeme().len(),
+        Scalar::Number(number) => number.bytes().len(),
         Scalar::String(text) => text.raw().len() + 2,
     };
     length as u64
@@ -58,16 +58,22 @@ fn trimmed(bytes: &[u8], mut end: usize) -> usize {
 
 /// The bytes of the scalar with this number.
 #[inline]
-#[expect(clippy::expect_used, reason = "the caller has seen the first byte of a scalar")]
 pub(super) fn scalar_length(tokens: &Tokens<'_>, number: usize) -> u64 {
-    let starts = tokens.starts();
-    // The last token of the batch has no next one to measure from.
-    let Some(&next) = starts.get(number + 1) else {
-        return length_of(&tokens.scalar(number).expect("the token is a scalar"));
-    };
-    let end = trimmed(tokens.bytes(), usize::from(next));
-    let end = if tokens.bytes()[end - 1] == b',' { trimmed(tokens.bytes(), end - 1) } else { end };
-    (end - usize::from(starts[number])) as u64
+    let (bytes, starts) = (tokens.bytes(), tokens.starts());
+    // Usually only a comma is before the next token.
+    if let Some(&next) = starts.get(number + 1)
+        && let Some(&[last, b',']) = bytes[..usize::from(next)].last_chunk()
+        && last > b' '
+    {
+        return u64::from(next - starts[number]) - 1;
+    }
+    token_length(tokens, number)
+}
+
+#[inline(never)]
+#[expect(clippy::expect_used, reason = "the caller has seen the first byte of a scalar")]
+fn token_length(tokens: &Tokens<'_>, number: usize) -> u64 {
+    length_of(&tokens.scalar(number).expect("the token is a scalar"))
 }
 
 /// The bytes of the name that starts at an index, and of its colon. `value` is the start of its

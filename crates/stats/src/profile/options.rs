@@ -1,7 +1,6 @@
 //! The options and limits of a profile.
 
 use super::row_sample::RowSample;
-use super::trie::Node;
 
 /// The figures that a [`Profile`](super::Profile) computes. Start from the default and change
 /// fields.
@@ -94,18 +93,6 @@ impl ProfileOptions {
     /// Returns true if repeated names are counted without tracking paths.
     pub(super) const fn counts_repeats(&self) -> bool {
         self.duplicate_names || !self.counts
-    }
-
-    /// True if figures about the scalars of a node are computed. `in_sample` is true in the rows of
-    /// the sample.
-    #[inline]
-    pub(super) const fn wants_values(&self, node: &Node, in_sample: bool) -> bool {
-        self.values
-            && (in_sample
-                || match self.row_sample {
-                    None => true,
-                    Some(sample) => !(sample.roots || node.is_in_array),
-                })
     }
 
     /// Restricts the options to what two merging profiles have in common.

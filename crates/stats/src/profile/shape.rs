@@ -65,16 +65,16 @@ impl Core {
             }
             let mut name_bytes = 0;
             let node = if frame.kind == Kind::Object {
-                let node = match self.predicted_at(&mut frame, bytes, start + 1) {
-                    Some(node) => node,
-                    None => self.other_member(&mut frame, tokens, number),
+                let (node, predicted) = match self.predicted_at(&mut frame, bytes, start + 1) {
+                    Some((node, length)) => (node, Some(length)),
+                    None => (self.other_member(&mut frame, tokens, number), None),
                 };
                 added.names += 1;
                 number += 1;
                 let name = std::mem::replace(&mut start, usize::from(starts[number]));
                 byte = bytes[start];
                 if BYTES {
-                    name_bytes = name_length(bytes, name, start);
+                    name_bytes = predicted.unwrap_or_else(|| name_length(bytes, name, start));
                 }
                 node
             } else {
@@ -100,11 +100,8 @@ impl Core {
                 let value_bytes = if kind.is_container() { 0 } else { scalar_length(tokens, number) };
                 self.add_child(&mut frame, node, name_bytes, value_bytes);
             }
-            if DESCRIBES
-                && (self.options.values && self.in_sample || self.is_described(node, kind))
-                && let Some(scalar) = tokens.scalar(number)
-            {
-                self.describe(node, &scalar, at);
+            if DESCRIBES && !kind.is_container() {
+                self.describe_token(node, kind, tokens, number);
             }
             number += 1;
             if kind.is_container() {
@@ -133,16 +130,31 @@ impl Core {
         frame.last
     }
 
-    /// True if a scalar of this kind can change the description of a node.
-    #[inline]
-    fn is_described(&self, node: u32, kind: Kind) -> bool {
-        let Some(node) = self.trie.nodes.get(node as usize) else { return false };
-        self.options.wants_values(node, self.in_sample)
-            || match kind {
-                Kind::String => node.formats != 0,
-                Kind::Number => !node.has_fractions,
-                _ => false,
+    /// Describes the scalar with this number, or defers it.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a part of the loop")]
+    fn describe_token(&mut self, node: u32, kind: Kind, tokens: &Tokens<'_>, number: usize) {
+        let is_observed = self.observes_values(node);
+        if (is_observed || self.can_change(node, kind))
+            && let Some(scalar) = tokens.scalar(number)
+        {
+            if is_observed {
+                self.defer(node, &scalar, tokens.base() + u64::from(tokens.starts()[number]));
+            } else {
+                self.describe_schema(node, &scalar);
             }
+        }
+    }
+
+    /// True if a scalar of this kind can change the schema of a node.
+    #[inline]
+    fn can_change(&self, node: u32, kind: Kind) -> bool {
+        let Some(node) = self.trie.nodes.get(node as usize) else { return false };
+        match kind {
+            Kind::String => node.formats != 0,
+            Kind::Number => !node.has_fractions,
+            _ => false,
+        }
     }
 
     fn count(&mut self, added: &Added) {
@@ -155,11 +167,11 @@ impl Core {
         self.totals.max_depth = self.totals.max_depth.max(depth as u64 + 1);
     }
 
-    /// Counts the name that starts at an index, and returns the node of its value, if the name is
-    /// the expected one.
+    /// Counts the name that starts at an index. Returns the node of its value, and the bytes of the
+    /// name and its colon, if the name is the expected one.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the body of the loop, apart from the rare case")]
-    fn predicted_at(&mut self, frame: &mut Frame, bytes: &[u8], start: usize) -> Option<u32> {
+    fn predicted_at(&mut self, frame: &mut Frame, bytes: &[u8], start: usize) -> Option<(u32, u64)> {
         if !frame.marks || !frame.deeper {
             return None;
         }
@@ -169,8 +181,10 @@ impl Core {
         let is_repeated = std::mem::replace(&mut node.seen_in, frame.object) == frame.object;
         node.present += u64::from(!is_repeated);
         self.totals.duplicates += u64::from(is_repeated);
+        // The opening quote and the colon.
+        let length = u64::from(node.spelling.length) + 2;
         frame.member(next);
-        Some(next)
+        Some((next, length))
     }
 
     #[cold]

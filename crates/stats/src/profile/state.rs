@@ -4,6 +4,7 @@
 //! counts are true.
 
 use super::bytes::PathBytes;
+use super::deferred::Deferred;
 use super::names::OpenNames;
 use super::repeats::Sequences;
 use super::row_sample::SampledRows;
@@ -96,6 +97,7 @@ impl<'a> State<'a> {
             names_cap: self.names_cap.max(1),
             depth_cap: self.depth_cap,
             in_sample,
+            deferred: Deferred::default(),
         };
         // A damaged state may exceed its own caps; normalizing enforces them before anything is
         // added.

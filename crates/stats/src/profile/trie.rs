@@ -43,6 +43,8 @@ pub(crate) struct Node {
     pub(super) is_row: bool,
     /// The rows that are in the sample, if the values are rows.
     pub(super) rows: Option<Box<SampledRows>>,
+    /// The last scalar that is not described yet, or [`NONE`].
+    pub(super) deferred: u32,
 }
 
 /// The step from a parent to a node.
@@ -160,6 +162,7 @@ impl Node {
             is_in_array: label == Label::Item,
             is_row: label == Label::Item,
             rows: None,
+            deferred: NONE,
         }
     }
 

@@ -2,10 +2,12 @@
 
 use super::ProfileOptions;
 use super::bytes::length_of;
+use super::deferred::Deferred;
 use super::names::{NameList, Novelty, OpenNames};
 use super::repeats::{Repeats, Sequences};
+use super::row_sample::RowSample;
 use super::trie::{Label, NONE, Trie};
-use crate::figures::{KindSet, Kinds, Values};
+use crate::figures::{KindSet, Kinds, Observed, Values};
 use crate::schema::format;
 use trommel_reader::{Kind, Scalar, Tally, Text};
 
@@ -146,6 +148,8 @@ pub(super) struct Core {
     pub(super) depth_cap: u32,
     /// True in a row of the sample, and everywhere without a sample.
     pub(super) in_sample: bool,
+    /// Scalars that are not described yet.
+    pub(super) deferred: Deferred,
 }
 
 impl Core {
@@ -310,32 +314,52 @@ impl Core {
     }
 
     /// Records a scalar for the schema and for figures about values.
-    pub(super) fn describe(&mut self, node: u32, scalar: &Scalar<'_>, at: u64) {
+    fn describe(&mut self, node: u32, scalar: &Scalar<'_>, at: u64) {
+        self.describe_schema(node, scalar);
+        if self.observes_values(node) {
+            self.observe_values(node, &[Observed::new(*scalar, at)]);
+        }
+    }
+
+    /// True if figures about the scalars of a node are computed in this row, unless it is too deep.
+    #[inline]
+    pub(super) fn observes_values(&self, node: u32) -> bool {
+        if self.in_sample {
+            return self.options.values;
+        }
+        let Some(RowSample { roots: false, .. }) = self.options.row_sample else { return false };
+        self.trie.nodes.get(node as usize).is_some_and(|node| !node.is_in_array)
+    }
+
+    /// Records a scalar for the schema.
+    pub(super) fn describe_schema(&mut self, node: u32, scalar: &Scalar<'_>) {
+        if !self.options.schema {
+            return;
+        }
         let Some(node) = self.trie.nodes.get_mut(node as usize) else { return };
         if node.depth > self.depth_cap {
             return;
         }
-        if self.options.schema {
-            match scalar {
-                Scalar::Number(number) => node.has_fractions = node.has_fractions || !number.is_integer(),
-                Scalar::String(text) if node.formats != 0 => {
-                    node.formats &= format::matching(text, node.formats);
-                }
-                _ => {}
+        match scalar {
+            Scalar::Number(number) => node.has_fractions = node.has_fractions || !number.is_integer(),
+            Scalar::String(text) if node.formats != 0 => {
+                node.formats &= format::matching(text, node.formats);
             }
+            _ => {}
         }
-        if self.options.wants_values(node, self.in_sample) {
-            let charge = &mut self.trie.charge;
-            let values = node.values.get_or_insert_with(|| {
-                let new = Box::new(Values::new(self.level, self.options.histograms));
-                *charge += new.charge();
-                new
-            });
-            let counted = values.observe(scalar, at);
-            if self.options.histograms {
-                values.observe_histograms(scalar, counted);
-            }
-            *charge += values.growth();
-        }
+    }
+
+    /// Adds scalars of a node to the figures about values.
+    pub(super) fn observe_values(&mut self, node: u32, batch: &[Observed<'_>]) {
+        let node = self.trie.nodes.get_mut(node as usize);
+        let Some(node) = node.filter(|node| node.depth <= self.depth_cap) else { return };
+        let charge = &mut self.trie.charge;
+        let values = node.values.get_or_insert_with(|| {
+            let new = Box::new(Values::new(self.level, self.options.histograms));
+            *charge += new.charge();
+            new
+        });
+        values.observe(batch);
+        *charge += values.growth();
     }
 }

@@ -9,7 +9,7 @@ pub(super) struct Spelling {
     head: u64,
     tail: u64,
     /// The bytes of the name and the quote. 0 if the spelling is not known.
-    length: u32,
+    pub(super) length: u32,
     /// The bits of the head beyond a short name.
     unused: u32,
 }

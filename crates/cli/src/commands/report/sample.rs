@@ -17,6 +17,12 @@ use crate::commands::stats::answer_of;
 /// The bytes at the start of the input that show the size of its rows.
 const START: u64 = 4 << 20;
 
+/// The part of the start that shows the size of short rows.
+const SHORT_START: usize = 1 << 20;
+
+/// With fewer rows, more of the start is inspected.
+const MIN_ROWS: f64 = 100.0;
+
 /// The bytes that a compressed byte is taken for.
 const RATIO: u64 = 8;
 
@@ -55,8 +61,10 @@ fn mean_row(files: &[PathBuf], is_stream: bool, ratio: u64) -> io::Result<Option
     }
     let Some(first) = files.first() else { return Ok(None) };
     let start = start_of(first, ratio)?;
-    let mean = if is_stream { mean_line(&start) } else { mean_element(&start) };
-    Ok(mean.map(|mean| (mean, total as f64)))
+    let mean = |start: &[u8]| if is_stream { mean_line(start) } else { mean_element(start) };
+    let short = &start[..start.len().min(SHORT_START)];
+    let short = mean(short).filter(|mean| mean * MIN_ROWS <= short.len() as f64);
+    Ok(short.or_else(|| mean(&start)).map(|mean| (mean, total as f64)))
 }
 
 fn is_packed(file: &Path) -> io::Result<bool> {

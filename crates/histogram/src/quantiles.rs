@@ -1,8 +1,6 @@
 //! Quantiles: exact while there are few distinct values, then from bins of bounded relative width.
 
-use crate::Accumulator;
 use std::collections::HashMap;
-use trommel_reader::Number;
 
 /// The default maximum number of bins.
 const DEFAULT_CAP: usize = 4096;
@@ -56,17 +54,13 @@ impl Quantiles {
     }
 
     /// Creates an empty distribution with the cap and the bins of this one.
-    pub(crate) fn emptied(&self) -> Self {
+    #[must_use]
+    pub fn emptied(&self) -> Self {
         Self { shift: self.shift, ..Self::with_cap(self.cap) }
     }
 
-    /// Adds a number, rounded to a double.
-    pub fn observe(&mut self, number: Number<'_>) {
-        self.observe_value(number.as_f64());
-    }
-
-    /// Adds a double.
-    pub(super) fn observe_value(&mut self, value: f64) {
+    /// Adds a number. Infinite numbers have a rank, but no bin, and NaN has the highest rank.
+    pub fn observe(&mut self, value: f64) {
         if value.is_finite() {
             let bits = rank_bits(value);
             self.least = self.least.min(bits);
@@ -81,13 +75,13 @@ impl Quantiles {
     }
 
     /// Lowers the cap. The state then equals one that had this cap from the start.
-    pub(crate) fn lower_cap(&mut self, cap: usize) {
+    pub fn lower_cap(&mut self, cap: usize) {
         self.cap = self.cap.min(cap.max(MIN_CAP));
         self.shrink_to_cap();
     }
 
     /// Bytes to account for. They grow with the observations and shrink only if the cap is lowered.
-    pub(crate) fn charge(&self) -> usize {
+    pub fn charge(&self) -> usize {
         // Dropping bits makes the number of bins fall and rise again. Charging the cap from then on
         // keeps the figure from shrinking.
         let bins = if self.shift == 0 { self.bins.len() } else { self.cap };
@@ -95,14 +89,25 @@ impl Quantiles {
     }
 
     /// Drops low bits until the bins fit.
+    #[inline]
     fn shrink_to_cap(&mut self) {
+        if self.bins.len() > self.cap {
+            self.shrink();
+        }
+    }
+
+    #[cold]
+    fn shrink(&mut self) {
+        // Once bits were dropped, one more is usually enough, which costs less than sorting.
+        if self.shift > 0 {
+            self.coarsen(self.shift + 1);
+        }
         if self.bins.len() > self.cap {
             self.coarsen(self.fitting_shift());
         }
     }
 
     /// The smallest shift at which the bins fit.
-    #[cold]
     fn fitting_shift(&self) -> u32 {
         // Two neighbors become one bin once their highest different bit is dropped.
         let mut merging = [0; u64::BITS as usize];
@@ -132,7 +137,8 @@ impl Quantiles {
         if by == 0 {
             return;
         }
-        let bins = std::mem::take(&mut self.bins);
+        let fewer = Bins::with_capacity_and_hasher(self.bins.len(), foldhash::fast::RandomState::default());
+        let bins = std::mem::replace(&mut self.bins, fewer);
         #[expect(clippy::iter_over_hash_type, reason = "counts are added in any order")]
         for (bin, count) in bins {
             add(&mut self.bins, bin >> by, count);
@@ -193,6 +199,40 @@ impl Quantiles {
             _ => 1.0,
         }
     }
+
+    /// Adds the numbers of another distribution. If the caps differ, the lower one applies.
+    pub fn merge(&mut self, mut other: Self) {
+        self.cap = self.cap.min(other.cap);
+        let shift = self.shift.max(other.shift);
+        self.coarsen(shift);
+        other.coarsen(shift);
+        #[expect(clippy::iter_over_hash_type, reason = "counts are added in any order")]
+        for (bin, count) in other.bins {
+            add(&mut self.bins, bin, count);
+        }
+        self.least = self.least.min(other.least);
+        self.most = self.most.max(other.most);
+        self.below = self.below.saturating_add(other.below);
+        self.above = self.above.saturating_add(other.above);
+        self.shrink_to_cap();
+    }
+
+    /// Returns the quantiles. Sorts the bins.
+    pub fn summary(&self) -> QuantilesSummary {
+        let bins = self.sorted();
+        let at = |permille| self.rank(&bins, permille);
+        QuantilesSummary {
+            p1: at(10),
+            p5: at(50),
+            p25: at(250),
+            p50: at(500),
+            p75: at(750),
+            p95: at(950),
+            p99: at(990),
+            approximate: self.shift > 0,
+            relative_error: (self.shift > 0).then(|| self.relative_error()),
+        }
+    }
 }
 
 /// Maps a finite double to bits of the same order: larger numbers have larger bits. `-0` becomes
@@ -235,42 +275,6 @@ fn checked_shift<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u3
     if shift < u64::BITS { Ok(shift) } else { Err(serde::de::Error::custom("a shift must be below 64")) }
 }
 
-impl Accumulator for Quantiles {
-    type Summary = QuantilesSummary;
-
-    fn merge(&mut self, mut other: Self) {
-        self.cap = self.cap.min(other.cap);
-        let shift = self.shift.max(other.shift);
-        self.coarsen(shift);
-        other.coarsen(shift);
-        #[expect(clippy::iter_over_hash_type, reason = "counts are added in any order")]
-        for (bin, count) in other.bins {
-            add(&mut self.bins, bin, count);
-        }
-        self.least = self.least.min(other.least);
-        self.most = self.most.max(other.most);
-        self.below = self.below.saturating_add(other.below);
-        self.above = self.above.saturating_add(other.above);
-        self.shrink_to_cap();
-    }
-
-    fn summary(&self) -> QuantilesSummary {
-        let bins = self.sorted();
-        let at = |permille| self.rank(&bins, permille);
-        QuantilesSummary {
-            p1: at(10),
-            p5: at(50),
-            p25: at(250),
-            p50: at(500),
-            p75: at(750),
-            p95: at(950),
-            p99: at(990),
-            approximate: self.shift > 0,
-            relative_error: (self.shift > 0).then(|| self.relative_error()),
-        }
-    }
-}
-
 /// Quantiles by nearest rank; `p50` is the median. Quantiles beyond a double's range are `None`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -285,11 +289,17 @@ pub struct QuantilesSummary {
     pub p95: Option<f64>,
     pub p99: Option<f64>,
     /// True if there were more distinct values than bins.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_false"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_false"))]
     pub approximate: bool,
     /// The maximum error of each quantile relative to the true one, when approximate.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub relative_error: Option<f64>,
+}
+
+#[cfg(feature = "serde")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 #[cfg(test)]
@@ -298,7 +308,7 @@ mod tests {
 
     fn quantiles<'a>(cap: usize, lexemes: impl IntoIterator<Item = &'a str>) -> Quantiles {
         let mut quantiles = Quantiles::with_cap(cap);
-        lexemes.into_iter().for_each(|lexeme| quantiles.observe(Number::parse(lexeme).unwrap()));
+        lexemes.into_iter().for_each(|lexeme| quantiles.observe(lexeme.parse().unwrap()));
         quantiles
     }
 
