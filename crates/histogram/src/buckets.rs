@@ -50,8 +50,9 @@ impl Buckets {
     /// Adds values, given the number of their bucket at this level.
     #[inline]
     pub(crate) fn add(&mut self, scale: Scale, at: i64, count: u64) {
-        // Below the first bucket, the difference is negative, and the index is too large.
-        match self.counts.get_mut(at.wrapping_sub(self.first) as usize) {
+        // Below the first bucket, the difference is negative, and no index.
+        let index = usize::try_from(at.wrapping_sub(self.first)).ok();
+        match index.and_then(|index| self.counts.get_mut(index)) {
             Some(sum) => *sum = sum.saturating_add(count),
             None => self.add_outside(scale, at, count),
         }

@@ -84,9 +84,14 @@ mod tests {
 
     #[test]
     fn literals_have_the_fingerprints_of_their_texts() {
-        for scalar in [Scalar::Null, Scalar::Bool(true), Scalar::Bool(false)] {
-            let Identity { kind, text, fingerprint } = Identity::of(&scalar).unwrap();
-            assert_eq!(fingerprint, Identity::new(kind, text).fingerprint);
+        let literals = [(Scalar::Null, "null"), (Scalar::Bool(true), "true"), (Scalar::Bool(false), "false")];
+        for (scalar, text) in literals {
+            let found = Identity::of(&scalar).unwrap();
+            let expected = Identity::new(scalar.kind(), text.as_bytes().into());
+            assert_eq!(
+                (found.kind, found.text, found.fingerprint),
+                (expected.kind, expected.text, expected.fingerprint)
+            );
         }
     }
 }
