@@ -29,18 +29,25 @@
 //! [`Quantiles`] counts in up to 4,096 narrower bins: quantiles are exact for as many distinct
 //! numbers, then their relative error is known.
 //!
+//! # Lengths
+//!
+//! [`TextLengths`] has the shortest, the longest, and the mean length.
+//!
 //! # Limits and errors
 //!
 //! No operation fails. Infinite numbers and NaN have no bucket. With the feature `serde`,
 //! histograms can be stored; reading a damaged one is an error.
 
+mod bins;
 mod buckets;
+mod lengths;
 mod numbers;
 mod quantiles;
 mod texts;
 mod time;
 
 pub use buckets::Bucket;
+pub use lengths::{TextLengths, TextLengthsSummary};
 pub use numbers::{HistogramSummary, NumberHistogram};
 pub use quantiles::{Quantiles, QuantilesSummary};
 pub use texts::{TextHistogram, TimeHistogram};

@@ -1,6 +1,6 @@
 //! Quantiles: exact while there are few distinct values, then from bins of bounded relative width.
 
-use std::collections::HashMap;
+use crate::bins::Bins;
 
 /// The default maximum number of bins.
 const DEFAULT_CAP: usize = 4096;
@@ -11,9 +11,8 @@ const BIN_BYTES: usize = 40;
 const SIGN: u64 = 1 << 63;
 /// Bits of a double's fraction.
 const FRACTION_BITS: u32 = 52;
-
-/// Bins are found by a hash with a random key, so that values whose bins collide cannot be crafted.
-type Bins = HashMap<u64, u64, foldhash::fast::RandomState>;
+/// The number of bins that are fetched into the cache at once.
+const FETCHED: usize = 32;
 
 /// The distribution of numbers, for quantiles.
 ///
@@ -61,16 +60,28 @@ impl Quantiles {
 
     /// Adds a number. Infinite numbers have a rank, but no bin, and NaN has the highest rank.
     pub fn observe(&mut self, value: f64) {
-        if value.is_finite() {
-            let bits = rank_bits(value);
-            self.least = self.least.min(bits);
-            self.most = self.most.max(bits);
-            *self.bins.entry(bits >> self.shift).or_default() += 1;
-            self.shrink_to_cap();
-        } else if value < 0.0 {
-            self.below += 1;
-        } else {
-            self.above += 1;
+        self.observe_all(&[value]);
+    }
+
+    /// Adds numbers, faster than one by one.
+    pub fn observe_all(&mut self, values: &[f64]) {
+        for values in values.chunks(FETCHED) {
+            let (mut ranks, mut finite) = ([0; FETCHED], 0);
+            for &value in values {
+                ranks[finite] = rank_bits(value);
+                finite += usize::from(value.is_finite());
+            }
+            let below = values.iter().filter(|value| **value == f64::NEG_INFINITY).count();
+            self.below += below as u64;
+            self.above += (values.len() - finite - below) as u64;
+            // A bin is often not in the cache, and the processor fetches many at once.
+            self.bins.fetch(ranks[..finite].iter().map(|rank| rank >> self.shift));
+            for &rank in &ranks[..finite] {
+                self.least = self.least.min(rank);
+                self.most = self.most.max(rank);
+                self.bins.add(rank >> self.shift, 1);
+                self.shrink_to_cap();
+            }
         }
     }
 
@@ -111,7 +122,7 @@ impl Quantiles {
     fn fitting_shift(&self) -> u32 {
         // Two neighbors become one bin once their highest different bit is dropped.
         let mut merging = [0; u64::BITS as usize];
-        for pair in self.sorted().windows(2) {
+        for pair in self.bins.sorted().windows(2) {
             merging[(pair[0].0 ^ pair[1].0).ilog2() as usize] += 1;
         }
         let (mut left, mut shift) = (self.bins.len(), self.shift);
@@ -125,30 +136,16 @@ impl Quantiles {
         shift
     }
 
-    /// The bins and their counts, in the order of the bins.
-    fn sorted(&self) -> Vec<(u64, u64)> {
-        let mut bins: Vec<_> = self.bins.iter().map(|(&bin, &count)| (bin, count)).collect();
-        bins.sort_unstable();
-        bins
-    }
-
     fn coarsen(&mut self, shift: u32) {
-        let by = shift - self.shift;
-        if by == 0 {
-            return;
-        }
-        let fewer = Bins::with_capacity_and_hasher(self.bins.len(), foldhash::fast::RandomState::default());
-        let bins = std::mem::replace(&mut self.bins, fewer);
-        #[expect(clippy::iter_over_hash_type, reason = "counts are added in any order")]
-        for (bin, count) in bins {
-            add(&mut self.bins, bin >> by, count);
+        if shift > self.shift {
+            self.bins.drop_bits(shift - self.shift);
         }
         self.shift = shift;
     }
 
     /// Returns the number of observed numbers.
     pub fn count(&self) -> u64 {
-        let inside = self.bins.values().fold(0_u64, |sum, &count| sum.saturating_add(count));
+        let inside = self.bins.iter().fold(0_u64, |sum, (_, count)| sum.saturating_add(count));
         inside.saturating_add(self.below).saturating_add(self.above)
     }
 
@@ -157,7 +154,7 @@ impl Quantiles {
     ///
     /// Sorts the bins.
     pub fn at(&self, permille: u16) -> Option<f64> {
-        self.rank(&self.sorted(), permille)
+        self.rank(&self.bins.sorted(), permille)
     }
 
     /// [`at`](Self::at), given the sorted bins.
@@ -206,10 +203,7 @@ impl Quantiles {
         let shift = self.shift.max(other.shift);
         self.coarsen(shift);
         other.coarsen(shift);
-        #[expect(clippy::iter_over_hash_type, reason = "counts are added in any order")]
-        for (bin, count) in other.bins {
-            add(&mut self.bins, bin, count);
-        }
+        other.bins.iter().for_each(|(bin, count)| self.bins.add(bin, count));
         self.least = self.least.min(other.least);
         self.most = self.most.max(other.most);
         self.below = self.below.saturating_add(other.below);
@@ -219,7 +213,7 @@ impl Quantiles {
 
     /// Returns the quantiles. Sorts the bins.
     pub fn summary(&self) -> QuantilesSummary {
-        let bins = self.sorted();
+        let bins = self.bins.sorted();
         let at = |permille| self.rank(&bins, permille);
         QuantilesSummary {
             p1: at(10),
@@ -246,22 +240,17 @@ fn from_rank_bits(bits: u64) -> f64 {
     f64::from_bits(if bits & SIGN == 0 { !bits } else { bits & !SIGN })
 }
 
-fn add(bins: &mut Bins, bin: u64, count: u64) {
-    let sum = bins.entry(bin).or_default();
-    *sum = sum.saturating_add(count);
-}
-
 /// The stored form of the bins: in their order, which does not depend on hashes.
 #[cfg(feature = "serde")]
 mod sorted {
     use std::collections::BTreeMap;
 
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde::{Deserialize, Deserializer, Serializer};
 
     use super::Bins;
 
     pub(super) fn serialize<S: Serializer>(bins: &Bins, serializer: S) -> Result<S::Ok, S::Error> {
-        bins.iter().collect::<BTreeMap<_, _>>().serialize(serializer)
+        serializer.collect_map(bins.sorted())
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bins, D::Error> {

@@ -21,7 +21,19 @@ pub struct TextHistogram {
 impl TextHistogram {
     /// Adds a string of this many characters, and its text if that is known.
     pub fn observe(&mut self, length: u64, text: Option<&[u8]>) {
-        self.lengths.observe(length as f64);
+        self.observe_lengths(&[length]);
+        self.observe_time(text);
+    }
+
+    /// Adds the lengths of strings, in characters, whose times are added by
+    /// [`observe_time`](Self::observe_time).
+    pub fn observe_lengths(&mut self, lengths: &[u64]) {
+        self.lengths.observe_integers(lengths);
+    }
+
+    /// Adds the time of a string whose length is added by
+    /// [`observe_lengths`](Self::observe_lengths), given its text if that is known.
+    pub fn observe_time(&mut self, text: Option<&[u8]>) {
         if self.has_others {
             return;
         }

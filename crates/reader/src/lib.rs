@@ -300,6 +300,8 @@ pub use seek::{Seek, SeekStep};
 pub use source::Monitor;
 pub use span::Span;
 pub use tally::Tally;
+#[doc(hidden)]
+pub use trommel_scan::word;
 pub use trommel_scan::{
     Backend, Compactor, Hit, Names, PlainMembers, Text, Trail, TrailHit, TrailLevel, TrailNode, compact,
 };

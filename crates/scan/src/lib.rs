@@ -61,6 +61,8 @@ pub use seek::{Carry, DescendantSearch, Needle, SearchStop};
 pub use skip::{Skip, Skipped};
 pub use stack::Stack;
 pub use tally::{Counts, Tallier};
+#[doc(hidden)]
+pub use text::word;
 pub use text::{Text, TextLength};
 pub use trace::{PassedBrackets, Trace};
 pub use trail::{

@@ -143,13 +143,29 @@ impl<'a> Text<'a> {
 /// before. Shorter bytes are filled with zeros.
 #[inline]
 fn has_only(raw: &[u8], other: impl Fn([u8; 8]) -> u64) -> bool {
-    let Some(last) = raw.last_chunk() else {
-        let mut word = [0; 8];
-        word.iter_mut().zip(raw).for_each(|(to, byte)| *to = *byte);
-        return other(word) == 0;
-    };
+    let Some(last) = raw.last_chunk() else { return other(word(raw).to_le_bytes()) == 0 };
     let (words, _) = raw.as_chunks();
     words.iter().fold(other(*last), |found, word| found | other(*word)) == 0
+}
+
+/// Returns at most eight bytes as an integer, of which the first byte is the lowest.
+#[doc(hidden)]
+#[inline]
+pub const fn word(bytes: &[u8]) -> u64 {
+    let length = bytes.len();
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        // Both halves may overlap.
+        return u32::from_le_bytes(*first) as u64 | (u32::from_le_bytes(*last) as u64) << (8 * (length - 4));
+    }
+    match bytes {
+        [] => 0,
+        // The first, the middle, and the last byte are all.
+        [first, ..] => {
+            *first as u64
+                | (bytes[length / 2] as u64) << (8 * (length / 2))
+                | (bytes[length - 1] as u64) << (8 * (length - 1))
+        }
+    }
 }
 
 /// Returns 0 if all bytes are ASCII.

@@ -1,5 +1,6 @@
 //! Figures about values. Each one is an accumulator that can be used on its own.
 
+mod batch;
 mod count_min;
 mod distinct;
 mod exact;
@@ -8,7 +9,6 @@ mod frequent;
 mod hyperloglog;
 mod identity;
 mod kinds;
-mod lengths;
 mod numeric;
 mod sum;
 mod values;
@@ -17,25 +17,32 @@ pub use distinct::{Distinct, DistinctSummary};
 pub use exact::Exact;
 pub use frequent::{Frequent, FrequentSummary, FrequentValue, ScalarValue};
 pub use kinds::{KindSet, Kinds, TypeCounts};
-pub use lengths::{TextLengths, TextLengthsSummary};
 pub use numeric::{Numeric, NumericSummary};
 pub use sum::ExactSum;
-pub use trommel_histogram::{Quantiles, QuantilesSummary};
+pub use trommel_histogram::{Quantiles, QuantilesSummary, TextLengths, TextLengthsSummary};
 pub use values::ValuesSummary;
 
 use crate::Accumulator;
 
-impl Accumulator for Quantiles {
-    type Summary = QuantilesSummary;
+macro_rules! accumulate {
+    ($figure:ty, $summary:ty) => {
+        impl Accumulator for $figure {
+            type Summary = $summary;
 
-    fn merge(&mut self, other: Self) {
-        Self::merge(self, other);
-    }
+            fn merge(&mut self, other: Self) {
+                Self::merge(self, other);
+            }
 
-    fn summary(&self) -> QuantilesSummary {
-        Self::summary(self)
-    }
+            fn summary(&self) -> $summary {
+                Self::summary(self)
+            }
+        }
+    };
 }
 
+accumulate!(Quantiles, QuantilesSummary);
+accumulate!(TextLengths, TextLengthsSummary);
+
+pub(crate) use batch::{BATCH, Batch};
 pub(crate) use frequent::FREQUENT_VALUES;
-pub(crate) use values::{BATCH, LEVELS, Observed, Values};
+pub(crate) use values::{LEVELS, Values};

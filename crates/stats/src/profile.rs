@@ -78,7 +78,7 @@ impl Profile {
         options.row_sample = if options.values { options.row_sample } else { None };
         let (names_cap, depth_cap) = (options.limits.names_per_path.max(1), options.max_depth);
         let normalize_at = trie_bytes(&options);
-        let in_sample = options.row_sample.is_none();
+        let (in_sample, outside_rows) = options.observed();
         let core = Core {
             trie: Trie::new(options.bytes && options.per_path),
             options,
@@ -90,6 +90,7 @@ impl Profile {
             names_cap,
             depth_cap,
             in_sample,
+            outside_rows,
             deferred: Deferred::default(),
         };
         Self { core, walks: Vec::new(), open: 0, normalize_at, normalized: true }

@@ -34,6 +34,7 @@ impl CountMin {
         ROWS * self.width() * size_of::<u64>()
     }
 
+    #[inline]
     pub(super) fn add(&mut self, fingerprint: u64, count: u64) {
         for (row, counters) in self.rows.iter_mut().enumerate() {
             let counter = &mut counters[slot(fingerprint, row, counters.len())];

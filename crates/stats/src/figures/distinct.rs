@@ -110,7 +110,10 @@ impl Distinct {
     /// Adds values, and the number of those that were added before.
     pub(crate) fn observe_fingerprints(&mut self, fingerprints: &[u64], known: u64) {
         self.observed = self.observed.saturating_add(known + fingerprints.len() as u64);
-        for &fingerprint in fingerprints {
+        for (at, &fingerprint) in fingerprints.iter().enumerate() {
+            if let Values::Sketch(sketch) = &mut self.values {
+                return fingerprints[at..].iter().for_each(|&fingerprint| sketch.observe(fingerprint));
+            }
             self.add(fingerprint);
         }
     }

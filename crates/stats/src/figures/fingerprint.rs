@@ -1,5 +1,7 @@
 //! Fingerprints of values that are the same on every machine.
 
+use trommel_reader::word;
+
 /// Returns a 64-bit fingerprint: SipHash-1-3 (Aumasson and Bernstein, 2012) with a constant key.
 /// Different `domain`s give different fingerprints of the same bytes.
 ///
@@ -36,7 +38,7 @@ const fn sip13(k0: u64, k1: u64, bytes: &[u8]) -> u64 {
         Some(_) if rest.is_empty() => 0,
         // The rest, and bytes before it, which are shifted out.
         Some(last) => u64::from_le_bytes(*last) >> (64 - 8 * rest.len()),
-        None => little_endian(rest),
+        None => word(rest),
     };
     absorb(&mut state, last | (bytes.len() as u64) << 56);
     state[2] ^= 0xFF;
@@ -44,16 +46,6 @@ const fn sip13(k0: u64, k1: u64, bytes: &[u8]) -> u64 {
     round(&mut state);
     round(&mut state);
     state[0] ^ state[1] ^ state[2] ^ state[3]
-}
-
-/// Returns fewer than eight bytes as an integer.
-const fn little_endian(mut bytes: &[u8]) -> u64 {
-    let mut word = 0;
-    while let Some((&byte, before)) = bytes.split_last() {
-        word = word << 8 | byte as u64;
-        bytes = before;
-    }
-    word
 }
 
 const fn absorb(state: &mut [u64; 4], word: u64) {

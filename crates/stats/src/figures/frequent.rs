@@ -96,6 +96,11 @@ impl StoredValue {
         Some(identity.text.as_ref()).filter(|text| has_text && text.len() <= MAX_STORED_TEXT_BYTES)
     }
 
+    /// Bytes of the text to store for a value.
+    fn text_bytes(identity: &Identity<'_>) -> usize {
+        Self::stored_text(identity).map_or(0, <[u8]>::len)
+    }
+
     const fn bytes(&self) -> usize {
         match self {
             Self::Number(text) | Self::String(text) => text.len(),
@@ -140,49 +145,55 @@ impl Frequent {
     /// Adds the value at an offset of the input. The offset identifies the occurrence.
     pub fn observe(&mut self, scalar: &Scalar<'_>, at: u64) {
         if let Some(identity) = Identity::of(scalar) {
-            let is_sketched = self.add_to_sketch(identity.fingerprint);
-            self.observe_identity(&identity, at, is_sketched);
+            self.observe_all(&[(identity, at)]);
         }
     }
 
-    /// Counts a value in the sketch, if there is one. Returns true if there is.
-    #[inline]
-    pub(crate) fn add_to_sketch(&mut self, fingerprint: u64) -> bool {
+    /// Adds values, each at an offset of the input. Returns the fingerprints of those that had no
+    /// entry.
+    pub(crate) fn observe_all(&mut self, identities: &[(Identity<'_>, u64)]) -> Vec<u64> {
+        let mut unknown = Vec::with_capacity(identities.len());
+        let mut rest = identities.iter();
+        while self.sketch.is_none()
+            && let Some((identity, at)) = rest.next()
+        {
+            // Sample from the first value on. If sampling began only past the cap, the candidates
+            // would depend on when the sketch took over, and so on the order of merging.
+            self.sample_occurrence(identity.fingerprint, *at);
+            if !self.add_entry(identity, *at) {
+                unknown.push(identity.fingerprint);
+            }
+        }
         if let Some(sketch) = &mut self.sketch {
-            sketch.add(fingerprint, 1);
+            rest.clone().for_each(|(identity, _)| sketch.add(identity.fingerprint, 1));
         }
-        self.sketch.is_some()
+        for (identity, at) in rest {
+            self.longest = self.longest.max(StoredValue::text_bytes(identity));
+            if !self.sample_occurrence(identity.fingerprint, *at) || !self.add_entry(identity, 0) {
+                unknown.push(identity.fingerprint);
+            }
+        }
+        unknown
     }
 
-    /// Adds the value at an offset of the input, which may already be counted in the sketch.
-    /// Returns true if it has an entry from before.
-    pub(crate) fn observe_identity(&mut self, identity: &Identity<'_>, at: u64, is_sketched: bool) -> bool {
-        let fingerprint = identity.fingerprint;
-        // Sample from the first value on. If sampling began only past the cap, the candidates would
-        // depend on when the sketch took over, and so on the order of merging.
-        let sampled = self.sample_occurrence(fingerprint, at);
-        let text = StoredValue::stored_text(identity).unwrap_or_default();
-        self.longest = self.longest.max(text.len());
-        if !is_sketched {
-            self.add_to_sketch(fingerprint);
-        }
-        let mut is_known = false;
-        if sampled || self.sketch.is_none() {
-            let first = if self.sketch.is_none() { at } else { 0 };
-            let entry = self.values.entry(fingerprint).or_insert_with(|| {
-                self.text_bytes += text.len();
-                Entry { count: 0, first, value: StoredValue::of(identity) }
-            });
-            is_known = entry.count > 0;
-            entry.count += 1;
-            entry.first = entry.first.min(at);
-        }
+    /// Counts an occurrence of a value in its entry. Returns true if it had one.
+    fn add_entry(&mut self, identity: &Identity<'_>, first: u64) -> bool {
+        let bytes = StoredValue::text_bytes(identity);
+        self.longest = self.longest.max(bytes);
+        let entry = self.values.entry(identity.fingerprint).or_insert_with(|| {
+            self.text_bytes += bytes;
+            Entry { count: 0, first, value: StoredValue::of(identity) }
+        });
+        let is_known = entry.count > 0;
+        entry.count += 1;
+        entry.first = entry.first.min(first);
         self.shrink_to_cap();
         is_known
     }
 
     /// Adds an occurrence to the sample if it belongs there. Returns true if it was added. The
     /// sample may then be one too large, until `shrink_to_cap` runs.
+    #[inline]
     fn sample_occurrence(&mut self, fingerprint: u64, at: u64) -> bool {
         let key = (occurrence(fingerprint, at), fingerprint);
         let exceeds = |bound: Option<(u64, u64)>| bound.is_some_and(|bound| key >= bound);

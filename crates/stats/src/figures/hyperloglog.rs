@@ -30,6 +30,7 @@ impl HyperLogLog {
         self.registers.len()
     }
 
+    #[inline]
     pub(super) fn observe(&mut self, fingerprint: u64) {
         let precision = self.precision();
         let index = (fingerprint >> (u64::BITS - precision)) as usize;

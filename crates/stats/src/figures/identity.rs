@@ -62,7 +62,7 @@ fn canonical(number: Number<'_>, scaled: Option<Scaled>) -> Cow<'_, [u8]> {
     let is_canonical = scaled.is_some_and(|Scaled { digits, places }| match places {
         0 => digits != 0 || number.bytes() == b"0",
         // Numbers below 10^-6 may need an exponent.
-        _ => digits.unsigned_abs() >= 10_u64.pow(places.saturating_sub(6)) && digits % 10 != 0,
+        _ => (places <= 6 || digits.unsigned_abs() >= 10_u64.pow(places - 6)) && digits % 10 != 0,
     });
     if is_canonical { Cow::Borrowed(number.bytes()) } else { canonical_bytes(number.bytes()) }
 }

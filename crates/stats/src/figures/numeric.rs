@@ -42,22 +42,27 @@ impl Numeric {
     /// Adds a number.
     pub fn observe(&mut self, number: Number<'_>) {
         let scaled = number.as_scaled();
-        self.observe_with(number, scaled, number.as_f64_with(scaled));
+        self.observe_all(&[(number, scaled)], &[number.as_f64_with(scaled)]);
     }
 
-    /// Adds a number, given its digits and the nearest double.
-    pub(super) fn observe_with(&mut self, number: Number<'_>, scaled: Option<Scaled>, value: f64) {
-        let is_integer = scaled.map_or_else(|| number.is_integer(), |scaled| scaled.places == 0);
-        self.count += 1;
-        self.integers += u64::from(is_integer);
-        self.beyond_double += u64::from(is_integer && !fits_double(number, scaled, value));
-        if value.is_finite() {
-            self.sum.observe_with(number, scaled);
-        } else {
-            self.out_of_range += 1;
+    /// Adds numbers with their digits, given the nearest doubles.
+    pub(super) fn observe_all(&mut self, numbers: &[(Number<'_>, Option<Scaled>)], doubles: &[f64]) {
+        self.count += numbers.len() as u64;
+        for (&(number, scaled), &value) in numbers.iter().zip(doubles) {
+            let is_integer = scaled.map_or_else(|| number.is_integer(), |scaled| scaled.places == 0);
+            self.integers += u64::from(is_integer);
+            self.beyond_double += u64::from(is_integer && !fits_double(number, scaled, value));
+            self.out_of_range += u64::from(value.is_infinite());
+            // Most numbers are between the extremes.
+            if self.min.as_ref().is_none_or(|min| value <= min.value) {
+                Extreme::update(&mut self.min, number, value, Ordering::Less);
+            }
+            if self.max.as_ref().is_none_or(|max| value >= max.value) {
+                Extreme::update(&mut self.max, number, value, Ordering::Greater);
+            }
         }
-        Extreme::update(&mut self.min, number, value, Ordering::Less);
-        Extreme::update(&mut self.max, number, value, Ordering::Greater);
+        let in_range = numbers.iter().zip(doubles).filter(|(_, value)| value.is_finite());
+        self.sum.observe_all(in_range.map(|(&number, _)| number));
     }
 
     /// Bytes to account for.

@@ -48,22 +48,32 @@ struct SignedDigits {
 impl ExactSum {
     /// Adds a number.
     pub fn observe(&mut self, number: Number<'_>) {
-        self.observe_with(number, number.as_scaled());
+        self.observe_all(std::iter::once((number, number.as_scaled())));
     }
 
-    /// Adds a number, given the result of [`Number::as_scaled`].
-    pub(super) fn observe_with(&mut self, number: Number<'_>, scaled: Option<Scaled>) {
-        let Some(scaled) = scaled else { return self.observe_long(number) };
-        if scaled.places == 0 {
-            return self.add(0, i128::from(scaled.digits));
+    /// Adds numbers, each given with the result of [`Number::as_scaled`].
+    pub(super) fn observe_all<'a>(&mut self, numbers: impl Iterator<Item = (Number<'a>, Option<Scaled>)>) {
+        // Most numbers add to the same two limbs.
+        let (mut wholes, mut fractions) = (None::<i128>, None::<i128>);
+        for (number, scaled) in numbers {
+            let Some(Scaled { digits, places }) = scaled else {
+                self.observe_long(number);
+                continue;
+            };
+            let unit = POWERS[places as usize];
+            let (whole, fraction) = if places == 0 { (digits, 0) } else { (digits / unit, digits % unit) };
+            if whole != 0 || places == 0 {
+                *wholes.get_or_insert(0) += i128::from(whole);
+            }
+            if fraction != 0 {
+                let factor = POWERS[DIGITS as usize - places as usize];
+                *fractions.get_or_insert(0) += i128::from(fraction) * i128::from(factor);
+            }
         }
-        let unit = POWERS[scaled.places as usize];
-        let (whole, fraction) = (scaled.digits / unit, scaled.digits % unit);
-        if whole != 0 {
-            self.add(0, i128::from(whole));
-        }
-        if fraction != 0 {
-            self.add(-1, i128::from(fraction) * i128::from(POWERS[DIGITS as usize] / unit));
+        for (place, sum) in [(0, wholes), (-1, fractions)] {
+            if let Some(sum) = sum {
+                self.add(place, sum);
+            }
         }
     }
 
@@ -328,7 +338,7 @@ mod tests {
         {
             let (mut short, mut long) = (ExactSum::default(), ExactSum::default());
             let number = Number::parse(lexeme).unwrap();
-            short.observe_with(number, number.as_scaled());
+            short.observe(number);
             long.add_decimal(&Decimal::new(lexeme));
             assert_eq!((short.low, &short.limbs), (long.low, &long.limbs), "{lexeme}");
         }

@@ -1,21 +1,18 @@
 //! All figures about the scalars of one path.
 
-use super::identity::{Identity, MAX_COMPARED_BYTES};
+use super::Batch;
+use super::identity::Identity;
 use super::{Distinct, DistinctSummary, Frequent, FrequentSummary, Numeric, NumericSummary};
 use super::{Quantiles, QuantilesSummary, TextLengths, TextLengthsSummary};
 use crate::Accumulator;
-use trommel_base::text::count_chars;
 use trommel_histogram::{HistogramSummary, NumberHistogram, TextHistogram, TimeHistogram};
-use trommel_reader::{Kind, Number, Scalar, Scaled, Text};
+use trommel_reader::Kind;
 
 /// The number of times that the caps can be halved when there are many paths.
 pub(crate) const LEVELS: u32 = 10;
 
-/// Bytes of a date and time as written, escapes included, with any number of digits that matter.
-const MAX_TIME_BYTES: u64 = 256;
-
-/// The number of scalars that figures take at once.
-pub(crate) const BATCH: usize = 16;
+/// Bytes of a date and time with any number of digits that matter.
+const MAX_TIME_BYTES: usize = 256;
 
 /// Bytes of full histograms: 60 buckets of numbers and lengths on two scales, and of times.
 const HISTOGRAM_BYTES: usize = 5 * 60 * size_of::<u64>() + size_of::<Histograms>();
@@ -47,66 +44,21 @@ struct Histograms {
 }
 
 impl Histograms {
-    fn observe(&mut self, observed: &Observed<'_>) {
-        match observed.measure {
-            Measure::Number { value, .. } => self.numbers.observe(value),
-            Measure::Text { chars, can_be_time } => {
-                let text = if can_be_time { observed.identity.as_ref() } else { None };
-                self.texts.observe(chars, text.map(|identity| identity.text.as_ref()));
+    fn observe(&mut self, batch: &Batch<'_>) {
+        self.numbers.observe_all(batch.doubles.iter().copied());
+        self.texts.observe_lengths(&batch.lengths);
+        if self.texts.wants_texts() {
+            let is_text = |(identity, _): &&(Identity<'_>, u64)| identity.kind == Kind::String;
+            let texts = batch.identities.iter().filter(is_text).map(|(identity, _)| identity.text.as_ref());
+            let mut uncompared = batch.lengths.len();
+            for text in texts {
+                uncompared -= 1;
+                self.texts.observe_time((text.len() <= MAX_TIME_BYTES).then_some(text));
             }
-            Measure::None => {}
+            if uncompared > 0 {
+                self.texts.observe_time(None);
+            }
         }
-    }
-}
-
-/// A scalar with everything that figures need of it.
-#[derive(Debug)]
-pub(crate) struct Observed<'a> {
-    at: u64,
-    measure: Measure<'a>,
-    identity: Option<Identity<'a>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Measure<'a> {
-    Number { number: Number<'a>, scaled: Option<Scaled>, value: f64 },
-    Text { chars: u64, can_be_time: bool },
-    None,
-}
-
-impl<'a> Observed<'a> {
-    /// An unused slot of a batch.
-    pub(crate) const NONE: Self = Self { at: 0, measure: Measure::None, identity: None };
-
-    /// Parses the scalar at an offset. Linear in its length.
-    #[inline]
-    pub(crate) fn new(scalar: Scalar<'a>, at: u64) -> Self {
-        let (measure, identity) = match scalar {
-            Scalar::Number(number) => {
-                let scaled = number.as_scaled();
-                let value = number.as_f64_with(scaled);
-                (Measure::Number { number, scaled, value }, Identity::with_scaled(&scalar, scaled))
-            }
-            Scalar::String(text) => {
-                let (identity, chars) = Self::text(text);
-                (Measure::Text { chars, can_be_time: text.byte_len() <= MAX_TIME_BYTES }, identity)
-            }
-            Scalar::Null | Scalar::Bool(_) => (Measure::None, Identity::of(&scalar)),
-        };
-        Self { at, measure, identity }
-    }
-
-    /// The identity and the characters of a string.
-    #[inline]
-    fn text(text: Text<'a>) -> (Option<Identity<'a>>, u64) {
-        // In most strings, bytes are characters.
-        if text.byte_len() <= MAX_COMPARED_BYTES && text.is_plain() {
-            return (Some(Identity::new(Kind::String, text.raw().into())), text.byte_len());
-        }
-        let identity = Identity::of(&Scalar::String(text));
-        // Counted in the decoded text, if there is one.
-        let decoded = identity.as_ref().map(|identity| count_chars(&identity.text));
-        (identity, decoded.unwrap_or_else(|| text.char_len()))
     }
 }
 
@@ -119,46 +71,21 @@ impl Values {
         values
     }
 
-    /// Adds at most [`BATCH`] scalars.
+    /// Adds scalars.
     ///
     /// Each figure takes all of them before the next one: its memory is often not in the cache, and
     /// the processor fetches it for several scalars at once.
-    pub(crate) fn observe(&mut self, batch: &[Observed<'_>]) {
-        self.count += batch.len() as u64;
-        for observed in batch {
-            match observed.measure {
-                Measure::Number { number, scaled, value } => self.numeric.observe_with(number, scaled, value),
-                Measure::Text { chars, .. } => self.lengths.observe_length(chars),
-                Measure::None => {}
-            }
-        }
-        for observed in batch {
-            if let Measure::Number { value, .. } = observed.measure {
-                self.quantiles.observe(value);
-            }
-        }
-        // The sketch may replace the entries in between.
-        let mut is_sketched = false;
-        for identity in batch.iter().filter_map(|observed| observed.identity.as_ref()) {
-            is_sketched = self.frequent.add_to_sketch(identity.fingerprint);
-        }
-        let (mut unknown, mut unknowns, mut known) = ([0; BATCH], 0, 0);
-        for Observed { identity, at, .. } in batch {
-            let Some(identity) = identity else { continue };
-            // A value with an entry was observed before, so it is among the distinct ones.
-            if self.frequent.observe_identity(identity, *at, is_sketched) {
-                known += 1;
-            } else {
-                unknown[unknowns] = identity.fingerprint;
-                unknowns += 1;
-            }
-        }
-        self.uncompared += (batch.len() - unknowns) as u64 - known;
-        self.distinct.observe_fingerprints(&unknown[..unknowns], known);
+    pub(crate) fn observe(&mut self, batch: &Batch<'_>) {
+        self.count += batch.count as u64;
+        self.uncompared += (batch.count - batch.identities.len()) as u64;
+        self.numeric.observe_all(&batch.numbers, &batch.doubles);
+        self.quantiles.observe_all(&batch.doubles);
+        batch.lengths.iter().for_each(|&length| self.lengths.observe(length));
+        // A value with an entry was observed before, so it is among the distinct ones.
+        let unknown = self.frequent.observe_all(&batch.identities);
+        self.distinct.observe_fingerprints(&unknown, (batch.identities.len() - unknown.len()) as u64);
         if let Some(histograms) = &mut self.histograms {
-            for observed in batch {
-                histograms.observe(observed);
-            }
+            histograms.observe(batch);
         }
     }
 

@@ -60,12 +60,13 @@ fn trimmed(bytes: &[u8], mut end: usize) -> usize {
 #[inline]
 pub(super) fn scalar_length(tokens: &Tokens<'_>, number: usize) -> u64 {
     let (bytes, starts) = (tokens.bytes(), tokens.starts());
-    // Usually only a comma is before the next token.
+    // Usually only a comma, or nothing, is before the next token.
     if let Some(&next) = starts.get(number + 1)
-        && let Some(&[last, b',']) = bytes[..usize::from(next)].last_chunk()
+        && let Some(&[last, comma]) = bytes[..usize::from(next)].last_chunk()
+        && comma > b' '
         && last > b' '
     {
-        return u64::from(next - starts[number]) - 1;
+        return u64::from(next - starts[number]) - u64::from(comma == b',');
     }
     token_length(tokens, number)
 }

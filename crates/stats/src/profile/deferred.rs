@@ -5,15 +5,15 @@
 
 use super::trie::NONE;
 use super::walk::Core;
-use crate::figures::{BATCH, Observed};
-use trommel_reader::{Number, Scalar, Text};
+use crate::figures::{BATCH, Batch};
+use trommel_reader::{Kind, Number, Scalar, Text};
 
 /// The maximum number of deferred scalars. Each may be the first of its path, and its figures are
 /// only accounted for when it is described, so this bounds the memory beyond the limit.
-const MAX_DEFERRED: usize = 1024;
+const MAX_DEFERRED: usize = 2048;
 
 /// Deferred scalars are described once they have this many bytes.
-const MAX_BYTES: usize = 64 << 10;
+const MAX_BYTES: usize = 128 << 10;
 
 /// Scalars to describe, in a list for each node. A node has the number of the last one.
 #[derive(Clone, Debug, Default)]
@@ -29,24 +29,32 @@ struct DeferredScalar {
     /// Where its bytes begin.
     start: u32,
     length: u32,
-    /// The first byte of the scalar as written, of a number 0.
+    /// The first byte of a literal, or a quote. A number has any other byte.
     tag: u8,
     /// The number of the scalar before in the list, or [`NONE`].
     before: u32,
 }
 
 impl Deferred {
-    fn push(&mut self, scalar: &Scalar<'_>, at: u64, before: u32) {
+    #[inline]
+    fn push(&mut self, tag: u8, bytes: &[u8], at: u64, before: u32) {
+        // There are fewer bytes than twice the maximum: the longest token is shorter than that.
+        let (start, length) = (self.bytes.len() as u32, bytes.len() as u32);
+        self.bytes.extend_from_slice(bytes);
+        self.scalars.push(DeferredScalar { at, start, length, tag, before });
+    }
+
+    /// The first byte of a scalar, and its bytes as written, of a string without the quotes. `None`
+    /// for one that is not deferred, because it is long or not whole.
+    pub(super) fn parts<'a>(scalar: &Scalar<'a>) -> Option<(u8, &'a [u8])> {
         let (tag, bytes) = match scalar {
             Scalar::Null => (b'n', &[][..]),
             Scalar::Bool(value) => (if *value { b't' } else { b'f' }, &[][..]),
             Scalar::Number(number) => (0, number.bytes()),
+            Scalar::String(text) if text.is_cut() => return None,
             Scalar::String(text) => (b'"', text.raw()),
         };
-        // A scalar is shorter than the batch of tokens, which has fewer than 2^16 bytes.
-        let (start, length) = (self.bytes.len() as u32, bytes.len() as u32);
-        self.bytes.extend_from_slice(bytes);
-        self.scalars.push(DeferredScalar { at, start, length, tag, before });
+        (bytes.len() < MAX_BYTES).then_some((tag, bytes))
     }
 
     fn scalar(&self, scalar: &DeferredScalar) -> Scalar<'_> {
@@ -61,15 +69,17 @@ impl Deferred {
 }
 
 impl Core {
-    /// Defers a scalar whose value is observed.
-    pub(super) fn defer(&mut self, node: u32, scalar: &Scalar<'_>, at: u64) {
+    /// Defers a scalar whose value is observed, given its first byte, and its bytes as written, of
+    /// a string without the quotes.
+    #[inline]
+    pub(super) fn defer(&mut self, node: u32, scalar: (u8, &[u8]), at: u64) {
         let Some(found) = self.trie.nodes.get_mut(node as usize) else { return };
         let deferred = &mut self.deferred;
         let before = std::mem::replace(&mut found.deferred, deferred.scalars.len() as u32);
         if before == NONE {
             deferred.nodes.push(node);
         }
-        deferred.push(scalar, at, before);
+        deferred.push(scalar.0, scalar.1, at, before);
         if deferred.scalars.len() == MAX_DEFERRED || deferred.bytes.len() >= MAX_BYTES {
             self.describe_deferred();
         }
@@ -82,17 +92,22 @@ impl Core {
             return;
         }
         let mut deferred = std::mem::take(&mut self.deferred);
-        let (mut batch, mut filled) = ([const { Observed::NONE }; BATCH], 0);
+        let mut batch = Batch::default();
         for &node in &deferred.nodes {
-            let mut next = std::mem::replace(&mut self.trie.nodes[node as usize].deferred, NONE);
+            let found = &mut self.trie.nodes[node as usize];
+            let can_change = [found.can_change(Kind::String), found.can_change(Kind::Number)];
+            let mut next = std::mem::replace(&mut found.deferred, NONE);
             while let Some(found) = deferred.scalars.get(next as usize) {
                 let scalar = deferred.scalar(found);
-                self.describe_schema(node, &scalar);
-                batch[filled] = Observed::new(scalar, found.at);
-                (filled, next) = (filled + 1, found.before);
-                if filled == BATCH || next == NONE {
-                    self.observe_values(node, &batch[..filled]);
-                    filled = 0;
+                let kind = scalar.kind();
+                if can_change[0] && kind == Kind::String || can_change[1] && kind == Kind::Number {
+                    self.describe_schema(node, &scalar);
+                }
+                batch.push(scalar, found.at);
+                next = found.before;
+                if batch.count == BATCH || next == NONE {
+                    self.observe_values(node, &batch);
+                    batch.clear();
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Samples of rows, for figures about values.
 
+use super::ProfileOptions;
 use super::trie::{Label, NONE, Node};
 
 /// The offsets of rows that a path keeps as examples.
@@ -42,6 +43,14 @@ impl RowSample {
     /// True if a row that begins at an offset is in the sample.
     pub fn includes(&self, at: u64) -> bool {
         self.hash(at) <= self.largest_hash
+    }
+}
+
+impl ProfileOptions {
+    /// True if values are observed before the first row, and if they are outside of all rows.
+    pub(super) fn observed(&self) -> (bool, bool) {
+        let is_outside = matches!(self.row_sample, Some(RowSample { roots: false, .. }));
+        (self.values && self.row_sample.is_none(), is_outside)
     }
 }
 

@@ -86,14 +86,17 @@ impl Core {
             if frame.kind == Kind::Array {
                 frame.element(kind);
             }
+            let mut is_row = false;
             if let Some(node) = self.trie.nodes.get_mut(node as usize) {
                 node.kinds.observe(kind);
                 node.first = node.first.min(at);
+                is_row = node.is_row;
                 if kind.is_container() {
                     node.observe_container(kind, at);
                 }
             }
-            if DESCRIBES && frame.kind == Kind::Array {
+            // Roots are observed one by one.
+            if DESCRIBES && is_row {
                 self.begin_row(node, at);
             }
             if BYTES {
@@ -134,26 +137,16 @@ impl Core {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a part of the loop")]
     fn describe_token(&mut self, node: u32, kind: Kind, tokens: &Tokens<'_>, number: usize) {
-        let is_observed = self.observes_values(node);
-        if (is_observed || self.can_change(node, kind))
+        let Some(found) = self.trie.nodes.get(node as usize) else { return };
+        if self.observes_values(found) {
+            let start = usize::from(tokens.starts()[number]);
+            let scalar = &tokens.bytes()[start..][..scalar_length(tokens, number) as usize];
+            let content = if kind == Kind::String { &scalar[1..scalar.len() - 1] } else { scalar };
+            self.defer(node, (scalar[0], content), tokens.base() + start as u64);
+        } else if found.can_change(kind)
             && let Some(scalar) = tokens.scalar(number)
         {
-            if is_observed {
-                self.defer(node, &scalar, tokens.base() + u64::from(tokens.starts()[number]));
-            } else {
-                self.describe_schema(node, &scalar);
-            }
-        }
-    }
-
-    /// True if a scalar of this kind can change the schema of a node.
-    #[inline]
-    fn can_change(&self, node: u32, kind: Kind) -> bool {
-        let Some(node) = self.trie.nodes.get(node as usize) else { return false };
-        match kind {
-            Kind::String => node.formats != 0,
-            Kind::Number => !node.has_fractions,
-            _ => false,
+            self.describe_schema(node, &scalar);
         }
     }
 
@@ -195,6 +188,18 @@ impl Core {
             self.member(frame, name.decode().as_bytes())
         } else {
             self.member(frame, name.raw())
+        }
+    }
+}
+
+impl Node {
+    /// True if a scalar of this kind can change the schema.
+    #[inline]
+    pub(super) const fn can_change(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::String => self.formats != 0,
+            Kind::Number => !self.has_fractions,
+            _ => false,
         }
     }
 }

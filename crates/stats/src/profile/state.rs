@@ -85,7 +85,7 @@ impl<'a> State<'a> {
             }
         }
         let options = self.options.into_owned();
-        let in_sample = options.row_sample.is_none();
+        let (in_sample, outside_rows) = options.observed();
         let mut core = Core {
             options,
             totals: self.totals,
@@ -97,6 +97,7 @@ impl<'a> State<'a> {
             names_cap: self.names_cap.max(1),
             depth_cap: self.depth_cap,
             in_sample,
+            outside_rows,
             deferred: Deferred::default(),
         };
         // A damaged state may exceed its own caps; normalizing enforces them before anything is

@@ -5,9 +5,8 @@ use super::bytes::length_of;
 use super::deferred::Deferred;
 use super::names::{NameList, Novelty, OpenNames};
 use super::repeats::{Repeats, Sequences};
-use super::row_sample::RowSample;
-use super::trie::{Label, NONE, Trie};
-use crate::figures::{KindSet, Kinds, Observed, Values};
+use super::trie::{Label, NONE, Node, Trie};
+use crate::figures::{Batch, KindSet, Kinds, Values};
 use crate::schema::format;
 use trommel_reader::{Kind, Scalar, Tally, Text};
 
@@ -146,8 +145,10 @@ pub(super) struct Core {
     pub(super) names_cap: u32,
     /// The maximum depth of rows and schema. Nodes are up to one level deeper.
     pub(super) depth_cap: u32,
-    /// True in a row of the sample, and everywhere without a sample.
+    /// True where values are observed: in a row of the sample, and everywhere without a sample.
     pub(super) in_sample: bool,
+    /// True if values are also observed outside of arrays, whose elements are the rows.
+    pub(super) outside_rows: bool,
     /// Scalars that are not described yet.
     pub(super) deferred: Deferred,
 }
@@ -315,20 +316,20 @@ impl Core {
 
     /// Records a scalar for the schema and for figures about values.
     fn describe(&mut self, node: u32, scalar: &Scalar<'_>, at: u64) {
+        let is_observed = self.trie.nodes.get(node as usize).is_some_and(|node| self.observes_values(node));
+        if is_observed && let Some(short) = Deferred::parts(scalar) {
+            return self.defer(node, short, at);
+        }
         self.describe_schema(node, scalar);
-        if self.observes_values(node) {
-            self.observe_values(node, &[Observed::new(*scalar, at)]);
+        if is_observed {
+            self.observe_values(node, &Batch::of(*scalar, at));
         }
     }
 
     /// True if figures about the scalars of a node are computed in this row, unless it is too deep.
     #[inline]
-    pub(super) fn observes_values(&self, node: u32) -> bool {
-        if self.in_sample {
-            return self.options.values;
-        }
-        let Some(RowSample { roots: false, .. }) = self.options.row_sample else { return false };
-        self.trie.nodes.get(node as usize).is_some_and(|node| !node.is_in_array)
+    pub(super) fn observes_values(&self, node: &Node) -> bool {
+        self.in_sample || self.outside_rows && !node.is_in_array
     }
 
     /// Records a scalar for the schema.
@@ -350,7 +351,7 @@ impl Core {
     }
 
     /// Adds scalars of a node to the figures about values.
-    pub(super) fn observe_values(&mut self, node: u32, batch: &[Observed<'_>]) {
+    pub(super) fn observe_values(&mut self, node: u32, batch: &Batch<'_>) {
         let node = self.trie.nodes.get_mut(node as usize);
         let Some(node) = node.filter(|node| node.depth <= self.depth_cap) else { return };
         let charge = &mut self.trie.charge;

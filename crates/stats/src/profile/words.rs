@@ -1,5 +1,7 @@
 //! Compares names by words.
 
+use trommel_reader::word;
+
 const WORD: usize = size_of::<u64>();
 
 /// How a name is written, with its closing quote: the first and the last eight bytes. Most names
@@ -21,11 +23,10 @@ impl Spelling {
             return Self::default();
         }
         let written = [name, b"\""].concat();
-        let mut head = [0; WORD];
-        head.iter_mut().zip(&written).for_each(|(to, byte)| *to = *byte);
+        let head = word(&written[..written.len().min(WORD)]);
         let tail = written.last_chunk().map_or(0, |tail| u64::from_le_bytes(*tail));
         let unused = 8 * WORD.saturating_sub(written.len()) as u32;
-        Self { head: u64::from_le_bytes(head), tail, length: written.len() as u32, unused }
+        Self { head, tail, length: written.len() as u32, unused }
     }
 
     pub(super) const fn is_known(&self) -> bool {

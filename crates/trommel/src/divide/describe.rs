@@ -54,7 +54,7 @@ impl<'a> ArrayDivider<'a> {
         // is watched doubles, so that a document without one is divided at a negligible cost.
         // The stretches of a long document start with the paths of its first bytes.
         let first = self.view.bytes().len() as u64 / WATCHED;
-        let (mut fruitless, mut watched) = (0, first.clamp(MIN_WATCH, self.factor * MIN_DESCRIBED));
+        let (mut fruitless, mut watched) = (0, first.clamp(MIN_WATCH, MIN_DESCRIBED));
         while matcher.is_forwarding() && fruitless < MAX_MISSES {
             let Some(elements) = self.long_array(watched, matcher, description)? else {
                 watched = (2 * watched).min(MIN_WATCH << 8);

@@ -1,6 +1,6 @@
 //! Documents that are broken at some offset: the data before it as a document of its own.
 
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 
 use tempfile::NamedTempFile;
 
@@ -17,6 +17,20 @@ struct Scan {
 }
 
 impl Scan {
+    /// Reads the next bytes.
+    fn read(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            if self.is_in_string && !self.is_escaped {
+                let plain = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
+                self.at += plain as u64;
+                bytes = &bytes[plain..];
+            }
+            let Some((&byte, rest)) = bytes.split_first() else { return };
+            self.push(byte);
+            bytes = rest;
+        }
+    }
+
     /// Reads a byte. A text can be cut after a bracket, and before a comma: the member or element
     /// before it is complete. Every bracket is a cut, so the containers that are open at the last
     /// cut stay open to the end.
@@ -41,12 +55,21 @@ impl Scan {
     }
 }
 
+impl Write for Scan {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.read(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Returns the start of a document with its open containers closed. `None` if nothing is open.
 pub(super) fn closed(start: &[u8]) -> Option<Vec<u8>> {
     let mut scan = Scan::default();
-    for &byte in start {
-        scan.push(byte);
-    }
+    scan.read(start);
     let cut = scan.cut?;
     if scan.open.is_empty() {
         return None;
@@ -67,9 +90,7 @@ pub(super) fn data_before(
         return Ok(None);
     }
     let mut scan = Scan::default();
-    for byte in BufReader::with_capacity(256 << 10, open()?.take(offset)).bytes() {
-        scan.push(byte?);
-    }
+    io::copy(&mut open()?.take(offset), &mut scan)?;
     let Some(cut) = scan.cut else { return Ok(None) };
     if scan.open.is_empty() {
         return Ok(None);

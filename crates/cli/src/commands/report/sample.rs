@@ -15,7 +15,7 @@ use super::rows::{MAX_EXAMPLE, RowPath, Shown};
 use crate::commands::stats::answer_of;
 
 /// The bytes at the start of the input that show the size of its rows.
-const START: u64 = 4 << 20;
+const START: usize = 4 << 20;
 
 /// The part of the start that shows the size of short rows.
 const SHORT_START: usize = 1 << 20;
@@ -32,8 +32,9 @@ pub(super) fn largest_hash(files: &[PathBuf], size: usize, is_stream: bool, rati
     match mean_row(files, is_stream, ratio) {
         Ok(Some((mean, total))) => {
             let share = size as f64 * mean / total;
-            // The product is exact in 2⁻⁵³ of the hashes, which is far below what a sample shows.
-            if share >= 1.0 { u64::MAX } else { (share * 2_f64.powi(64)) as u64 }
+            // An estimate just below the share of all rows would take a second pass over them. The
+            // product is exact in 2⁻⁵³ of the hashes, which is far below what a sample shows.
+            if share >= 0.9 { u64::MAX } else { (share * 2_f64.powi(64)) as u64 }
         }
         Ok(None) => u64::MAX,
         Err(_) => 0,
@@ -42,12 +43,14 @@ pub(super) fn largest_hash(files: &[PathBuf], size: usize, is_stream: bool, rati
 
 /// True if the first record of a file extends beyond the start that is inspected.
 pub(super) fn is_long(file: &Path, ratio: u64) -> bool {
-    start_of(file, ratio).is_ok_and(|start| start.len() as u64 == START && broken::closed(&start).is_some())
+    let start = start_of(file, ratio, START);
+    start.is_ok_and(|start| start.len() == START && broken::closed(&start).is_some())
 }
 
-fn start_of(file: &Path, ratio: u64) -> io::Result<Vec<u8>> {
-    let mut start = Vec::new();
-    trommel::unpacked(Box::new(File::open(file)?), ratio)?.take(START).read_to_end(&mut start)?;
+/// Reads up to `bytes` bytes at the start of a file.
+fn start_of(file: &Path, ratio: u64, bytes: usize) -> io::Result<Vec<u8>> {
+    let mut start = Vec::with_capacity(bytes);
+    trommel::unpacked(Box::new(File::open(file)?), ratio)?.take(bytes as u64).read_to_end(&mut start)?;
     Ok(start)
 }
 
@@ -60,11 +63,14 @@ fn mean_row(files: &[PathBuf], is_stream: bool, ratio: u64) -> io::Result<Option
         total += if is_packed(file)? { bytes.saturating_mul(RATIO) } else { bytes };
     }
     let Some(first) = files.first() else { return Ok(None) };
-    let start = start_of(first, ratio)?;
     let mean = |start: &[u8]| if is_stream { mean_line(start) } else { mean_element(start) };
-    let short = &start[..start.len().min(SHORT_START)];
-    let short = mean(short).filter(|mean| mean * MIN_ROWS <= short.len() as f64);
-    Ok(short.or_else(|| mean(&start)).map(|mean| (mean, total as f64)))
+    let start = start_of(first, ratio, SHORT_START)?;
+    let is_whole = start.len() < SHORT_START;
+    let short = mean(&start).filter(|mean| is_whole || mean * MIN_ROWS <= start.len() as f64);
+    if is_whole || short.is_some() {
+        return Ok(short.map(|mean| (mean, total as f64)));
+    }
+    Ok(mean(&start_of(first, ratio, START)?).map(|mean| (mean, total as f64)))
 }
 
 fn is_packed(file: &Path) -> io::Result<bool> {

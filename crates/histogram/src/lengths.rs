@@ -1,8 +1,5 @@
 //! Lengths of strings.
 
-use crate::Accumulator;
-use trommel_reader::Text;
-
 /// Lengths of strings in Unicode scalar values, after decoding escapes. Exact, also for strings too
 /// long to buffer; 48 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,21 +12,15 @@ pub struct TextLengths {
 }
 
 impl TextLengths {
-    /// Adds a string. Takes time linear in its length.
-    pub fn observe(&mut self, text: &Text<'_>) {
-        self.observe_length(text.char_len());
-    }
-
     /// Adds the length of a string, in Unicode scalar values.
-    pub(super) fn observe_length(&mut self, length: u64) {
+    #[inline]
+    pub fn observe(&mut self, length: u64) {
         self.merge(Self { count: 1, min: length, max: length, total: length });
     }
-}
 
-impl Accumulator for TextLengths {
-    type Summary = TextLengthsSummary;
-
-    fn merge(&mut self, other: Self) {
+    /// Adds the lengths of another part.
+    #[inline]
+    pub fn merge(&mut self, other: Self) {
         if other.count == 0 {
             return;
         }
@@ -39,7 +30,8 @@ impl Accumulator for TextLengths {
         self.count = self.count.saturating_add(other.count);
     }
 
-    fn summary(&self) -> TextLengthsSummary {
+    /// Returns the figures about the lengths.
+    pub fn summary(&self) -> TextLengthsSummary {
         let mean = (self.count > 0).then(|| self.total as f64 / self.count as f64);
         TextLengthsSummary {
             count: self.count,

@@ -1,0 +1,69 @@
+//! Scalars of one path, in columns.
+
+use super::identity::{Identity, MAX_COMPARED_BYTES};
+use trommel_base::text::count_chars;
+use trommel_reader::{Kind, Number, Scalar, Scaled};
+
+/// The number of scalars that figures take at once.
+pub(crate) const BATCH: usize = 64;
+
+/// Scalars of one path with everything that figures need of them, in columns.
+#[derive(Debug, Default)]
+pub(crate) struct Batch<'a> {
+    /// The number of scalars.
+    pub(crate) count: usize,
+    /// The numbers, with their digits and the nearest doubles.
+    pub(super) numbers: Vec<(Number<'a>, Option<Scaled>)>,
+    pub(super) doubles: Vec<f64>,
+    /// The characters of each string.
+    pub(super) lengths: Vec<u64>,
+    /// The scalars that are compared, with their offsets.
+    pub(super) identities: Vec<(Identity<'a>, u64)>,
+}
+
+impl<'a> Batch<'a> {
+    /// Creates a batch of one scalar at an offset.
+    pub(crate) fn of(scalar: Scalar<'a>, at: u64) -> Self {
+        let mut batch = Self::default();
+        batch.push(scalar, at);
+        batch
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.count = 0;
+        self.numbers.clear();
+        self.doubles.clear();
+        self.lengths.clear();
+        self.identities.clear();
+    }
+
+    /// Parses the scalar at an offset. Linear in its length.
+    #[inline]
+    pub(crate) fn push(&mut self, scalar: Scalar<'a>, at: u64) {
+        self.count += 1;
+        let identity = match scalar {
+            Scalar::Number(number) => {
+                let scaled = number.as_scaled();
+                self.doubles.push(number.as_f64_with(scaled));
+                self.numbers.push((number, scaled));
+                Identity::with_scaled(&scalar, scaled)
+            }
+            Scalar::String(text) => {
+                // In most strings, bytes are characters.
+                if text.byte_len() <= MAX_COMPARED_BYTES && text.is_plain() {
+                    self.lengths.push(text.byte_len());
+                    return self.identities.push((Identity::new(Kind::String, text.raw().into()), at));
+                }
+                let identity = Identity::of(&scalar);
+                // Counted in the decoded text, if there is one.
+                let decoded = identity.as_ref().map(|identity| count_chars(&identity.text));
+                self.lengths.push(decoded.unwrap_or_else(|| text.char_len()));
+                identity
+            }
+            Scalar::Null | Scalar::Bool(_) => Identity::of(&scalar),
+        };
+        if let Some(identity) = identity {
+            self.identities.push((identity, at));
+        }
+    }
+}
