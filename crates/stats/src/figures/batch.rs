@@ -1,11 +1,15 @@
 //! Scalars of one path, in columns.
 
 use super::identity::{Identity, MAX_COMPARED_BYTES};
+use arrayvec::ArrayVec;
 use trommel_base::text::count_chars;
 use trommel_reader::{Kind, Number, Scalar, Scaled};
 
 /// The number of scalars that figures take at once.
 pub(crate) const BATCH: usize = 64;
+
+/// At most [`BATCH`] items, without an allocation.
+pub(crate) type Column<T> = ArrayVec<T, BATCH>;
 
 /// Scalars of one path with everything that figures need of them, in columns.
 #[derive(Debug, Default)]
@@ -13,12 +17,12 @@ pub(crate) struct Batch<'a> {
     /// The number of scalars.
     pub(crate) count: usize,
     /// The numbers, with their digits and the nearest doubles.
-    pub(super) numbers: Vec<(Number<'a>, Option<Scaled>)>,
-    pub(super) doubles: Vec<f64>,
+    pub(super) numbers: Column<(Number<'a>, Option<Scaled>)>,
+    pub(super) doubles: Column<f64>,
     /// The characters of each string.
-    pub(super) lengths: Vec<u64>,
+    pub(super) lengths: Column<u64>,
     /// The scalars that are compared, with their offsets.
-    pub(super) identities: Vec<(Identity<'a>, u64)>,
+    pub(super) identities: Column<(Identity<'a>, u64)>,
 }
 
 impl<'a> Batch<'a> {

@@ -1,5 +1,6 @@
 //! The most frequent values.
 
+use super::batch::Column;
 use super::count_min::CountMin;
 use super::exact::Exact;
 use super::fingerprint::occurrence;
@@ -149,10 +150,10 @@ impl Frequent {
         }
     }
 
-    /// Adds values, each at an offset of the input. Returns the fingerprints of those that had no
-    /// entry.
-    pub(crate) fn observe_all(&mut self, identities: &[(Identity<'_>, u64)]) -> Vec<u64> {
-        let mut unknown = Vec::with_capacity(identities.len());
+    /// Adds at most a batch of values, each at an offset of the input. Returns the fingerprints of
+    /// those that had no entry.
+    pub(crate) fn observe_all(&mut self, identities: &[(Identity<'_>, u64)]) -> Column<u64> {
+        let mut unknown = Column::new();
         let mut rest = identities.iter();
         while self.sketch.is_none()
             && let Some((identity, at)) = rest.next()
