@@ -32,7 +32,7 @@ pub(super) fn largest_hash(files: &[PathBuf], size: usize, is_stream: bool, rati
     match mean_row(files, is_stream, ratio) {
         Ok(Some((mean, total))) => {
             let share = size as f64 * mean / total;
-            // An estimate just below the share of all rows would take a second pass over them. The
+            // With an estimate just below the share of all rows, they would be read twice. The
             // product is exact in 2⁻⁵³ of the hashes, which is far below what a sample shows.
             if share >= 0.9 { u64::MAX } else { (share * 2_f64.powi(64)) as u64 }
         }
