@@ -239,6 +239,28 @@ mod tests {
         }
     }
 
+    /// Numbers added at once, or as integers, have the buckets of those added one by one.
+    #[test]
+    fn many_numbers_have_the_buckets_of_each() {
+        for seed in 0..trommel_testkit::effort::cases(500, 20_000) {
+            let mut random = Random::new(seed);
+            let values = values(&mut random);
+            let mut at_once = NumberHistogram::default();
+            at_once.observe_all(values.iter().copied());
+            let bits = random.below(54);
+            let integers: Vec<u64> =
+                (0..random.below(200)).map(|_| random.bits() & ((1 << bits) - 1)).collect();
+            let mut as_integers = NumberHistogram::default();
+            as_integers.observe_integers(&integers);
+            let doubles: Vec<f64> = integers.iter().map(|&integer| integer as f64).collect();
+            for (found, expected) in [(at_once, of(&values)), (as_integers, of(&doubles))] {
+                let state =
+                    |of: NumberHistogram| (of.linear, of.log, of.zeros, of.negatives, of.has_fractions);
+                assert_eq!(state(found), state(expected), "seed {seed}");
+            }
+        }
+    }
+
     #[test]
     fn scales_fit_the_values() {
         let linear = of(&(0..1000).map(f64::from).collect::<Vec<_>>()).summary().unwrap();

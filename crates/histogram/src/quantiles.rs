@@ -317,6 +317,21 @@ mod tests {
     }
 
     #[test]
+    fn many_numbers_have_the_ranks_of_each() {
+        let special = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0];
+        let values: Vec<f64> =
+            (0..1000).map(|i| special.get(i % 9).copied().unwrap_or(i as f64 / 7.0)).collect();
+        let (mut each, mut at_once) = (Quantiles::with_cap(50), Quantiles::with_cap(50));
+        for &value in &values {
+            each.observe(value);
+        }
+        at_once.observe_all(&values);
+        let state = |of: Quantiles| (of.shift, of.bins.sorted(), of.least, of.most, of.below, of.above);
+        assert_eq!((at_once.below, at_once.above, at_once.count()), (111, 223, 1000));
+        assert_eq!(state(at_once), state(each));
+    }
+
+    #[test]
     fn bins_stay_within_the_cap_and_the_bound() {
         let lexemes: Vec<String> =
             (0..5000).map(|i| format!("{}.{}e{}", i * 7919 % 1000 - 500, i % 10, i % 40 - 20)).collect();
