@@ -14,7 +14,7 @@ use trommel_path::{ArrayCheckpoint, Matcher, Scratch, Wants};
 use trommel_reader::{Between, Config, Cursor, ElementFinder, Framing, Guide, PassedPages, Span, View};
 
 use crate::analysis::OnBadRecord;
-use crate::buffered::BufferedOutput;
+use crate::buffered::{BufferedOutput, span_of};
 use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
@@ -324,17 +324,15 @@ impl<'a> ArrayDivider<'a> {
     /// The ends of the elements of an array, in which an element ends at `at`. `None` if neither a
     /// guide nor a guess finds them.
     fn element_ends(&self, at: u64, depth: u32) -> Option<ElementEnds<'a>> {
-        let Self { view, guide, .. } = *self;
-        let finder = ElementFinder::new(view, at);
-        let ends = ElementEnds { finder, guide, view, at, depth };
+        let finder = ElementFinder::new(self.view, at);
+        let ends = ElementEnds { finder, guide: self.guide, view: self.view, at, depth };
         (ends.finder.is_some() || ends.known(at, u64::MAX).is_some()).then_some(ends)
     }
 
     /// Returns a cursor after an element that ends at the start of the span.
     #[expect(clippy::expect_used, reason = "a stretch is a part of the view")]
     fn cursor_between(&self, between: &Between, span: Span, config: &Config) -> Cursor<'_> {
-        let all = self.view.base() + self.view.bytes().len() as u64;
-        let view = self.view.narrow(Span::new(span.start, all)).expect("it begins in the view");
+        let view = self.view.narrow(Span::new(span.start, span_of(self.view).end)).expect("it begins in it");
         let monitor = self.track.without_progress().monitor(span.start);
         Cursor::from_between(view, between, config).guided_by(self.guide).monitored(monitor)
     }

@@ -6,6 +6,7 @@ use trommel_path::Matcher;
 use trommel_reader::{Between, Config, Kind, Listener, Scalar, Span, Text};
 
 use super::{ArrayDivider, Chain, ElementEnds, Fit, MAX_MISSES, Stretches};
+use crate::buffered::span_of;
 use crate::error::Error;
 use crate::stats::Description;
 
@@ -158,7 +159,11 @@ impl Pipeline for DescriptionJoiner<'_, '_> {
     type Error = Error;
 
     fn next_piece(&mut self) -> Option<Self::Piece> {
-        let span = self.stretches.next(self.bytes)?;
+        // The last stretches are shorter, so that the threads end at about the same time, and the
+        // joining thread reads little alone.
+        let left = span_of(self.divider.view).end.saturating_sub(self.stretches.from);
+        let share = left / self.divider.threads.count as u64;
+        let span = self.stretches.next(share.clamp(self.bytes / 8, self.bytes))?;
         // Statistics whose paths were folded meanwhile cannot be forked.
         let empty = self.description.fork();
         self.stretches.is_over = empty.is_none();
@@ -169,13 +174,12 @@ impl Pipeline for DescriptionJoiner<'_, '_> {
     /// guess.
     fn join(&mut self, mut stretch: DescribedStretch) -> Result<bool, Error> {
         let Self { divider, setup, description, chain, .. } = self;
-        let until = stretch.span.end;
         match chain.fit(stretch.span) {
             Fit::Exact => {}
             Fit::Obsolete => return Ok(!chain.ended),
             Fit::Missed => {
                 let Some(empty) = description.fork() else { return Ok(false) };
-                stretch = divider.describe(setup, Span::new(chain.at, until), empty);
+                stretch = divider.describe(setup, Span::new(chain.at, stretch.span.end), empty);
             }
         }
         // The matcher continues before this stretch, and meets the error or the end of the array

@@ -112,8 +112,10 @@ impl Passes<'_> {
             return Ok(is_stream);
         }
         // A stream is recognized by a short first record. A second record shows it.
-        if self.inputs.files().first().is_some_and(|file| sample::is_long(file, self.args.source.limit_ratio))
-        {
+        let is_long = |file: &std::path::PathBuf| {
+            sample::is_long(file, self.args.source.limit_ratio).is_ok_and(|is_long| is_long)
+        };
+        if self.inputs.files().first().is_some_and(is_long) {
             return Ok(false);
         }
         let count = trommel::Count::new(Query::root()).limit(2);

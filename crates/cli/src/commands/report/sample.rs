@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use trommel::reader::{Config, Cursor, Framing};
+use trommel::reader::{Config, Cursor, Framing, Kind};
 use trommel::statistics::SampleRow;
 use trommel::{Analysis, Document, Measure, Stats};
 use trommel_base::text::grouped;
@@ -41,10 +41,16 @@ pub(super) fn largest_hash(files: &[PathBuf], size: usize, is_stream: bool, rati
     }
 }
 
-/// True if the first record of a file extends beyond the start that is inspected.
-pub(super) fn is_long(file: &Path, ratio: u64) -> bool {
-    let start = start_of(file, ratio, START);
-    start.is_ok_and(|start| start.len() == START && broken::closed(&start).is_some())
+/// True if the first record of a file is a container that extends beyond the start that is
+/// inspected.
+pub(super) fn is_long(file: &Path, ratio: u64) -> io::Result<bool> {
+    let mut start = trommel::unpacked(Box::new(File::open(file)?), ratio)?.take(START as u64);
+    let mut cursor = Cursor::from_reader(&mut start, Framing::Concatenated, &Config::new());
+    let is_container = cursor.next_record().is_ok_and(|found| found)
+        && cursor.peek().is_ok_and(|kind| kind.is_some_and(Kind::is_container));
+    let is_cut = is_container && cursor.skip_value().is_err();
+    drop(cursor);
+    Ok(is_cut && start.limit() == 0)
 }
 
 /// Reads up to `bytes` bytes at the start of a file.
@@ -145,6 +151,24 @@ mod tests {
         assert_eq!(element(r#"{"a":{"b":1}"#), None);
         assert_eq!(element("7"), None);
         assert_eq!((mean_line(b"{}\n{}\n{"), mean_line(b"{}")), (Some(3.5), None));
+    }
+
+    #[test]
+    fn long_records_are_containers_that_exceed_the_start() {
+        let zeros = "0,".repeat(START / 2);
+        for (text, expected) in [
+            (format!("[{zeros}0]"), true),
+            (format!(" {{\"a\":[{zeros}"), true),
+            (format!("[1]\n[{zeros}0]"), false),
+            (format!("[{}", "0,".repeat(START / 4)), false),
+            (format!("\"{zeros}\""), false),
+            (String::new(), false),
+        ] {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), &text).unwrap();
+            assert_eq!(is_long(file.path(), 100).unwrap(), expected, "{:?}", text.get(..20));
+        }
+        assert!(is_long(Path::new("no such file"), 100).is_err());
     }
 
     #[test]
