@@ -305,6 +305,12 @@ impl Core {
         if !self.options.per_path {
             return self.count_plain(walk, scalar.kind());
         }
+        self.scalar_of_path(walk, scalar, at);
+    }
+
+    /// Records a scalar by its path. Apart, so that counting without paths saves fewer registers.
+    #[inline(never)]
+    fn scalar_of_path(&mut self, walk: &mut Walk, scalar: &Scalar<'_>, at: u64) {
         let node = self.value(walk, scalar.kind(), at);
         if self.options.bytes {
             self.add_value(walk.frames.last_mut(), node, length_of(scalar));
