@@ -204,9 +204,10 @@ impl<'a> Tokens<'a> {
         Text::valid(&self.bytes[start + 1..string_end(self.bytes, self.next(number)) - 1])
     }
 
-    /// The index of the token after another, or of the end.
+    /// The index of the first byte of the token after another. After the last one, the index of a
+    /// comma, or of the byte after a bracket.
     #[inline]
-    fn next(&self, number: usize) -> usize {
+    pub fn next(&self, number: usize) -> usize {
         self.starts.get(number + 1).map_or(self.end, |&next| usize::from(next))
     }
 }

@@ -126,20 +126,31 @@
   const tiles = byId('tiles');
   map.hidden = false;
   const svgName = 'http://www.w3.org/2000/svg';
-  const shape = (name, attributes) => {
-    const element = document.createElementNS(svgName, name);
-    Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, value));
+  const assign = (element, attributes) => {
+    for (const key in attributes) element.setAttribute(key, attributes[key]);
     return element;
   };
-  // Levels that are drawn at once, and the smallest tile in pixels.
+  const shape = (name, attributes) => assign(document.createElementNS(svgName, name), attributes);
+  // Levels that are drawn at once, the smallest tile in pixels, the width of a character, and the
+  // fewest characters of a label that is cut off.
   const LEVELS = 8;
   const SMALLEST = 6;
   const CHARACTER = 7;
+  const SHORTEST = 4;
   let current = root;
+
+  // Tiles of a kind differ in few attributes: a copy of another one is made faster than a new one.
+  const kinds = [...new Set(nodes.map(node => node.kind))];
+  const templates = new Map([...kinds, 'rest'].map(kind => {
+    const tile = shape('g', { class: `tile ${kind}`, tabindex: -1, role: 'button' });
+    tile.append(shape('rect', {}));
+    return [kind, tile];
+  }));
+  const integer = new Intl.NumberFormat('en');
 
   const restText = node => `rest of ${node.parent.path}: brackets, commas, names not shown`;
   const describe = node =>
-    node.rest ? `${restText(node)}, ${node.size.toLocaleString('en')} bytes` : `${node.path}, ${node.kind}, ${node.sizeText}, ${node.shareText}`;
+    node.rest ? `${restText(node)}, ${integer.format(node.size)} bytes` : `${node.path}, ${node.kind}, ${node.sizeText}, ${node.shareText}`;
 
   const select = node => {
     const selected = byId('selected');
@@ -177,12 +188,13 @@
       const { x0, y0, x1, y1, data: node } = place;
       const [w, h] = [x1 - x0, y1 - y0];
       if (place.depth > LEVELS || w < SMALLEST || h < SMALLEST) return;
-      const tile = shape('g', { class: `tile ${node.kind}`, tabindex: node === current ? 0 : -1, role: 'button' });
+      const tile = templates.get(node.kind).cloneNode(true);
+      if (node === current) tile.setAttribute('tabindex', 0);
       tile.setAttribute('aria-label', describe(node));
-      tile.append(shape('rect', { x: x0, y: y0, width: w, height: h }));
+      assign(tile.firstChild, { x: x0, y: y0, width: w, height: h });
       const fits = Math.floor((w - 8) / CHARACTER);
       const label = node.rest ? 'rest' : node.label;
-      if (h >= 16 && fits >= 2) {
+      if (h >= 16 && fits >= Math.min(label.length, SHORTEST)) {
         const text = shape('text', { x: x0 + 4, y: y0 + 13 });
         const full = node.rest ? label : `${label} ${node.sizeText}`;
         const short = label.length <= fits ? label : `${[...label].slice(0, fits - 1).join('')}…`;
@@ -262,7 +274,6 @@
     event.preventDefault();
   });
 
-  const kinds = [...new Set(nodes.map(node => node.kind))];
   byId('legend').replaceChildren(
     ...kinds.map(kind => {
       const item = make('li', undefined, kind);

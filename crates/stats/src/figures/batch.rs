@@ -42,7 +42,8 @@ impl<'a> Batch<'a> {
     }
 
     /// Parses the scalar at an offset. Linear in its length.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the caller has made the scalar, and knows its kind")]
     pub(crate) fn push(&mut self, scalar: Scalar<'a>, at: u64) {
         self.count += 1;
         let identity = match scalar {

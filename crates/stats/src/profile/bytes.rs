@@ -46,14 +46,12 @@ pub(super) fn length_of(scalar: &Scalar<'_>) -> u64 {
     length as u64
 }
 
-/// The end of the bytes before an index, without the white space there. Valid JSON has no other
-/// byte up to the space outside of strings.
+/// The bytes without the white space at their end. Valid JSON has no other byte up to the space
+/// outside of strings.
 #[inline]
-fn trimmed(bytes: &[u8], mut end: usize) -> usize {
-    while bytes[end - 1] <= b' ' {
-        end -= 1;
-    }
-    end
+fn trimmed(bytes: &[u8]) -> &[u8] {
+    let last = bytes.iter().rposition(|&byte| byte > b' ');
+    &bytes[..last.map_or(0, |last| last + 1)]
 }
 
 /// The bytes of the scalar with this number.
@@ -68,21 +66,21 @@ pub(super) fn scalar_length(tokens: &Tokens<'_>, number: usize) -> u64 {
     {
         return u64::from(next - starts[number]) - u64::from(comma == b',');
     }
-    token_length(tokens, number)
+    length_before_space(tokens, number)
 }
 
-#[inline(never)]
-#[expect(clippy::expect_used, reason = "the caller has seen the first byte of a scalar")]
-fn token_length(tokens: &Tokens<'_>, number: usize) -> u64 {
-    length_of(&tokens.scalar(number).expect("the token is a scalar"))
+#[cold]
+fn length_before_space(tokens: &Tokens<'_>, number: usize) -> u64 {
+    let bytes = trimmed(&tokens.bytes()[tokens.starts()[number].into()..tokens.next(number)]);
+    bytes.strip_suffix(b",").map_or(bytes, trimmed).len() as u64
 }
 
 /// The bytes of the name that starts at an index, and of its colon. `value` is the start of its
 /// value.
 #[inline]
 pub(super) fn name_length(bytes: &[u8], start: usize, value: usize) -> u64 {
-    let colon = trimmed(bytes, value) - 1;
-    (trimmed(bytes, colon) - start) as u64 + 1
+    let with_colon = trimmed(&bytes[start..value]);
+    trimmed(&with_colon[..with_colon.len() - 1]).len() as u64 + 1
 }
 
 impl Core {

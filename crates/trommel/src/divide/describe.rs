@@ -161,7 +161,7 @@ impl Pipeline for DescriptionJoiner<'_, '_> {
     fn next_piece(&mut self) -> Option<Self::Piece> {
         // The last stretches are shorter, so that the threads end at about the same time, and the
         // joining thread reads little alone.
-        let left = span_of(self.divider.view).end.saturating_sub(self.stretches.from);
+        let left = span_of(self.divider.view).end - self.stretches.from;
         let share = left / self.divider.threads.count as u64;
         let span = self.stretches.next(share.clamp(self.bytes / 8, self.bytes))?;
         // Statistics whose paths were folded meanwhile cannot be forked.
