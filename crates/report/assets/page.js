@@ -139,13 +139,10 @@
   const SHORTEST = 4;
   let current = root;
 
-  // Tiles of a kind differ in few attributes: a copy of another one is made faster than a new one.
+  // A tile is one element, since each one costs time in every zoom, and a copy of another tile of
+  // its kind, which is made faster than a new one.
   const kinds = [...new Set(nodes.map(node => node.kind))];
-  const templates = new Map([...kinds, 'rest'].map(kind => {
-    const tile = shape('g', { class: `tile ${kind}`, tabindex: -1, role: 'button' });
-    tile.append(shape('rect', {}));
-    return [kind, tile];
-  }));
+  const templates = new Map([...kinds, 'rest'].map(kind => [kind, shape('rect', { class: `tile ${kind}`, tabindex: -1, role: 'button' })]));
   const integer = new Intl.NumberFormat('en');
 
   const restText = node => `rest of ${node.parent.path}: brackets, commas, names not shown`;
@@ -188,21 +185,19 @@
       const { x0, y0, x1, y1, data: node } = place;
       const [w, h] = [x1 - x0, y1 - y0];
       if (place.depth > LEVELS || w < SMALLEST || h < SMALLEST) return;
-      const tile = templates.get(node.kind).cloneNode(true);
+      const tile = assign(templates.get(node.kind).cloneNode(), { x: x0, y: y0, width: w, height: h, 'aria-label': describe(node) });
       if (node === current) tile.setAttribute('tabindex', 0);
-      tile.setAttribute('aria-label', describe(node));
-      assign(tile.firstChild, { x: x0, y: y0, width: w, height: h });
+      tile.node = node;
+      svg.append(tile);
       const fits = Math.floor((w - 8) / CHARACTER);
       const label = node.rest ? 'rest' : node.label;
       if (h >= 16 && fits >= Math.min(label.length, SHORTEST)) {
-        const text = shape('text', { x: x0 + 4, y: y0 + 13 });
+        const text = shape('text', { x: x0 + 4, y: y0 + 13, 'aria-hidden': true });
         const full = node.rest ? label : `${label} ${node.sizeText}`;
         const short = label.length <= fits ? label : `${[...label].slice(0, fits - 1).join('')}…`;
         text.textContent = full.length <= fits ? full : short;
-        tile.append(text);
+        svg.append(text);
       }
-      tile.node = node;
-      svg.append(tile);
     });
     tiles.replaceChildren(svg);
   };
@@ -240,7 +235,7 @@
   // The nearest tile in a direction, by the distance of centers.
   const neighbor = (tile, dx, dy) => {
     const center = element => {
-      const box = element.querySelector('rect').getBoundingClientRect();
+      const box = element.getBoundingClientRect();
       return [box.x + box.width / 2, box.y + box.height / 2];
     };
     const [x, y] = center(tile);
