@@ -1,4 +1,5 @@
-//! Mergeable histograms of numbers, lengths, and times, with exact counts, and quantiles.
+//! Mergeable histograms of numbers, lengths, and times, with exact counts, quantiles, and an
+//! estimate of distinct values.
 //!
 //! Use this crate to describe a distribution in one pass, when the range of the values is not known
 //! before. The buckets depend only on the values: neither on their order, nor on the parts in which
@@ -33,13 +34,18 @@
 //!
 //! [`TextLengths`] has the shortest, the longest, and the mean length.
 //!
+//! # Distinct values
+//!
+//! [`HyperLogLog`] estimates how many of the values differ, given fingerprints of them.
+//!
 //! # Limits and errors
 //!
 //! No operation fails. Infinite numbers and NaN have no bucket. With the feature `serde`,
-//! histograms can be stored; reading a damaged one is an error.
+//! all of them can be stored; reading a damaged one is an error.
 
 mod bins;
 mod buckets;
+mod hyperloglog;
 mod lengths;
 mod numbers;
 mod quantiles;
@@ -47,6 +53,7 @@ mod texts;
 mod time;
 
 pub use buckets::Bucket;
+pub use hyperloglog::HyperLogLog;
 pub use lengths::{TextLengths, TextLengthsSummary};
 pub use numbers::{HistogramSummary, NumberHistogram};
 pub use quantiles::{Quantiles, QuantilesSummary};

@@ -6,7 +6,6 @@ mod distinct;
 mod exact;
 mod fingerprint;
 mod frequent;
-mod hyperloglog;
 mod identity;
 mod kinds;
 mod numeric;

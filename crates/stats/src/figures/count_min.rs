@@ -1,5 +1,8 @@
 //! Upper bounds on the number of occurrences of each value.
 
+use super::fingerprint::COLLECTED;
+use std::borrow::Cow;
+
 /// Rows of counters. With four rows, the error exceeds `e / width` of all occurrences for one value
 /// in `e^4`, that is, in 55.
 const ROWS: usize = 4;
@@ -12,13 +15,15 @@ pub(super) const MIN_WIDTH: usize = 16;
 #[cfg_attr(feature = "serde", serde(try_from = "Vec<Box<[u64]>>", into = "Vec<Box<[u64]>>"))]
 pub(super) struct CountMin {
     rows: [Box<[u64]>; ROWS],
+    /// Fingerprints of single occurrences that are not counted yet.
+    collected: Vec<u64>,
 }
 
 impl CountMin {
     /// Creates a sketch with `width` counters a row, rounded up to a power of two.
     pub(super) fn new(width: usize) -> Self {
         let width = width.max(MIN_WIDTH).next_power_of_two();
-        Self { rows: std::array::from_fn(|_| vec![0; width].into()) }
+        Self { rows: std::array::from_fn(|_| vec![0; width].into()), collected: Vec::new() }
     }
 
     /// Creates an empty sketch of the same width.
@@ -31,10 +36,40 @@ impl CountMin {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        ROWS * self.width() * size_of::<u64>()
+        (ROWS * self.width() + COLLECTED) * size_of::<u64>()
     }
 
+    /// Adds an occurrence.
     #[inline]
+    pub(super) fn observe(&mut self, fingerprint: u64) {
+        self.collected.push(fingerprint);
+        if self.collected.len() == COLLECTED {
+            self.flush();
+        }
+    }
+
+    /// Counts the collected fingerprints.
+    #[inline(never)]
+    fn flush(&mut self) {
+        for (row, counters) in self.rows.iter_mut().enumerate() {
+            for &fingerprint in &self.collected {
+                let counter = &mut counters[slot(fingerprint, row, counters.len())];
+                *counter = counter.saturating_add(1);
+            }
+        }
+        self.collected.clear();
+    }
+
+    /// The sketch without collected fingerprints, to be read.
+    pub(super) fn flushed(&self) -> Cow<'_, Self> {
+        let mut flushed = Cow::Borrowed(self);
+        if !self.collected.is_empty() {
+            flushed.to_mut().flush();
+        }
+        flushed
+    }
+
+    /// Adds `count` occurrences.
     pub(super) fn add(&mut self, fingerprint: u64, count: u64) {
         for (row, counters) in self.rows.iter_mut().enumerate() {
             let counter = &mut counters[slot(fingerprint, row, counters.len())];
@@ -42,15 +77,17 @@ impl CountMin {
         }
     }
 
-    /// Returns an upper bound on the number of occurrences of a value.
+    /// Returns an upper bound on the number of occurrences of a value, if the sketch is flushed.
     pub(super) fn upper_bound(&self, fingerprint: u64) -> u64 {
+        debug_assert!(self.collected.is_empty(), "flushed");
         let counts = self.rows.iter().enumerate();
         let counts = counts.map(|(row, counters)| counters[slot(fingerprint, row, counters.len())]);
         counts.fold(u64::MAX, u64::min)
     }
 
-    /// The maximum overestimate of a bound, for 98 % of values.
+    /// The maximum overestimate of a bound, for 98 % of values, if the sketch is flushed.
     pub(super) fn error(&self) -> u64 {
+        debug_assert!(self.collected.is_empty(), "flushed");
         let total = self.rows[0].iter().fold(0_u64, |sum, &counter| sum.saturating_add(counter));
         (total as f64 * std::f64::consts::E / self.width() as f64).ceil() as u64
     }
@@ -69,6 +106,7 @@ impl CountMin {
     }
 
     pub(super) fn merge(&mut self, mut other: Self) {
+        other.flush();
         let width = self.width().min(other.width());
         self.lower_width(width);
         other.lower_width(width);
@@ -88,7 +126,8 @@ fn slot(fingerprint: u64, row: usize, width: usize) -> usize {
 
 #[cfg(feature = "serde")]
 impl From<CountMin> for Vec<Box<[u64]>> {
-    fn from(sketch: CountMin) -> Self {
+    fn from(mut sketch: CountMin) -> Self {
+        sketch.flush();
         sketch.rows.into()
     }
 }
@@ -102,6 +141,28 @@ impl TryFrom<Vec<Box<[u64]>>> for CountMin {
         let fits = width >= MIN_WIDTH && width.is_power_of_two() && width <= 1 << 16;
         let rows = <[Box<[u64]>; ROWS]>::try_from(rows).ok();
         let rows = rows.filter(|rows| fits && rows.iter().all(|row| row.len() == width));
-        rows.map(|rows| Self { rows }).ok_or("not the counters of a Count-Min sketch")
+        rows.map(|rows| Self { rows, collected: Vec::new() }).ok_or("not the counters of a Count-Min sketch")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn occurrences_count_before_they_are_flushed_and_in_parts() {
+        let fingerprint = |value: u64| (value % 300).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        for count in [1, 511, 512, 513, 5000] {
+            let (mut one_by_one, mut first, mut second) =
+                (CountMin::new(64), CountMin::new(64), CountMin::new(256));
+            for value in 0..count {
+                one_by_one.add(fingerprint(value), 1);
+                let part = if value < count / 3 { &mut first } else { &mut second };
+                part.observe(fingerprint(value));
+            }
+            first.merge(second);
+            assert_eq!(*first.flushed(), one_by_one, "{count}");
+            assert_eq!(first.flushed().upper_bound(fingerprint(0)), one_by_one.upper_bound(fingerprint(0)));
+        }
     }
 }

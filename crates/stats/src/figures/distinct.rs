@@ -1,10 +1,10 @@
 //! The number of distinct values.
 
 use super::fingerprint::fingerprint;
-use super::hyperloglog::HyperLogLog;
 use super::identity::Identity;
 use crate::Accumulator;
 use std::collections::HashSet;
+use trommel_histogram::HyperLogLog;
 use trommel_reader::Scalar;
 
 /// The default number of stored fingerprints, and the precision of the sketch that replaces them.
@@ -20,10 +20,10 @@ const TEXT_DOMAIN: u8 = 0x80;
 const BOUND_ERRORS: f64 = 3.0;
 
 /// Counts distinct scalars: exactly (by 64-bit fingerprints) up to a cap, then with a HyperLogLog
-/// of 16 KiB, whose standard error is 0.8 %.
+/// of 20 KiB, whose standard error is 0.8 %.
 ///
 /// Strings of more than 4,096 bytes as written are not counted. Memory: about 21 bytes a value up
-/// to the cap, then 16 KiB.
+/// to the cap, then 20 KiB.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Distinct {

@@ -36,7 +36,7 @@ type Entries = HashMap<u64, Entry, foldhash::fast::RandomState>;
 ///
 /// Strings of more than 4,096 bytes as written are not counted. Of strings longer than 256 bytes,
 /// only the length is stored. Memory: about 100 bytes and the text for each value up to the cap;
-/// beyond it, the same for each candidate, and 32 KiB.
+/// beyond it, the same for each candidate, and 36 KiB.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Frequent {
@@ -166,7 +166,7 @@ impl Frequent {
             }
         }
         if let Some(sketch) = &mut self.sketch {
-            rest.clone().for_each(|(identity, _)| sketch.add(identity.fingerprint, 1));
+            rest.clone().for_each(|(identity, _)| sketch.observe(identity.fingerprint));
         }
         for (identity, at) in rest {
             self.longest = self.longest.max(StoredValue::text_bytes(identity));
@@ -340,7 +340,7 @@ impl Frequent {
         FrequentSummary {
             values: values.collect(),
             approximate: self.sketch.is_some(),
-            error: self.sketch.as_ref().map(CountMin::error),
+            error: self.sketch.as_ref().map(|sketch| sketch.flushed().error()),
         }
     }
 
@@ -352,6 +352,7 @@ impl Frequent {
         match &self.sketch {
             None => values.map(|(_, entry)| (entry.count, entry)).collect(),
             Some(sketch) => {
+                let sketch = sketch.flushed();
                 let error = sketch.error();
                 let bounded = values.map(|(fingerprint, entry)| (sketch.upper_bound(*fingerprint), entry));
                 bounded.filter(|&(count, _)| count > error).collect()
