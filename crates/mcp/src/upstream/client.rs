@@ -309,10 +309,11 @@ impl Connection {
             Running::Web(site) => return site.fault().unwrap_or_else(|| "the connection closed".to_owned()),
         };
         let mut status = None;
-        // The streams of a process close a moment before its end.
-        for _ in 0..20 {
+        // The streams of a process close a moment before its end. Its last lines, which may say why
+        // it ended, are read on another thread. A child that outlives it can keep its stream open.
+        for _ in 0..40 {
             status = process.status();
-            if status.is_some() {
+            if status.is_some() && log.is_complete() {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -18,11 +19,13 @@ const CHARS: usize = 400;
 pub(crate) struct ServerLog {
     server: Arc<str>,
     lines: Arc<Mutex<VecDeque<String>>>,
+    /// The number of error streams that are still read.
+    open: Arc<AtomicUsize>,
 }
 
 impl ServerLog {
     pub(super) fn new(server: &str) -> Self {
-        Self { server: server.into(), lines: Arc::default() }
+        Self { server: server.into(), lines: Arc::default(), open: Arc::default() }
     }
 
     pub(super) fn server(&self) -> &str {
@@ -48,7 +51,17 @@ impl ServerLog {
     pub(super) fn drain(&self, stream: impl Read + Send + 'static) -> std::io::Result<()> {
         let log = self.clone();
         let name = format!("{} log", self.server);
-        thread::Builder::new().name(name).spawn(move || log.copy(stream)).map(drop)
+        self.open.fetch_add(1, Ordering::Relaxed);
+        let thread = thread::Builder::new().name(name).spawn(move || {
+            log.copy(stream);
+            log.open.fetch_sub(1, Ordering::Release);
+        });
+        thread.map(drop).inspect_err(|_| _ = self.open.fetch_sub(1, Ordering::Relaxed))
+    }
+
+    /// True if all error streams were read to their ends.
+    pub(super) fn is_complete(&self) -> bool {
+        self.open.load(Ordering::Acquire) == 0
     }
 
     fn copy(&self, stream: impl Read) {
@@ -65,5 +78,27 @@ impl ServerLog {
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<String>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::time::Duration;
+
+    #[test]
+    fn a_log_is_complete_once_its_streams_have_ended() {
+        let log = ServerLog::new("server");
+        assert!(log.is_complete());
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        log.drain(reader).unwrap();
+        writer.write_all(b"first\nlast").unwrap();
+        assert!(!log.is_complete());
+        drop(writer);
+        while !log.is_complete() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(log.newest(5), ["first", "last"]);
     }
 }
