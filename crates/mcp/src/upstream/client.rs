@@ -309,8 +309,9 @@ impl Connection {
             Running::Web(site) => return site.fault().unwrap_or_else(|| "the connection closed".to_owned()),
         };
         let mut status = None;
-        // The streams of a process close a moment before its end. Its last lines, which may say why
-        // it ended, are read on another thread. A child that outlives it can keep its stream open.
+        // The streams of a process close a moment before its end, and another thread reads its last
+        // lines, which may contain the cause. The wait is short, because a child of the process can
+        // keep its error stream open.
         for _ in 0..40 {
             status = process.status();
             if status.is_some() && log.is_complete() {

@@ -60,7 +60,7 @@ impl CountMin {
         self.collected.clear();
     }
 
-    /// The sketch without collected fingerprints, to be read.
+    /// The sketch with all fingerprints counted. Bounds are read from it.
     pub(super) fn flushed(&self) -> Cow<'_, Self> {
         let mut flushed = Cow::Borrowed(self);
         if !self.collected.is_empty() {
