@@ -340,7 +340,7 @@ impl Frequent {
         FrequentSummary {
             values: values.collect(),
             approximate: self.sketch.is_some(),
-            error: self.sketch.as_ref().map(|sketch| sketch.flushed().error()),
+            error: self.sketch.as_ref().map(|sketch| sketch.counters().error()),
         }
     }
 
@@ -352,9 +352,9 @@ impl Frequent {
         match &self.sketch {
             None => values.map(|(_, entry)| (entry.count, entry)).collect(),
             Some(sketch) => {
-                let sketch = sketch.flushed();
-                let error = sketch.error();
-                let bounded = values.map(|(fingerprint, entry)| (sketch.upper_bound(*fingerprint), entry));
+                let counters = sketch.counters();
+                let error = counters.error();
+                let bounded = values.map(|(fingerprint, entry)| (counters.upper_bound(*fingerprint), entry));
                 bounded.filter(|&(count, _)| count > error).collect()
             }
         }
