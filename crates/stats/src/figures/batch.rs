@@ -54,10 +54,11 @@ impl<'a> Batch<'a> {
                 Identity::with_scaled(&scalar, scaled)
             }
             Scalar::String(text) => {
-                // In most strings, bytes are characters.
-                if text.byte_len() <= MAX_COMPARED_BYTES && text.is_plain() {
-                    self.lengths.push(text.byte_len());
-                    return self.identities.push((Identity::new(Kind::String, text.raw().into()), at));
+                // Most strings are whole, and their bytes are characters.
+                let (raw, length) = (text.raw(), text.raw().len() as u64);
+                if length <= MAX_COMPARED_BYTES && text.is_plain() {
+                    self.lengths.push(length);
+                    return self.identities.push((Identity::new(Kind::String, raw.into()), at));
                 }
                 let identity = Identity::of(&scalar);
                 // Counted in the decoded text, if there is one.

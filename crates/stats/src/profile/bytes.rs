@@ -7,6 +7,7 @@
 
 use super::trie::{NONE, Trie};
 use super::walk::{Core, Frame};
+use std::ops::RangeInclusive;
 use trommel_reader::{Scalar, Tokens};
 
 /// The bytes of all values of one path.
@@ -54,17 +55,23 @@ fn trimmed(bytes: &[u8]) -> &[u8] {
     &bytes[..last.map_or(0, |last| last + 1)]
 }
 
-/// The bytes of the scalar with this number.
+/// A byte that is not white space and a comma, as words of little-endian order.
+const BYTE_AND_COMMA: RangeInclusive<u16> = 0x2C21..=0x2CFF;
+
+/// The bytes of the scalar with this number, which begins at an offset.
 #[inline]
-pub(super) fn scalar_length(tokens: &Tokens<'_>, number: usize) -> u64 {
-    let (bytes, starts) = (tokens.bytes(), tokens.starts());
-    // Usually only a comma, or nothing, is before the next token.
-    if let Some(&next) = starts.get(number + 1)
-        && let Some(&[last, comma]) = bytes[..usize::from(next)].last_chunk()
-        && comma > b' '
-        && last > b' '
+pub(super) fn scalar_length(tokens: &Tokens<'_>, number: usize, at: u64) -> u64 {
+    if let Some(&next) = tokens.starts().get(number + 1)
+        && let Some(&end) = tokens.bytes()[..usize::from(next)].last_chunk()
     {
-        return u64::from(next - starts[number]) - u64::from(comma == b',');
+        // Usually only a comma, or nothing, is before the next token.
+        let length = tokens.base() + u64::from(next) - at;
+        if BYTE_AND_COMMA.contains(&u16::from_le_bytes(end)) {
+            return length - 1;
+        }
+        if end[0] > b' ' && end[1] > b' ' {
+            return length;
+        }
     }
     length_before_space(tokens, number)
 }

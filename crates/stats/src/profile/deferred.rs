@@ -3,6 +3,7 @@
 //! [`Core::shape`] copies the scalars whose values are observed. Later, those of one path are
 //! described together: their figures are fetched into the cache once, and branches are predictable.
 
+use super::shape::KINDS;
 use super::trie::NONE;
 use super::walk::Core;
 use crate::figures::{BATCH, Batch};
@@ -98,12 +99,11 @@ impl Core {
             let can_change = [found.can_change(Kind::String), found.can_change(Kind::Number)];
             let mut next = std::mem::replace(&mut found.deferred, NONE);
             while let Some(found) = deferred.scalars.get(next as usize) {
-                let scalar = deferred.scalar(found);
-                let kind = scalar.kind();
+                let kind = KINDS[usize::from(found.tag)];
                 if can_change[0] && kind == Kind::String || can_change[1] && kind == Kind::Number {
-                    self.describe_schema(node, &scalar);
+                    self.describe_schema(node, &deferred.scalar(found));
                 }
-                batch.push(scalar, found.at);
+                batch.push(deferred.scalar(found), found.at);
                 next = found.before;
                 if batch.count == BATCH || next == NONE {
                     self.observe_values(node, &batch);

@@ -10,8 +10,8 @@ use super::walk::{Core, Frame, Walk};
 use crate::figures::Kinds;
 use trommel_reader::{Kind, Tokens};
 
-/// The kinds of values by their first bytes. Other bytes do not occur.
-const KINDS: [Kind; 256] = {
+/// The kinds of values by their first bytes. Any other byte is the first one of a number.
+pub(super) const KINDS: [Kind; 256] = {
     let mut kinds = [Kind::Number; 256];
     kinds[b'{' as usize] = Kind::Object;
     kinds[b'[' as usize] = Kind::Array;
@@ -65,17 +65,15 @@ impl Core {
             }
             let mut name_bytes = 0;
             let node = if frame.kind == Kind::Object {
-                let (node, predicted) = match self.predicted_at(&mut frame, bytes, start + 1) {
-                    Some((node, length)) => (node, Some(length)),
-                    None => (self.other_member(&mut frame, tokens, number), None),
+                let (node, length) = match self.predicted_at(&mut frame, bytes, start + 1) {
+                    Some(predicted) => predicted,
+                    None => (self.other_member(&mut frame, tokens, number), 0),
                 };
                 added.names += 1;
                 number += 1;
                 let name = std::mem::replace(&mut start, usize::from(starts[number]));
                 byte = bytes[start];
-                if BYTES {
-                    name_bytes = predicted.unwrap_or_else(|| name_length(bytes, name, start));
-                }
+                name_bytes = if BYTES && length == 0 { name_length(bytes, name, start) } else { length };
                 node
             } else {
                 self.element_node(&mut frame)
@@ -99,20 +97,23 @@ impl Core {
             if DESCRIBES && is_row {
                 self.begin_row(node, at);
             }
-            if BYTES {
-                let value_bytes = if kind.is_container() { 0 } else { scalar_length(tokens, number) };
-                self.add_child(&mut frame, node, name_bytes, value_bytes);
-            }
-            if DESCRIBES && !kind.is_container() {
-                self.describe_token(node, kind, tokens, number);
-            }
-            number += 1;
             if kind.is_container() {
+                if BYTES {
+                    self.add_child(&mut frame, node, name_bytes, 0);
+                }
                 self.objects += 1;
                 let mut inner = Frame::new(kind, node, self.goes_deeper(node), self.objects);
                 (inner.marks, inner.start) = (!walk.nested, at);
                 walk.frames.push(std::mem::replace(&mut frame, inner));
+            } else {
+                if BYTES {
+                    self.add_child(&mut frame, node, name_bytes, scalar_length(tokens, number, at));
+                }
+                if DESCRIBES {
+                    self.describe_token(node, kind, tokens, number);
+                }
             }
+            number += 1;
             // Making room renumbers the nodes of the frames, so it is left to the caller.
             if self.trie.charge > limit {
                 break;
@@ -140,9 +141,10 @@ impl Core {
         let Some(found) = self.trie.nodes.get(node as usize) else { return };
         if self.observes_values(found) {
             let start = usize::from(tokens.starts()[number]);
-            let scalar = &tokens.bytes()[start..][..scalar_length(tokens, number) as usize];
+            let at = tokens.base() + start as u64;
+            let scalar = &tokens.bytes()[start..][..scalar_length(tokens, number, at) as usize];
             let content = if kind == Kind::String { &scalar[1..scalar.len() - 1] } else { scalar };
-            self.defer(node, (scalar[0], content), tokens.base() + start as u64);
+            self.defer(node, (scalar[0], content), at);
         } else if found.can_change(kind)
             && let Some(scalar) = tokens.scalar(number)
         {
