@@ -78,7 +78,13 @@ pub(super) fn scalar_length(tokens: &Tokens<'_>, number: usize, at: u64) -> u64 
 
 #[cold]
 fn length_before_space(tokens: &Tokens<'_>, number: usize) -> u64 {
-    let bytes = trimmed(&tokens.bytes()[tokens.starts()[number].into()..tokens.next(number)]);
+    let bytes = &tokens.bytes()[tokens.starts()[number].into()..tokens.next(number)];
+    if let [scalar @ .., b',', b' '] = bytes
+        && scalar.last().is_some_and(|&last| last > b' ')
+    {
+        return scalar.len() as u64;
+    }
+    let bytes = trimmed(bytes);
     bytes.strip_suffix(b",").map_or(bytes, trimmed).len() as u64
 }
 
