@@ -119,7 +119,7 @@ impl Report {
     }
 
     /// Formats the page with at most `max_bytes`. The smallest paths are left out if it would be
-    /// larger, then the examples, then the schema.
+    /// larger, then the examples, then the schema. What remains may still be larger.
     ///
     /// # Errors
     /// If the statistics cannot be written as JSON, which is a defect of the engine.

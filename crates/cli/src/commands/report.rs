@@ -6,11 +6,12 @@ mod passes;
 mod rows;
 mod sample;
 
-use std::fs::Permissions;
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use trommel_base::text::grouped;
 use trommel_report::{Comparison, Report};
 
 use crate::args::ReportArgs;
@@ -38,7 +39,14 @@ pub(crate) fn run(args: &ReportArgs, screen: &Screen) -> Result<(), Failure> {
     } else {
         let (report, is_whole) = about(&files, args, screen)?;
         let max_bytes = usize::try_from(args.max_size).unwrap_or(usize::MAX);
-        (report.page(max_bytes).map_err(io::Error::other)?, is_whole)
+        let page = report.page(max_bytes).map_err(io::Error::other)?;
+        if page.len() > max_bytes {
+            let least = grouped(page.len() as u64);
+            return Err(usage(&format!(
+                "the smallest page about this input has {least} bytes; raise --max-size"
+            )));
+        }
+        (page, is_whole)
     };
     write_page(&page, args.to.as_deref())?;
     // The error of a broken input is reported, and on the page.
@@ -68,19 +76,30 @@ pub(super) fn write_page(page: &str, to: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-/// Writes a file that appears when it is complete.
+/// Writes a file that appears when it is complete. Links are followed, and pipes and devices are
+/// written directly.
 fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let failed = |cause: io::Error| Failure::Form {
-        message: "cannot write the page",
-        position: path.display().to_string(),
-        note: cause.to_string(),
-        help: "nothing was written; check the folder, its permissions, and the space on its disk",
+    let failed = |cause: io::Error, help| {
+        let (message, position) = ("cannot write the page", path.display().to_string());
+        Failure::Form { message, position, note: cause.to_string(), help }
     };
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        let written = File::options().write(true).open(path).and_then(|mut file| file.write_all(bytes));
+        return written
+            .map_err(|cause| failed(cause, "pass the name of a file, which is written whole or not at all"));
+    }
+    write_whole(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), bytes).map_err(|cause| {
+        failed(cause, "nothing was written; check the folder, its permissions, and the space on its disk")
+    })
+}
+
+/// Writes a file under another name, and renames it.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut file = tempfile::Builder::new()
         .permissions(Permissions::from_mode(MODE))
-        .tempfile_in(folder.unwrap_or(Path::new(".")))
-        .map_err(failed)?;
-    file.write_all(bytes).and_then(|()| file.flush()).map_err(failed)?;
-    file.persist(path).map(drop).map_err(|error| failed(error.error))
+        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(bytes)?;
+    file.flush()?;
+    file.persist(path).map(drop).map_err(|error| error.error)
 }

@@ -278,6 +278,29 @@ fn stored_outputs_and_secrets() {
 }
 
 #[test]
+fn links_are_followed_and_devices_are_not_replaced() {
+    let folder = Folder::new("report-links");
+    let file = folder.file("data.json", r#"{"a":1}"#);
+    let link = |name: &str, to: &str| {
+        let link = folder.path(name);
+        std::os::unix::fs::symlink(to, &link).unwrap();
+        link.to_str().unwrap().to_owned()
+    };
+    let page = folder.file("page.html", "before");
+    let latest = link("latest.html", &page);
+    assert_eq!(run(["report", &file, "--to", &latest]).ok(), "");
+    assert!(fs::read_to_string(&page).unwrap().contains("<h1>"));
+    // Links, so that a program that replaces its target leaves the devices of this machine alone.
+    let (out, full) = (link("out", "/dev/stdout"), link("full", "/dev/full"));
+    assert!(run(["report", &file, "--to", &out]).ok().contains("<h1>"));
+    let failed = run(["report", &file, "--to", &full]).failed(1);
+    assert!(failed.contains("cannot write the page"), "{failed}");
+    let failed = run(["report", &file, "--to", folder.path("").to_str().unwrap()]).failed(1);
+    assert!(failed.contains("pass the name of a file"), "{failed}");
+    assert!([latest, out, full].iter().all(|link| fs::symlink_metadata(link).unwrap().is_symlink()));
+}
+
+#[test]
 fn limits_of_pages() {
     let folder = Folder::new("report-limit");
     let names = (0..400).map(|n| format!("\"name{n}\":{}", ["1", "\"a\"", "[true]", "{}"][n % 4]));
@@ -287,4 +310,9 @@ fn limits_of_pages() {
     assert!(page.len() <= 200_000 && whole.len() > 200_000, "{} {}", page.len(), whole.len());
     assert!(page.contains("largest are shown"));
     assert!(data(&page, "page")["paths"].as_u64() > Some(400));
+    let failed = run(["report", &file, "--max-size", "1KB"]).failed(2);
+    assert!(
+        failed.contains("the smallest page about this input has ") && failed.contains("--max-size"),
+        "{failed}"
+    );
 }
