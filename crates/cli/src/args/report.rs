@@ -59,7 +59,7 @@ pub(crate) struct ReportArgs {
     pub(crate) no_redact: bool,
 
     /// Write a page of at most SIZE, with fewer paths if needed
-    #[arg(long, value_name = "SIZE", default_value = "2MB", value_parser = values::size)]
+    #[arg(long, value_name = "SIZE", default_value = "2MB", value_parser = values::size, conflicts_with = "compare")]
     pub(crate) max_size: u64,
 
     #[command(flatten)]

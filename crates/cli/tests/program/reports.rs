@@ -310,6 +310,8 @@ fn limits_of_pages() {
     assert!(page.len() <= 200_000 && whole.len() > 200_000, "{} {}", page.len(), whole.len());
     assert!(page.contains("largest are shown"));
     assert!(data(&page, "page")["paths"].as_u64() > Some(400));
+    let conflict = run(["report", "--compare", &file, &file, "--max-size", "1MB"]).failed(2);
+    assert!(conflict.contains("cannot be used with"), "{conflict}");
     let failed = run(["report", &file, "--max-size", "1KB"]).failed(2);
     assert!(
         failed.contains("the smallest page about this input has ") && failed.contains("--max-size"),
