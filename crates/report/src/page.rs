@@ -118,8 +118,8 @@ impl Report {
         self.sampled.iter().find(|sample| path.starts_with(&sample.path))
     }
 
-    /// Formats the page with at most `max_bytes`. The smallest paths are left out if it would be
-    /// larger, then the examples, then the schema. What remains may still be larger.
+    /// Formats the page, with at most `max_bytes` if possible. The smallest paths are left out if
+    /// it would be larger, then the examples, then the schema. The smallest page may be larger.
     ///
     /// # Errors
     /// If the statistics cannot be written as JSON, which is a defect of the engine.

@@ -55,7 +55,7 @@ fn trimmed(bytes: &[u8]) -> &[u8] {
     &bytes[..last.map_or(0, |last| last + 1)]
 }
 
-/// A byte that is not white space and a comma, as words of little-endian order.
+/// The words, in little-endian order, of a comma after a byte that is not white space.
 const BYTE_AND_COMMA: RangeInclusive<u16> = 0x2C21..=0x2CFF;
 
 /// The bytes of the scalar with this number, which begins at an offset.
@@ -79,6 +79,7 @@ pub(super) fn scalar_length(tokens: &Tokens<'_>, number: usize, at: u64) -> u64 
 #[cold]
 fn length_before_space(tokens: &Tokens<'_>, number: usize) -> u64 {
     let bytes = &tokens.bytes()[tokens.starts()[number].into()..tokens.next(number)];
+    // Many programs write a comma and one space, and the scalar before them needs no search.
     if let [scalar @ .., b',', b' '] = bytes
         && scalar.last().is_some_and(|&last| last > b' ')
     {

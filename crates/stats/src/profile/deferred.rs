@@ -103,6 +103,7 @@ impl Core {
                 if can_change[0] && kind == Kind::String || can_change[1] && kind == Kind::Number {
                     self.describe_schema(node, &deferred.scalar(found));
                 }
+                // A second copy: the first one is passed by reference, so it is not in registers.
                 batch.push(deferred.scalar(found), found.at);
                 next = found.before;
                 if batch.count == BATCH || next == NONE {
