@@ -33,9 +33,10 @@ struct Pair<'a> {
 }
 
 impl Comparison {
-    /// Formats the differences as a page. Every table is complete up to 2,000 rows, and is sorted
-    /// by importance.
-    pub fn page(&self, title: &str) -> String {
+    /// Formats the differences as a page, with at most `max_bytes` if possible. Every table is
+    /// sorted by importance, and has up to 2,000 rows, or fewer if the page would be larger. The
+    /// smallest page may be larger.
+    pub fn page(&self, title: &str, max_bytes: usize) -> String {
         let (before, after) = (rows::joined(&self.before.stats), rows::joined(&self.after.stats));
         let earlier: HashMap<&str, PathRow<'_>> = by_path(&before);
         let later: HashMap<&str, PathRow<'_>> = by_path(&after);
@@ -55,7 +56,7 @@ impl Comparison {
             self.shares(&pairs),
             figures(&pairs),
         ];
-        page.page()
+        page.page(max_bytes)
     }
 
     fn facts(&self) -> Vec<(String, String)> {

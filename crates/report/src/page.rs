@@ -4,7 +4,7 @@ use serde::Serialize;
 use trommel::{Coverage, StatsAnswer};
 use trommel_answer::StatsText;
 use trommel_answer::figures::{binary, share};
-use trommel_base::text::grouped;
+use trommel_base::text::{clip, grouped};
 use trommel_tool::Redaction;
 
 use crate::html::{Html, MAX_PATH};
@@ -118,8 +118,9 @@ impl Report {
         self.sampled.iter().find(|sample| path.starts_with(&sample.path))
     }
 
-    /// Formats the page, with at most `max_bytes` if possible. The smallest paths are left out if
-    /// it would be larger, then the examples, then the schema. The smallest page may be larger.
+    /// Formats the page, with at most `max_bytes` if possible. If it would be larger, examples or a
+    /// schema that take more than half of it are left out, then the smallest paths, then the
+    /// examples, then the schema. The smallest page may be larger.
     ///
     /// # Errors
     /// If the statistics cannot be written as JSON, which is a defect of the engine.
@@ -132,19 +133,38 @@ impl Report {
             if page.len() <= max_bytes {
                 return Ok(page);
             }
+            if drawn.leave_out(max_bytes / 2) {
+                continue;
+            }
             if paths > 1 {
                 let drawn = drawn.stats.summary.bytes.as_ref().map_or(1, Vec::len);
                 paths = (drawn.min(paths) * 3 / 4).max(1);
-            } else if !std::mem::take(&mut drawn.examples).is_empty() {
-                drawn
-                    .faults
-                    .push("the examples are left out, because the page would be too large".to_owned());
-            } else if drawn.stats.summary.schema.take().is_some() {
-                drawn.faults.push("the schema is left out, because the page would be too large".to_owned());
-            } else {
+            } else if !drawn.leave_out(0) {
                 return Ok(page);
             }
         }
+    }
+
+    /// Leaves out the examples, or else the schema, if they take more than `max` bytes. Returns
+    /// false if neither does.
+    fn leave_out(&mut self, max: usize) -> bool {
+        let size = |section: fn(&Self, &mut Html)| {
+            let mut html = Html::default();
+            section(self, &mut html);
+            html.finish().len()
+        };
+        let left_out = if size(Self::examples) > max {
+            self.examples.clear();
+            "the examples are"
+        } else if size(Self::schema).saturating_mul(2) > max {
+            // The statistics of the page have the schema, too.
+            self.stats.summary.schema = None;
+            "the schema is"
+        } else {
+            return false;
+        };
+        self.faults.push(format!("{left_out} left out, because the page would be too large"));
+        true
     }
 
     fn formatted(&self, total_paths: u64) -> serde_json::Result<String> {
@@ -198,10 +218,8 @@ impl Report {
         html.fact("Read", &self.read());
         for sample in &self.sampled {
             let rows = format!("{} of {} rows", grouped(sample.rows), grouped(sample.total));
-            html.fact(
-                "Values of",
-                &format!("{}: {rows}, drawn at random with seed {}", sample.path, sample.seed),
-            );
+            let path = clip(&sample.path, MAX_TABLE_PATH);
+            html.fact("Values of", &format!("{path}: {rows}, drawn at random with seed {}", sample.seed));
         }
         if !self.made.is_empty() {
             html.fact("Made", &self.made);

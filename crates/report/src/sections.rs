@@ -29,7 +29,8 @@ pub struct Table {
     pub title: String,
     /// The names of the columns.
     pub columns: Vec<String>,
-    /// The rows. On the page, the first 2,000 are shown.
+    /// The rows, with a cell for each column. The page shows the first 2,000, or fewer if it would
+    /// be too large.
     pub rows: Vec<Vec<Cell>>,
     /// The text if there are no rows. If it is empty, too, the table is omitted.
     pub empty: String,
@@ -80,12 +81,30 @@ impl Sections {
         Self { title: title.into(), ..Self::default() }
     }
 
-    /// Formats the page.
-    pub fn page(&self) -> String {
+    /// Formats the page, with at most `max_bytes` if possible. Longer tables have fewer rows if it
+    /// would be larger. The smallest page has the first row of each table, and may be larger.
+    ///
+    /// Linear in the cells, as each attempt has three quarters of the rows of the last.
+    pub fn page(&self, max_bytes: usize) -> String {
+        let longest = self.tables.iter().map(|table| table.rows.len()).max().unwrap_or(0);
+        let mut rows = MAX_ROWS;
+        loop {
+            let page = self.formatted(rows);
+            if page.len() <= max_bytes || rows == 1 {
+                return page;
+            }
+            rows = (longest.min(rows) * 3 / 4).max(1);
+        }
+    }
+
+    /// Formats the page with at most `max_rows` rows of each table.
+    fn formatted(&self, max_rows: usize) -> String {
         let mut html = Html::default();
         assets::head(&mut html, &self.title);
         html.raw("<header>\n<h1>").text(&self.title).raw("</h1>\n");
-        for note in &self.notes {
+        let shortened = (max_rows < MAX_ROWS)
+            .then(|| format!("longer tables end after row {max_rows}, because the page would be too large"));
+        for note in self.notes.iter().chain(&shortened) {
             html.raw("<p class=\"fault\"><strong>Note:</strong> ").clipped(note, MAX_CELL).raw("</p>\n");
         }
         html.raw("<dl class=\"facts\">\n");
@@ -95,7 +114,7 @@ impl Sections {
         html.raw("</dl>\n</header>\n<main>\n");
         html.raw("<p class=\"search\" hidden><label for=\"search\">Search</label> <input id=\"search\" type=\"search\" autocomplete=\"off\"> <span id=\"found\" role=\"status\"></span></p>\n");
         for (number, table) in self.tables.iter().enumerate() {
-            table.format(number as u64, &mut html);
+            table.format(number as u64, max_rows, &mut html);
         }
         html.raw("</main>\n");
         assets::scripts(&mut html);
@@ -105,7 +124,7 @@ impl Sections {
 }
 
 impl Table {
-    fn format(&self, number: u64, html: &mut Html) {
+    fn format(&self, number: u64, max_rows: usize, html: &mut Html) {
         if self.rows.is_empty() && self.empty.is_empty() {
             return;
         }
@@ -120,24 +139,21 @@ impl Table {
         let is_number = |column: usize| {
             self.rows.iter().any(|row| row.get(column).is_some_and(|cell| cell.value.is_some()))
         };
-        for (at, column) in self.columns.iter().enumerate() {
-            html.raw(if is_number(at) {
-                "<th scope=\"col\" class=\"number\">"
-            } else {
-                "<th scope=\"col\">"
-            });
+        let are_numbers: Vec<bool> = (0..self.columns.len()).map(is_number).collect();
+        for (column, is_number) in self.columns.iter().zip(&are_numbers) {
+            html.raw(if *is_number { "<th scope=\"col\" class=\"number\">" } else { "<th scope=\"col\">" });
             html.text(column).raw("</th>");
         }
         html.raw("</tr></thead><tbody>\n");
-        for row in self.rows.iter().take(MAX_ROWS) {
+        for row in self.rows.iter().take(max_rows) {
             html.raw("<tr>");
-            for (at, cell) in row.iter().enumerate() {
-                cell.format(is_number(at), html);
+            for (cell, is_number) in row.iter().zip(&are_numbers) {
+                cell.format(*is_number, html);
             }
             html.raw("</tr>\n");
         }
         html.raw("</tbody></table></div>\n");
-        if let Some(more) = self.rows.len().checked_sub(MAX_ROWS).filter(|more| *more > 0) {
+        if let Some(more) = self.rows.len().checked_sub(max_rows).filter(|more| *more > 0) {
             html.raw("<p class=\"note\">").number(more as u64).raw(" more rows are not shown.</p>\n");
         }
         html.raw("</section>\n");

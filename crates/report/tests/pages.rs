@@ -204,6 +204,36 @@ fn pages_stay_within_their_limit() {
     assert!(half.len() <= whole.len() / 2 && rows(&half) >= 500, "{}", rows(&half));
     let least = report.page(1).unwrap();
     assert_eq!(rows(&least), 1);
+    // What takes most of the page is left out before the paths are.
+    let mut large = report.clone();
+    let text = "<".repeat(whole.len() / 4);
+    large.examples = vec![Example { path: "$".to_owned(), position: "number 0".to_owned(), text }];
+    let page = large.page(whole.len()).unwrap();
+    assert!(page.contains("the examples are left out") && page.contains("JSON Schema"));
+    assert!(rows(&page) >= 1_500, "{}", rows(&page));
+}
+
+#[test]
+fn tables_stay_within_their_limit() {
+    let document = |kinds: [&str; 3]| {
+        let group = |group: usize| {
+            let name = |n: usize| format!("\"{}{group}-{n}\":{}", "<".repeat(800), kinds[n % 3]);
+            format!("\"g{group}\":{{{}}}", (0..50).map(name).collect::<Vec<_>>().join(","))
+        };
+        format!("{{{}}}", (0..60).map(group).collect::<Vec<_>>().join(","))
+    };
+    let before = report(&document(["1", "\"a\"", "true"]));
+    let after = report(&document(["\"b\"", "[1]", "null"]));
+    let comparison = Comparison { before, after };
+    let rows = |page: &str| elements(page).iter().filter(|element| element.name == "tr").count();
+    let whole = comparison.page("Changes", usize::MAX);
+    assert!(whole.len() > 4_000_000 && whole.contains("1000 more rows are not shown"), "{}", whole.len());
+    assert!(!whole.contains("longer tables end"));
+    let page = comparison.page("Changes", trommel_report::MAX_PAGE_BYTES);
+    assert!(page.len() <= trommel_report::MAX_PAGE_BYTES && page.len() > 1_000_000, "{}", page.len());
+    assert!(page.contains("longer tables end after row ") && rows(&page) > 500, "{}", rows(&page));
+    let least = comparison.page("Changes", 0);
+    assert!(least.contains("longer tables end after row 1,") && least.len() < 100_000, "{}", least.len());
 }
 
 #[test]
@@ -231,7 +261,7 @@ fn r25_pages_hold_no_secrets() {
 fn comparisons_show_what_changed() {
     let before = report(r#"{"a":[{"x":1,"old":true},{"x":2,"old":true}],"kind":"s","same":"text"}"#);
     let after = report(r#"{"a":[{"x":1,"new":[1]},{"x":200}],"kind":7,"same":"text"}"#);
-    let found = elements(&Comparison { before, after }.page("Changes"));
+    let found = elements(&Comparison { before, after }.page("Changes", usize::MAX));
     let rows: Vec<String> =
         found.iter().filter(|element| element.name == "tr").map(|row| row.text.clone()).collect();
     let has = |parts: &[&str]| rows.iter().any(|row| parts.iter().all(|part| row.contains(part)));
@@ -245,7 +275,7 @@ fn comparisons_show_what_changed() {
 #[test]
 fn equal_inputs_have_no_changes() {
     let text = r#"{"a":[{"x":1},{"x":2}]}"#;
-    let page = Comparison { before: report(text), after: report(text) }.page("Changes");
+    let page = Comparison { before: report(text), after: report(text) }.page("Changes", usize::MAX);
     let found = elements(&page);
     assert!(!found.iter().any(|element| element.name == "td"));
     let notes =
@@ -263,7 +293,7 @@ fn tables_of_others_are_text_too() {
         .map(|text| vec![Cell::text(text), Cell::number(1.0, "1").bar(1.0, 2.0)])
         .collect();
     page.tables = vec![table];
-    let found = elements(&page.page());
+    let found = elements(&page.page(usize::MAX));
     assert_eq!(found.iter().filter(|element| element.name == "script").count(), 2);
     assert!(found.iter().all(|element| !matches!(&*element.name, "b" | "i" | "img")));
     assert_eq!(found.iter().filter(|element| element.name == "rect").count(), 500);

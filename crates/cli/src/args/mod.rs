@@ -53,7 +53,7 @@ pub(crate) use mcp::{MAX_CHARS, McpArgs, McpOperation, ServeArgs, Wrapping};
 pub(crate) use program::{Appearance, When, command};
 pub(crate) use put::PutArgs;
 pub(crate) use read::ReadArgs;
-pub(crate) use report::ReportArgs;
+pub(crate) use report::{PageArgs, ReportArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use sample::{SampleArgs, SampleStrategy};
 pub(crate) use search::SearchArgs;

@@ -19,15 +19,8 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) files: Files,
 
-    /// Write the page to PATH [default: standard output, unless it is a terminal]
-    ///
-    /// The file appears when the page is complete.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) to: Option<PathBuf>,
-
-    /// Set the heading of the page [default: the names of the inputs]
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) title: Option<String>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
 
     /// Show what changed between two files, the earlier one first
     #[arg(long)]
@@ -58,10 +51,31 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     pub(crate) no_redact: bool,
 
-    /// Write a page of at most SIZE, with fewer paths if needed
-    #[arg(long, value_name = "SIZE", default_value = "2MB", value_parser = values::size, conflicts_with = "compare")]
-    pub(crate) max_size: u64,
-
     #[command(flatten)]
     pub(crate) source: Source,
+}
+
+/// The file, the heading, and the size of a page.
+#[derive(Debug, Args)]
+pub(crate) struct PageArgs {
+    /// Write the page to PATH [default: standard output, unless it is a terminal]
+    ///
+    /// The file appears when the page is complete.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) to: Option<PathBuf>,
+
+    /// Set the heading of the page [default: the inputs, or the session]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+
+    /// Write at most SIZE, with fewer paths or rows if needed
+    #[arg(long, value_name = "SIZE", default_value = "2MB", value_parser = values::size)]
+    pub(crate) max_size: u64,
+}
+
+impl PageArgs {
+    /// The maximum number of bytes of the page.
+    pub(crate) fn max_bytes(&self) -> usize {
+        usize::try_from(self.max_size).unwrap_or(usize::MAX)
+    }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::PageArgs;
 use super::session_folders::SessionFolders;
 use super::values;
 
@@ -496,13 +497,8 @@ pub(crate) struct ReportSessions {
     #[arg(conflicts_with_all = ["project", "date_range"])]
     pub(crate) session: Option<String>,
 
-    /// Write the page to PATH [default: standard output, unless it is a terminal]
-    #[arg(long, value_name = "PATH")]
-    pub(crate) to: Option<PathBuf>,
-
-    /// Set the heading of the page
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) title: Option<String>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
 
     /// Show secrets in the texts of errors
     #[arg(long)]

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use trommel_base::text::grouped;
 use trommel_report::{Comparison, Report};
 
-use crate::args::ReportArgs;
+use crate::args::{PageArgs, ReportArgs};
 use crate::arguments::Inputs;
 use crate::errors::Failure;
 use crate::output::{self, Screen};
@@ -25,30 +25,23 @@ const MODE: u32 = 0o666;
 pub(crate) fn run(args: &ReportArgs, screen: &Screen) -> Result<(), Failure> {
     let usage = |message: &str| Failure::Usage { command: "report", message: message.into() };
     let files = Inputs::files(&args.files.arguments, "report")?;
-    check_target(args.to.as_deref(), "report", screen)?;
+    check_target(&args.page, "report", screen)?;
     let (page, are_whole) = if args.compare {
         let [before, after] = files.as_slice() else {
             return Err(usage("--compare takes two files: the earlier one and the later one"));
         };
         let name = |file: &Path| file.display().to_string();
-        let heading = args.title.clone();
+        let heading = args.page.title.clone();
         let title = heading.unwrap_or_else(|| format!("{} and {}", name(before), name(after)));
         let (before, is_whole) = about(std::slice::from_ref(before), args, screen)?;
         let (after, are_whole) = about(std::slice::from_ref(after), args, screen)?;
-        (Comparison { before, after }.page(&title), is_whole && are_whole)
+        let comparison = Comparison { before, after };
+        (comparison.page(&title, args.page.max_bytes()), is_whole && are_whole)
     } else {
         let (report, is_whole) = about(&files, args, screen)?;
-        let max_bytes = usize::try_from(args.max_size).unwrap_or(usize::MAX);
-        let page = report.page(max_bytes).map_err(io::Error::other)?;
-        if page.len() > max_bytes {
-            let least = grouped(page.len() as u64);
-            return Err(usage(&format!(
-                "the smallest page about this input has {least} bytes; raise --max-size"
-            )));
-        }
-        (page, is_whole)
+        (report.page(args.page.max_bytes()).map_err(io::Error::other)?, is_whole)
     };
-    write_page(&page, args.to.as_deref())?;
+    write_page(&page, &args.page, "report")?;
     // The error of a broken input is reported, and on the page.
     if are_whole { Ok(()) } else { Err(Failure::AlreadyReported) }
 }
@@ -60,17 +53,22 @@ fn about(files: &[PathBuf], args: &ReportArgs, screen: &Screen) -> Result<(Repor
 }
 
 /// Fails if a page would go to a terminal.
-pub(super) fn check_target(to: Option<&Path>, command: &'static str, screen: &Screen) -> Result<(), Failure> {
-    if to.is_none() && screen.out.is_terminal {
+pub(super) fn check_target(args: &PageArgs, command: &'static str, screen: &Screen) -> Result<(), Failure> {
+    if args.to.is_none() && screen.out.is_terminal {
         let message = "a page is not for a terminal; pass --to report.html".into();
         return Err(Failure::Usage { command, message });
     }
     Ok(())
 }
 
-/// Writes a page to a file, or to standard output.
-pub(super) fn write_page(page: &str, to: Option<&Path>) -> Result<(), Failure> {
-    match to {
+/// Writes a page to a file, or to standard output, unless it is too large.
+pub(super) fn write_page(page: &str, args: &PageArgs, command: &'static str) -> Result<(), Failure> {
+    if page.len() > args.max_bytes() {
+        let least = grouped(page.len() as u64);
+        let message = format!("the smallest page has {least} bytes; raise --max-size");
+        return Err(Failure::Usage { command, message });
+    }
+    match &args.to {
         Some(path) => write_file(path, page.as_bytes()),
         None => Ok(output::print(page)?),
     }

@@ -30,7 +30,7 @@ use crate::{signals, stdio};
 
 pub(crate) fn run(args: &SessionsArgs, screen: &Screen) -> Result<(), Failure> {
     if let Operation::Report(report) = &args.operation {
-        super::report::check_target(report.to.as_deref(), "sessions report", screen)?;
+        super::report::check_target(&report.page, "sessions report", screen)?;
     }
     let progress = Arc::new(Progress::new(screen));
     signals::install(Arc::clone(&progress))?;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &SessionsArgs, screen: &Screen) -> Result<(), Failure> {
     let reply = reply?;
     if let (Answer::Page(page), Operation::Report(args)) = (&reply.answer, operation) {
         report::damage(&reply, &notes);
-        return super::report::write_page(page, args.to.as_deref());
+        return super::report::write_page(page, &args.page, "sessions report");
     }
     if screen.out.is_terminal && !operation.shared().json {
         report::damage(&reply, &notes);

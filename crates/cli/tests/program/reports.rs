@@ -310,11 +310,14 @@ fn limits_of_pages() {
     assert!(page.len() <= 200_000 && whole.len() > 200_000, "{} {}", page.len(), whole.len());
     assert!(page.contains("largest are shown"));
     assert!(data(&page, "page")["paths"].as_u64() > Some(400));
-    let conflict = run(["report", "--compare", &file, &file, "--max-size", "1MB"]).failed(2);
-    assert!(conflict.contains("cannot be used with"), "{conflict}");
-    let failed = run(["report", &file, "--max-size", "1KB"]).failed(2);
-    assert!(
-        failed.contains("the smallest page about this input has ") && failed.contains("--max-size"),
-        "{failed}"
-    );
+    let names = (0..400).map(|n| format!("\"name{n}\":{}", ["\"a\"", "{}", "1", "null"][n % 4]));
+    let other = folder.file("other.json", format!("{{{}}}", names.collect::<Vec<_>>().join(",")));
+    let compare = |size: &str| run(["report", "--compare", &file, &other, "--max-size", size]);
+    let (whole, page) = (compare("2MB").ok(), compare("60KB").ok());
+    assert!(page.len() <= 60_000 && whole.len() > 60_000, "{} {}", page.len(), whole.len());
+    assert!(page.contains("longer tables end after row ") && page.contains("more rows are not shown"));
+    for arguments in [vec!["report", &file], vec!["report", "--compare", &file, &other]] {
+        let failed = run(arguments.into_iter().chain(["--max-size", "1KB"])).failed(2);
+        assert!(failed.contains("the smallest page has ") && failed.contains("--max-size"), "{failed}");
+    }
 }

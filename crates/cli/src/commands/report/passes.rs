@@ -166,7 +166,7 @@ impl Passes<'_> {
         let Overview { stats, coverage, inputs, faults, is_exact } = overview;
         let names: Vec<String> = inputs.iter().take(3).map(|input| input.name.clone()).collect();
         let more = if inputs.len() > 3 { ", …" } else { "" };
-        let title = self.args.title.clone().unwrap_or_else(|| names.join(", ") + more);
+        let title = self.args.page.title.clone().unwrap_or_else(|| names.join(", ") + more);
         let mut report = Report::new(title, *stats, coverage);
         (report.inputs, report.faults) = (inputs, faults);
         let shown = self.add_samples(&mut report, is_exact)?;

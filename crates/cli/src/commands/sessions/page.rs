@@ -10,7 +10,7 @@ use trommel_tool::Redaction;
 
 use super::prices::PriceTable;
 use super::totals::{by, money};
-use crate::args::UsageKey;
+use crate::args::{PageArgs, UsageKey};
 
 /// Turns, sessions, and errors on a page.
 const ROWS: usize = 2_000;
@@ -106,11 +106,11 @@ impl<'a> SessionPage<'a> {
     }
 
     /// Formats the page.
-    pub(super) fn finish(mut self, title: Option<&str>) -> String {
-        if let Some(title) = title {
+    pub(super) fn finish(mut self, args: &PageArgs) -> String {
+        if let Some(title) = &args.title {
             title.clone_into(&mut self.page.title);
         }
-        self.page.page()
+        self.page.page(args.max_bytes())
     }
 
     fn turns(&mut self, turns: &[Turn]) {

@@ -229,7 +229,7 @@ impl Query<'_, '_> {
             let (sessions, query) = self.selected(&args.filter)?;
             self.done(page.about_sessions(&sessions, &query, self.watch))?;
         }
-        Ok(Answer::Page(page.finish(args.title.as_deref())))
+        Ok(Answer::Page(page.finish(&args.page)))
     }
 
     fn aggregate(

@@ -94,6 +94,8 @@ fn pages_have_all_sections() {
     assert!(page.contains(APP) && page.contains("Sessions of 2026-03-01:2026-03-31"));
     let page = home.line(&format!("report {APP} --title 'Full disks' --no-redact")).ok();
     assert!(page.contains("<title>Full disks") && page.contains("io: disk full"), "{page}");
+    let failed = home.line(&format!("report {APP} --max-size 1KB")).failed(2);
+    assert!(failed.contains("the smallest page has ") && failed.contains("--max-size"), "{failed}");
     assert!(home.line(&format!("report {APP} --date-range today")).failed(2).contains("cannot be used with"));
     home.line("report nothing-like-it").failed(2);
 }
