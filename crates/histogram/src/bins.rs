@@ -3,6 +3,8 @@
 use std::hash::BuildHasher;
 
 const MIN_SLOTS: usize = 8;
+/// The number of bins that are fetched into the cache at once.
+pub(crate) const FETCHED: usize = 32;
 /// At most this share of the slots, in sixteenths, is in use.
 const MAX_LOAD: usize = 13;
 
@@ -14,6 +16,10 @@ pub(crate) struct Bins {
     slots: Vec<Slot>,
     used: usize,
     hasher: foldhash::fast::RandomState,
+    /// Bins with a count of 1 each that are not in the table yet. Meanwhile it has no slots.
+    collected: Vec<u64>,
+    /// The number of bins to collect; 0 if they are counted at once.
+    max_collected: usize,
 }
 
 /// A bin and its count. A free slot has a count of 0.
@@ -24,27 +30,54 @@ struct Slot {
 }
 
 impl Bins {
-    /// The number of bins.
+    /// Empty counts that will soon be merged into others: up to `max` bins need no table.
+    pub(crate) fn collecting(max: usize) -> Self {
+        Self { max_collected: max, ..Self::default() }
+    }
+
+    /// The number of bins in the table.
     pub(crate) const fn len(&self) -> usize {
         self.used
     }
 
-    /// The bins and their counts, in no order.
+    /// The bins and their counts, in no order. A collected bin may occur several times.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.slots.iter().filter(|slot| slot.count > 0).map(|slot| (slot.bin, slot.count))
+        let counted = self.slots.iter().filter(|slot| slot.count > 0).map(|slot| (slot.bin, slot.count));
+        counted.chain(self.collected.iter().map(|&bin| (bin, 1)))
     }
 
     /// The bins and their counts, in the order of the bins.
     pub(crate) fn sorted(&self) -> Vec<(u64, u64)> {
         let mut bins: Vec<_> = self.iter().collect();
         bins.sort_unstable();
+        bins.dedup_by(|next, bin| {
+            let is_same = next.0 == bin.0;
+            if is_same {
+                bin.1 = bin.1.saturating_add(next.1);
+            }
+            is_same
+        });
         bins
+    }
+
+    /// Adds the counts of other bins.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        let counts: Vec<_> = other.iter().collect();
+        for counts in counts.chunks(FETCHED) {
+            self.fetch(counts.iter().map(|(bin, _)| *bin));
+            for &(bin, count) in counts {
+                self.add(bin, count);
+            }
+        }
     }
 
     /// Adds to the count of a bin. Constant time.
     #[inline]
     pub(crate) fn add(&mut self, bin: u64, count: u64) {
         if self.used * 16 >= self.slots.len() * MAX_LOAD {
+            if self.max_collected > 0 {
+                return self.collect(bin, count);
+            }
             self.grow();
         }
         let mut at = self.home(bin);
@@ -63,6 +96,18 @@ impl Bins {
         }
     }
 
+    /// Collects a bin, or counts all of them if there are too many.
+    fn collect(&mut self, bin: u64, count: u64) {
+        if count == 1 && self.collected.len() < self.max_collected {
+            return self.collected.push(bin);
+        }
+        self.max_collected = 0;
+        for bin in std::mem::take(&mut self.collected) {
+            self.add(bin, 1);
+        }
+        self.add(bin, count);
+    }
+
     /// Fetches the slots of bins into the cache, all at once.
     #[inline]
     pub(crate) fn fetch(&self, bins: impl Iterator<Item = u64>) {
@@ -79,6 +124,7 @@ impl Bins {
     /// Drops low bits of all bins, which adds up the counts of those that become one.
     pub(crate) fn drop_bits(&mut self, bits: u32) {
         self.move_to(self.slots.len(), |bin| bin >> bits);
+        self.collected.iter_mut().for_each(|bin| *bin >>= bits);
     }
 
     #[cold]
@@ -115,15 +161,27 @@ mod tests {
         for seed in 0..trommel_testkit::effort::cases(200, 5_000) {
             let mut random = Random::new(seed);
             let (mut bins, mut expected) = (Bins::default(), BTreeMap::new());
+            let mut part = Bins::collecting(random.below(4_000));
             let (range, spread) = (random.between(1, 5_000), random.below(60));
             for _ in 0..random.below(3_000) {
                 let (bin, count) = ((random.below(range) as u64) << spread, 1 + random.below(3) as u64);
                 bins.fetch([bin, !bin].into_iter());
                 bins.add(bin, count);
+                (0..count).for_each(|_| part.add(bin, 1));
                 *expected.entry(bin).or_insert(0) += count;
             }
             assert_eq!(bins.sorted(), expected.into_iter().collect::<Vec<_>>(), "seed {seed}");
             assert_eq!(bins.len(), bins.iter().count(), "seed {seed}");
+            let dropped = random.below(8) as u32;
+            bins.drop_bits(dropped);
+            part.drop_bits(dropped);
+            assert_eq!(bins.sorted(), part.sorted(), "seed {seed}");
+            let mut twice = bins.clone();
+            twice.merge(&part);
+            part.merge(&bins);
+            assert_eq!(twice.sorted(), part.sorted(), "seed {seed}");
+            let doubled = bins.sorted().into_iter().map(|(bin, count)| (bin, 2 * count));
+            assert_eq!(twice.sorted(), doubled.collect::<Vec<_>>(), "seed {seed}");
         }
     }
 

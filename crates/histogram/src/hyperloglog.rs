@@ -18,6 +18,8 @@ const COLLECTED: usize = 512;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Box<[u8]>", into = "Box<[u8]>"))]
 pub struct HyperLogLog {
+    precision: u8,
+    /// None until fingerprints are counted: a sketch of few is merged into another one soon.
     registers: Box<[u8]>,
     /// Fingerprints that are not counted yet.
     collected: Vec<u64>,
@@ -27,49 +29,59 @@ impl HyperLogLog {
     /// Creates an empty sketch with a precision of 4 to 16.
     pub fn new(precision: u8) -> Self {
         let precision = precision.clamp(MIN_PRECISION, MAX_PRECISION);
-        Self { registers: vec![0; 1 << precision].into(), collected: Vec::new() }
+        Self { precision, registers: Box::default(), collected: Vec::new() }
     }
 
     /// Creates an empty sketch of the same precision.
     #[must_use]
     pub fn emptied(&self) -> Self {
-        Self { registers: vec![0; self.registers.len()].into(), collected: Vec::new() }
+        Self::new(self.precision)
     }
 
-    fn precision(&self) -> u32 {
-        self.registers.len().trailing_zeros()
+    const fn size(&self) -> usize {
+        1 << self.precision
     }
 
     /// The memory that the sketch takes, in bytes, once it has observed enough fingerprints.
     pub const fn bytes(&self) -> usize {
-        self.registers.len() + COLLECTED * size_of::<u64>()
+        self.size() + COLLECTED * size_of::<u64>()
     }
 
     /// Adds a fingerprint.
     #[inline]
     pub fn observe(&mut self, fingerprint: u64) {
         self.collected.push(fingerprint);
-        if self.collected.len() == COLLECTED {
+        if self.collected.len() >= COLLECTED && self.is_full() {
             self.flush();
         }
+    }
+
+    /// True if no more fingerprints are to be collected. Without registers, they may take their
+    /// memory.
+    const fn is_full(&self) -> bool {
+        !self.registers.is_empty() || self.collected.len() * size_of::<u64>() >= self.size()
     }
 
     /// Counts the collected fingerprints.
     #[inline(never)]
     fn flush(&mut self) {
-        let precision = self.precision();
+        if self.registers.is_empty() {
+            self.registers = vec![0; self.size()].into();
+        }
+        let precision = u32::from(self.precision);
         for fingerprint in self.collected.drain(..) {
             let index = (fingerprint >> (u64::BITS - precision)) as usize;
             let rank = ((fingerprint << precision).leading_zeros().min(u64::BITS - precision) + 1) as u8;
             let register = &mut self.registers[index];
             *register = rank.max(*register);
         }
+        self.collected.shrink_to(COLLECTED);
     }
 
     /// The sketch with all fingerprints counted.
     fn flushed(&self) -> Cow<'_, Self> {
         let mut flushed = Cow::Borrowed(self);
-        if !self.collected.is_empty() {
+        if !self.collected.is_empty() || self.registers.is_empty() {
             flushed.to_mut().flush();
         }
         flushed
@@ -78,7 +90,8 @@ impl HyperLogLog {
     /// Halves the registers until the precision is low enough. The result equals a sketch created
     /// with that precision. Linear in the registers.
     pub fn lower_precision(&mut self, precision: u8) {
-        while self.precision() > u32::from(precision.max(MIN_PRECISION)) {
+        while self.precision > precision.max(MIN_PRECISION) {
+            self.precision -= 1;
             let (pairs, _) = self.registers.as_chunks::<2>();
             self.registers = pairs
                 .iter()
@@ -93,22 +106,24 @@ impl HyperLogLog {
     }
 
     /// Adds the fingerprints of another sketch; the precision is the lower one. Linear in the
-    /// registers.
+    /// registers, if it has counted some.
     pub fn merge(&mut self, mut other: Self) {
-        other.flush();
-        let precision = self.precision().min(other.precision()) as u8;
-        self.lower_precision(precision);
-        other.lower_precision(precision);
+        self.lower_precision(other.precision);
+        other.lower_precision(self.precision);
+        if self.registers.is_empty() {
+            std::mem::swap(&mut self.registers, &mut other.registers);
+        }
         for (register, other) in self.registers.iter_mut().zip(other.registers) {
             *register = other.max(*register);
         }
+        other.collected.into_iter().for_each(|fingerprint| self.observe(fingerprint));
     }
 
     /// Estimates the number of fingerprints with the improved raw estimator, which needs no tables
     /// and is unbiased at both ends (Ertl 2017, section 4). Linear in the registers.
     pub fn estimate(&self) -> f64 {
-        let registers = self.registers.len() as f64;
-        let longest = (u64::BITS - self.precision()) as usize;
+        let registers = self.size() as f64;
+        let longest = u64::BITS as usize - usize::from(self.precision);
         let mut counts = vec![0_u32; longest + 2];
         for &register in &self.flushed().registers {
             counts[usize::from(register)] += 1;
@@ -126,7 +141,7 @@ impl HyperLogLog {
 
     /// The standard error of the estimate, relative to the true number.
     pub fn standard_error(&self) -> f64 {
-        1.04 / (self.registers.len() as f64).sqrt()
+        1.04 / (self.size() as f64).sqrt()
     }
 }
 
@@ -184,7 +199,8 @@ impl TryFrom<Box<[u8]>> for HyperLogLog {
         let fits = registers.len().is_power_of_two()
             && (u32::from(MIN_PRECISION)..=u32::from(MAX_PRECISION)).contains(&precision)
             && registers.iter().all(|&register| u32::from(register) <= u64::BITS + 1 - precision);
-        fits.then(|| Self { registers, collected: Vec::new() }).ok_or("not the registers of a HyperLogLog")
+        let sketch = |registers| Self { precision: precision as u8, registers, collected: Vec::new() };
+        fits.then(|| sketch(registers)).ok_or("not the registers of a HyperLogLog")
     }
 }
 
@@ -231,13 +247,16 @@ mod tests {
 
     #[test]
     fn fingerprints_count_before_they_are_flushed_and_in_parts() {
-        for count in [1, 511, 512, 513, 2000] {
+        for count in [0, 1, 511, 512, 513, 2000, 3000, 10_000] {
             let whole = sketch(12, 0..count);
             let (mut first, second) = (sketch(12, 0..count / 3), sketch(14, count / 3..count));
+            let mut reversed = second.clone();
+            reversed.merge(first.clone());
             first.merge(second);
             assert_eq!(first, whole, "{count}");
+            assert_eq!(reversed, whole, "{count}");
             assert_eq!(first.estimate().to_bits(), whole.estimate().to_bits(), "{count}");
-            assert!((whole.estimate() - count as f64).abs() < 0.1 * count as f64, "{count}");
+            assert!((whole.estimate() - count as f64).abs() <= 0.1 * count as f64, "{count}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Quantiles: exact while there are few distinct values, then from bins of bounded relative width.
 
-use crate::bins::Bins;
+use crate::bins::{Bins, FETCHED};
 
 /// The default maximum number of bins.
 const DEFAULT_CAP: usize = 4096;
@@ -11,8 +11,6 @@ const BIN_BYTES: usize = 40;
 const SIGN: u64 = 1 << 63;
 /// Bits of a double's fraction.
 const FRACTION_BITS: u32 = 52;
-/// The number of bins that are fetched into the cache at once.
-const FETCHED: usize = 32;
 
 /// The distribution of numbers, for quantiles.
 ///
@@ -55,7 +53,12 @@ impl Quantiles {
     /// Creates an empty distribution with the cap and the bins of this one.
     #[must_use]
     pub fn emptied(&self) -> Self {
-        Self { shift: self.shift, ..Self::with_cap(self.cap) }
+        let mut emptied = Self { shift: self.shift, ..Self::with_cap(self.cap) };
+        // The charge counts bins while they are exact.
+        if self.shift > 0 {
+            emptied.bins = Bins::collecting(self.cap);
+        }
+        emptied
     }
 
     /// Adds a number. Infinite numbers have a rank, but no bin, and NaN has the highest rank.
@@ -203,7 +206,7 @@ impl Quantiles {
         let shift = self.shift.max(other.shift);
         self.coarsen(shift);
         other.coarsen(shift);
-        other.bins.iter().for_each(|(bin, count)| self.bins.add(bin, count));
+        self.bins.merge(&other.bins);
         self.least = self.least.min(other.least);
         self.most = self.most.max(other.most);
         self.below = self.below.saturating_add(other.below);

@@ -16,6 +16,8 @@ type Rows = [Box<[u64]>; ROWS];
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Vec<Box<[u64]>>", into = "Vec<Box<[u64]>>"))]
 pub(super) struct CountMin {
+    width: usize,
+    /// Empty until fingerprints are counted: a sketch of few is merged into another one soon.
     rows: Rows,
     /// Fingerprints of single occurrences that are not counted yet.
     collected: Vec<u64>,
@@ -25,34 +27,43 @@ impl CountMin {
     /// Creates a sketch with `width` counters a row, rounded up to a power of two.
     pub(super) fn new(width: usize) -> Self {
         let width = width.max(MIN_WIDTH).next_power_of_two();
-        Self { rows: std::array::from_fn(|_| vec![0; width].into()), collected: Vec::new() }
+        Self { width, rows: Rows::default(), collected: Vec::new() }
     }
 
     /// Creates an empty sketch of the same width.
     pub(super) fn emptied(&self) -> Self {
-        Self::new(self.width())
+        Self::new(self.width)
     }
 
-    pub(super) fn width(&self) -> usize {
-        self.rows[0].len()
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        (ROWS * self.width() + COLLECTED) * size_of::<u64>()
+    pub(super) const fn bytes(&self) -> usize {
+        (ROWS * self.width + COLLECTED) * size_of::<u64>()
     }
 
     /// Adds an occurrence.
     #[inline]
     pub(super) fn observe(&mut self, fingerprint: u64) {
         self.collected.push(fingerprint);
-        if self.collected.len() == COLLECTED {
+        if self.collected.len() >= COLLECTED && self.is_full() {
             self.flush();
         }
+    }
+
+    /// True if no more fingerprints are to be collected. Without counters, they may take their
+    /// memory.
+    const fn is_full(&self) -> bool {
+        self.has_counters() || self.collected.len() >= ROWS * self.width
+    }
+
+    const fn has_counters(&self) -> bool {
+        !self.rows[0].is_empty()
     }
 
     /// Counts the collected fingerprints.
     #[inline(never)]
     fn flush(&mut self) {
+        if !self.has_counters() {
+            self.rows = std::array::from_fn(|_| vec![0; self.width].into());
+        }
         for (row, counters) in self.rows.iter_mut().enumerate() {
             for &fingerprint in &self.collected {
                 let counter = &mut counters[slot(fingerprint, row, counters.len())];
@@ -60,11 +71,12 @@ impl CountMin {
             }
         }
         self.collected.clear();
+        self.collected.shrink_to(COLLECTED);
     }
 
     /// The counters with all fingerprints counted. Linear in the width while some are collected.
     pub(super) fn counters(&self) -> Counters<'_> {
-        if self.collected.is_empty() {
+        if self.has_counters() && self.collected.is_empty() {
             return Counters(Cow::Borrowed(&self.rows));
         }
         let mut flushed = self.clone();
@@ -74,6 +86,9 @@ impl CountMin {
 
     /// Adds `count` occurrences.
     pub(super) fn add(&mut self, fingerprint: u64, count: u64) {
+        if !self.has_counters() {
+            self.flush();
+        }
         for (row, counters) in self.rows.iter_mut().enumerate() {
             let counter = &mut counters[slot(fingerprint, row, counters.len())];
             *counter = counter.saturating_add(count);
@@ -83,7 +98,8 @@ impl CountMin {
     /// Halves the rows until they have at most `width` counters. The result equals a sketch created
     /// with that width.
     pub(super) fn lower_width(&mut self, width: usize) {
-        while self.width() > width.max(MIN_WIDTH).next_power_of_two() {
+        while self.width > width.max(MIN_WIDTH).next_power_of_two() {
+            self.width /= 2;
             for row in &mut self.rows {
                 // A narrower row uses fewer low bits of the same hash (see `slot`), so the counters
                 // that would have been shared are exactly those half a row apart.
@@ -94,13 +110,15 @@ impl CountMin {
     }
 
     pub(super) fn merge(&mut self, mut other: Self) {
-        other.flush();
-        let width = self.width().min(other.width());
-        self.lower_width(width);
-        other.lower_width(width);
+        self.lower_width(other.width);
+        other.lower_width(self.width);
+        if !self.has_counters() {
+            std::mem::swap(&mut self.rows, &mut other.rows);
+        }
         for (row, other) in self.rows.iter_mut().zip(other.rows) {
             row.iter_mut().zip(other).for_each(|(counter, more)| *counter = counter.saturating_add(more));
         }
+        other.collected.into_iter().for_each(|fingerprint| self.observe(fingerprint));
     }
 }
 
@@ -149,7 +167,8 @@ impl TryFrom<Vec<Box<[u64]>>> for CountMin {
         let fits = width >= MIN_WIDTH && width.is_power_of_two() && width <= 1 << 16;
         let rows = Rows::try_from(rows).ok();
         let rows = rows.filter(|rows| fits && rows.iter().all(|row| row.len() == width));
-        rows.map(|rows| Self { rows, collected: Vec::new() }).ok_or("not the counters of a Count-Min sketch")
+        rows.map(|rows| Self { width, rows, collected: Vec::new() })
+            .ok_or("not the counters of a Count-Min sketch")
     }
 }
 
@@ -160,17 +179,25 @@ mod tests {
     #[test]
     fn occurrences_count_before_they_are_flushed_and_in_parts() {
         let fingerprint = |value: u64| (value % 300).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        for count in [1, 511, 512, 513, 5000] {
+        for count in [0, 1, 511, 512, 513, 5000] {
             let (mut one_by_one, mut first, mut second) =
                 (CountMin::new(64), CountMin::new(64), CountMin::new(256));
+            let (mut empty, mut whole) = (first.emptied(), second.emptied());
             for value in 0..count {
                 one_by_one.add(fingerprint(value), 1);
                 let part = if value < count / 3 { &mut first } else { &mut second };
                 part.observe(fingerprint(value));
             }
+            let parts = [first.clone(), second.clone()];
             first.merge(second);
             assert_eq!(first.counters(), one_by_one.counters(), "{count}");
             assert!(first.counters().upper_bound(fingerprint(0)) >= count.div_ceil(300), "{count}");
+            // Parts without counters are merged into one, and one into them.
+            for part in parts {
+                whole.merge(part);
+            }
+            empty.merge(whole);
+            assert_eq!(empty.counters(), one_by_one.counters(), "{count}");
         }
     }
 }

@@ -378,8 +378,10 @@ impl Accumulator for Frequent {
             sketch.merge(more);
             self.merge_sample(&other);
         } else {
-            self.sample.append(&mut other.sample);
-            self.highest = None;
+            // Both samples are in order, and usually few occurrences belong to both.
+            let highest = self.highest.take();
+            let is_sampled = |key: &(u64, u64)| highest.is_none_or(|highest| *key < highest);
+            self.sample.extend(other.sample.into_iter().take_while(is_sampled));
             other.values.into_iter().for_each(|(fingerprint, entry)| self.merge_entry(fingerprint, entry));
         }
         self.shrink_to_cap();
