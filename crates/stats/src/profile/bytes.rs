@@ -7,7 +7,6 @@
 
 use super::trie::{NONE, Trie};
 use super::walk::{Core, Frame};
-use std::ops::RangeInclusive;
 use trommel_reader::{Scalar, Tokens};
 
 /// The bytes of all values of one path.
@@ -55,34 +54,52 @@ fn trimmed(bytes: &[u8]) -> &[u8] {
     &bytes[..last.map_or(0, |last| last + 1)]
 }
 
-/// The words, in little-endian order, of a comma after a byte that is not white space.
-const BYTE_AND_COMMA: RangeInclusive<u16> = 0x2C21..=0x2CFF;
+/// The bytes that are expected between a scalar and the next token, because they were there
+/// before: most documents are written by one program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Separator {
+    length: u64,
+    /// The least word, in little-endian order, that ends with the separator after a byte that is
+    /// not white space, and the distance to the greatest one.
+    least: u32,
+    range: u32,
+}
+
+impl Separator {
+    pub(super) const COMMA: Self = Self { length: 1, least: 0x2C21_0000, range: 0x00DE_FFFF };
+    const COMMA_AND_SPACE: Self = Self { length: 2, least: 0x202C_2100, range: 0x0000_DEFF };
+}
 
 /// The bytes of the scalar with this number, which begins at an offset.
 #[inline]
-pub(super) fn scalar_length(tokens: &Tokens<'_>, number: usize, at: u64) -> u64 {
+pub(super) fn scalar_length(separator: &mut Separator, tokens: &Tokens<'_>, number: usize, at: u64) -> u64 {
     if let Some(&next) = tokens.starts().get(number + 1)
         && let Some(&end) = tokens.bytes()[..usize::from(next)].last_chunk()
     {
-        // Usually only a comma, or nothing, is before the next token.
         let length = tokens.base() + u64::from(next) - at;
-        if BYTE_AND_COMMA.contains(&u16::from_le_bytes(end)) {
-            return length - 1;
+        let word = u32::from_le_bytes(end);
+        if word.wrapping_sub(separator.least) <= separator.range {
+            return length - separator.length;
         }
-        if end[0] > b' ' && end[1] > b' ' {
+        // The last scalar of a container: nothing is before its bracket.
+        if end[3] > b' ' && end[3] != b',' {
             return length;
         }
     }
-    length_before_space(tokens, number)
+    other_length(separator, tokens, number)
 }
 
+/// [`scalar_length`] with another separator, which is expected from now on if it is a usual one.
 #[cold]
-fn length_before_space(tokens: &Tokens<'_>, number: usize) -> u64 {
+fn other_length(separator: &mut Separator, tokens: &Tokens<'_>, number: usize) -> u64 {
     let bytes = &tokens.bytes()[tokens.starts()[number].into()..tokens.next(number)];
-    // Many programs write a comma and one space, and the scalar before them needs no search.
-    if let [scalar @ .., b',', b' '] = bytes
-        && scalar.last().is_some_and(|&last| last > b' ')
-    {
+    let (scalar, usual) = match bytes {
+        [scalar @ .., b',', b' '] => (scalar, Separator::COMMA_AND_SPACE),
+        [scalar @ .., b','] => (scalar, Separator::COMMA),
+        scalar => (scalar, *separator),
+    };
+    if scalar.last().is_some_and(|&last| last > b' ') {
+        *separator = usual;
         return scalar.len() as u64;
     }
     let bytes = trimmed(bytes);

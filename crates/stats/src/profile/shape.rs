@@ -4,7 +4,7 @@
 //! each token. It keeps the open container at hand, handles a name together with its value, finds
 //! the end of a name only if the name is not the predicted one, and adds the totals at the end.
 
-use super::bytes::{name_length, scalar_length};
+use super::bytes::{Separator, name_length, scalar_length};
 use super::trie::{Label, NONE, Node, Trie};
 use super::walk::{Core, Frame, Walk};
 use crate::figures::Kinds;
@@ -44,7 +44,7 @@ impl Core {
     ) -> usize {
         let Some(mut frame) = walk.frames.pop() else { return first };
         let (bytes, starts, base) = (tokens.bytes(), tokens.starts(), tokens.base());
-        let mut added = Added::default();
+        let (mut added, mut separator) = (Added::default(), Separator::COMMA);
         let mut number = first;
         while let Some(&start) = starts.get(number) {
             let mut start = usize::from(start);
@@ -107,7 +107,8 @@ impl Core {
                 walk.frames.push(std::mem::replace(&mut frame, inner));
             } else {
                 if BYTES {
-                    self.add_child(&mut frame, node, name_bytes, scalar_length(tokens, number, at));
+                    let length = scalar_length(&mut separator, tokens, number, at);
+                    self.add_child(&mut frame, node, name_bytes, length);
                 }
                 if DESCRIBES {
                     self.describe_token(node, kind, tokens, number);
@@ -142,7 +143,9 @@ impl Core {
         if self.observes_values(found) {
             let start = usize::from(tokens.starts()[number]);
             let at = tokens.base() + start as u64;
-            let scalar = &tokens.bytes()[start..][..scalar_length(tokens, number, at) as usize];
+            let mut separator = Separator::COMMA;
+            let length = scalar_length(&mut separator, tokens, number, at);
+            let scalar = &tokens.bytes()[start..][..length as usize];
             let content = if kind == Kind::String { &scalar[1..scalar.len() - 1] } else { scalar };
             self.defer(node, (scalar[0], content), at);
         } else if found.can_change(kind)
