@@ -199,3 +199,29 @@ fn names_with_quotes_are_not_confused() {
     let text = format!("[{},{}]", [object; 50].join(","), [reversed; 100].join(","));
     check(text.as_bytes(), &options(|options| (options.fields, options.bytes) = (true, true)));
 }
+
+/// The separator of two values is expected to be the last one.
+#[test]
+fn separators_change_between_values() {
+    let separators = [",", ", ", " ,", " , ", ",  ", ",\n", ",\t ", "\n,\n "];
+    let scalars = ["1", "\"a \"", "\"b, \"", "null", "\",\"", "-2.5e3", "\"\"", "false", "[2, 3]", "[4,5]"];
+    for seed in 0..cases(100, 4000) {
+        let random = &mut Random::new(seed);
+        let mut text = String::from("[0");
+        let mut separator = ",";
+        for number in 0..300 {
+            if random.below(3) == 0 {
+                separator = separators[random.below(separators.len())];
+            }
+            let value = scalars[random.below(scalars.len())];
+            text += separator;
+            if number % 3 == 0 {
+                text += &["{\"a\":", value, separator, "\"b\" : ", value, "}"].concat();
+            } else {
+                text += value;
+            }
+        }
+        text.push(']');
+        check(text.as_bytes(), &options(|options| (options.bytes, options.values) = (true, seed % 2 == 0)));
+    }
+}
