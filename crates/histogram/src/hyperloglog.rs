@@ -19,7 +19,7 @@ const COLLECTED: usize = 512;
 #[cfg_attr(feature = "serde", serde(try_from = "Box<[u8]>", into = "Box<[u8]>"))]
 pub struct HyperLogLog {
     precision: u8,
-    /// None until fingerprints are counted: a sketch of few is merged into another one soon.
+    /// Empty until fingerprints are counted: a sketch of few is merged into another one soon.
     registers: Box<[u8]>,
     /// Fingerprints that are not counted yet.
     collected: Vec<u64>,

@@ -378,7 +378,7 @@ impl Accumulator for Frequent {
             sketch.merge(more);
             self.merge_sample(&other);
         } else {
-            // Both samples are in order, and usually few occurrences belong to both.
+            // The other sample is in order, and few of its occurrences belong to the merged one.
             let highest = self.highest.take();
             let is_sampled = |key: &(u64, u64)| highest.is_none_or(|highest| *key < highest);
             self.sample.extend(other.sample.into_iter().take_while(is_sampled));
