@@ -1,13 +1,10 @@
 //! An estimate of the number of distinct fingerprints, in a few kilobytes.
 
+use crate::COLLECTED;
 use std::borrow::Cow;
 
 const MIN_PRECISION: u8 = 4;
 const MAX_PRECISION: u8 = 16;
-
-/// The number of fingerprints that are collected before they are counted. The memory of many
-/// sketches exceeds the cache: one that counts many fingerprints at once is fetched once for them.
-const COLLECTED: usize = 512;
 
 /// An estimate of the number of distinct 64-bit fingerprints: a HyperLogLog (Flajolet et al. 2007)
 /// with 2^precision registers of a byte.

@@ -1,5 +1,5 @@
-//! Mergeable histograms of numbers, lengths, and times, with exact counts, quantiles, and an
-//! estimate of distinct values.
+//! Mergeable histograms of numbers, lengths, and times, with exact counts, quantiles, and estimates
+//! of distinct and frequent values.
 //!
 //! Use this crate to describe a distribution in one pass, when the range of the values is not known
 //! before. The buckets depend only on the values: neither on their order, nor on the parts in which
@@ -38,6 +38,10 @@
 //!
 //! [`HyperLogLog`] estimates how many of the values differ, given fingerprints of them.
 //!
+//! # Frequent values
+//!
+//! [`CountMin`] bounds how often each value occurs, given its fingerprint.
+//!
 //! # Limits and errors
 //!
 //! No operation fails. Infinite numbers and NaN have no bucket. With the feature `serde`,
@@ -45,6 +49,7 @@
 
 mod bins;
 mod buckets;
+mod count_min;
 mod hyperloglog;
 mod lengths;
 mod numbers;
@@ -53,9 +58,14 @@ mod texts;
 mod time;
 
 pub use buckets::Bucket;
+pub use count_min::{CountMin, Counters};
 pub use hyperloglog::HyperLogLog;
 pub use lengths::{TextLengths, TextLengthsSummary};
 pub use numbers::{HistogramSummary, NumberHistogram};
 pub use quantiles::{Quantiles, QuantilesSummary};
 pub use texts::{TextHistogram, TimeHistogram};
 pub use time::TimeBound;
+
+/// The number of fingerprints that a sketch collects before it counts them. The memory of many
+/// sketches exceeds the cache: one that counts many fingerprints at once is fetched once for them.
+const COLLECTED: usize = 512;

@@ -1,7 +1,6 @@
 //! Figures about values. Each one is an accumulator that can be used on its own.
 
 mod batch;
-mod count_min;
 mod distinct;
 mod exact;
 mod fingerprint;
@@ -9,6 +8,7 @@ mod frequent;
 mod identity;
 mod kinds;
 mod numeric;
+mod occurrences;
 mod sum;
 mod values;
 

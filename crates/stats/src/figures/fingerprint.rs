@@ -2,10 +2,6 @@
 
 use trommel_reader::word;
 
-/// The number of fingerprints that a sketch collects before it counts them. The memory of many
-/// sketches exceeds the cache: one that counts many fingerprints at once is fetched once for them.
-pub(super) const COLLECTED: usize = 512;
-
 /// Returns a 64-bit fingerprint: SipHash-1-3 (Aumasson and Bernstein, 2012) with a constant key.
 /// Different `domain`s give different fingerprints of the same bytes.
 ///

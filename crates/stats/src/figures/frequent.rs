@@ -1,13 +1,14 @@
 //! The most frequent values.
 
 use super::batch::Column;
-use super::count_min::CountMin;
 use super::exact::Exact;
 use super::fingerprint::occurrence;
 use super::identity::Identity;
+use super::occurrences::{Key, NO_END, Occurrences};
 use crate::Accumulator;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
+use trommel_histogram::CountMin;
 use trommel_reader::{Kind, Number, Scalar};
 
 /// The default number of distinct values that are counted exactly.
@@ -17,7 +18,7 @@ const MIN_CAP: usize = 16;
 const MAX_STORED_TEXT_BYTES: usize = 256;
 /// The number of values in a summary, unless another one is requested.
 pub(crate) const FREQUENT_VALUES: usize = 10;
-/// Bytes of the empty trees, and of an entry without its text.
+/// Bytes of empty tables, and of an entry without its text.
 const EMPTY_BYTES: usize = 850;
 const ENTRY_BYTES: usize = 115;
 /// Bytes of a sampled occurrence.
@@ -36,35 +37,48 @@ type Entries = HashMap<u64, Entry, foldhash::fast::RandomState>;
 ///
 /// Strings of more than 4,096 bytes as written are not counted. Of strings longer than 256 bytes,
 /// only the length is stored. Memory: about 100 bytes and the text for each value up to the cap;
-/// beyond it, the same for each candidate, and 36 KiB.
+/// beyond it, at most the same for each candidate, and 36 KiB.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(from = "stored::Frequent", into = "stored::Frequent"))]
 pub struct Frequent {
     cap: usize,
-    /// Values by fingerprint: all of them, or only the sampled ones once there is a sketch.
-    #[cfg_attr(feature = "serde", serde(with = "sorted"))]
-    values: Entries,
-    /// Hash and fingerprint of the sampled occurrences, in the order of the hashes.
-    sample: BTreeSet<(u64, u64)>,
-    sketch: Option<CountMin>,
+    counts: Counts,
     /// Bytes of the longest text up to the maximum, stored or not.
     longest: usize,
-    /// Bytes of all texts in `values`.
+}
+
+#[derive(Clone, Debug)]
+enum Counts {
+    Exact(ExactCounts),
+    Sketch(Estimates),
+}
+
+/// All values.
+#[derive(Clone, Debug)]
+struct ExactCounts {
+    /// By fingerprint.
+    values: Entries,
+    /// Bytes of their texts.
     text_bytes: usize,
-    /// The last entry of a full sample, if it is known.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    highest: Option<(u64, u64)>,
-    /// Occurrences from this one on are never sampled: those of an earlier part displace them.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    ceiling: Option<(u64, u64)>,
+    /// Occurrences are sampled from the first one on. If sampling began only past the cap, the
+    /// candidates would depend on when the sketch took over, and so on the order of merging.
+    sample: Occurrences<()>,
+}
+
+/// Estimates for the values of the sampled occurrences.
+#[derive(Clone, Debug)]
+struct Estimates {
+    sketch: CountMin,
+    sample: Occurrences<StoredValue>,
 }
 
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Entry {
-    /// The number of occurrences; only those in the sample once there is a sketch.
+    /// The number of occurrences; in a stored state with a sketch, only those in the sample.
     count: u64,
-    /// Offset of the first occurrence; 0 once there is a sketch.
+    /// Offset of the first occurrence; 0 if there is a sketch.
     first: u64,
     value: StoredValue,
 }
@@ -81,7 +95,10 @@ enum StoredValue {
 
 impl StoredValue {
     fn of(identity: &Identity<'_>) -> Self {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned().into_boxed_str();
+        let text = |bytes: &[u8]| match str::from_utf8(bytes) {
+            Ok(text) => text.into(),
+            Err(_) => String::from_utf8_lossy(bytes).into(),
+        };
         match (identity.kind, Self::stored_text(identity)) {
             (Kind::Number, Some(bytes)) => Self::Number(text(bytes)),
             (_, Some(bytes)) => Self::String(text(bytes)),
@@ -131,16 +148,21 @@ impl Frequent {
     /// Creates an empty counter that is exact up to `cap` distinct values (at least 16). The sample
     /// holds half as many occurrences.
     pub fn with_cap(cap: usize) -> Self {
-        let (values, sample) = (Entries::default(), BTreeSet::new());
         let cap = cap.max(MIN_CAP);
-        Self { cap, values, sample, sketch: None, longest: 0, text_bytes: 0, highest: None, ceiling: None }
+        Self { cap, counts: Counts::Exact(ExactCounts::new(cap, NO_END)), longest: 0 }
     }
 
     /// Creates an empty counter for more of the same values, to be merged into this one: with a
     /// sketch, if this has one. It samples only what the merged sample can hold.
     pub(crate) fn emptied(&self) -> Self {
-        let sketch = self.sketch.as_ref().map(CountMin::emptied);
-        Self { sketch, ceiling: self.highest.or(self.ceiling), ..Self::with_cap(self.cap) }
+        let counts = match &self.counts {
+            Counts::Exact(exact) => Counts::Exact(ExactCounts::new(self.cap, exact.sample.end())),
+            Counts::Sketch(Estimates { sketch, sample }) => {
+                let sample = Occurrences::new(sample_size(self.cap), sample.end());
+                Counts::Sketch(Estimates { sketch: sketch.emptied(), sample })
+            }
+        };
+        Self { cap: self.cap, counts, longest: 0 }
     }
 
     /// Adds the value at an offset of the input. The offset identifies the occurrence.
@@ -154,177 +176,61 @@ impl Frequent {
     /// those that had no entry.
     pub(crate) fn observe_all(&mut self, identities: &[(Identity<'_>, u64)]) -> Column<u64> {
         let mut unknown = Column::new();
+        let lengths = identities.iter().map(|(identity, _)| StoredValue::text_bytes(identity));
+        self.longest = lengths.fold(self.longest, usize::max);
         let mut rest = identities.iter();
-        while self.sketch.is_none()
+        while let Counts::Exact(exact) = &mut self.counts
             && let Some((identity, at)) = rest.next()
         {
-            // Sample from the first value on. If sampling began only past the cap, the candidates
-            // would depend on when the sketch took over, and so on the order of merging.
-            self.sample_occurrence(identity.fingerprint, *at);
-            if !self.add_entry(identity, *at) {
+            if !exact.observe(identity, *at) {
                 unknown.push(identity.fingerprint);
+                self.shrink_to_cap();
             }
         }
-        if let Some(sketch) = &mut self.sketch {
-            rest.clone().for_each(|(identity, _)| sketch.observe(identity.fingerprint));
-        }
-        for (identity, at) in rest {
-            self.longest = self.longest.max(StoredValue::text_bytes(identity));
-            if !self.sample_occurrence(identity.fingerprint, *at) || !self.add_entry(identity, 0) {
-                unknown.push(identity.fingerprint);
-            }
+        if let Counts::Sketch(estimates) = &mut self.counts {
+            unknown.extend(rest.clone().map(|(identity, _)| identity.fingerprint));
+            estimates.observe_all(rest.as_slice());
         }
         unknown
-    }
-
-    /// Counts an occurrence of a value in its entry. Returns true if it had one.
-    fn add_entry(&mut self, identity: &Identity<'_>, first: u64) -> bool {
-        let bytes = StoredValue::text_bytes(identity);
-        self.longest = self.longest.max(bytes);
-        let entry = self.values.entry(identity.fingerprint).or_insert_with(|| {
-            self.text_bytes += bytes;
-            Entry { count: 0, first, value: StoredValue::of(identity) }
-        });
-        let is_known = entry.count > 0;
-        entry.count += 1;
-        entry.first = entry.first.min(first);
-        self.shrink_to_cap();
-        is_known
-    }
-
-    /// Adds an occurrence to the sample if it belongs there. Returns true if it was added. The
-    /// sample may then be one too large, until `shrink_to_cap` runs.
-    #[inline]
-    fn sample_occurrence(&mut self, fingerprint: u64, at: u64) -> bool {
-        let key = (occurrence(fingerprint, at), fingerprint);
-        let exceeds = |bound: Option<(u64, u64)>| bound.is_some_and(|bound| key >= bound);
-        !exceeds(self.highest) && !exceeds(self.ceiling) && self.insert_occurrence(key)
-    }
-
-    /// Once the sample is full, most occurrences are not inserted.
-    #[inline(never)]
-    fn insert_occurrence(&mut self, key: (u64, u64)) -> bool {
-        self.highest = None;
-        self.sample.insert(key)
-    }
-
-    const fn sample_size(&self) -> usize {
-        self.cap / 2
     }
 
     /// Lowers the cap. The state then equals one that had this cap from the start.
     pub(crate) fn lower_cap(&mut self, cap: usize) {
         self.cap = self.cap.min(cap.max(MIN_CAP));
-        self.highest = None;
-        if let Some(sketch) = &mut self.sketch {
-            sketch.lower_width(self.cap);
+        let size = sample_size(self.cap);
+        match &mut self.counts {
+            Counts::Exact(exact) => exact.sample.lower_size(size),
+            Counts::Sketch(Estimates { sketch, sample }) => {
+                sketch.lower_width(self.cap);
+                sample.lower_size(size);
+            }
         }
         self.shrink_to_cap();
     }
 
     /// Bytes to account for. They grow with the observations and shrink only if the cap is lowered.
     pub(crate) fn charge(&self) -> usize {
-        let fixed = size_of::<Self>() + EMPTY_BYTES + SAMPLED_BYTES * self.sample.len();
-        fixed
-            + match &self.sketch {
-                None => ENTRY_BYTES * self.values.len() + self.text_bytes,
-                // The candidates change with every merge. Charging for the largest possible set
-                // keeps the figure from shrinking, and thus independent of the order.
-                Some(sketch) => {
-                    self.cap.saturating_mul(ENTRY_BYTES + self.longest.min(MAX_STORED_TEXT_BYTES))
-                        + sketch.bytes()
-                }
+        let fixed = size_of::<Self>() + EMPTY_BYTES;
+        match &self.counts {
+            Counts::Exact(ExactCounts { values, text_bytes, sample }) => {
+                fixed + SAMPLED_BYTES * sample.len() + ENTRY_BYTES * values.len() + text_bytes
             }
+            // The candidates change with every merge. Charging for the largest possible set keeps
+            // the figure from shrinking, and thus independent of the order.
+            Counts::Sketch(Estimates { sketch, .. }) => {
+                let entries = self.cap.saturating_mul(ENTRY_BYTES + self.longest.min(MAX_STORED_TEXT_BYTES));
+                fixed + SAMPLED_BYTES * sample_size(self.cap) + entries + sketch.bytes()
+            }
+        }
     }
 
-    /// Evicts occurrences beyond the size of the sample, and switches to the sketch if there are
-    /// too many values.
+    /// Switches to the sketch if there are too many values.
     #[inline]
     fn shrink_to_cap(&mut self) {
-        if self.highest.is_none() {
-            self.shrink_sample();
-        }
-        if self.values.len() > self.cap {
-            self.switch_to_sketch();
-        }
-    }
-
-    fn shrink_sample(&mut self) {
-        while self.sample.len() > self.sample_size() {
-            if let Some((_, fingerprint)) = self.sample.pop_last()
-                && self.sketch.is_some()
-            {
-                self.remove_occurrence(fingerprint);
-            }
-        }
-        if self.sample.len() == self.sample_size() {
-            self.highest = self.sample.last().copied();
-        }
-    }
-
-    /// Removes one sampled occurrence of a value.
-    fn remove_occurrence(&mut self, fingerprint: u64) {
-        if let Some(entry) = self.values.get_mut(&fingerprint) {
-            entry.count = entry.count.saturating_sub(1);
-            if entry.count == 0 {
-                self.text_bytes = self.text_bytes.saturating_sub(entry.value.bytes());
-                self.values.remove(&fingerprint);
-            }
-        }
-    }
-
-    /// Switches from exact counts to the sketch.
-    fn switch_to_sketch(&mut self) {
-        if self.sketch.is_none() {
-            let mut sketch = CountMin::new(self.cap);
-            self.values.iter().for_each(|(&fingerprint, entry)| sketch.add(fingerprint, entry.count));
-            self.sketch = Some(sketch);
-            self.retain_sampled();
-        }
-    }
-
-    /// Keeps only the sampled values, and sets their counts to the number of sampled occurrences.
-    fn retain_sampled(&mut self) {
-        let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
-        for &(_, fingerprint) in &self.sample {
-            *counts.entry(fingerprint).or_default() += 1;
-        }
-        self.values.retain(|fingerprint, entry| {
-            // A value without a sampled occurrence gets a count of 0 and is dropped.
-            entry.count = counts.get(fingerprint).copied().unwrap_or(0);
-            entry.first = 0;
-            entry.count > 0
-        });
-        self.text_bytes = self.values.values().map(|entry| entry.value.bytes()).sum();
-    }
-
-    /// Adds the sampled occurrences of another counter that belong to the sample of both. Both have
-    /// a sketch.
-    fn merge_sample(&mut self, other: &Self) {
-        for &(hash, fingerprint) in &other.sample {
-            // The samples are in the order of the hashes, and usually few occurrences are added.
-            if self.highest.is_some_and(|highest| (hash, fingerprint) >= highest) {
-                break;
-            }
-            // Both samples may contain the same occurrence, which counts once. Only a damaged state
-            // that was stored lacks the value of an occurrence.
-            if let Some(entry) = other.values.get(&fingerprint)
-                && self.sample.insert((hash, fingerprint))
-            {
-                self.highest = None;
-                self.merge_entry(fingerprint, Entry { count: 1, first: 0, value: entry.value.clone() });
-                self.shrink_to_cap();
-            }
-        }
-    }
-
-    fn merge_entry(&mut self, fingerprint: u64, entry: Entry) {
-        if let Some(same) = self.values.get_mut(&fingerprint) {
-            same.count = same.count.saturating_add(entry.count);
-            same.first = same.first.min(entry.first);
-        } else {
-            self.text_bytes += entry.value.bytes();
-            self.values.insert(fingerprint, entry);
+        if let Counts::Exact(exact) = &self.counts
+            && exact.values.len() > self.cap
+        {
+            self.counts = Counts::Sketch(exact.estimates(self.cap));
         }
     }
 
@@ -333,31 +239,106 @@ impl Frequent {
     /// Sorts the counted values.
     pub fn top(&self, count: usize) -> FrequentSummary {
         let mut counted = self.counted();
-        counted.sort_by_key(|&(count, entry)| (Reverse(count), entry.first));
+        counted.sort_by_key(|&(count, first, _)| (Reverse(count), first));
         counted.truncate(count);
         let values =
-            counted.into_iter().map(|(count, entry)| FrequentValue { value: entry.value.to_scalar(), count });
-        FrequentSummary {
-            values: values.collect(),
-            approximate: self.sketch.is_some(),
-            error: self.sketch.as_ref().map(|sketch| sketch.counters().error()),
+            counted.into_iter().map(|(count, _, value)| FrequentValue { value: value.to_scalar(), count });
+        let values = values.collect();
+        let error = match &self.counts {
+            Counts::Exact(_) => None,
+            Counts::Sketch(estimates) => Some(estimates.sketch.counters().error()),
+        };
+        FrequentSummary { values, approximate: error.is_some(), error }
+    }
+
+    /// Returns values with their counts and the offsets of their first occurrences, if these are
+    /// known, without those that the sketch cannot distinguish from chance.
+    fn counted(&self) -> Vec<(u64, u64, &StoredValue)> {
+        // In an order that does not depend on hashes, for values with equal counts and offsets.
+        match &self.counts {
+            Counts::Exact(exact) => {
+                let values = exact.values.iter().collect::<BTreeMap<_, _>>().into_values();
+                values.map(|entry| (entry.count, entry.first, &entry.value)).collect()
+            }
+            Counts::Sketch(Estimates { sketch, sample }) => {
+                let counters = sketch.counters();
+                let error = counters.error();
+                let values: BTreeMap<_, _> = sample
+                    .sorted()
+                    .into_iter()
+                    .map(|((_, fingerprint), value)| (fingerprint, value))
+                    .collect();
+                let bounded = values
+                    .into_iter()
+                    .map(|(fingerprint, value)| (counters.upper_bound(*fingerprint), 0, value));
+                bounded.filter(|&(count, ..)| count > error).collect()
+            }
+        }
+    }
+}
+
+/// The number of occurrences in a sample.
+const fn sample_size(cap: usize) -> usize {
+    cap / 2
+}
+
+impl ExactCounts {
+    fn new(cap: usize, end: Key) -> Self {
+        Self { values: Entries::default(), text_bytes: 0, sample: Occurrences::new(sample_size(cap), end) }
+    }
+
+    /// Counts an occurrence of a value. Returns true if the value had an entry.
+    #[inline]
+    fn observe(&mut self, identity: &Identity<'_>, at: u64) -> bool {
+        let key = (occurrence(identity.fingerprint, at), identity.fingerprint);
+        self.sample.add_with(key, || ());
+        let entry = self.values.entry(identity.fingerprint).or_insert_with(|| {
+            self.text_bytes += StoredValue::text_bytes(identity);
+            Entry { count: 0, first: at, value: StoredValue::of(identity) }
+        });
+        entry.count += 1;
+        entry.first = entry.first.min(at);
+        entry.count > 1
+    }
+
+    /// The sampled occurrences with their values. Only a damaged state that was stored lacks some.
+    fn sampled(&self) -> Occurrences<StoredValue> {
+        self.sample.map(|fingerprint| Some(self.values.get(&fingerprint)?.value.clone()))
+    }
+
+    fn estimates(&self, cap: usize) -> Estimates {
+        let mut sketch = CountMin::new(cap);
+        self.values.iter().for_each(|(&fingerprint, entry)| sketch.add(fingerprint, entry.count));
+        Estimates { sketch, sample: self.sampled() }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.sample.merge(other.sample);
+        other.values.into_iter().for_each(|(fingerprint, entry)| {
+            let same = self.values.entry(fingerprint).or_insert_with(|| {
+                self.text_bytes += entry.value.bytes();
+                Entry { count: 0, ..entry }
+            });
+            same.count = same.count.saturating_add(entry.count);
+            same.first = same.first.min(entry.first);
+        });
+    }
+}
+
+impl Estimates {
+    fn observe_all(&mut self, identities: &[(Identity<'_>, u64)]) {
+        for (identity, _) in identities {
+            self.sketch.observe(identity.fingerprint);
+        }
+        for (identity, at) in identities {
+            let key = (occurrence(identity.fingerprint, *at), identity.fingerprint);
+            self.sample.add_with(key, || StoredValue::of(identity));
         }
     }
 
-    /// Returns values with their counts, without those that the sketch cannot distinguish from
-    /// chance.
-    fn counted(&self) -> Vec<(u64, &Entry)> {
-        // In an order that does not depend on hashes, for values with equal counts and offsets.
-        let values = self.values.iter().collect::<BTreeMap<_, _>>().into_iter();
-        match &self.sketch {
-            None => values.map(|(_, entry)| (entry.count, entry)).collect(),
-            Some(sketch) => {
-                let counters = sketch.counters();
-                let error = counters.error();
-                let bounded = values.map(|(fingerprint, entry)| (counters.upper_bound(*fingerprint), entry));
-                bounded.filter(|&(count, _)| count > error).collect()
-            }
-        }
+    fn merge(&mut self, other: Self) {
+        self.sketch.merge(other.sketch);
+        self.sample.merge(other.sample);
     }
 }
 
@@ -367,22 +348,16 @@ impl Accumulator for Frequent {
     fn merge(&mut self, mut other: Self) {
         self.lower_cap(other.cap);
         other.lower_cap(self.cap);
-        // Both states must have the same form: exact counts are turned into a sketch if either has
-        // one.
-        if self.sketch.is_some() || other.sketch.is_some() {
-            self.switch_to_sketch();
-            other.switch_to_sketch();
-        }
         self.longest = self.longest.max(other.longest);
-        if let (Some(sketch), Some(more)) = (&mut self.sketch, other.sketch.take()) {
-            sketch.merge(more);
-            self.merge_sample(&other);
-        } else {
-            // The other sample is in order, and few of its occurrences belong to the merged one.
-            let highest = self.highest.take();
-            let is_sampled = |key: &(u64, u64)| highest.is_none_or(|highest| *key < highest);
-            self.sample.extend(other.sample.into_iter().take_while(is_sampled));
-            other.values.into_iter().for_each(|(fingerprint, entry)| self.merge_entry(fingerprint, entry));
+        match (&mut self.counts, other.counts) {
+            (Counts::Exact(exact), Counts::Exact(more)) => exact.merge(more),
+            (Counts::Exact(exact), Counts::Sketch(more)) => {
+                let mut estimates = exact.estimates(self.cap);
+                estimates.merge(more);
+                self.counts = Counts::Sketch(estimates);
+            }
+            (Counts::Sketch(estimates), Counts::Exact(more)) => estimates.merge(more.estimates(self.cap)),
+            (Counts::Sketch(estimates), Counts::Sketch(more)) => estimates.merge(more),
         }
         self.shrink_to_cap();
     }
@@ -393,22 +368,64 @@ impl Accumulator for Frequent {
     }
 }
 
-/// The stored form of the entries: in the order of the fingerprints, which does not depend on
-/// hashes.
+/// The stored form: in the order of hashes and fingerprints.
 #[cfg(feature = "serde")]
-mod sorted {
-    use std::collections::BTreeMap;
+mod stored {
+    use super::{
+        CountMin, Counts, Entry, Estimates, ExactCounts, Key, MIN_CAP, NO_END, Occurrences, sample_size,
+    };
+    use std::collections::{BTreeMap, BTreeSet};
 
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use super::{Entries, Entry};
-
-    pub(super) fn serialize<S: Serializer>(entries: &Entries, serializer: S) -> Result<S::Ok, S::Error> {
-        entries.iter().collect::<BTreeMap<_, _>>().serialize(serializer)
+    #[derive(serde::Serialize, serde::Deserialize)]
+    pub(super) struct Frequent {
+        cap: usize,
+        /// All values, or those in the sample if there is a sketch.
+        values: BTreeMap<u64, Entry>,
+        sample: BTreeSet<Key>,
+        sketch: Option<CountMin>,
+        longest: usize,
+        text_bytes: usize,
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Entries, D::Error> {
-        BTreeMap::<u64, Entry>::deserialize(deserializer).map(|entries| entries.into_iter().collect())
+    impl From<super::Frequent> for Frequent {
+        fn from(frequent: super::Frequent) -> Self {
+            let super::Frequent { cap, counts, longest } = frequent;
+            let (mut values, mut keys) = (BTreeMap::<u64, Entry>::new(), BTreeSet::new());
+            let sketch = match counts {
+                Counts::Exact(exact) => {
+                    keys.extend(exact.sample.sorted().iter().map(|(key, ())| *key));
+                    values.extend(exact.values);
+                    None
+                }
+                Counts::Sketch(Estimates { sketch, sample }) => {
+                    for (key, value) in sample.sorted() {
+                        keys.insert(*key);
+                        let new = || Entry { count: 0, first: 0, value: value.clone() };
+                        values.entry(key.1).or_insert_with(new).count += 1;
+                    }
+                    Some(sketch)
+                }
+            };
+            let text_bytes = values.values().map(|entry| entry.value.bytes()).sum();
+            Self { cap, values, sample: keys, sketch, longest, text_bytes }
+        }
+    }
+
+    impl From<Frequent> for super::Frequent {
+        fn from(stored: Frequent) -> Self {
+            let Frequent { cap, values, sample: keys, sketch, longest, text_bytes } = stored;
+            let cap = cap.max(MIN_CAP);
+            let mut sample = Occurrences::new(sample_size(cap), NO_END);
+            for key in keys {
+                sample.add_with(key, || ());
+            }
+            let exact = ExactCounts { values: values.into_iter().collect(), text_bytes, sample };
+            let counts = match sketch {
+                None => Counts::Exact(exact),
+                Some(sketch) => Counts::Sketch(Estimates { sketch, sample: exact.sampled() }),
+            };
+            Self { cap, counts, longest }
+        }
     }
 }
 

@@ -1,21 +1,24 @@
 //! Upper bounds on the number of occurrences of each value.
 
-use super::fingerprint::COLLECTED;
+use crate::COLLECTED;
 use std::borrow::Cow;
 
 /// Rows of counters. With four rows, the error exceeds `e / width` of all occurrences for one value
 /// in `e^4`, that is, in 55.
 const ROWS: usize = 4;
-pub(super) const MIN_WIDTH: usize = 16;
+const MIN_WIDTH: usize = 16;
 
 type Rows = [Box<[u64]>; ROWS];
 
-/// A Count-Min sketch (Cormode and Muthukrishnan 2005), whose counters only ever overestimate.
-/// Merging adds counters, so the result does not depend on the order.
+/// Upper bounds on the number of occurrences of each fingerprint: a Count-Min sketch (Cormode and
+/// Muthukrishnan 2005) of four rows of counters.
+///
+/// Merging adds counters, so the result does not depend on the order. Memory: 32 bytes for each
+/// counter of a row, and 4 KiB.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Vec<Box<[u64]>>", into = "Vec<Box<[u64]>>"))]
-pub(super) struct CountMin {
+pub struct CountMin {
     width: usize,
     /// Empty until fingerprints are counted: a sketch of few is merged into another one soon.
     rows: Rows,
@@ -24,24 +27,26 @@ pub(super) struct CountMin {
 }
 
 impl CountMin {
-    /// Creates a sketch with `width` counters a row, rounded up to a power of two.
-    pub(super) fn new(width: usize) -> Self {
+    /// Creates a sketch with `width` counters a row (at least 16), rounded up to a power of two.
+    pub fn new(width: usize) -> Self {
         let width = width.max(MIN_WIDTH).next_power_of_two();
         Self { width, rows: Rows::default(), collected: Vec::new() }
     }
 
     /// Creates an empty sketch of the same width.
-    pub(super) fn emptied(&self) -> Self {
+    #[must_use]
+    pub fn emptied(&self) -> Self {
         Self::new(self.width)
     }
 
-    pub(super) const fn bytes(&self) -> usize {
+    /// The memory that the sketch takes, in bytes, once it has observed enough fingerprints.
+    pub const fn bytes(&self) -> usize {
         (ROWS * self.width + COLLECTED) * size_of::<u64>()
     }
 
     /// Adds an occurrence.
     #[inline]
-    pub(super) fn observe(&mut self, fingerprint: u64) {
+    pub fn observe(&mut self, fingerprint: u64) {
         self.collected.push(fingerprint);
         if self.collected.len() >= COLLECTED && self.is_full() {
             self.flush();
@@ -75,7 +80,7 @@ impl CountMin {
     }
 
     /// The counters with all fingerprints counted. Linear in the width while some are collected.
-    pub(super) fn counters(&self) -> Counters<'_> {
+    pub fn counters(&self) -> Counters<'_> {
         if self.has_counters() && self.collected.is_empty() {
             return Counters(Cow::Borrowed(&self.rows));
         }
@@ -85,7 +90,7 @@ impl CountMin {
     }
 
     /// Adds `count` occurrences.
-    pub(super) fn add(&mut self, fingerprint: u64, count: u64) {
+    pub fn add(&mut self, fingerprint: u64, count: u64) {
         if !self.has_counters() {
             self.flush();
         }
@@ -96,8 +101,8 @@ impl CountMin {
     }
 
     /// Halves the rows until they have at most `width` counters. The result equals a sketch created
-    /// with that width.
-    pub(super) fn lower_width(&mut self, width: usize) {
+    /// with that width. Linear in the counters.
+    pub fn lower_width(&mut self, width: usize) {
         while self.width > width.max(MIN_WIDTH).next_power_of_two() {
             self.width /= 2;
             for row in &mut self.rows {
@@ -109,7 +114,9 @@ impl CountMin {
         }
     }
 
-    pub(super) fn merge(&mut self, mut other: Self) {
+    /// Adds the occurrences of another sketch; the width is the lower one. Linear in the counters,
+    /// if it has counted some.
+    pub fn merge(&mut self, mut other: Self) {
         self.lower_width(other.width);
         other.lower_width(self.width);
         if !self.has_counters() {
@@ -122,20 +129,20 @@ impl CountMin {
     }
 }
 
-/// The counters of a sketch of which no fingerprint is left to count, so bounds can be read.
+/// The counters of a [`CountMin`] that has no fingerprint left to count, so bounds can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Counters<'a>(Cow<'a, Rows>);
+pub struct Counters<'a>(Cow<'a, Rows>);
 
 impl Counters<'_> {
     /// Returns an upper bound on the number of occurrences of a value.
-    pub(super) fn upper_bound(&self, fingerprint: u64) -> u64 {
+    pub fn upper_bound(&self, fingerprint: u64) -> u64 {
         let counts = self.0.iter().enumerate();
         let counts = counts.map(|(row, counters)| counters[slot(fingerprint, row, counters.len())]);
         counts.fold(u64::MAX, u64::min)
     }
 
     /// The maximum overestimate of a bound, for 98 % of values.
-    pub(super) fn error(&self) -> u64 {
+    pub fn error(&self) -> u64 {
         let first = &self.0[0];
         let total = first.iter().fold(0_u64, |sum, &counter| sum.saturating_add(counter));
         (total as f64 * std::f64::consts::E / first.len() as f64).ceil() as u64
