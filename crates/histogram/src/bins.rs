@@ -1,5 +1,6 @@
 //! Counts by bin, in a hash table.
 
+use crate::collect;
 use std::hash::BuildHasher;
 
 const MIN_SLOTS: usize = 8;
@@ -62,11 +63,17 @@ impl Bins {
 
     /// Adds the counts of other bins.
     pub(crate) fn merge(&mut self, other: &Self) {
-        let counts: Vec<_> = other.iter().collect();
-        for counts in counts.chunks(FETCHED) {
-            self.fetch(counts.iter().map(|(bin, _)| *bin));
-            for &(bin, count) in counts {
-                self.add(bin, count);
+        let mut rest = other.iter();
+        loop {
+            let (mut counts, mut found) = ([(0, 0); FETCHED], 0);
+            for (place, count) in counts.iter_mut().zip(rest.by_ref()) {
+                *place = count;
+                found += 1;
+            }
+            self.fetch(counts[..found].iter().map(|(bin, _)| *bin));
+            counts[..found].iter().for_each(|&(bin, count)| self.add(bin, count));
+            if found < FETCHED {
+                break;
             }
         }
     }
@@ -99,7 +106,8 @@ impl Bins {
     /// Collects a bin, or counts all of them if there are too many.
     fn collect(&mut self, bin: u64, count: u64) {
         if count == 1 && self.collected.len() < self.max_collected {
-            return self.collected.push(bin);
+            collect(&mut self.collected, bin);
+            return;
         }
         self.max_collected = 0;
         for bin in std::mem::take(&mut self.collected) {

@@ -1,6 +1,6 @@
 //! Upper bounds on the number of occurrences of each value.
 
-use crate::COLLECTED;
+use crate::{COLLECTED, collect};
 use std::borrow::Cow;
 
 /// Rows of counters. With four rows, the error exceeds `e / width` of all occurrences for one value
@@ -14,7 +14,7 @@ type Rows = [Box<[u64]>; ROWS];
 /// Muthukrishnan 2005) of four rows of counters.
 ///
 /// Merging adds counters, so the result does not depend on the order. Memory: 32 bytes for each
-/// counter of a row, and 4 KiB.
+/// counter of a row, and 8 KiB.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Vec<Box<[u64]>>", into = "Vec<Box<[u64]>>"))]
@@ -47,16 +47,15 @@ impl CountMin {
     /// Adds an occurrence.
     #[inline]
     pub fn observe(&mut self, fingerprint: u64) {
-        self.collected.push(fingerprint);
-        if self.collected.len() >= COLLECTED && self.is_full() {
+        if collect(&mut self.collected, fingerprint) >= self.max_collected() {
             self.flush();
         }
     }
 
-    /// True if no more fingerprints are to be collected. Without counters, they may take their
-    /// memory.
-    const fn is_full(&self) -> bool {
-        self.has_counters() || self.collected.len() >= ROWS * self.width
+    /// The number of fingerprints to collect. Without counters, they may take their memory.
+    fn max_collected(&self) -> usize {
+        let uncounted = if self.has_counters() { 0 } else { ROWS * self.width };
+        uncounted.max(COLLECTED)
     }
 
     const fn has_counters(&self) -> bool {
@@ -66,17 +65,23 @@ impl CountMin {
     /// Counts the collected fingerprints.
     #[inline(never)]
     fn flush(&mut self) {
+        let mut collected = std::mem::take(&mut self.collected);
+        self.count(&collected);
+        collected.clear();
+        collected.shrink_to(COLLECTED);
+        self.collected = collected;
+    }
+
+    fn count(&mut self, fingerprints: &[u64]) {
         if !self.has_counters() {
             self.rows = std::array::from_fn(|_| vec![0; self.width].into());
         }
         for (row, counters) in self.rows.iter_mut().enumerate() {
-            for &fingerprint in &self.collected {
+            for &fingerprint in fingerprints {
                 let counter = &mut counters[slot(fingerprint, row, counters.len())];
                 *counter = counter.saturating_add(1);
             }
         }
-        self.collected.clear();
-        self.collected.shrink_to(COLLECTED);
     }
 
     /// The counters with all fingerprints counted. Linear in the width while some are collected.
@@ -125,7 +130,12 @@ impl CountMin {
         for (row, other) in self.rows.iter_mut().zip(other.rows) {
             row.iter_mut().zip(other).for_each(|(counter, more)| *counter = counter.saturating_add(more));
         }
-        other.collected.into_iter().for_each(|fingerprint| self.observe(fingerprint));
+        // Many are counted at once.
+        if other.collected.len() >= self.max_collected() {
+            self.count(&other.collected);
+        } else {
+            other.collected.into_iter().for_each(|fingerprint| self.observe(fingerprint));
+        }
     }
 }
 

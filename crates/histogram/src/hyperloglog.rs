@@ -1,6 +1,6 @@
 //! An estimate of the number of distinct fingerprints, in a few kilobytes.
 
-use crate::COLLECTED;
+use crate::{COLLECTED, collect};
 use std::borrow::Cow;
 
 const MIN_PRECISION: u8 = 4;
@@ -10,7 +10,7 @@ const MAX_PRECISION: u8 = 16;
 /// with 2^precision registers of a byte.
 ///
 /// Fingerprints must be uniform, as those of a good hash are. Neither their order nor the parts in
-/// which they are counted change the estimate. Memory: the registers and 4 KiB.
+/// which they are counted change the estimate. Memory: the registers and 8 KiB.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Box<[u8]>", into = "Box<[u8]>"))]
@@ -47,32 +47,38 @@ impl HyperLogLog {
     /// Adds a fingerprint.
     #[inline]
     pub fn observe(&mut self, fingerprint: u64) {
-        self.collected.push(fingerprint);
-        if self.collected.len() >= COLLECTED && self.is_full() {
+        if collect(&mut self.collected, fingerprint) >= self.max_collected() {
             self.flush();
         }
     }
 
-    /// True if no more fingerprints are to be collected. Without registers, they may take their
-    /// memory.
-    const fn is_full(&self) -> bool {
-        !self.registers.is_empty() || self.collected.len() * size_of::<u64>() >= self.size()
+    /// The number of fingerprints to collect. Without registers, they may take their memory.
+    fn max_collected(&self) -> usize {
+        let uncounted = if self.registers.is_empty() { self.size() / size_of::<u64>() } else { 0 };
+        uncounted.max(COLLECTED)
     }
 
     /// Counts the collected fingerprints.
     #[inline(never)]
     fn flush(&mut self) {
+        let mut collected = std::mem::take(&mut self.collected);
+        self.count(&collected);
+        collected.clear();
+        collected.shrink_to(COLLECTED);
+        self.collected = collected;
+    }
+
+    fn count(&mut self, fingerprints: &[u64]) {
         if self.registers.is_empty() {
             self.registers = vec![0; self.size()].into();
         }
         let precision = u32::from(self.precision);
-        for fingerprint in self.collected.drain(..) {
+        for fingerprint in fingerprints {
             let index = (fingerprint >> (u64::BITS - precision)) as usize;
             let rank = ((fingerprint << precision).leading_zeros().min(u64::BITS - precision) + 1) as u8;
             let register = &mut self.registers[index];
             *register = rank.max(*register);
         }
-        self.collected.shrink_to(COLLECTED);
     }
 
     /// The sketch with all fingerprints counted.
@@ -113,7 +119,12 @@ impl HyperLogLog {
         for (register, other) in self.registers.iter_mut().zip(other.registers) {
             *register = other.max(*register);
         }
-        other.collected.into_iter().for_each(|fingerprint| self.observe(fingerprint));
+        // Many are counted at once.
+        if other.collected.len() >= self.max_collected() {
+            self.count(&other.collected);
+        } else {
+            other.collected.into_iter().for_each(|fingerprint| self.observe(fingerprint));
+        }
     }
 
     /// Estimates the number of fingerprints with the improved raw estimator, which needs no tables

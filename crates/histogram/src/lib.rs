@@ -68,4 +68,14 @@ pub use time::TimeBound;
 
 /// The number of fingerprints that a sketch collects before it counts them. The memory of many
 /// sketches exceeds the cache: one that counts many fingerprints at once is fetched once for them.
-const COLLECTED: usize = 512;
+const COLLECTED: usize = 1024;
+
+/// Collects a fingerprint or bin. Returns the number of those that are collected.
+#[inline]
+fn collect(collected: &mut Vec<u64>, item: u64) -> usize {
+    if collected.len() == collected.capacity() {
+        collected.reserve(COLLECTED / 4);
+    }
+    collected.push(item);
+    collected.len()
+}

@@ -52,19 +52,21 @@ impl NumberHistogram {
 
     /// Adds integers that are not negative, faster than as numbers.
     pub(crate) fn observe_integers(&mut self, values: &[u64]) {
-        for &value in values {
+        // Equal ones are often next to each other.
+        for equal in values.chunk_by(|value, next| value == next) {
+            let (value, count) = (equal[0], equal.len() as u64);
             let at = value.cast_signed();
             let number = at as f64;
             // At this level, the number of the bucket is an integer of at most 53 bits.
             let is_fine = at > 0 && self.linear.level >= least_level(number);
             let level = self.linear.level.wrapping_sub(LINEAR_ONE).cast_signed();
             if !is_fine || level >= 64 {
-                self.observe(value as f64);
+                self.observe_all(equal.iter().map(|&value| value as f64));
                 continue;
             }
             let at = if level >= 0 { at >> level } else { at << -level };
-            self.linear.add(Scale::Linear, at, 1);
-            self.log.add(Scale::Log, number.to_bits().cast_signed() >> self.log.level.min(63), 1);
+            self.linear.add(Scale::Linear, at, count);
+            self.log.add(Scale::Log, number.to_bits().cast_signed() >> self.log.level.min(63), count);
         }
     }
 

@@ -157,13 +157,12 @@ impl Quantiles {
     ///
     /// Sorts the bins.
     pub fn at(&self, permille: u16) -> Option<f64> {
-        self.rank(&self.bins.sorted(), permille)
+        self.rank(&self.bins.sorted(), self.count(), permille)
     }
 
-    /// [`at`](Self::at), given the sorted bins.
-    fn rank(&self, bins: &[(u64, u64)], permille: u16) -> Option<f64> {
-        let count = u128::from(self.count());
-        let rank = (count * u128::from(permille.min(1000))).div_ceil(1000).max(1);
+    /// [`at`](Self::at), given the sorted bins and the number of all values.
+    fn rank(&self, bins: &[(u64, u64)], count: u64, permille: u16) -> Option<f64> {
+        let rank = (u128::from(count) * u128::from(permille.min(1000))).div_ceil(1000).max(1);
         let mut seen = u128::from(self.below);
         if rank <= seen {
             return None;
@@ -216,8 +215,8 @@ impl Quantiles {
 
     /// Returns the quantiles. Sorts the bins.
     pub fn summary(&self) -> QuantilesSummary {
-        let bins = self.bins.sorted();
-        let at = |permille| self.rank(&bins, permille);
+        let (bins, count) = (self.bins.sorted(), self.count());
+        let at = |permille| self.rank(&bins, count, permille);
         QuantilesSummary {
             p1: at(10),
             p5: at(50),

@@ -160,9 +160,12 @@ impl Profile {
     ///
     /// Returns `None` if several values are open, if paths above the array were folded, or, for
     /// roots, if memory ran out.
-    pub fn fork(&self) -> Option<Self> {
+    pub fn fork(&mut self) -> Option<Self> {
+        self.core.describe_deferred();
+        let deferred = std::mem::take(&mut self.core.deferred);
         let core = &self.core;
         let mut fork = Self::new(core.options.clone());
+        fork.core.deferred = deferred;
         (fork.core.names_cap, fork.core.depth_cap) = (core.names_cap, core.depth_cap);
         (fork.core.level, fork.core.in_sample) = (core.level, core.in_sample);
         let knows_paths = core.has_all_paths();
@@ -223,6 +226,8 @@ impl Profile {
         let core = &mut self.core;
         core.describe_deferred();
         other.describe_deferred();
+        // The next fork uses its memory again.
+        core.deferred = other.deferred;
         core.options.restrict(&other.options);
         let (mut theirs, bytes) = (other.trie, core.options.bytes);
         core.trie.restrict_bytes(bytes);

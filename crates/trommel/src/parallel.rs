@@ -280,7 +280,7 @@ impl<'a> Pipeline for Joiner<'_, 'a> {
 
     fn next_piece(&mut self) -> Option<Self::Piece> {
         // Statistics that cannot be forked start empty.
-        Some((self.parts.next()?, self.state.descriptions.iter().map(Description::fork).collect()))
+        Some((self.parts.next()?, self.state.descriptions.iter_mut().map(Description::fork).collect()))
     }
 
     fn join(&mut self, answer: Self::Answer) -> Result<bool, Error> {

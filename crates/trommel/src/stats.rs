@@ -59,7 +59,7 @@ impl Description {
     /// Returns empty statistics for further elements of the innermost open array. `None` if the
     /// profile cannot be forked: several values are open, or paths were folded.
     #[cfg(feature = "parallel")]
-    pub(crate) fn fork(&self) -> Option<Self> {
+    pub(crate) fn fork(&mut self) -> Option<Self> {
         let profile = self.profile.fork()?;
         let (path, open) = (self.path.clone(), self.open.clone());
         Some(Self { path, profile, open, base: self.base, bytes: 0, characters: 0 })

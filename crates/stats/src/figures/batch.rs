@@ -1,9 +1,9 @@
 //! Scalars of one path, in columns.
 
-use super::identity::{Identity, MAX_COMPARED_BYTES};
+use super::identity::{Identity, MAX_COMPARED_BYTES, is_canonical};
 use arrayvec::ArrayVec;
 use trommel_base::text::count_chars;
-use trommel_reader::{Kind, Number, Scalar, Scaled};
+use trommel_reader::{Kind, Number, Scalar, Scaled, Text};
 
 /// The number of scalars that figures take at once.
 pub(crate) const BATCH: usize = 64;
@@ -42,34 +42,49 @@ impl<'a> Batch<'a> {
     }
 
     /// Parses the scalar at an offset. Linear in its length.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the caller has made the scalar, and knows its kind")]
     pub(crate) fn push(&mut self, scalar: Scalar<'a>, at: u64) {
-        self.count += 1;
-        let identity = match scalar {
-            Scalar::Number(number) => {
-                let scaled = number.as_scaled();
-                self.doubles.push(number.as_f64_with(scaled));
-                self.numbers.push((number, scaled));
-                Identity::with_scaled(&scalar, scaled)
-            }
-            Scalar::String(text) => {
-                // Most strings are whole, and their bytes are characters.
-                let (raw, length) = (text.raw(), text.raw().len() as u64);
-                if length <= MAX_COMPARED_BYTES && text.is_plain() {
-                    self.lengths.push(length);
-                    return self.identities.push((Identity::new(Kind::String, raw.into()), at));
-                }
-                let identity = Identity::of(&scalar);
-                // Counted in the decoded text, if there is one.
-                let decoded = identity.as_ref().map(|identity| count_chars(&identity.text));
-                self.lengths.push(decoded.unwrap_or_else(|| text.char_len()));
-                identity
-            }
-            Scalar::Null | Scalar::Bool(_) => Identity::of(&scalar),
-        };
-        if let Some(identity) = identity {
-            self.identities.push((identity, at));
+        match scalar {
+            Scalar::Number(number) => self.push_number(number, at),
+            Scalar::String(text) => self.push_text(text, at),
+            Scalar::Null | Scalar::Bool(_) => self.push_literal(scalar, at),
         }
+    }
+
+    pub(crate) fn push_literal(&mut self, scalar: Scalar<'a>, at: u64) {
+        self.count += 1;
+        self.identities.extend(Identity::of(&scalar).map(|identity| (identity, at)));
+    }
+
+    /// Parses the number at an offset.
+    #[inline]
+    pub(crate) fn push_number(&mut self, number: Number<'a>, at: u64) {
+        self.count += 1;
+        let scaled = number.as_scaled();
+        self.doubles.push(number.as_f64_with(scaled));
+        self.numbers.push((number, scaled));
+        // Most numbers are written like that.
+        if is_canonical(number, scaled) {
+            self.identities.push((Identity::new(Kind::Number, number.bytes().into()), at));
+        } else {
+            let identity = Identity::with_scaled(&Scalar::Number(number), scaled);
+            self.identities.extend(identity.map(|identity| (identity, at)));
+        }
+    }
+
+    /// Parses the string at an offset.
+    #[inline]
+    pub(crate) fn push_text(&mut self, text: Text<'a>, at: u64) {
+        self.count += 1;
+        // Most strings are whole, and their bytes are characters.
+        let (raw, length) = (text.raw(), text.raw().len() as u64);
+        if length <= MAX_COMPARED_BYTES && text.is_plain() {
+            self.lengths.push(length);
+            return self.identities.push((Identity::new(Kind::String, raw.into()), at));
+        }
+        let identity = Identity::of(&Scalar::String(text));
+        // Counted in the decoded text, if there is one.
+        let decoded = identity.as_ref().map(|identity| count_chars(&identity.text));
+        self.lengths.push(decoded.unwrap_or_else(|| text.char_len()));
+        self.identities.extend(identity.map(|identity| (identity, at)));
     }
 }

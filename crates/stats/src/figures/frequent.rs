@@ -6,6 +6,8 @@ use super::fingerprint::occurrence;
 use super::identity::Identity;
 use super::occurrences::{Key, NO_END, Occurrences};
 use crate::Accumulator;
+use arrayvec::ArrayString;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use trommel_histogram::CountMin;
@@ -37,7 +39,7 @@ type Entries = HashMap<u64, Entry, foldhash::fast::RandomState>;
 ///
 /// Strings of more than 4,096 bytes as written are not counted. Of strings longer than 256 bytes,
 /// only the length is stored. Memory: about 100 bytes and the text for each value up to the cap;
-/// beyond it, at most the same for each candidate, and 36 KiB.
+/// beyond it, at most the same for each candidate, and 40 KiB.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(from = "stored::Frequent", into = "stored::Frequent"))]
@@ -88,20 +90,40 @@ struct Entry {
 enum StoredValue {
     Null,
     Bool(bool),
-    Number(Box<str>),
-    String(Box<str>),
+    Number(StoredText),
+    String(StoredText),
     Long(u64),
+}
+
+/// A text; a short one is stored without an allocation.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(from = "Box<str>", into = "Box<str>"))]
+enum StoredText {
+    Short(ArrayString<24>),
+    Long(Box<str>),
+}
+
+impl StoredText {
+    /// Stores valid UTF-8.
+    fn new(text: &[u8]) -> Self {
+        let text = str::from_utf8(text).map_or_else(|_| String::from_utf8_lossy(text), Cow::Borrowed);
+        ArrayString::from(&text).map_or_else(|_| Self::Long(text.as_ref().into()), Self::Short)
+    }
+
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Short(text) => text,
+            Self::Long(text) => text,
+        }
+    }
 }
 
 impl StoredValue {
     fn of(identity: &Identity<'_>) -> Self {
-        let text = |bytes: &[u8]| match str::from_utf8(bytes) {
-            Ok(text) => text.into(),
-            Err(_) => String::from_utf8_lossy(bytes).into(),
-        };
         match (identity.kind, Self::stored_text(identity)) {
-            (Kind::Number, Some(bytes)) => Self::Number(text(bytes)),
-            (_, Some(bytes)) => Self::String(text(bytes)),
+            (Kind::Number, Some(bytes)) => Self::Number(StoredText::new(bytes)),
+            (_, Some(bytes)) => Self::String(StoredText::new(bytes)),
             (Kind::Bool, None) => Self::Bool(*identity.text == *b"true"),
             (Kind::Null, None) => Self::Null,
             (_, None) => Self::Long(identity.text.len() as u64),
@@ -119,9 +141,9 @@ impl StoredValue {
         Self::stored_text(identity).map_or(0, <[u8]>::len)
     }
 
-    const fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         match self {
-            Self::Number(text) | Self::String(text) => text.len(),
+            Self::Number(text) | Self::String(text) => text.as_str().len(),
             _ => 0,
         }
     }
@@ -130,9 +152,9 @@ impl StoredValue {
         match self {
             Self::Null => ScalarValue::Null,
             Self::Bool(value) => ScalarValue::Bool(*value),
-            Self::Number(text) => Number::parse(text)
+            Self::Number(text) => Number::parse(text.as_str())
                 .map_or(ScalarValue::Null, |number| ScalarValue::Number(Exact::new(number))),
-            Self::String(text) => ScalarValue::String(text.clone()),
+            Self::String(text) => ScalarValue::String(text.as_str().into()),
             Self::Long(bytes) => ScalarValue::Long { bytes: *bytes },
         }
     }
@@ -149,14 +171,16 @@ impl Frequent {
     /// holds half as many occurrences.
     pub fn with_cap(cap: usize) -> Self {
         let cap = cap.max(MIN_CAP);
-        Self { cap, counts: Counts::Exact(ExactCounts::new(cap, NO_END)), longest: 0 }
+        Self { cap, counts: Counts::Exact(ExactCounts::new(cap, NO_END, 0)), longest: 0 }
     }
 
     /// Creates an empty counter for more of the same values, to be merged into this one: with a
     /// sketch, if this has one. It samples only what the merged sample can hold.
     pub(crate) fn emptied(&self) -> Self {
         let counts = match &self.counts {
-            Counts::Exact(exact) => Counts::Exact(ExactCounts::new(self.cap, exact.sample.end())),
+            Counts::Exact(ExactCounts { values, sample, .. }) => {
+                Counts::Exact(ExactCounts::new(self.cap, sample.end(), values.len()))
+            }
             Counts::Sketch(Estimates { sketch, sample }) => {
                 let sample = Occurrences::new(sample_size(self.cap), sample.end());
                 Counts::Sketch(Estimates { sketch: sketch.emptied(), sample })
@@ -283,8 +307,10 @@ const fn sample_size(cap: usize) -> usize {
 }
 
 impl ExactCounts {
-    fn new(cap: usize, end: Key) -> Self {
-        Self { values: Entries::default(), text_bytes: 0, sample: Occurrences::new(sample_size(cap), end) }
+    /// Creates empty counts with room for a number of values.
+    fn new(cap: usize, end: Key, capacity: usize) -> Self {
+        let values = Entries::with_capacity_and_hasher(capacity, foldhash::fast::RandomState::default());
+        Self { values, text_bytes: 0, sample: Occurrences::new(sample_size(cap), end) }
     }
 
     /// Counts an occurrence of a value. Returns true if the value had an entry.
@@ -372,7 +398,8 @@ impl Accumulator for Frequent {
 #[cfg(feature = "serde")]
 mod stored {
     use super::{
-        CountMin, Counts, Entry, Estimates, ExactCounts, Key, MIN_CAP, NO_END, Occurrences, sample_size,
+        CountMin, Counts, Entry, Estimates, ExactCounts, Key, MIN_CAP, NO_END, Occurrences, StoredText,
+        sample_size,
     };
     use std::collections::{BTreeMap, BTreeSet};
 
@@ -425,6 +452,18 @@ mod stored {
                 Some(sketch) => Counts::Sketch(Estimates { sketch, sample: exact.sampled() }),
             };
             Self { cap, counts, longest }
+        }
+    }
+
+    impl From<Box<str>> for StoredText {
+        fn from(text: Box<str>) -> Self {
+            Self::new(text.as_bytes())
+        }
+    }
+
+    impl From<StoredText> for Box<str> {
+        fn from(text: StoredText) -> Self {
+            text.as_str().into()
         }
     }
 }

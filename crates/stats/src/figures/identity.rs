@@ -59,12 +59,18 @@ impl<'a> Identity<'a> {
 
 /// Returns the notation that equal numbers share.
 fn canonical(number: Number<'_>, scaled: Option<Scaled>) -> Cow<'_, [u8]> {
-    let is_canonical = scaled.is_some_and(|Scaled { digits, places }| match places {
+    let bytes = number.bytes();
+    if is_canonical(number, scaled) { Cow::Borrowed(bytes) } else { canonical_bytes(bytes) }
+}
+
+/// True if a number is known to be written as equal numbers are compared, given its digits.
+#[inline]
+pub(super) fn is_canonical(number: Number<'_>, scaled: Option<Scaled>) -> bool {
+    scaled.is_some_and(|Scaled { digits, places }| match places {
         0 => digits != 0 || number.bytes() == b"0",
         // Numbers below 10^-6 may need an exponent.
         _ => (places <= 6 || digits.unsigned_abs() >= 10_u64.pow(places - 6)) && digits % 10 != 0,
-    });
-    if is_canonical { Cow::Borrowed(number.bytes()) } else { canonical_bytes(number.bytes()) }
+    })
 }
 
 #[cfg(test)]

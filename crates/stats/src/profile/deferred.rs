@@ -58,13 +58,26 @@ impl Deferred {
         (bytes.len() < MAX_BYTES).then_some((tag, bytes))
     }
 
+    fn bytes(&self, scalar: &DeferredScalar) -> &[u8] {
+        &self.bytes[scalar.start as usize..][..scalar.length as usize]
+    }
+
     fn scalar(&self, scalar: &DeferredScalar) -> Scalar<'_> {
-        let bytes = || &self.bytes[scalar.start as usize..][..scalar.length as usize];
         match scalar.tag {
             b'n' => Scalar::Null,
             tag @ (b't' | b'f') => Scalar::Bool(tag == b't'),
-            b'"' => Scalar::String(Text::valid(bytes())),
-            _ => Scalar::Number(Number::valid(bytes())),
+            b'"' => Scalar::String(Text::valid(self.bytes(scalar))),
+            _ => Scalar::Number(Number::valid(self.bytes(scalar))),
+        }
+    }
+
+    /// Adds a scalar to a batch, by its kind: a [`Scalar`] would be written to memory first.
+    #[inline]
+    fn push_to<'a>(&'a self, batch: &mut Batch<'a>, scalar: &DeferredScalar) {
+        match scalar.tag {
+            b'n' | b't' | b'f' => batch.push_literal(self.scalar(scalar), scalar.at),
+            b'"' => batch.push_text(Text::valid(self.bytes(scalar)), scalar.at),
+            _ => batch.push_number(Number::valid(self.bytes(scalar)), scalar.at),
         }
     }
 }
@@ -103,8 +116,7 @@ impl Core {
                 if can_change[0] && kind == Kind::String || can_change[1] && kind == Kind::Number {
                     self.describe_schema(node, &deferred.scalar(found));
                 }
-                // A second copy: the first one is passed by reference, so it is not in registers.
-                batch.push(deferred.scalar(found), found.at);
+                deferred.push_to(&mut batch, found);
                 next = found.before;
                 if batch.count == BATCH || next == NONE {
                     self.observe_values(node, &batch);

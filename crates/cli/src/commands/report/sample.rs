@@ -18,7 +18,7 @@ use crate::commands::stats::answer_of;
 const START: usize = 4 << 20;
 
 /// The part of the start that shows the size of short rows.
-const SHORT_START: usize = 1 << 20;
+const SHORT_START: usize = 256 << 10;
 
 /// With fewer rows, more of the start is inspected.
 const MIN_ROWS: f64 = 100.0;
