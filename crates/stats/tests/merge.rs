@@ -339,6 +339,37 @@ fn the_lower_cap_applies() {
     }
 }
 
+/// A value at an offset that is used again is sampled once, in one part or in several.
+#[cfg(feature = "serde")]
+#[test]
+fn occurrences_that_are_repeated() {
+    let text = |number: usize| format!(r#"{{"a":{number},"b":"x"}}"#);
+    let observed = |documents: std::ops::Range<usize>, distinct: usize| {
+        let mut profile = Profile::new(options(everything));
+        for document in documents {
+            observe_text(&mut profile, text(document % distinct).as_bytes(), 7);
+        }
+        profile
+    };
+    for distinct in [1, 5, 700, 1500] {
+        let whole = observed(0..3000, distinct);
+        for cut in [1, 600, 2000] {
+            let (mut first, mut second) = (observed(0..cut, distinct), observed(cut..3000, distinct));
+            let (one, other) = (first.clone(), second.clone());
+            first.merge(other);
+            second.merge(one);
+            let found = (first.summary(), second.summary());
+            assert_eq!(found, (whole.summary(), whole.summary()), "{distinct} {cut}");
+            assert_eq!((bytes(&first), bytes(&second)), (bytes(&whole), bytes(&whole)), "{distinct} {cut}");
+            // The merged part observes more.
+            for document in 0..700 {
+                observe_text(&mut first, text(document % distinct).as_bytes(), 7);
+            }
+            assert_eq!(first.summary().types.number, 3700, "{distinct} {cut}");
+        }
+    }
+}
+
 /// A restored state continues as if it had not been stored.
 #[cfg(feature = "serde")]
 #[test]

@@ -63,6 +63,8 @@ struct ExactCounts {
     values: Entries,
     /// Bytes of their texts.
     text_bytes: usize,
+    /// The number of all occurrences.
+    total: u64,
     /// Occurrences are sampled from the first one on. If sampling began only past the cap, the
     /// candidates would depend on when the sketch took over, and so on the order of merging.
     sample: Occurrences<()>,
@@ -236,8 +238,11 @@ impl Frequent {
     pub(crate) fn charge(&self) -> usize {
         let fixed = size_of::<Self>() + EMPTY_BYTES;
         match &self.counts {
-            Counts::Exact(ExactCounts { values, text_bytes, sample }) => {
-                fixed + SAMPLED_BYTES * sample.len() + ENTRY_BYTES * values.len() + text_bytes
+            // An occurrence that was added twice is sampled once, but counts twice: the list of the
+            // sample shows that only now and then.
+            Counts::Exact(ExactCounts { values, text_bytes, total, .. }) => {
+                let sampled = sample_size(self.cap).min(usize::try_from(*total).unwrap_or(usize::MAX));
+                fixed + SAMPLED_BYTES * sampled + ENTRY_BYTES * values.len() + text_bytes
             }
             // The candidates change with every merge. Charging for the largest possible set keeps
             // the figure from shrinking, and thus independent of the order.
@@ -310,7 +315,7 @@ impl ExactCounts {
     /// Creates empty counts with room for a number of values.
     fn new(cap: usize, end: Key, capacity: usize) -> Self {
         let values = Entries::with_capacity_and_hasher(capacity, foldhash::fast::RandomState::default());
-        Self { values, text_bytes: 0, sample: Occurrences::new(sample_size(cap), end) }
+        Self { values, text_bytes: 0, total: 0, sample: Occurrences::new(sample_size(cap), end) }
     }
 
     /// Counts an occurrence of a value. Returns true if the value had an entry.
@@ -318,11 +323,12 @@ impl ExactCounts {
     fn observe(&mut self, identity: &Identity<'_>, at: u64) -> bool {
         let key = (occurrence(identity.fingerprint, at), identity.fingerprint);
         self.sample.add_with(key, || ());
+        self.total = self.total.saturating_add(1);
         let entry = self.values.entry(identity.fingerprint).or_insert_with(|| {
             self.text_bytes += StoredValue::text_bytes(identity);
             Entry { count: 0, first: at, value: StoredValue::of(identity) }
         });
-        entry.count += 1;
+        entry.count = entry.count.saturating_add(1);
         entry.first = entry.first.min(at);
         entry.count > 1
     }
@@ -340,6 +346,7 @@ impl ExactCounts {
 
     fn merge(&mut self, other: Self) {
         self.sample.merge(other.sample);
+        self.total = self.total.saturating_add(other.total);
         other.values.into_iter().for_each(|(fingerprint, entry)| {
             let same = self.values.entry(fingerprint).or_insert_with(|| {
                 self.text_bytes += entry.value.bytes();
@@ -446,7 +453,8 @@ mod stored {
             for key in keys {
                 sample.add_with(key, || ());
             }
-            let exact = ExactCounts { values: values.into_iter().collect(), text_bytes, sample };
+            let total = values.values().fold(0_u64, |total, entry| total.saturating_add(entry.count));
+            let exact = ExactCounts { values: values.into_iter().collect(), text_bytes, total, sample };
             let counts = match sketch {
                 None => Counts::Exact(exact),
                 Some(sketch) => Counts::Sketch(Estimates { sketch, sample: exact.sampled() }),
