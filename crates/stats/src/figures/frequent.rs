@@ -267,44 +267,21 @@ impl Frequent {
     ///
     /// Sorts the counted values.
     pub fn top(&self, count: usize) -> FrequentSummary {
-        let mut counted = self.counted();
+        let (mut counted, error) = match &self.counts {
+            Counts::Exact(exact) => (exact.counted(), None),
+            Counts::Sketch(estimates) => estimates.counted(),
+        };
         counted.sort_by_key(|&(count, first, _)| (Reverse(count), first));
         counted.truncate(count);
         let values =
             counted.into_iter().map(|(count, _, value)| FrequentValue { value: value.to_scalar(), count });
-        let values = values.collect();
-        let error = match &self.counts {
-            Counts::Exact(_) => None,
-            Counts::Sketch(estimates) => Some(estimates.sketch.counters().error()),
-        };
-        FrequentSummary { values, approximate: error.is_some(), error }
-    }
-
-    /// Returns values with their counts and the offsets of their first occurrences, if these are
-    /// known, without those that the sketch cannot distinguish from chance.
-    fn counted(&self) -> Vec<(u64, u64, &StoredValue)> {
-        // In an order that does not depend on hashes, for values with equal counts and offsets.
-        match &self.counts {
-            Counts::Exact(exact) => {
-                let values = exact.values.iter().collect::<BTreeMap<_, _>>().into_values();
-                values.map(|entry| (entry.count, entry.first, &entry.value)).collect()
-            }
-            Counts::Sketch(Estimates { sketch, sample }) => {
-                let counters = sketch.counters();
-                let error = counters.error();
-                let values: BTreeMap<_, _> = sample
-                    .sorted()
-                    .into_iter()
-                    .map(|((_, fingerprint), value)| (fingerprint, value))
-                    .collect();
-                let bounded = values
-                    .into_iter()
-                    .map(|(fingerprint, value)| (counters.upper_bound(*fingerprint), 0, value));
-                bounded.filter(|&(count, ..)| count > error).collect()
-            }
-        }
+        FrequentSummary { values: values.collect(), approximate: error.is_some(), error }
     }
 }
+
+/// A value with its count, and the offset of the first occurrence if it is known. Lists of them are
+/// in an order that does not depend on hashes, for values with equal counts and offsets.
+type Counted<'a> = (u64, u64, &'a StoredValue);
 
 /// The number of occurrences in a sample.
 const fn sample_size(cap: usize) -> usize {
@@ -331,6 +308,11 @@ impl ExactCounts {
         entry.count = entry.count.saturating_add(1);
         entry.first = entry.first.min(at);
         entry.count > 1
+    }
+
+    fn counted(&self) -> Vec<Counted<'_>> {
+        let values = self.values.iter().collect::<BTreeMap<_, _>>().into_values();
+        values.map(|entry| (entry.count, entry.first, &entry.value)).collect()
     }
 
     /// The sampled occurrences with their values. Only a damaged state that was stored lacks some.
@@ -367,6 +349,16 @@ impl Estimates {
             let key = (occurrence(identity.fingerprint, *at), identity.fingerprint);
             self.sample.add_with(key, || StoredValue::of(identity));
         }
+    }
+
+    /// Returns the values that the sketch can distinguish from chance, and the error of the counts.
+    fn counted(&self) -> (Vec<Counted<'_>>, Option<u64>) {
+        let counters = self.sketch.counters();
+        let error = counters.error();
+        let sampled = self.sample.sorted().into_iter().map(|((_, fingerprint), value)| (fingerprint, value));
+        let values = sampled.collect::<BTreeMap<_, _>>().into_iter();
+        let bounded = values.map(|(fingerprint, value)| (counters.upper_bound(*fingerprint), 0, value));
+        (bounded.filter(|&(count, ..)| count > error).collect(), Some(error))
     }
 
     fn merge(&mut self, other: Self) {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use trommel::reader::{Config, Cursor, Framing, Kind};
+use trommel::reader::{Config, Cursor, Framing, Kind, Validation};
 use trommel::statistics::SampleRow;
 use trommel::{Analysis, Document, Measure, Stats};
 use trommel_base::text::grouped;
@@ -45,7 +45,9 @@ pub(super) fn largest_hash(files: &[PathBuf], size: usize, is_stream: bool, rati
 /// inspected.
 pub(super) fn is_long(file: &Path, ratio: u64) -> io::Result<bool> {
     let mut start = trommel::unpacked(Box::new(File::open(file)?), ratio)?.take(START as u64);
-    let mut cursor = Cursor::from_reader(&mut start, Framing::Concatenated, &Config::new());
+    // The pass over all bytes checks these, too.
+    let config = Config::new().validation(Validation::Structural);
+    let mut cursor = Cursor::from_reader(&mut start, Framing::Concatenated, &config);
     let is_container = cursor.next_record().is_ok_and(|found| found)
         && cursor.peek().is_ok_and(|kind| kind.is_some_and(Kind::is_container));
     let is_cut = is_container && cursor.skip_value().is_err();
