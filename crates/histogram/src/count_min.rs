@@ -1,6 +1,6 @@
 //! Upper bounds on the number of occurrences of each value.
 
-use crate::{COLLECTED, collect};
+use crate::{COLLECTED, cleared, collect};
 use std::borrow::Cow;
 
 /// Rows of counters. With four rows, the error exceeds `e / width` of all occurrences for one value
@@ -65,11 +65,9 @@ impl CountMin {
     /// Counts the collected fingerprints.
     #[inline(never)]
     fn flush(&mut self) {
-        let mut collected = std::mem::take(&mut self.collected);
+        let collected = std::mem::take(&mut self.collected);
         self.count(&collected);
-        collected.clear();
-        collected.shrink_to(COLLECTED);
-        self.collected = collected;
+        self.collected = cleared(collected);
     }
 
     fn count(&mut self, fingerprints: &[u64]) {

@@ -1,6 +1,6 @@
 //! An estimate of the number of distinct fingerprints, in a few kilobytes.
 
-use crate::{COLLECTED, collect};
+use crate::{COLLECTED, cleared, collect};
 use std::borrow::Cow;
 
 const MIN_PRECISION: u8 = 4;
@@ -61,11 +61,9 @@ impl HyperLogLog {
     /// Counts the collected fingerprints.
     #[inline(never)]
     fn flush(&mut self) {
-        let mut collected = std::mem::take(&mut self.collected);
+        let collected = std::mem::take(&mut self.collected);
         self.count(&collected);
-        collected.clear();
-        collected.shrink_to(COLLECTED);
-        self.collected = collected;
+        self.collected = cleared(collected);
     }
 
     fn count(&mut self, fingerprints: &[u64]) {

@@ -79,3 +79,10 @@ fn collect(collected: &mut Vec<u64>, item: u64) -> usize {
     collected.push(item);
     collected.len()
 }
+
+/// Clears a list of collected items. Its memory is used again, up to the usual number.
+fn cleared(mut collected: Vec<u64>) -> Vec<u64> {
+    collected.clear();
+    collected.shrink_to(COLLECTED);
+    collected
+}

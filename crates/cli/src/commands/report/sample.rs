@@ -45,7 +45,7 @@ pub(super) fn largest_hash(files: &[PathBuf], size: usize, is_stream: bool, rati
 /// inspected.
 pub(super) fn is_long(file: &Path, ratio: u64) -> io::Result<bool> {
     let mut start = trommel::unpacked(Box::new(File::open(file)?), ratio)?.take(START as u64);
-    // The pass over all bytes checks these, too.
+    // A later pass validates these bytes, with all others.
     let config = Config::new().validation(Validation::Structural);
     let mut cursor = Cursor::from_reader(&mut start, Framing::Concatenated, &config);
     let is_container = cursor.next_record().is_ok_and(|found| found)
