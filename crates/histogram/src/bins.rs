@@ -50,7 +50,7 @@ impl Bins {
     /// The bins and their counts, in the order of the bins.
     pub(crate) fn sorted(&self) -> Vec<(u64, u64)> {
         let mut bins: Vec<_> = self.iter().collect();
-        bins.sort_unstable();
+        bins.sort_unstable_by_key(|(bin, _)| *bin);
         bins.dedup_by(|next, bin| {
             let is_same = next.0 == bin.0;
             if is_same {
@@ -63,31 +63,55 @@ impl Bins {
 
     /// Adds the counts of other bins.
     pub(crate) fn merge(&mut self, other: &Self) {
-        let mut rest = other.iter();
-        loop {
-            let (mut counts, mut found) = ([(0, 0); FETCHED], 0);
-            for (place, count) in counts.iter_mut().zip(rest.by_ref()) {
-                *place = count;
-                found += 1;
-            }
-            self.fetch(counts[..found].iter().map(|(bin, _)| *bin));
-            counts[..found].iter().for_each(|&(bin, count)| self.add(bin, count));
-            if found < FETCHED {
-                break;
-            }
+        other.slots.iter().filter(|slot| slot.count > 0).for_each(|slot| self.add(slot.bin, slot.count));
+        self.add_all(&other.collected);
+    }
+
+    /// Adds 1 to the count of each bin.
+    pub(crate) fn add_all(&mut self, bins: &[u64]) {
+        if collect(&mut self.collected, bins, self.max_collected) {
+            return;
         }
+        for bins in bins.chunks(FETCHED) {
+            if self.is_full(bins.len()) {
+                for &bin in bins {
+                    self.add(bin, 1);
+                }
+                continue;
+            }
+            // A slot is often not in the cache, and the processor fetches many at once.
+            let mut homes = [0; FETCHED];
+            let mut fetched = 0;
+            for (home, &bin) in homes.iter_mut().zip(bins) {
+                *home = self.home(bin);
+                fetched ^= self.slots[*home].count;
+            }
+            std::hint::black_box(fetched);
+            bins.iter().zip(homes).for_each(|(&bin, home)| self.add_from(home, bin, 1));
+        }
+    }
+
+    /// True if the table must grow before `more` bins are added.
+    #[inline]
+    const fn is_full(&self, more: usize) -> bool {
+        (self.used + more - 1) * 16 >= self.slots.len() * MAX_LOAD
     }
 
     /// Adds to the count of a bin. Constant time.
     #[inline]
     pub(crate) fn add(&mut self, bin: u64, count: u64) {
-        if self.used * 16 >= self.slots.len() * MAX_LOAD {
+        if self.is_full(1) {
             if self.max_collected > 0 {
                 return self.collect(bin, count);
             }
             self.grow();
         }
-        let mut at = self.home(bin);
+        self.add_from(self.home(bin), bin, count);
+    }
+
+    /// Adds to the count of a bin, given the first slot that it may have.
+    #[inline]
+    fn add_from(&mut self, mut at: usize, bin: u64, count: u64) {
         // A slot is free, so the loop ends.
         while let Some(slot) = self.slots.get_mut(at) {
             if slot.count == 0 {
@@ -105,8 +129,7 @@ impl Bins {
 
     /// Collects a bin, or counts all of them if there are too many.
     fn collect(&mut self, bin: u64, count: u64) {
-        if count == 1 && self.collected.len() < self.max_collected {
-            collect(&mut self.collected, bin);
+        if count == 1 && collect(&mut self.collected, &[bin], self.max_collected) {
             return;
         }
         self.max_collected = 0;
@@ -114,13 +137,6 @@ impl Bins {
             self.add(bin, 1);
         }
         self.add(bin, count);
-    }
-
-    /// Fetches the slots of bins into the cache, all at once.
-    #[inline]
-    pub(crate) fn fetch(&self, bins: impl Iterator<Item = u64>) {
-        let slots = bins.filter_map(|bin| self.slots.get(self.home(bin)));
-        std::hint::black_box(slots.fold(0, |folded, slot| folded ^ slot.count));
     }
 
     /// The first slot that a bin may have.
@@ -173,9 +189,8 @@ mod tests {
             let (range, spread) = (random.between(1, 5_000), random.below(60));
             for _ in 0..random.below(3_000) {
                 let (bin, count) = ((random.below(range) as u64) << spread, 1 + random.below(3) as u64);
-                bins.fetch([bin, !bin].into_iter());
                 bins.add(bin, count);
-                (0..count).for_each(|_| part.add(bin, 1));
+                part.add_all(&vec![bin; count as usize]);
                 *expected.entry(bin).or_insert(0) += count;
             }
             assert_eq!(bins.sorted(), expected.into_iter().collect::<Vec<_>>(), "seed {seed}");

@@ -84,6 +84,11 @@ impl Buckets {
         self.first + self.counts.len() as i64 - 1
     }
 
+    /// Empty buckets of this level, for values that will be merged into these.
+    pub(crate) fn emptied(&self) -> Self {
+        Self { level: self.level, ..Self::default() }
+    }
+
     /// Goes to the next level.
     fn coarsen(&mut self, scale: Scale) {
         let factor = scale.factor(self.level);

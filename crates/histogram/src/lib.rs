@@ -40,7 +40,8 @@
 //!
 //! # Frequent values
 //!
-//! [`CountMin`] bounds how often each value occurs, given its fingerprint.
+//! [`CountMin`] bounds how often each value occurs, given its fingerprint. [`Occurrences`] is a
+//! uniform sample of the values, in which frequent ones are.
 //!
 //! # Limits and errors
 //!
@@ -53,6 +54,7 @@ mod count_min;
 mod hyperloglog;
 mod lengths;
 mod numbers;
+mod occurrences;
 mod quantiles;
 mod texts;
 mod time;
@@ -62,6 +64,7 @@ pub use count_min::{CountMin, Counters};
 pub use hyperloglog::HyperLogLog;
 pub use lengths::{TextLengths, TextLengthsSummary};
 pub use numbers::{HistogramSummary, NumberHistogram};
+pub use occurrences::{OccurrenceKey, Occurrences, occurrence_key};
 pub use quantiles::{Quantiles, QuantilesSummary};
 pub use texts::{TextHistogram, TimeHistogram};
 pub use time::TimeBound;
@@ -70,14 +73,18 @@ pub use time::TimeBound;
 /// sketches exceeds the cache: one that counts many fingerprints at once is fetched once for them.
 const COLLECTED: usize = 1024;
 
-/// Collects a fingerprint or bin. Returns the number of those that are collected.
+/// Collects fingerprints or bins, unless there would be more than `max`. Returns true if it did.
 #[inline]
-fn collect(collected: &mut Vec<u64>, item: u64) -> usize {
-    if collected.len() == collected.capacity() {
-        collected.reserve(COLLECTED / 4);
+fn collect(collected: &mut Vec<u64>, items: &[u64], max: usize) -> bool {
+    let length = collected.len() + items.len();
+    if length > max {
+        return false;
     }
-    collected.push(item);
-    collected.len()
+    if length > collected.capacity() {
+        collected.reserve((COLLECTED / 4).max(items.len()));
+    }
+    collected.extend_from_slice(items);
+    true
 }
 
 /// Clears a list of collected items. Its memory is used again, up to the usual number.

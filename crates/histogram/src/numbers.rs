@@ -21,6 +21,12 @@ pub struct NumberHistogram {
 }
 
 impl NumberHistogram {
+    /// Creates an empty histogram for more of the same numbers, to be merged into this one.
+    #[must_use]
+    pub fn emptied(&self) -> Self {
+        Self { linear: self.linear.emptied(), log: self.log.emptied(), ..Self::default() }
+    }
+
     /// Adds a number. One beyond the range of doubles has no bucket.
     pub fn observe(&mut self, value: f64) {
         self.observe_all([value]);
@@ -214,8 +220,12 @@ mod tests {
             let cut = random.below(values.len() + 1);
             let mut merged = of(&values[cut..]);
             merged.merge(of(&values[..cut]));
+            let mut continued = of(&values[..cut]);
+            let mut part = continued.emptied();
+            part.observe_all(values[cut..].iter().copied());
+            continued.merge(part);
             values.reverse();
-            for other in [merged, of(&values)] {
+            for other in [merged, continued, of(&values)] {
                 assert_eq!(
                     (&other.linear, &other.log),
                     (&whole.linear, &whole.log),

@@ -69,22 +69,22 @@ impl Quantiles {
     /// Adds numbers, faster than one by one.
     pub fn observe_all(&mut self, values: &[f64]) {
         for values in values.chunks(FETCHED) {
-            let (mut ranks, mut finite) = ([0; FETCHED], 0);
+            let (mut bins, mut finite) = ([0; FETCHED], 0);
             for &value in values {
-                ranks[finite] = rank_bits(value);
-                finite += usize::from(value.is_finite());
+                let rank = rank_bits(value);
+                if value.is_finite() {
+                    self.least = self.least.min(rank);
+                    self.most = self.most.max(rank);
+                    bins[finite] = rank >> self.shift;
+                    finite += 1;
+                } else if value == f64::NEG_INFINITY {
+                    self.below += 1;
+                } else {
+                    self.above += 1;
+                }
             }
-            let below = values.iter().filter(|value| **value == f64::NEG_INFINITY).count();
-            self.below += below as u64;
-            self.above += (values.len() - finite - below) as u64;
-            // A bin is often not in the cache, and the processor fetches many at once.
-            self.bins.fetch(ranks[..finite].iter().map(|rank| rank >> self.shift));
-            for &rank in &ranks[..finite] {
-                self.least = self.least.min(rank);
-                self.most = self.most.max(rank);
-                self.bins.add(rank >> self.shift, 1);
-                self.shrink_to_cap();
-            }
+            self.bins.add_all(&bins[..finite]);
+            self.shrink_to_cap();
         }
     }
 

@@ -41,9 +41,14 @@ impl TextHistogram {
             (self.has_others, self.times) = (true, Buckets::default());
             return;
         };
-        let factors = (0..self.times.level).map(time::factor);
-        let at = factors.fold(time, i64::div_euclid);
-        self.times.add(Scale::Time, at, 1);
+        self.times.add(Scale::Time, time::bucket(time, self.times.level), 1);
+    }
+
+    /// Creates an empty histogram for more of the same strings, to be merged into this one.
+    #[must_use]
+    pub fn emptied(&self) -> Self {
+        let (lengths, times) = (self.lengths.emptied(), self.times.emptied());
+        Self { lengths, times, has_others: self.has_others }
     }
 
     /// True if all strings so far are times, so that the next text matters.
@@ -100,6 +105,11 @@ mod tests {
         let first = times.buckets[0];
         assert_eq!((first.from.to_string(), first.count), ("2026-11-27T22:00:00Z".to_owned(), 5));
         assert_eq!(first.to.to_string(), "2026-11-27T22:05:00Z");
+        let mut part = histogram.emptied();
+        part.observe(24, Some(b"2026-11-27T22:04:59Z"));
+        let mut continued = histogram.clone();
+        continued.merge(part);
+        assert_eq!(continued.times().unwrap().buckets[0], Bucket { count: 6, ..first });
         let mut others = histogram.clone();
         others.observe(3, Some(b"now"));
         assert_eq!((others.times(), others.lengths().unwrap().buckets.len()), (None, 2));

@@ -45,6 +45,12 @@ pub(super) fn factor(level: u32) -> i64 {
     if level as usize + 1 < WIDTHS.len() { width(level + 1) / width(level) } else { 2 }
 }
 
+/// The number of a time's bucket at a level.
+pub(super) fn bucket(time: i64, level: u32) -> i64 {
+    let halved = (level + 1).saturating_sub(WIDTHS.len() as u32);
+    time.div_euclid(width(level)) >> halved.min(63)
+}
+
 /// The milliseconds from 1970 to a date or time of RFC 3339, rounded down. `None` for other texts.
 pub(super) fn milliseconds(text: &[u8]) -> Option<i64> {
     let (date, time) = text.split_at_checked(10)?;
@@ -148,6 +154,18 @@ impl serde::Serialize for TimeBound {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A bucket consists of `factor` buckets of the level before.
+    #[test]
+    fn buckets_consist_of_finer_ones() {
+        for time in [i64::MIN, -62_167_219_200_000, -1, 0, 1, 1_790_000_000_001, i64::MAX] {
+            let mut at = time;
+            for level in 0..=2045 {
+                assert_eq!(bucket(time, level), at, "{time} {level}");
+                at = at.div_euclid(factor(level));
+            }
+        }
+    }
 
     #[test]
     fn times_are_read_and_written() {

@@ -8,7 +8,6 @@ mod frequent;
 mod identity;
 mod kinds;
 mod numeric;
-mod occurrences;
 mod sum;
 mod values;
 

@@ -41,6 +41,12 @@ impl Redaction {
         Self::default()
     }
 
+    /// Compiles the patterns of secrets, which takes some milliseconds, and which the first text
+    /// would do. The next calls do nothing.
+    pub fn prepare() {
+        text::prepare();
+    }
+
     /// Adds a name; case, `_` and `-` do not matter.
     #[must_use]
     pub fn key(mut self, name: &str) -> Self {

@@ -23,6 +23,8 @@ pub(crate) struct Batch<'a> {
     pub(super) lengths: Column<u64>,
     /// The scalars that are compared, with their offsets.
     pub(super) identities: Column<(Identity<'a>, u64)>,
+    /// True if all texts are known to be plain.
+    are_plain: bool,
 }
 
 impl<'a> Batch<'a> {
@@ -31,6 +33,11 @@ impl<'a> Batch<'a> {
         let mut batch = Self::default();
         batch.push(scalar, at);
         batch
+    }
+
+    /// Creates an empty batch, given if all texts that will be pushed are known to be plain.
+    pub(crate) fn of_plain_texts(are_plain: bool) -> Self {
+        Self { are_plain, ..Self::default() }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -77,7 +84,7 @@ impl<'a> Batch<'a> {
         self.count += 1;
         // Most strings are whole, and their bytes are characters.
         let (raw, length) = (text.raw(), text.raw().len() as u64);
-        if length <= MAX_COMPARED_BYTES && text.is_plain() {
+        if length <= MAX_COMPARED_BYTES && (self.are_plain || text.is_plain()) {
             self.lengths.push(length);
             return self.identities.push((Identity::new(Kind::String, raw.into()), at));
         }

@@ -115,7 +115,7 @@ impl Distinct {
         self.observed = self.observed.saturating_add(known + fingerprints.len() as u64);
         for (at, &fingerprint) in fingerprints.iter().enumerate() {
             if let Values::Sketch(sketch) = &mut self.values {
-                return fingerprints[at..].iter().for_each(|&fingerprint| sketch.observe(fingerprint));
+                return sketch.observe_all(&fingerprints[at..]);
             }
             self.add(fingerprint);
         }

@@ -12,16 +12,6 @@ pub(crate) const fn fingerprint(domain: u8, bytes: &[u8]) -> u64 {
     sip13(0x7472_6F6D_6D65_6C00 | domain as u64, 0x7374_6174_6973_7469, bytes)
 }
 
-/// Returns the fingerprint of an occurrence: a value at an offset. Occurrences are only sampled by
-/// it, so it needs to be uniform, but need not resist an attacker.
-pub(crate) fn occurrence(fingerprint: u64, at: u64) -> u64 {
-    // Both halves of a product depend on all bits of the factors.
-    let factors = (fingerprint ^ 0x6F63_6375_7272_6564, at ^ 0x9E37_79B9_7F4A_7C15);
-    let product = u128::from(factors.0) * u128::from(factors.1);
-    let folded = (product as u64 ^ (product >> 64) as u64).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    folded ^ folded >> 32
-}
-
 const fn sip13(k0: u64, k1: u64, bytes: &[u8]) -> u64 {
     let mut state = [
         k0 ^ 0x736F_6D65_7073_6575,
@@ -88,6 +78,5 @@ mod tests {
     fn fingerprints_are_frozen() {
         assert_eq!(fingerprint(b's', b"trommel"), 16_426_994_934_120_471_830);
         assert_eq!(fingerprint(0x80, b"[1,2]"), 8_826_708_697_302_414_505);
-        assert_eq!(occurrence(1, 2), 775_651_105_146_703_499);
     }
 }

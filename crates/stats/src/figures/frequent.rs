@@ -2,15 +2,13 @@
 
 use super::batch::Column;
 use super::exact::Exact;
-use super::fingerprint::occurrence;
 use super::identity::Identity;
-use super::occurrences::{Key, NO_END, Occurrences};
 use crate::Accumulator;
 use arrayvec::ArrayString;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
-use trommel_histogram::CountMin;
+use trommel_histogram::{CountMin, OccurrenceKey, Occurrences, occurrence_key};
 use trommel_reader::{Kind, Number, Scalar};
 
 /// The default number of distinct values that are counted exactly.
@@ -173,7 +171,7 @@ impl Frequent {
     /// holds half as many occurrences.
     pub fn with_cap(cap: usize) -> Self {
         let cap = cap.max(MIN_CAP);
-        Self { cap, counts: Counts::Exact(ExactCounts::new(cap, NO_END, 0)), longest: 0 }
+        Self { cap, counts: Counts::Exact(ExactCounts::new(cap, Occurrences::<()>::NO_END, 0)), longest: 0 }
     }
 
     /// Creates an empty counter for more of the same values, to be merged into this one: with a
@@ -214,8 +212,10 @@ impl Frequent {
             }
         }
         if let Counts::Sketch(estimates) = &mut self.counts {
+            let exact = unknown.len();
             unknown.extend(rest.clone().map(|(identity, _)| identity.fingerprint));
-            estimates.observe_all(rest.as_slice());
+            estimates.sketch.observe_all(&unknown[exact..]);
+            estimates.sample_all(rest.as_slice());
         }
         unknown
     }
@@ -290,7 +290,7 @@ const fn sample_size(cap: usize) -> usize {
 
 impl ExactCounts {
     /// Creates empty counts with room for a number of values.
-    fn new(cap: usize, end: Key, capacity: usize) -> Self {
+    fn new(cap: usize, end: OccurrenceKey, capacity: usize) -> Self {
         let values = Entries::with_capacity_and_hasher(capacity, foldhash::fast::RandomState::default());
         Self { values, text_bytes: 0, total: 0, sample: Occurrences::new(sample_size(cap), end) }
     }
@@ -298,8 +298,7 @@ impl ExactCounts {
     /// Counts an occurrence of a value. Returns true if the value had an entry.
     #[inline]
     fn observe(&mut self, identity: &Identity<'_>, at: u64) -> bool {
-        let key = (occurrence(identity.fingerprint, at), identity.fingerprint);
-        self.sample.add_with(key, || ());
+        self.sample.add_with(occurrence_key(identity.fingerprint, at), || ());
         self.total = self.total.saturating_add(1);
         let entry = self.values.entry(identity.fingerprint).or_insert_with(|| {
             self.text_bytes += StoredValue::text_bytes(identity);
@@ -341,12 +340,9 @@ impl ExactCounts {
 }
 
 impl Estimates {
-    fn observe_all(&mut self, identities: &[(Identity<'_>, u64)]) {
-        for (identity, _) in identities {
-            self.sketch.observe(identity.fingerprint);
-        }
+    fn sample_all(&mut self, identities: &[(Identity<'_>, u64)]) {
         for (identity, at) in identities {
-            let key = (occurrence(identity.fingerprint, *at), identity.fingerprint);
+            let key = occurrence_key(identity.fingerprint, *at);
             self.sample.add_with(key, || StoredValue::of(identity));
         }
     }
@@ -397,7 +393,7 @@ impl Accumulator for Frequent {
 #[cfg(feature = "serde")]
 mod stored {
     use super::{
-        CountMin, Counts, Entry, Estimates, ExactCounts, Key, MIN_CAP, NO_END, Occurrences, StoredText,
+        CountMin, Counts, Entry, Estimates, ExactCounts, MIN_CAP, OccurrenceKey, Occurrences, StoredText,
         sample_size,
     };
     use std::collections::{BTreeMap, BTreeSet};
@@ -407,7 +403,7 @@ mod stored {
         cap: usize,
         /// All values, or those in the sample if there is a sketch.
         values: BTreeMap<u64, Entry>,
-        sample: BTreeSet<Key>,
+        sample: BTreeSet<OccurrenceKey>,
         sketch: Option<CountMin>,
         longest: usize,
         text_bytes: usize,
@@ -441,7 +437,7 @@ mod stored {
         fn from(stored: Frequent) -> Self {
             let Frequent { cap, values, sample: keys, sketch, longest, text_bytes } = stored;
             let cap = cap.max(MIN_CAP);
-            let mut sample = Occurrences::new(sample_size(cap), NO_END);
+            let mut sample = Occurrences::new(sample_size(cap), Occurrences::<()>::NO_END);
             for key in keys {
                 sample.add_with(key, || ());
             }

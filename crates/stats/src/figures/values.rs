@@ -44,6 +44,10 @@ struct Histograms {
 }
 
 impl Histograms {
+    fn emptied(&self) -> Self {
+        Self { numbers: self.numbers.emptied(), texts: self.texts.emptied() }
+    }
+
     fn observe(&mut self, batch: &Batch<'_>) {
         self.numbers.observe_all(batch.doubles.iter().copied());
         self.texts.observe_lengths(&batch.lengths);
@@ -96,7 +100,7 @@ impl Values {
             quantiles: self.quantiles.emptied(),
             distinct: self.distinct.emptied(),
             frequent: self.frequent.emptied(),
-            histograms: self.histograms.as_ref().map(|_| Box::default()),
+            histograms: self.histograms.as_ref().map(|histograms| histograms.emptied().into()),
             ..Self::default()
         };
         emptied.charged = emptied.sketch_charge();

@@ -16,6 +16,9 @@ const MAX_DEFERRED: usize = 2048;
 /// Deferred scalars are described once they have this many bytes.
 const MAX_BYTES: usize = 128 << 10;
 
+/// Bytes that are copied at once. Most scalars have no more.
+const COPIED: usize = 32;
+
 /// Scalars to describe, in a list for each node. A node has the number of the last one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deferred {
@@ -36,18 +39,20 @@ struct DeferredScalar {
     before: u32,
 }
 
-impl Deferred {
-    #[inline]
-    fn push(&mut self, tag: u8, bytes: &[u8], at: u64, before: u32) {
-        // There are fewer bytes than twice the maximum: the longest token is shorter than that.
-        let (start, length) = (self.bytes.len() as u32, bytes.len() as u32);
-        self.bytes.extend_from_slice(bytes);
-        self.scalars.push(DeferredScalar { at, start, length, tag, before });
-    }
+/// A scalar that can be deferred.
+#[derive(Clone, Copy)]
+pub(super) struct Deferrable<'a> {
+    /// The first byte of a literal, or a quote. A number has any other byte.
+    pub(super) tag: u8,
+    /// Its bytes as written, of a string without the quotes, and maybe more.
+    pub(super) bytes: &'a [u8],
+    /// The number of its own bytes.
+    pub(super) length: usize,
+}
 
-    /// The first byte of a scalar, and its bytes as written, of a string without the quotes. `None`
-    /// for one that is not deferred, because it is long or not whole.
-    pub(super) fn parts<'a>(scalar: &Scalar<'a>) -> Option<(u8, &'a [u8])> {
+impl<'a> Deferrable<'a> {
+    /// `None` for a scalar that is not deferred, because it is long or not whole.
+    pub(super) fn new(scalar: &Scalar<'a>) -> Option<Self> {
         let (tag, bytes) = match scalar {
             Scalar::Null => (b'n', &[][..]),
             Scalar::Bool(value) => (if *value { b't' } else { b'f' }, &[][..]),
@@ -55,7 +60,26 @@ impl Deferred {
             Scalar::String(text) if text.is_cut() => return None,
             Scalar::String(text) => (b'"', text.raw()),
         };
-        (bytes.len() < MAX_BYTES).then_some((tag, bytes))
+        (bytes.len() < MAX_BYTES).then_some(Self { tag, bytes, length: bytes.len() })
+    }
+}
+
+impl Deferred {
+    #[inline]
+    fn push(&mut self, Deferrable { tag, bytes, length }: Deferrable<'_>, at: u64, before: u32) {
+        let start = self.bytes.len();
+        // A copy of a fixed number of bytes needs no call, and later ones overwrite the excess.
+        if length <= COPIED
+            && let Some(bytes) = bytes.first_chunk::<COPIED>()
+        {
+            self.bytes.extend_from_slice(bytes);
+            self.bytes.truncate(start + length);
+        } else {
+            self.bytes.extend_from_slice(&bytes[..length]);
+        }
+        // There are fewer bytes than twice the maximum: the longest token is shorter than that.
+        let (start, length) = (start as u32, length as u32);
+        self.scalars.push(DeferredScalar { at, start, length, tag, before });
     }
 
     fn bytes(&self, scalar: &DeferredScalar) -> &[u8] {
@@ -83,17 +107,16 @@ impl Deferred {
 }
 
 impl Core {
-    /// Defers a scalar whose value is observed, given its first byte, and its bytes as written, of
-    /// a string without the quotes.
+    /// Defers a scalar whose value is observed.
     #[inline]
-    pub(super) fn defer(&mut self, node: u32, scalar: (u8, &[u8]), at: u64) {
+    pub(super) fn defer(&mut self, node: u32, scalar: Deferrable<'_>, at: u64) {
         let Some(found) = self.trie.nodes.get_mut(node as usize) else { return };
         let deferred = &mut self.deferred;
         let before = std::mem::replace(&mut found.deferred, deferred.scalars.len() as u32);
         if before == NONE {
             deferred.nodes.push(node);
         }
-        deferred.push(scalar.0, scalar.1, at, before);
+        deferred.push(scalar, at, before);
         if deferred.scalars.len() == MAX_DEFERRED || deferred.bytes.len() >= MAX_BYTES {
             self.describe_deferred();
         }
@@ -106,7 +129,8 @@ impl Core {
             return;
         }
         let mut deferred = std::mem::take(&mut self.deferred);
-        let mut batch = Batch::default();
+        // The bytes of all scalars are searched for escapes at once.
+        let mut batch = Batch::of_plain_texts(Text::valid(&deferred.bytes).is_plain());
         for &node in &deferred.nodes {
             let found = &mut self.trie.nodes[node as usize];
             let can_change = [found.can_change(Kind::String), found.can_change(Kind::Number)];

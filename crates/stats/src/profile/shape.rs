@@ -5,6 +5,7 @@
 //! the end of a name only if the name is not the predicted one, and adds the totals at the end.
 
 use super::bytes::{Separator, name_length, scalar_length};
+use super::deferred::Deferrable;
 use super::trie::{Label, NONE, Node, Trie};
 use super::walk::{Core, Frame, Walk};
 use crate::figures::Kinds;
@@ -27,6 +28,14 @@ pub(super) const KINDS: [Kind; 256] = {
 struct Added {
     kinds: Kinds,
     names: u64,
+}
+
+/// A scalar among the tokens.
+struct ScalarToken {
+    kind: Kind,
+    number: usize,
+    /// The bytes as written, if they are counted.
+    length: Option<u64>,
 }
 
 impl Core {
@@ -106,12 +115,12 @@ impl Core {
                 (inner.marks, inner.start) = (!walk.nested, at);
                 walk.frames.push(std::mem::replace(&mut frame, inner));
             } else {
-                if BYTES {
-                    let length = scalar_length(&mut separator, tokens, number, at);
+                let length = BYTES.then(|| scalar_length(&mut separator, tokens, number, at));
+                if let Some(length) = length {
                     self.add_child(&mut frame, node, name_bytes, length);
                 }
                 if DESCRIBES {
-                    self.describe_token(node, kind, tokens, number);
+                    self.describe_token(node, tokens, &ScalarToken { kind, number, length });
                 }
             }
             number += 1;
@@ -135,19 +144,21 @@ impl Core {
         frame.last
     }
 
-    /// Describes the scalar with this number, or defers it.
+    /// Describes a scalar, or defers it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a part of the loop")]
-    fn describe_token(&mut self, node: u32, kind: Kind, tokens: &Tokens<'_>, number: usize) {
+    fn describe_token(&mut self, node: u32, tokens: &Tokens<'_>, token: &ScalarToken) {
+        let ScalarToken { kind, number, length } = *token;
         let Some(found) = self.trie.nodes.get(node as usize) else { return };
         if self.observes_values(found) {
             let start = usize::from(tokens.starts()[number]);
             let at = tokens.base() + start as u64;
-            let mut separator = Separator::COMMA;
-            let length = scalar_length(&mut separator, tokens, number, at);
-            let scalar = &tokens.bytes()[start..][..length as usize];
-            let content = if kind == Kind::String { &scalar[1..scalar.len() - 1] } else { scalar };
-            self.defer(node, (scalar[0], content), at);
+            let length =
+                length.unwrap_or_else(|| scalar_length(&mut { Separator::COMMA }, tokens, number, at));
+            let (scalar, length) = (&tokens.bytes()[start..], length as usize);
+            let quote = usize::from(kind == Kind::String);
+            let scalar = Deferrable { tag: scalar[0], bytes: &scalar[quote..], length: length - 2 * quote };
+            self.defer(node, scalar, at);
         } else if found.can_change(kind)
             && let Some(scalar) = tokens.scalar(number)
         {

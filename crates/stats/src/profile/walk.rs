@@ -2,7 +2,7 @@
 
 use super::ProfileOptions;
 use super::bytes::length_of;
-use super::deferred::Deferred;
+use super::deferred::{Deferrable, Deferred};
 use super::names::{NameList, Novelty, OpenNames};
 use super::repeats::{Repeats, Sequences};
 use super::trie::{Label, NONE, Node, Trie};
@@ -323,7 +323,7 @@ impl Core {
     /// Records a scalar for the schema and for figures about values.
     fn describe(&mut self, node: u32, scalar: &Scalar<'_>, at: u64) {
         let is_observed = self.trie.nodes.get(node as usize).is_some_and(|node| self.observes_values(node));
-        if is_observed && let Some(short) = Deferred::parts(scalar) {
+        if is_observed && let Some(short) = Deferrable::new(scalar) {
             return self.defer(node, short, at);
         }
         self.describe_schema(node, scalar);

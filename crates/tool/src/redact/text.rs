@@ -69,6 +69,11 @@ pub(super) fn redact<'a>(text: &'a str, is_secret: IsSecret<'_>) -> Cow<'a, str>
     clean
 }
 
+/// Compiles the patterns.
+pub(super) fn prepare() {
+    LazyLock::force(&LOOKS);
+}
+
 static LOOKS: LazyLock<Vec<SecretPattern>> = LazyLock::new(|| {
     vec![
         // A private key, to its end.

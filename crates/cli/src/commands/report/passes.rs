@@ -67,6 +67,10 @@ pub(super) fn report(
     screen: &Screen,
 ) -> Result<(Report, bool), Failure> {
     let start = Instant::now();
+    if !args.no_redact {
+        // The start of a report is the work of one thread.
+        std::thread::spawn(Redaction::prepare);
+    }
     let passes = Passes { inputs, args, screen };
     let mut is_whole = true;
     let mut report = match passes.overview_of_valid() {
