@@ -84,7 +84,7 @@ impl Values {
         self.uncompared += (batch.count - batch.identities.len()) as u64;
         self.numeric.observe_all(&batch.numbers, &batch.doubles);
         self.quantiles.observe_all(&batch.doubles);
-        batch.lengths.iter().for_each(|&length| self.lengths.observe(length));
+        self.lengths.observe_all(&batch.lengths);
         // A value with an entry was observed before, so it is among the distinct ones.
         let unknown = self.frequent.observe_all(&batch.identities);
         self.distinct.observe_fingerprints(&unknown, (batch.identities.len() - unknown.len()) as u64);
