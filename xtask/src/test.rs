@@ -16,10 +16,11 @@ use crate::process::{cargo, output};
 use crate::workspace::Workspace;
 
 /// The binaries that take longest, in the order in which they start.
-const LONGEST: [(&str, &str); 9] = [
+const LONGEST: [(&str, &str); 10] = [
     ("trommel-cli", "program"),
     ("trommel", "battery"),
     ("trommel-path", "matching"),
+    ("trommel-session", "battery"),
     ("trommel-toolbox", "battery"),
     ("trommel-store", "trommel_store"),
     ("trommel-store", "battery"),

@@ -79,7 +79,9 @@ mod tests {
         for lengths in [&[][..], &[7], &[3, 0, u64::MAX, 9], &[u64::MAX, 1]] {
             let (mut each, mut at_once) = (TextLengths::default(), TextLengths::default());
             for part in [lengths, lengths] {
-                part.iter().for_each(|&length| each.observe(length));
+                for &length in part {
+                    each.observe(length);
+                }
                 at_once.observe_all(part);
             }
             assert_eq!(at_once, each, "{lengths:?}");

@@ -146,9 +146,10 @@ impl Table {
         }
         html.raw("</tr></thead><tbody>\n");
         for row in self.rows.iter().take(max_rows) {
+            debug_assert_eq!(row.len(), self.columns.len(), "{}: a row has other columns", self.title);
             html.raw("<tr>");
-            for (cell, is_number) in row.iter().zip(&are_numbers) {
-                cell.format(*is_number, html);
+            for (column, cell) in row.iter().enumerate() {
+                cell.format(are_numbers.get(column) == Some(&true), html);
             }
             html.raw("</tr>\n");
         }
