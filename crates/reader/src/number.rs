@@ -3,7 +3,6 @@
 use std::fmt;
 
 use crate::grammar::Numeral;
-use trommel_scan::word;
 
 /// A number: its lexeme, valid by RFC 8259 section 6, and conversions that report when they would
 /// round.
@@ -170,34 +169,36 @@ impl fmt::Debug for Number<'_> {
 /// integer, modulo 2^64, and the number of digits that were read.
 #[inline]
 fn digits(bytes: &[u8], mut value: u64) -> (u64, usize) {
-    const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
     let mut read = 0;
-    loop {
-        let rest = &bytes[read..];
-        let word = rest.first_chunk().map_or_else(|| word(rest), |word| u64::from_le_bytes(*word));
-        let (digits, count) = leading_digits(word);
-        value = value.wrapping_mul(POWERS[count]).wrapping_add(digits);
-        read += count;
-        if count < 8 {
-            return (value, read);
-        }
+    while let Some(word) = bytes[read..].first_chunk::<8>() {
+        let Some(eight) = eight_digits(u64::from_le_bytes(*word)) else { break };
+        value = value.wrapping_mul(100_000_000).wrapping_add(eight);
+        read += 8;
     }
+    for byte in &bytes[read..] {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        read += 1;
+    }
+    (value, read)
 }
 
-/// Reads the leading digits of eight bytes, of which the first is the lowest one, and counts them.
+/// Reads eight digits, of which the first is the lowest byte, by three multiplications: each adds
+/// neighbors, of one, two, and four digits.
 #[inline]
-const fn leading_digits(word: u64) -> (u64, usize) {
+const fn eight_digits(word: u64) -> Option<u64> {
     const HIGH: u64 = 0xF0F0_F0F0_F0F0_F0F0;
     let digits = word ^ 0x3030_3030_3030_3030;
-    // A byte above 9 has a high bit, or gets one by adding 6. It changes only later bytes.
-    let others = (digits | digits.wrapping_add(0x0606_0606_0606_0606)) & HIGH;
-    let count = others.trailing_zeros() / 8;
-    // The digits move to the end, after zeros. Three multiplications add neighbors: of one, two,
-    // and four digits.
-    let Some(digits) = digits.checked_shl(64 - 8 * count) else { return (0, 0) };
+    // A byte above 9 has a high bit, or gets one by adding 6.
+    if (digits | digits.wrapping_add(0x0606_0606_0606_0606)) & HIGH != 0 {
+        return None;
+    }
     let pairs = digits.wrapping_mul(10 << 8 | 1) >> 8 & 0x00FF_00FF_00FF_00FF;
     let fours = pairs.wrapping_mul(100 << 16 | 1) >> 16 & 0x0000_FFFF_0000_FFFF;
-    (fours.wrapping_mul(10_000 << 32 | 1) >> 32, count as usize)
+    Some(fours.wrapping_mul(10_000 << 32 | 1) >> 32)
 }
 
 /// The digits of a [`Scaled`] number, so that the integer fits.

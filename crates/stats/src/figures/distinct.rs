@@ -34,6 +34,10 @@ pub struct Distinct {
     /// scalars of a path bounds the estimate instead.
     #[cfg_attr(feature = "serde", serde(skip, default = "unknown"))]
     observed: u64,
+    /// The number of distinct values in the last part that was merged. The next one needs about as
+    /// much room.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    in_part: usize,
 }
 
 /// The number of observed values is unknown once a state was stored, so it bounds nothing.
@@ -68,19 +72,19 @@ impl Distinct {
     /// Creates an empty counter that is exact up to `cap` distinct values (at least 16).
     pub fn with_cap(cap: usize) -> Self {
         let values = Values::Exact(Fingerprints::default());
-        Self { cap: cap.max(MIN_CAP), precision: DEFAULT_PRECISION, values, observed: 0 }
+        Self { cap: cap.max(MIN_CAP), precision: DEFAULT_PRECISION, values, observed: 0, in_part: 0 }
     }
 
     /// Creates an empty counter with the cap and precision of this one: a sketch, if this is one.
     pub(crate) fn emptied(&self) -> Self {
         let values = match &self.values {
-            Values::Exact(values) => {
+            Values::Exact(_) => {
                 let hasher = foldhash::fast::RandomState::default();
-                Values::Exact(Fingerprints::with_capacity_and_hasher(values.len(), hasher))
+                Values::Exact(Fingerprints::with_capacity_and_hasher(self.in_part, hasher))
             }
             Values::Sketch(sketch) => Values::Sketch(sketch.emptied()),
         };
-        Self { cap: self.cap, precision: self.precision, values, observed: 0 }
+        Self { cap: self.cap, precision: self.precision, values, observed: 0, in_part: 0 }
     }
 
     /// Adds a value.
@@ -173,8 +177,11 @@ impl Accumulator for Distinct {
         other.lower_cap(self.cap, self.precision);
         // Keep the sketch, if there is one, in `self`: a sketch can absorb fingerprints, but a set
         // of fingerprints cannot be recovered from a sketch.
-        if matches!(self.values, Values::Exact(_)) {
+        if matches!((&self.values, &other.values), (Values::Exact(_), Values::Sketch(_))) {
             std::mem::swap(self, &mut other);
+        }
+        if let Values::Exact(values) = &other.values {
+            self.in_part = values.len();
         }
         match (&mut self.values, other.values) {
             (Values::Sketch(sketch), Values::Sketch(other)) => sketch.merge(other),

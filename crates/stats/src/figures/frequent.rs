@@ -66,6 +66,9 @@ struct ExactCounts {
     /// Occurrences are sampled from the first one on. If sampling began only past the cap, the
     /// candidates would depend on when the sketch took over, and so on the order of merging.
     sample: Occurrences<()>,
+    /// The number of values in the last part that was merged. The next one needs about as much
+    /// room.
+    in_part: usize,
 }
 
 /// Estimates for the values of the sampled occurrences.
@@ -178,8 +181,8 @@ impl Frequent {
     /// sketch, if this has one. It samples only what the merged sample can hold.
     pub(crate) fn emptied(&self) -> Self {
         let counts = match &self.counts {
-            Counts::Exact(ExactCounts { values, sample, .. }) => {
-                Counts::Exact(ExactCounts::new(self.cap, sample.end(), values.len()))
+            Counts::Exact(ExactCounts { sample, in_part, .. }) => {
+                Counts::Exact(ExactCounts::new(self.cap, sample.end(), *in_part))
             }
             Counts::Sketch(Estimates { sketch, sample }) => {
                 let sample = Occurrences::new(sample_size(self.cap), sample.end());
@@ -292,7 +295,8 @@ impl ExactCounts {
     /// Creates empty counts with room for a number of values.
     fn new(cap: usize, end: OccurrenceKey, capacity: usize) -> Self {
         let values = Entries::with_capacity_and_hasher(capacity, foldhash::fast::RandomState::default());
-        Self { values, text_bytes: 0, total: 0, sample: Occurrences::new(sample_size(cap), end) }
+        let sample = Occurrences::new(sample_size(cap), end);
+        Self { values, text_bytes: 0, total: 0, sample, in_part: 0 }
     }
 
     /// Counts an occurrence of a value. Returns true if the value had an entry.
@@ -328,6 +332,7 @@ impl ExactCounts {
     fn merge(&mut self, other: Self) {
         self.sample.merge(other.sample);
         self.total = self.total.saturating_add(other.total);
+        self.in_part = other.values.len();
         other.values.into_iter().for_each(|(fingerprint, entry)| {
             let same = self.values.entry(fingerprint).or_insert_with(|| {
                 self.text_bytes += entry.value.bytes();
@@ -442,7 +447,8 @@ mod stored {
                 sample.add_with(key, || ());
             }
             let total = values.values().fold(0_u64, |total, entry| total.saturating_add(entry.count));
-            let exact = ExactCounts { values: values.into_iter().collect(), text_bytes, total, sample };
+            let values = values.into_iter().collect();
+            let exact = ExactCounts { values, text_bytes, total, sample, in_part: 0 };
             let counts = match sketch {
                 None => Counts::Exact(exact),
                 Some(sketch) => Counts::Sketch(Estimates { sketch, sample: exact.sampled() }),
