@@ -63,7 +63,18 @@ impl Bins {
 
     /// Adds the counts of other bins.
     pub(crate) fn merge(&mut self, other: &Self) {
-        other.slots.iter().filter(|slot| slot.count > 0).for_each(|slot| self.add(slot.bin, slot.count));
+        let mut rest = other.slots.iter().filter(|slot| slot.count > 0);
+        loop {
+            let (mut slots, mut found) = ([Slot::default(); FETCHED], 0);
+            for (place, slot) in slots.iter_mut().zip(rest.by_ref()) {
+                *place = *slot;
+                found += 1;
+            }
+            self.add_fetched(&slots[..found], |slot| (slot.bin, slot.count));
+            if found < FETCHED {
+                break;
+            }
+        }
         self.add_all(&other.collected);
     }
 
@@ -72,29 +83,32 @@ impl Bins {
         if collect(&mut self.collected, bins, self.max_collected) {
             return;
         }
-        for bins in bins.chunks(FETCHED) {
-            if self.is_full(bins.len()) {
-                for &bin in bins {
-                    self.add(bin, 1);
-                }
-                continue;
-            }
-            // A slot is often not in the cache, and the processor fetches many at once.
-            let mut homes = [0; FETCHED];
-            let mut fetched = 0;
-            for (home, &bin) in homes.iter_mut().zip(bins) {
-                *home = self.home(bin);
-                fetched ^= self.slots[*home].count;
-            }
-            std::hint::black_box(fetched);
-            bins.iter().zip(homes).for_each(|(&bin, home)| self.add_from(home, bin, 1));
+        bins.chunks(FETCHED).for_each(|bins| self.add_fetched(bins, |bin| (bin, 1)));
+    }
+
+    /// Adds at most [`FETCHED`] items, each a bin with a count.
+    #[inline]
+    fn add_fetched<T: Copy>(&mut self, items: &[T], count_of: impl Fn(T) -> (u64, u64)) {
+        let counts = items.iter().map(|&item| count_of(item));
+        if self.is_full(items.len()) {
+            counts.for_each(|(bin, count)| self.add(bin, count));
+            return;
         }
+        // A slot is often not in the cache, and the processor fetches many at once.
+        let mut homes = [0; FETCHED];
+        let mut fetched = 0;
+        for (home, (bin, _)) in homes.iter_mut().zip(counts.clone()) {
+            *home = self.home(bin);
+            fetched ^= self.slots[*home].count;
+        }
+        std::hint::black_box(fetched);
+        counts.zip(homes).for_each(|((bin, count), home)| self.add_from(home, bin, count));
     }
 
     /// True if the table must grow before `more` bins are added.
     #[inline]
     const fn is_full(&self, more: usize) -> bool {
-        (self.used + more - 1) * 16 >= self.slots.len() * MAX_LOAD
+        (self.used + more) * 16 >= self.slots.len() * MAX_LOAD + 16
     }
 
     /// Adds to the count of a bin. Constant time.
