@@ -218,6 +218,9 @@ mod tests {
             }
             empty.merge(whole);
             assert_eq!(empty.counters(), one_by_one.counters(), "{count}");
+            let mut at_once = CountMin::new(64);
+            at_once.observe_all(&(0..count).map(fingerprint).collect::<Vec<_>>());
+            assert_eq!(at_once.counters(), one_by_one.counters(), "{count}");
         }
     }
 }

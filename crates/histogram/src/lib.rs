@@ -41,7 +41,7 @@
 //! # Frequent values
 //!
 //! [`CountMin`] bounds how often each value occurs, given its fingerprint. [`Occurrences`] is a
-//! uniform sample of the values, in which frequent ones are.
+//! uniform sample of the occurrences, so frequent values are probably in it.
 //!
 //! # Limits and errors
 //!

@@ -146,7 +146,12 @@ impl Table {
         }
         html.raw("</tr></thead><tbody>\n");
         for row in self.rows.iter().take(max_rows) {
-            debug_assert_eq!(row.len(), self.columns.len(), "{}: a row has other columns", self.title);
+            debug_assert_eq!(
+                row.len(),
+                self.columns.len(),
+                "{}: a row has another number of cells",
+                self.title
+            );
             html.raw("<tr>");
             for (column, cell) in row.iter().enumerate() {
                 cell.format(are_numbers.get(column) == Some(&true), html);

@@ -41,8 +41,8 @@ impl Redaction {
         Self::default()
     }
 
-    /// Compiles the patterns of secrets, which takes some milliseconds, and which the first text
-    /// would do. The next calls do nothing.
+    /// Compiles the patterns of secrets, which takes some milliseconds. Without this call, the first
+    /// text compiles them; a second call does nothing.
     pub fn prepare() {
         text::prepare();
     }

@@ -68,7 +68,7 @@ impl Deferred {
     #[inline]
     fn push(&mut self, Deferrable { tag, bytes, length }: Deferrable<'_>, at: u64, before: u32) {
         let start = self.bytes.len();
-        // A copy of a fixed number of bytes needs no call, and later ones overwrite the excess.
+        // Copying a fixed number of bytes needs no call. The excess is cut off.
         if length <= COPIED
             && let Some(bytes) = bytes.first_chunk::<COPIED>()
         {

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::num::NonZeroUsize;
+use std::thread;
 use std::time::Instant;
 
 use jiff::Timestamp;
@@ -68,8 +69,9 @@ pub(super) fn report(
 ) -> Result<(Report, bool), Failure> {
     let start = Instant::now();
     if !args.no_redact {
-        // The start of a report is the work of one thread.
-        std::thread::spawn(Redaction::prepare);
+        // A report starts with work for one thread. Without another one, the first text compiles
+        // the patterns.
+        let _ = thread::Builder::new().name("redaction".into()).spawn(Redaction::prepare);
     }
     let passes = Passes { inputs, args, screen };
     let mut is_whole = true;
