@@ -41,8 +41,8 @@ impl Redaction {
         Self::default()
     }
 
-    /// Compiles the patterns of secrets, which takes some milliseconds. Without this call, the first
-    /// text compiles them; a second call does nothing.
+    /// Compiles the patterns of secrets, which takes some milliseconds. Without this call, the
+    /// first text compiles them; a second call does nothing.
     pub fn prepare() {
         text::prepare();
     }
