@@ -72,24 +72,34 @@ const treemap = async () => {
   await page.locator('#crumbs button').first().click();
   check((await page.locator('#crumbs button').count()) === 1, 'a click on the path goes back');
   await close(page);
-  // As many paths as fit a page.
+  // As many paths as fit a page. The median of three, since other work of the machine can delay one.
+  const openings = [];
+  for (let turn = 0; turn < 3; turn += 1) {
+    const page = await open('wide.html');
+    openings.push(page.loaded);
+    await close(page);
+  }
+  const opened = openings.sort((a, b) => a - b)[1];
   const wide = await open('wide.html');
   const zooms = await wide.evaluate(() => {
     const times = [];
     for (let step = 0; step < 20; step += 1) {
-      const containers = [...document.querySelectorAll('.tile.object, .tile.array')];
+      // Into an object, and back to all tiles by a click on the one that contains them.
+      const containers = document.querySelectorAll('.tile.object');
+      const before = document.querySelectorAll('.tile').length;
       const start = performance.now();
-      containers.at(-1 - (step % 3)).dispatchEvent(new MouseEvent('click', { bubbles: true }));
+      containers[step % 2 ? 0 : 1 + step].dispatchEvent(new MouseEvent('click', { bubbles: true }));
       document.querySelector('#tiles').getBoundingClientRect();
       times.push(performance.now() - start);
+      if (document.querySelectorAll('.tile').length === before) throw new Error(`zoom ${step} changed nothing`);
     }
     return times;
   });
   const slowest = Math.max(...zooms);
-  check(wide.loaded < 1000, `the largest page opens in under a second: ${wide.loaded.toFixed(0)} ms`);
+  check(opened < 1000, `the largest page opens in under a second: ${opened.toFixed(0)} ms`);
   check(slowest < 50, `a zoom among many paths takes under 50 ms: ${slowest.toFixed(1)}`);
   await close(wide);
-  console.log(`wide: opened in ${wide.loaded.toFixed(0)} ms, slowest zoom ${slowest.toFixed(1)} ms`);
+  console.log(`wide: opened in ${openings.map(time => time.toFixed(0)).join(', ')} ms, slowest zoom ${slowest.toFixed(1)} ms`);
   console.log(`treemap: ${first} tiles, opened in ${page.loaded.toFixed(0)} ms, zoom ${milliseconds.toFixed(1)} ms`);
 };
 

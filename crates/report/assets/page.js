@@ -126,8 +126,12 @@
   const tiles = byId('tiles');
   map.hidden = false;
   const svgName = 'http://www.w3.org/2000/svg';
+  // Attributes that stay the same are not set, so that the browser has nothing to compute.
   const assign = (element, attributes) => {
-    for (const key in attributes) element.setAttribute(key, attributes[key]);
+    for (const key in attributes) {
+      const value = String(attributes[key]);
+      if (element.getAttribute(key) !== value) element.setAttribute(key, value);
+    }
     return element;
   };
   const shape = (name, attributes) => assign(document.createElementNS(svgName, name), attributes);
@@ -139,15 +143,30 @@
   const SHORTEST = 4;
   let current = root;
 
-  // A tile is one element, since each one costs time in every zoom, and a copy of another tile of
-  // its kind, which is made faster than a new one.
+  // A tile is one element, since each one costs time in every zoom: a polygon, whose corners are one
+  // attribute and no style. It is made once, as a copy of another tile of its kind, which is faster
+  // than a new one.
   const kinds = [...new Set(nodes.map(node => node.kind))];
-  const templates = new Map([...kinds, 'rest'].map(kind => [kind, shape('rect', { class: `tile ${kind}`, tabindex: -1, role: 'button' })]));
+  const templates = new Map([...kinds, 'rest'].map(kind => [kind, shape('polygon', { class: `tile ${kind}`, tabindex: -1, role: 'button' })]));
   const integer = new Intl.NumberFormat('en');
 
   const restText = node => `rest of ${node.parent.path}: brackets, commas, names not shown`;
   const describe = node =>
     node.rest ? `${restText(node)}, ${integer.format(node.size)} bytes` : `${node.path}, ${node.kind}, ${node.sizeText}, ${node.shareText}`;
+
+  const makeTile = node => {
+    const tile = assign(templates.get(node.kind).cloneNode(), { 'aria-label': describe(node) });
+    tile.node = node;
+    return tile;
+  };
+
+  // The tile that the tab key reaches.
+  let reached;
+  const reach = tile => {
+    if (reached) reached.setAttribute('tabindex', -1);
+    reached = tile;
+    tile.setAttribute('tabindex', 0);
+  };
 
   const select = node => {
     const selected = byId('selected');
@@ -185,36 +204,37 @@
       const { x0, y0, x1, y1, data: node } = place;
       const [w, h] = [x1 - x0, y1 - y0];
       if (place.depth > LEVELS || w < SMALLEST || h < SMALLEST) return;
-      const tile = assign(templates.get(node.kind).cloneNode(), { x: x0, y: y0, width: w, height: h, 'aria-label': describe(node) });
-      if (node === current) tile.setAttribute('tabindex', 0);
-      tile.node = node;
-      svg.append(tile);
+      node.tile ||= makeTile(node);
+      svg.append(assign(node.tile, { points: `${x0},${y0} ${x1},${y0} ${x1},${y1} ${x0},${y1}` }));
       const fits = Math.floor((w - 8) / CHARACTER);
       const label = node.rest ? 'rest' : node.label;
       if (h >= 16 && fits >= Math.min(label.length, SHORTEST)) {
-        const text = shape('text', { x: x0 + 4, y: y0 + 13, 'aria-hidden': true });
         const full = node.rest ? label : `${label} ${node.sizeText}`;
         const short = label.length <= fits ? label : `${[...label].slice(0, fits - 1).join('')}…`;
-        text.textContent = full.length <= fits ? full : short;
-        svg.append(text);
+        const shown = full.length <= fits ? full : short;
+        node.text ||= shape('text', { 'aria-hidden': true });
+        if (node.text.textContent !== shown) node.text.textContent = shown;
+        svg.append(assign(node.text, { x: x0 + 4, y: y0 + 13 }));
       }
     });
     tiles.replaceChildren(svg);
+    if (current.tile) reach(current.tile);
   };
 
   function zoom(node) {
     const from = current;
     current = node.children.length ? node : current;
-    crumbs();
-    draw();
+    if (current !== from) {
+      crumbs();
+      draw();
+    }
     select(node);
-    const tile = all(tiles, '.tile').find(tile => tile.node === (node === current && from.parent === node ? from : node));
-    if (tile) focus(tile);
+    const { tile } = node === current && from.parent === node ? from : node;
+    if (tile?.isConnected) focus(tile);
   }
 
   const focus = tile => {
-    all(tiles, '.tile[tabindex="0"]').forEach(other => other.setAttribute('tabindex', -1));
-    tile.setAttribute('tabindex', 0);
+    reach(tile);
     tile.focus({ preventScroll: true });
   };
 
