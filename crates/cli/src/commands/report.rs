@@ -77,18 +77,30 @@ pub(super) fn write_page(page: &str, args: &PageArgs, command: &'static str) -> 
 /// Writes a file that appears when it is complete. Links are followed, and pipes and devices are
 /// written directly.
 fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let failed = |cause: io::Error, help| {
-        let (message, position) = ("cannot write the page", path.display().to_string());
-        Failure::Form { message, position, note: cause.to_string(), help }
-    };
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+    let failed = |cause, help| Failure::Target { file: path.display().to_string(), cause, help };
+    let found = fs::metadata(path);
+    if found.as_ref().is_ok_and(|found| !found.is_file()) {
         let written = File::options().write(true).open(path).and_then(|mut file| file.write_all(bytes));
         return written
             .map_err(|cause| failed(cause, "pass the name of a file, which is written whole or not at all"));
     }
-    write_whole(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), bytes).map_err(|cause| {
+    let written = match found {
+        // A loop of links, for example.
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
+        _ => write_whole(&link_target(path), bytes),
+    };
+    written.map_err(|cause| {
         failed(cause, "nothing was written; check the folder, its permissions, and the space on its disk")
     })
+}
+
+/// The file that a path leads to, which may not exist yet. The links of the path are no loop.
+fn link_target(path: &Path) -> PathBuf {
+    let mut file = path.to_owned();
+    while let Ok(next) = fs::read_link(&file) {
+        file = file.parent().unwrap_or(Path::new("")).join(next);
+    }
+    file
 }
 
 /// Writes a file under another name, and renames it.

@@ -51,6 +51,8 @@ pub(crate) enum Failure {
     Value { error: reader::Error, file: String, position: String },
     /// A value cannot be printed in the requested form.
     Form { message: &'static str, position: String, note: String, help: &'static str },
+    /// A file cannot be written.
+    Target { file: String, cause: io::Error, help: &'static str },
     /// The store refused a request or failed.
     Store(Box<StoreError>),
     /// A directive of a document is invalid or failed.
@@ -108,6 +110,7 @@ impl Failure {
             Self::Work(_)
             | Self::Value { .. }
             | Self::Form { .. }
+            | Self::Target { .. }
             | Self::Store(_)
             | Self::Step(_)
             | Self::Route(_)
@@ -144,6 +147,11 @@ impl Failure {
                 let title = Level::ERROR.primary_title(title).id("form");
                 let notes = [Level::NOTE.message(note), Level::HELP.message(*help)];
                 renderer.render(&[title.elements(notes)])
+            }
+            Self::Target { file, cause, help } => {
+                let title = format!("cannot write {}: {cause}", escape::short(file, NAME));
+                let title = Level::ERROR.primary_title(title).id("output");
+                renderer.render(&[title.element(Level::HELP.message(*help))])
             }
             Self::Store(error) => store::render(error, &renderer),
             Self::Step(bad) => bad.render(&renderer),
