@@ -42,12 +42,18 @@
   all(document, 'table.sortable, #rows').forEach(sortable);
 
   const table = byId('rows');
+  // A long table takes much of the time in which a page opens, so most of its rows are laid out
+  // later. They move what is below them, so not if a section is opened.
+  const showRows = () => table?.classList.remove('later');
+  if (location.hash) showRows();
+  else addEventListener('load', () => (globalThis.requestIdleCallback || setTimeout)(showRows));
   const rowOf = table ? [...table.tBodies[0].rows] : [];
   const searchable = all(document, '#rows tbody tr, table.sortable tbody tr');
   const search = byId('search');
   if (search) {
     search.parentElement.hidden = false;
     search.addEventListener('input', () => {
+      showRows();
       const wanted = search.value.toLowerCase();
       let found = 0;
       searchable.forEach(row => {
