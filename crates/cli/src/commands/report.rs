@@ -94,7 +94,8 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// The file that a path leads to, which may not exist yet. The links of the path are no loop.
+/// The file that a path leads to, which may not exist yet. The path must not be a loop of links,
+/// which `fs::metadata` reports.
 fn link_target(path: &Path) -> PathBuf {
     let mut file = path.to_owned();
     while let Ok(next) = fs::read_link(&file) {
