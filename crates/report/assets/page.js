@@ -42,18 +42,12 @@
   all(document, 'table.sortable, #rows').forEach(sortable);
 
   const table = byId('rows');
-  // A long table takes much of the time in which a page opens, so most of its rows are laid out
-  // later. They move what is below them, so not if a section is opened.
-  const showRows = () => table?.classList.remove('later');
-  if (location.hash) showRows();
-  else addEventListener('load', () => (globalThis.requestIdleCallback || setTimeout)(showRows));
   const rowOf = table ? [...table.tBodies[0].rows] : [];
   const searchable = all(document, '#rows tbody tr, table.sortable tbody tr');
   const search = byId('search');
   if (search) {
     search.parentElement.hidden = false;
     search.addEventListener('input', () => {
-      showRows();
       const wanted = search.value.toLowerCase();
       let found = 0;
       searchable.forEach(row => {
@@ -132,7 +126,7 @@
   const tiles = byId('tiles');
   map.hidden = false;
   const svgName = 'http://www.w3.org/2000/svg';
-  // Attributes that stay the same are not set, so that the browser has nothing to compute.
+  // Skips unchanged attributes: to set them would make the browser compute the layout again.
   const assign = (element, attributes) => {
     for (const key in attributes) {
       const value = String(attributes[key]);
@@ -149,9 +143,9 @@
   const SHORTEST = 4;
   let current = root;
 
-  // A tile is one element, since each one costs time in every zoom: a polygon, whose corners are one
-  // attribute and no style. It is made once, as a copy of another tile of its kind, which is faster
-  // than a new one.
+  // A tile is one element, since each one costs time in every zoom: a polygon, whose points are a
+  // plain attribute, while the position of a rectangle is part of its style. Each tile is created
+  // once, as a copy of another one of its kind, and kept in its node.
   const kinds = [...new Set(nodes.map(node => node.kind))];
   const templates = new Map([...kinds, 'rest'].map(kind => [kind, shape('polygon', { class: `tile ${kind}`, tabindex: -1, role: 'button' })]));
   const integer = new Intl.NumberFormat('en');

@@ -6,6 +6,7 @@ use crate::html::Html;
 const LAYOUT: &str = include_str!("../assets/d3-hierarchy.min.js");
 const LAYOUT_LICENSE: &str = include_str!("../assets/d3-hierarchy.LICENSE");
 const SCRIPT: &str = include_str!("../assets/page.js");
+const LATE: &str = include_str!("../assets/late.js");
 const STYLE: &str = include_str!("../assets/page.css");
 
 /// SHA-256 of the scripts and of the style, in base64. A test compares them.
@@ -17,6 +18,8 @@ const POLICY: &str = concat!(
     include_str!("../assets/d3-hierarchy.min.js.sha256"),
     "' '",
     include_str!("../assets/page.js.sha256"),
+    "' '",
+    include_str!("../assets/late.js.sha256"),
     "'"
 );
 
@@ -27,6 +30,11 @@ pub(crate) fn head(html: &mut Html, title: &str) {
     html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     html.raw("<meta name=\"referrer\" content=\"no-referrer\">\n<title>").text(title).raw("</title>\n");
     html.raw("<style>").asset(STYLE).raw("</style>\n</head>\n<body>\n");
+}
+
+/// Appends the script that shows most rows of the next table when the page is open.
+pub(crate) fn late_rows(html: &mut Html) {
+    html.raw("<script>").asset(LATE).raw("</script>\n");
 }
 
 /// Appends the scripts, which read the data of the page.
@@ -53,6 +61,7 @@ mod tests {
         let hashes = [
             (LAYOUT, include_str!("../assets/d3-hierarchy.min.js.sha256")),
             (SCRIPT, include_str!("../assets/page.js.sha256")),
+            (LATE, include_str!("../assets/late.js.sha256")),
             (STYLE, include_str!("../assets/page.css.sha256")),
         ];
         for (asset, recorded) in hashes {
@@ -74,11 +83,11 @@ mod tests {
 
     #[test]
     fn assets_cannot_end_their_elements() {
-        for asset in [LAYOUT, SCRIPT, STYLE] {
+        for asset in [LAYOUT, SCRIPT, LATE, STYLE] {
             let lower = asset.to_ascii_lowercase();
             assert!(!lower.contains("</script") && !lower.contains("<!--") && !lower.contains("</style"));
         }
-        assert!(SCRIPT.len() + LAYOUT.len() < 32 << 10, "{}", SCRIPT.len());
+        assert!(SCRIPT.len() + LATE.len() + LAYOUT.len() < 32 << 10, "{}", SCRIPT.len());
     }
 
     fn base64(bytes: &[u8]) -> String {

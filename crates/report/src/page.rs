@@ -175,6 +175,7 @@ impl Report {
         html.raw("<main>\n");
         html.raw("<div class=\"beside\">\n");
         map(&mut html);
+        assets::late_rows(&mut html);
         self.table(&rows, &mut html);
         html.raw("</div>\n");
         html.raw("<section id=\"details\" aria-labelledby=\"details-title\">\n");
@@ -249,7 +250,7 @@ impl Report {
             "<section id=\"paths\" aria-labelledby=\"paths-title\">\n<h2 id=\"paths-title\">Paths</h2>\n",
         );
         html.raw("<p class=\"search\" hidden><label for=\"search\">Search</label> <input id=\"search\" type=\"search\" autocomplete=\"off\"> <span id=\"found\" role=\"status\"></span></p>\n");
-        html.raw("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-labelledby=\"paths-title\"><table id=\"rows\" class=\"later\"><thead><tr><th scope=\"col\">Path</th><th scope=\"col\">Type</th><th scope=\"col\" class=\"number\">Size</th><th scope=\"col\" class=\"number\">Share</th><th scope=\"col\" class=\"number\">Values</th><th scope=\"col\" class=\"number\">Present</th><th scope=\"col\" class=\"number\">Distinct</th></tr></thead><tbody>\n");
+        html.raw("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-labelledby=\"paths-title\"><table id=\"rows\"><thead><tr><th scope=\"col\">Path</th><th scope=\"col\">Type</th><th scope=\"col\" class=\"number\">Size</th><th scope=\"col\" class=\"number\">Share</th><th scope=\"col\" class=\"number\">Values</th><th scope=\"col\" class=\"number\">Present</th><th scope=\"col\" class=\"number\">Distinct</th></tr></thead><tbody>\n");
         for (number, row) in rows.iter().enumerate() {
             self.row(number, row, html);
         }

@@ -19,6 +19,9 @@ use crate::arguments::Inputs;
 use crate::errors::Failure;
 use crate::output::{self, Screen};
 
+/// Links that lead to a page; Linux follows as many.
+const MAX_LINKS: usize = 40;
+
 /// The mode of a new page, which the umask restricts.
 const MODE: u32 = 0o666;
 
@@ -84,21 +87,23 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         return written
             .map_err(|cause| failed(cause, "pass the name of a file, which is written whole or not at all"));
     }
-    let written = match found {
+    let file = match found {
+        Ok(_) => path.canonicalize(),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(link_target(path)),
         // A loop of links, for example.
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
-        _ => write_whole(&link_target(path), bytes),
+        Err(cause) => Err(cause),
     };
-    written.map_err(|cause| {
+    file.and_then(|file| write_whole(&file, bytes)).map_err(|cause| {
         failed(cause, "nothing was written; check the folder, its permissions, and the space on its disk")
     })
 }
 
-/// The file that a path leads to, which may not exist yet. The path must not be a loop of links,
-/// which `fs::metadata` reports.
+/// Resolves the links of a path to a file that does not exist yet.
 fn link_target(path: &Path) -> PathBuf {
     let mut file = path.to_owned();
-    while let Ok(next) = fs::read_link(&file) {
+    // The links were no loop a moment ago.
+    for _ in 0..MAX_LINKS {
+        let Ok(next) = fs::read_link(&file) else { break };
         file = file.parent().unwrap_or(Path::new("")).join(next);
     }
     file

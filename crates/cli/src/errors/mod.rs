@@ -149,9 +149,10 @@ impl Failure {
                 renderer.render(&[title.elements(notes)])
             }
             Self::Target { file, cause, help } => {
-                let title = format!("cannot write {}: {cause}", escape::short(file, NAME));
+                let title = format!("cannot write {}", escape::short(file, NAME));
                 let title = Level::ERROR.primary_title(title).id("output");
-                renderer.render(&[title.element(Level::HELP.message(*help))])
+                let notes = [Level::NOTE.message(cause.to_string()), Level::HELP.message(*help)];
+                renderer.render(&[title.elements(notes)])
             }
             Self::Store(error) => store::render(error, &renderer),
             Self::Step(bad) => bad.render(&renderer),

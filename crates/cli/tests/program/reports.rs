@@ -205,7 +205,10 @@ fn files_appear_when_they_are_complete() {
     let file = folder.file("data.json", r#"{"a":1}"#);
     let target = folder.path("nothing/page.html");
     let failed = run(["report", &file, "--to", target.to_str().unwrap()]).failed(1);
-    assert!(failed.contains("cannot write ") && failed.contains("nothing was written"), "{failed}");
+    assert!(
+        failed.contains("error[output]: cannot write ") && failed.contains("nothing was written"),
+        "{failed}"
+    );
     let page = folder.file("page.html", "before");
     assert_eq!(run(["report", &file, "--to", &page, "--title", "Mine & <yours>"]).ok(), "");
     let html = fs::read_to_string(&page).unwrap();
@@ -216,7 +219,7 @@ fn files_appear_when_they_are_complete() {
     let limited = format!("trap '' XFSZ; ulimit -f 8; exec {program} report {file} --to {page}");
     let output = std::process::Command::new("sh").args(["-c", &limited]).output().unwrap();
     let failed = Run::of(output).failed(1);
-    assert!(failed.contains("cannot write ") && failed.contains("File too large"), "{failed}");
+    assert!(failed.contains("error[output]: cannot write ") && failed.contains("File too large"), "{failed}");
     assert_eq!(fs::read_to_string(&page).unwrap(), before);
     let names: Vec<String> = folder
         .entries()
@@ -298,13 +301,16 @@ fn links_are_followed_and_devices_are_not_replaced() {
     let failed = run(["report", &file, "--to", folder.path("").to_str().unwrap()]).failed(1);
     assert!(failed.contains("pass the name of a file"), "{failed}");
     // A relative link to a link to a file that does not exist yet.
-    let (_, next) = (link("first.html", "new.html"), link("next.html", "first.html"));
+    let (first, next) = (link("first.html", "new.html"), link("next.html", "first.html"));
     assert_eq!(run(["report", &file, "--to", &next]).ok(), "");
     assert!(fs::read_to_string(folder.path("new.html")).unwrap().contains("<h1>"));
-    let (_, turn) = (link("turn.html", "around.html"), link("around.html", "turn.html"));
-    assert!(run(["report", &file, "--to", &turn]).failed(1).contains("cannot write"));
+    let (around, turn) = (link("turn.html", "around.html"), link("around.html", "turn.html"));
+    let failed = run(["report", &file, "--to", &turn]).failed(1);
+    assert!(failed.contains("error[output]: cannot write ") && failed.contains("symbolic links"), "{failed}");
     assert!(
-        [latest, out, full, next, turn].iter().all(|link| fs::symlink_metadata(link).unwrap().is_symlink())
+        [latest, out, full, first, next, around, turn]
+            .iter()
+            .all(|link| fs::symlink_metadata(link).unwrap().is_symlink())
     );
 }
 
