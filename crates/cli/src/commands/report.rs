@@ -101,7 +101,7 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 /// Resolves the links of a path to a file that does not exist yet.
 fn link_target(path: &Path) -> PathBuf {
     let mut file = path.to_owned();
-    // The links were no loop a moment ago.
+    // Loops are refused before, but links can change meanwhile.
     for _ in 0..MAX_LINKS {
         let Ok(next) = fs::read_link(&file) else { break };
         file = file.parent().unwrap_or(Path::new("")).join(next);
