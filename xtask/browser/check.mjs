@@ -73,14 +73,13 @@ const treemap = async () => {
   await page.locator('#crumbs button').first().click();
   check((await page.locator('#crumbs button').count()) === 1, 'a click on the path goes back');
   await close(page);
-  // As many paths as fit a page. The median of three, since other work of the machine can delay one.
+  // As many paths as fit a page.
   const openings = [];
   for (let turn = 0; turn < 3; turn += 1) {
     const opening = await open('wide.html');
     openings.push(opening.loaded);
     await close(opening);
   }
-  const opened = openings.toSorted((a, b) => a - b)[1];
   const wide = await open('wide.html');
   const zooms = await wide.evaluate(() => {
     const times = [];
@@ -97,7 +96,8 @@ const treemap = async () => {
     return times;
   });
   const slowest = Math.max(...zooms);
-  check(opened < 1000, `the largest page opens in under a second: ${opened.toFixed(0)} ms`);
+  const opened = Math.max(...openings);
+  check(opened < 1000, `the largest page opens in under a second each time: ${opened.toFixed(0)} ms`);
   check(slowest < 50, `a zoom among many paths takes under 50 ms: ${slowest.toFixed(1)}`);
   await close(wide);
   console.log(`wide: opened in ${openings.map(time => time.toFixed(0)).join(', ')} ms, slowest zoom ${slowest.toFixed(1)} ms`);
