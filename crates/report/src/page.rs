@@ -124,23 +124,25 @@ impl Report {
     ///
     /// # Errors
     /// If the statistics cannot be written as JSON, which is a defect of the engine.
-    pub fn page(&self, max_bytes: usize) -> serde_json::Result<String> {
-        let mut drawn = self.clone();
+    pub fn page(mut self, max_bytes: usize) -> serde_json::Result<String> {
         let (mut paths, total) = (MAX_PATHS, rows::count_paths(&self.stats));
         loop {
-            rows::keep_largest(&mut drawn.stats, paths);
-            let page = drawn.formatted(total)?;
-            if page.len() <= max_bytes {
-                return Ok(page);
+            rows::keep_largest(&mut self.stats, paths);
+            // The paths alone may be too long, in deep documents. Such a page is not formatted.
+            if rows::path_bytes(&self.stats) <= max_bytes {
+                let page = self.formatted(total)?;
+                if page.len() <= max_bytes {
+                    return Ok(page);
+                }
             }
-            if drawn.leave_out(max_bytes / 2) {
+            if self.leave_out(max_bytes / 2) {
                 continue;
             }
             if paths > 1 {
-                let drawn = drawn.stats.summary.bytes.as_ref().map_or(1, Vec::len);
+                let drawn = self.stats.summary.bytes.as_ref().map_or(1, Vec::len);
                 paths = (drawn.min(paths) * 3 / 4).max(1);
-            } else if !drawn.leave_out(0) {
-                return Ok(page);
+            } else if !self.leave_out(0) {
+                return self.formatted(total);
             }
         }
     }

@@ -55,6 +55,19 @@ pub(crate) fn count_paths(stats: &StatsAnswer) -> u64 {
     summary.capped.bytes.map_or(rows, |capped| capped.total)
 }
 
+/// The bytes of the paths in all tables, each of which is a part of the page.
+pub(crate) fn path_bytes(stats: &StatsAnswer) -> usize {
+    fn sum<T>(rows: Option<&Vec<T>>, path: impl Fn(&T) -> &String) -> usize {
+        rows.into_iter().flatten().map(|row| path(row).len()).sum()
+    }
+    let summary = &stats.summary;
+    sum(summary.bytes.as_ref(), |row| &row.path)
+        + sum(summary.fields.as_ref(), |row| &row.path)
+        + sum(summary.values.as_ref(), |row| &row.path)
+        + sum(summary.arrays.as_ref(), |row| &row.path)
+        + sum(summary.objects.as_ref(), |row| &row.path)
+}
+
 /// Keeps the rows of the largest paths in all tables.
 pub(crate) fn keep_largest(stats: &mut StatsAnswer, max: usize) {
     let summary = &mut stats.summary;

@@ -159,7 +159,7 @@ fn pages_have_all_statistics() {
     });
     let text = json!({"meta": {"page": 1}, "rows": rows.collect::<Vec<_>>()}).to_string();
     let report = report(&text);
-    let found = elements(&report.page(usize::MAX).unwrap());
+    let found = elements(&report.clone().page(usize::MAX).unwrap());
     let expected = serde_json::to_value(StatsText::new(&report.stats).unwrap()).unwrap();
     assert_eq!(data(&found, "stats"), expected);
     let paths: Vec<&str> =
@@ -199,14 +199,18 @@ fn pages_stay_within_their_limit() {
     let members = (0..3_000).map(|n| format!(r#""name{n}":{}"#, ["1", "\"a\"", "[true]", "{}"][n % 4]));
     let text = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
     let report = report(&text);
-    let whole = report.page(usize::MAX).unwrap();
+    let whole = report.clone().page(usize::MAX).unwrap();
     let rows = |page: &str| data(&elements(page), "stats")["bytes"].as_array().unwrap().len();
     assert_eq!(rows(&whole), trommel_report::MAX_PATHS);
     assert!(whole.contains("the 2,000 largest are shown"), "the page says so");
-    let half = report.page(whole.len() / 2).unwrap();
+    let half = report.clone().page(whole.len() / 2).unwrap();
     assert!(half.len() <= whole.len() / 2 && rows(&half) >= 500, "{}", rows(&half));
-    let least = report.page(1).unwrap();
+    let least = report.clone().page(1).unwrap();
     assert_eq!(rows(&least), 1);
+    // The paths of a deep document are longer than its page may be.
+    let deep = self::report(&format!("{}{}", "[".repeat(1_500), "]".repeat(1_500)));
+    let page = deep.page(1 << 20).unwrap();
+    assert!(page.len() <= 1 << 20 && rows(&page) > 200, "{}", rows(&page));
     // What takes most of the page is left out before the paths are.
     let mut large = report.clone();
     let text = "<".repeat(whole.len() / 4);
@@ -248,7 +252,7 @@ fn r25_pages_hold_no_secrets() {
     });
     let text = json!({"rows": rows.collect::<Vec<_>>(), key: 1}).to_string();
     let mut report = report(&text);
-    let open = report.page(usize::MAX).unwrap();
+    let open = report.clone().page(usize::MAX).unwrap();
     let secrets = ["hunter1", "swordfish", "opensesame", key, "123456"];
     assert!(secrets.iter().all(|secret| open.contains(secret)));
     report.redact(&Redaction::new());

@@ -361,7 +361,10 @@ pub(super) fn row_paths(stats: &StatsAnswer, is_stream: bool) -> Vec<RowPath> {
         let is_inside = parent.is_some_and(|parent| in_arrays[parent]);
         let step = parent.and_then(|parent| row.path.strip_prefix(&bytes[parent].path));
         in_arrays.push(is_inside || step == Some("[*]"));
-        if let (false, Some("[*]"), Ok(query)) = (is_inside, step, row.path.parse()) {
+        if !is_inside
+            && step == Some("[*]")
+            && let Ok(query) = row.path.parse()
+        {
             rows.push(RowPath { path: row.path.clone(), query, total: row.count });
         }
     }
