@@ -13,8 +13,8 @@ const SOON: Duration = Duration::from_millis(if cfg!(debug_assertions) { 150 } e
 const ROUNDS: u32 = 4;
 
 /// Cancels the work at the given moments from another thread. The best of three tries must end
-/// soon, as other processes may be busy. Work that was done before its cancellation does not count;
-/// if all was, it is cancelled earlier.
+/// soon, as other processes may be busy. Work that was done before its cancellation does not count.
+/// If no try was cancelled in time, three others are cancelled earlier.
 #[expect(clippy::print_stdout, reason = "what was measured is to be seen")]
 pub(crate) fn ends_soon(what: &str, moments: [Duration; 3], work: &mut dyn FnMut(&Watch<'_>) -> Result<()>) {
     let least = (0..ROUNDS).find_map(|round| {

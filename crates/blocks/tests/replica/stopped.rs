@@ -83,7 +83,7 @@ fn r31_large_sessions_cancel_and_resume() {
     let works: [(&str, Work); 3] = [("listing", list), ("searching", search), ("fetching", sync)];
     for (what, work) in works {
         let moments = moments(|| work(&machine(what), &Watch::new()).unwrap());
-        // Each try begins anew, and is completed afterwards.
+        // Each try is the work of a new machine, which completes it afterwards.
         let mut tried = Vec::new();
         ends_soon(what, moments, &mut |watch| {
             tried.push(machine("two"));
